@@ -1,0 +1,196 @@
+#!/usr/bin/env bash
+# The three servers Slipway needs: Postgres, RabbitMQ, Redis.
+#
+#   scripts/infra.sh up [PID]       start what is not running; with PID, on behalf of that process
+#   scripts/infra.sh release PID    the process needs them no longer: stop them if nobody else does
+#   scripts/infra.sh down           stop what was started here
+#   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
+#   scripts/infra.sh status         one line for each server; fails when one is down
+#   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines
+#   scripts/infra.sh test-tools     what only the tests need: an sshd to connect to
+#   scripts/infra.sh remove         stop, and delete the data
+#
+# Settings: DATABASE_URL, RABBITMQ_URL, REDIS_URL (servers that exist already); SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT,
+# SLIPWAY_REDIS_PORT (ports of servers started here); POSTGRES_PASSWORD, RABBITMQ_PASSWORD, REDIS_PASSWORD
+# (letters, digits, - and _; also read from .env, as Docker Compose does).
+set -euo pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+STATE="$ROOT/.slipway/infra"
+SERVERS='postgres rabbitmq redis'
+
+say() { echo "infra: $*" >&2; }
+fail() { say "$*"; exit 1; }
+
+# A setting from the environment, else from .env, else the default.
+setting() {
+  local name=$1 default=$2 line=''
+  if [ -n "${!name:-}" ]; then echo "${!name}"; return; fi
+  if [ -f "$ROOT/.env" ]; then line="$(grep -E "^$name=" "$ROOT/.env" | tail -n 1 || true)"; fi
+  if [ -n "$line" ]; then echo "${line#*=}"; else echo "$default"; fi
+}
+
+POSTGRES_PASSWORD="$(setting POSTGRES_PASSWORD slipway-development)"
+RABBITMQ_PASSWORD="$(setting RABBITMQ_PASSWORD slipway-development)"
+REDIS_PASSWORD="$(setting REDIS_PASSWORD slipway-development)"
+
+# shellcheck source=scripts/infra/ports.sh
+. "$ROOT/scripts/infra/ports.sh"
+# shellcheck source=scripts/infra/packages.sh
+. "$ROOT/scripts/infra/packages.sh"
+# shellcheck source=scripts/infra/docker.sh
+. "$ROOT/scripts/infra/docker.sh"
+# shellcheck source=scripts/infra/native.sh
+. "$ROOT/scripts/infra/native.sh"
+
+# --- where each server comes from -------------------------------------------------------------------------------
+
+url_variable() {
+  case $1 in postgres) echo DATABASE_URL ;; rabbitmq) echo RABBITMQ_URL ;; redis) echo REDIS_URL ;; esac
+}
+
+usual_port() {
+  case $1 in postgres) echo 5432 ;; rabbitmq) echo 5672 ;; redis) echo 6379 ;; esac
+}
+
+# The address of a server that has our user and password on the given port of this machine.
+url_on_port() {
+  case $1 in
+    postgres) echo "postgresql://slipway:$POSTGRES_PASSWORD@127.0.0.1:$2/slipway" ;;
+    rabbitmq) echo "amqp://slipway:$RABBITMQ_PASSWORD@127.0.0.1:$2" ;;
+    redis) echo "redis://:$REDIS_PASSWORD@127.0.0.1:$2" ;;
+  esac
+}
+
+# What was started here before stays: its data is there.
+remembered() { [ -f "$STATE/choice" ] && sed -n "s/^$1 //p" "$STATE/choice"; }
+
+answers_on_usual_port() {
+  local port
+  port="$(usual_port "$1")"
+  port_is_open "$port" && node "$ROOT/scripts/infra/login.mjs" "$1" "$(url_on_port "$1" "$port")"
+}
+
+# The decision, in this order. A server on a usual port counts only when it lets us in with our own user and password:
+# anything else there belongs to somebody else.
+source_of() {
+  local variable
+  variable="$(url_variable "$1")"
+  if [ -n "${!variable:-}" ]; then echo environment
+  elif [ -n "$(remembered "$1")" ]; then remembered "$1"
+  elif answers_on_usual_port "$1"; then echo usual-port
+  elif docker_answers; then echo docker
+  else echo native
+  fi
+}
+
+url_of() {
+  local variable
+  variable="$(url_variable "$1")"
+  case $2 in
+    environment) echo "${!variable}" ;;
+    usual-port) url_on_port "$1" "$(usual_port "$1")" ;;
+    *) url_on_port "$1" "$(own_port "$1")" ;;
+  esac
+}
+
+ours() { # the servers started here, in the given way
+  local server
+  for server in $SERVERS; do if [ "$(remembered "$server")" = "$1" ]; then echo "$server"; fi; done
+}
+
+# --- who needs them ---------------------------------------------------------------------------------------------
+# `up` by hand keeps the servers until `down`; `up PID` only as long as one such process lives and has not released.
+
+hold() { mkdir -p "$STATE/holders"; echo "${1:-}" >"$STATE/holders/${1:-kept}"; }
+
+still_held() {
+  local file held=1
+  for file in "$STATE"/holders/*; do
+    [ -e "$file" ] || continue
+    if [ "${file##*/}" = kept ] || process_lives "${file##*/}"; then held=0; else rm -f "$file"; fi
+  done
+  return $held
+}
+
+# --- the commands -----------------------------------------------------------------------------------------------
+
+up() {
+  local server native='' docker=''
+  hold "${1:-}"
+  for server in $SERVERS; do
+    case $(source_of "$server") in
+      native) native="$native $server" ;;
+      docker) docker="$docker $server" ;;
+    esac
+  done
+  if [ -n "$native" ]; then native_prepare $native; fi
+  if [ -n "$native$docker" ]; then choose_ports $native $docker; fi
+  if [ -n "$docker" ]; then docker_up $docker; fi
+  if [ -n "$native" ]; then native_up $native; fi
+  {
+    for server in $native; do echo "$server native"; done
+    for server in $docker; do echo "$server docker"; done
+    # Servers that the environment replaces for this one call are still ours to stop.
+    for server in $SERVERS; do
+      case " $native $docker " in *" $server "*) ;; *) if [ -n "$(remembered "$server")" ]; then echo "$server $(remembered "$server")"; fi ;; esac
+    done
+  } >"$STATE/choice.new"
+  mv "$STATE/choice.new" "$STATE/choice"
+}
+
+stop_ours() {
+  local native docker
+  native="$(ours native)" docker="$(ours docker)"
+  if [ -n "$native" ]; then native_down $native; fi
+  if [ -n "$docker" ]; then docker_down $docker; fi
+  rm -rf "$STATE/holders"
+}
+
+restart() {
+  case "$(remembered "$1")" in
+    native) native_down "$1"; native_up "$1" ;;
+    docker) docker_compose restart "$1" ;;
+    *) fail "$1 was not started here (known: $SERVERS)" ;;
+  esac
+}
+
+status() {
+  local server source url address failed=0
+  for server in $SERVERS; do
+    source="$(source_of "$server")"
+    url="$(url_of "$server" "$source")"
+    address="${url##*@}" address="${address#*://}"
+    if node "$ROOT/scripts/infra/login.mjs" "$server" "$url"; then
+      printf '%-10s up    %-12s %s\n' "$server" "$source" "$address"
+    else
+      printf '%-10s down  %-12s %s\n' "$server" "$source" "$address"; failed=1
+    fi
+  done
+  return $failed
+}
+
+print_env() {
+  local server
+  for server in $SERVERS; do echo "export $(url_variable "$server")='$(url_of "$server" "$(source_of "$server")")'"; done
+}
+
+# One at a time on this machine: two clones must not choose the same ports at the same moment.
+locked() {
+  exec 9>>"${TMPDIR:-/tmp}/slipway-infra.$(id -u).lock"
+  flock 9
+  mkdir -p "$STATE"
+  "$@"
+}
+
+case "${1:-}" in
+  up) locked up "${2:-}" ;;
+  release) rm -f "$STATE/holders/${2:?whose?}"; if ! still_held; then locked stop_ours; fi ;;
+  down) locked stop_ours ;;
+  restart) locked restart "${2:?which server?}" ;;
+  status) status ;;
+  env) print_env ;;
+  test-tools) locked need_packages sshd=openssh-server ;;
+  remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;
+  *) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac
