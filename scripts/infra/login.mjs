@@ -19,7 +19,12 @@ const logins = {
   },
   async redis(url) {
     const { Redis } = from('services/gateway')('ioredis')
-    const redis = new Redis(url, { lazyConnect: true, connectTimeout: TIMEOUT_MS, retryStrategy: null, maxRetriesPerRequest: 0 })
+    const redis = new Redis(url, {
+      lazyConnect: true,
+      connectTimeout: TIMEOUT_MS,
+      retryStrategy: null,
+      maxRetriesPerRequest: 0,
+    })
     redis.on('error', () => {})
     await redis.connect()
     // Without a password on the server, connecting succeeds after a warning: such a server is not ours.

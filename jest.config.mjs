@@ -1,0 +1,35 @@
+// Run as `make test`, or one part of it as
+//   node --experimental-vm-modules --no-warnings node_modules/jest/bin/jest.js packages/domain
+import { execFileSync } from 'node:child_process'
+
+// Tests speak with real servers: those of the environment, else those of scripts/infra.sh.
+const names = ['DATABASE_URL', 'RABBITMQ_URL', 'REDIS_URL']
+if (names.some((name) => !process.env[name])) {
+  const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: import.meta.dirname, encoding: 'utf8' })
+  for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
+}
+
+export default {
+  testEnvironment: 'node',
+  testMatch: ['**/*.test.ts'],
+  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/\\.slipway/'],
+  modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
+  extensionsToTreatAsEsm: ['.ts'],
+  transform: {
+    '^.+\\.ts$': [
+      '@swc/jest',
+      {
+        jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
+        module: { type: 'es6' },
+        sourceMaps: 'inline',
+      },
+    ],
+  },
+  // Packages are taken from their sources: no build before a test.
+  testEnvironmentOptions: { customExportConditions: ['@slipway/source', 'node', 'node-addons'] },
+  testTimeout: 30_000,
+  // Tests wait for servers more than they compute.
+  maxWorkers: 2,
+  coverageProvider: 'v8',
+  coveragePathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],
+}
