@@ -1,0 +1,23 @@
+export const MAX_NAME_LENGTH = 255
+
+/** What is wrong with the name of a record; empty when nothing is. Length is counted in code points. */
+export function nameProblems(text: string): string[] {
+  const problems: string[] = []
+  const length = [...text].length
+  if (length < 1 || length > MAX_NAME_LENGTH) problems.push(`must have 1 to ${MAX_NAME_LENGTH} characters`)
+  if (text !== text.trim()) problems.push('must not begin or end with blanks')
+  if (/\p{Cc}/u.test(text)) problems.push('must not contain control characters')
+  if (/\p{Cs}/u.test(text)) problems.push('must be valid Unicode')
+  return problems
+}
+
+/** Whether a value holds, at any depth, text that Postgres cannot keep: NUL or half a surrogate pair. */
+export function hasUnstorableText(value: unknown): boolean {
+  if (typeof value === 'string') return UNSTORABLE.test(value)
+  if (Array.isArray(value)) return value.some(hasUnstorableText)
+  if (value === null || typeof value !== 'object') return false
+  return Object.entries(value).some(([key, item]) => UNSTORABLE.test(key) || hasUnstorableText(item))
+}
+
+// Under the u flag only a surrogate without its other half matches Cs.
+const UNSTORABLE = /[\0\p{Cs}]/u

@@ -1,0 +1,132 @@
+/** Every error code of the interface with its HTTP status. */
+export const ERROR_CODES = {
+  VALIDATION_ERROR: 400,
+  INVALID_BODY: 400,
+  MISSING_FIELD: 400,
+  UNAUTHORIZED: 401,
+  MISSING_AUTH_HEADER: 401,
+  INVALID_AUTH_HEADER: 401,
+  INVALID_TOKEN: 401,
+  TOKEN_EXPIRED: 401,
+  INVALID_CREDENTIALS: 401,
+  TWO_FACTOR_REQUIRED: 403,
+  FORBIDDEN: 403,
+  INSUFFICIENT_PERMISSIONS: 403,
+  NOT_FOUND: 404,
+  METHOD_NOT_ALLOWED: 405,
+  CONFLICT: 409,
+  DEPLOYMENT_FROZEN: 409,
+  PAYLOAD_TOO_LARGE: 413,
+  UNSUPPORTED_MEDIA_TYPE: 415,
+  AUTH_RATE_LIMIT_EXCEEDED: 429,
+  DATABASE_ERROR: 500,
+  DATABASE_CONNECTION_ERROR: 500,
+  INTERNAL_ERROR: 500,
+  EXTERNAL_SERVICE_ERROR: 500,
+  CONFIGURATION_ERROR: 500,
+  SERVICE_UNAVAILABLE: 503,
+} as const
+
+export type ErrorCode = keyof typeof ERROR_CODES
+export type ProblemDetails = Record<string, unknown>
+
+/** One thing wrong with a request; `path` is a JSON Pointer into the body, or `query/NAME`. */
+export interface FieldError {
+  path: string
+  message: string
+}
+
+export interface ErrorBody {
+  error: { code: string; message: string; details?: ProblemDetails; [extra: string]: unknown }
+}
+
+/** A refusal that the caller is meant to see. Anything else that is thrown is a defect and answered INTERNAL_ERROR. */
+export class Problem extends Error {
+  readonly code: ErrorCode
+  readonly status: number
+  readonly details: ProblemDetails | undefined
+
+  constructor(code: ErrorCode, message: string, details?: ProblemDetails) {
+    super(message)
+    this.name = 'Problem'
+    this.code = code
+    this.status = ERROR_CODES[code]
+    this.details = details
+  }
+
+  /** Rebuilds a problem from the error body in which it travelled (see `toErrorBody`). */
+  static from(body: ErrorBody): Problem {
+    const { code, message, details, ...extra } = body.error
+    if (!Object.hasOwn(ERROR_CODES, code)) return new Problem('INTERNAL_ERROR', message, details)
+    const all = { ...details, ...extra }
+    return new Problem(code as ErrorCode, message, Object.keys(all).length > 0 ? all : undefined)
+  }
+}
+
+/** 400 with everything that is wrong, not only the first. */
+export function validationProblem(errors: FieldError[]): Problem {
+  const [first] = errors
+  const message =
+    errors.length === 1 && first
+      ? `The request is not valid: ${first.path === '' ? '' : `${first.path}: `}${first.message}`
+      : `The request is not valid: ${errors.length} problems, see details.errors`
+  return new Problem('VALIDATION_ERROR', message, { errors })
+}
+
+/** 400 where nothing is wrong but that these required fields are absent. */
+export function missingFieldProblem(fields: string[]): Problem {
+  return new Problem('MISSING_FIELD', `Required and missing: ${fields.join(', ')}`, { fields })
+}
+
+/** 404; also for a record of another tenant, which must look the same. */
+export function notFound(what = 'The resource'): Problem {
+  return new Problem('NOT_FOUND', `${what} was not found`)
+}
+
+/** 404 for ids in a body that name nothing, all of them at once. */
+export function missingRecords(missing: { path: string; id: string }[]): Problem {
+  const ids = missing.map(({ id }) => id).join(', ')
+  return new Problem('NOT_FOUND', `These records were not found: ${ids}`, { missing })
+}
+
+export function conflict(message: string, details?: ProblemDetails): Problem {
+  return new Problem('CONFLICT', message, details)
+}
+
+/** 409 for a deployment that active freezes block. */
+export function frozen(activeFreezes: { id: string; name: string; ends_at: string }[], canOverride: boolean): Problem {
+  const names = activeFreezes.map(({ name }) => `"${name}"`).join(', ')
+  const next = canOverride
+    ? 'wait for its end, or set override_freeze and override_reason'
+    : 'wait for its end, or ask an administrator'
+  return new Problem('DEPLOYMENT_FROZEN', `Deployments are frozen by ${names}: ${next}`, {
+    active_freezes: activeFreezes,
+    can_override: canOverride,
+  })
+}
+
+export function unavailable(message: string): Problem {
+  return new Problem('SERVICE_UNAVAILABLE', message)
+}
+
+export function insufficientPermissions(permission: string): Problem {
+  return new Problem('INSUFFICIENT_PERMISSIONS', `This needs the permission ${permission}`)
+}
+
+/** 429 of the authentication limit; its two figures stand beside the message, not in `details`. */
+export function authRateLimited(retryAfterSeconds: number, reason: string): Problem {
+  const message = `Too many attempts: try again in ${retryAfterSeconds} seconds`
+  return new Problem('AUTH_RATE_LIMIT_EXCEEDED', message, { retry_after_secs: retryAfterSeconds, reason })
+}
+
+/** The body in which a problem is answered, and in which it travels in messages. */
+export function toErrorBody(problem: Problem): ErrorBody {
+  const { code, message, details } = problem
+  if (code === 'AUTH_RATE_LIMIT_EXCEEDED') return { error: { code, message, ...details } }
+  return { error: details === undefined ? { code, message } : { code, message, details } }
+}
+
+/** JSON Pointer of a place in a body. */
+export function pointer(...keys: (string | number)[]): string {
+  return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
+}

@@ -1,0 +1,43 @@
+import Sqids from 'sqids'
+
+/** The same number has another text in each kind, so that an id put in the wrong field is not found by chance. */
+const ALPHABETS = {
+  action: 'NTLet4HzXJQfCZdwIFkAvGh9qpBoPj5aYxWDSVbK6inlcyrO18E3mR70gs2UuM',
+  sequence: 'i0Z7oc8XjzNvQOtylTh19V3D5YsnMdGKPq2fuawWeEg46xCSBRHFkrpJLUmAIb',
+  solution: 'wQXjC19faPKSk7iyRINYMvr5tZEzJW20bumosUpdFqn4lA6HTxc8L3BGgDhVeO',
+  target: 'x4vWSlQjpYJaqPoLF0uTtdmfc92rsKMnwXBZgUCEDb81NVk3i7HzhRIAey65OG',
+  tenant: 'ICz9DXT8d0gVrlRUEN3nAG6PFuyowWZeYKHh1pL2kSBOamijbJqvsxMQcf475t',
+  environment: 'qeHhmJplQztOLdWFDNiPX8oaT36knxbSA5ju7yYw0sRvKMIUcfZ1g9B2GVr4CE',
+} as const
+
+export type SqidKind = keyof typeof ALPHABETS
+export const SQID_MIN_LENGTH = 8
+
+const encoders = new Map<SqidKind, Sqids>()
+
+/** The short id of a record's number. */
+export function encodeSqid(kind: SqidKind, n: number): string {
+  return encoderOf(kind).encode([n])
+}
+
+/** The number of a short id, or null when it is not one of this kind. Only the form that `encodeSqid` gives is taken. */
+export function decodeSqid(kind: SqidKind, text: string): number | null {
+  if (!/^[A-Za-z0-9]{8,32}$/.test(text)) return null
+  const numbers = encoderOf(kind).decode(text)
+  const [n] = numbers
+  if (numbers.length !== 1 || n === undefined || !Number.isSafeInteger(n)) return null
+  return encodeSqid(kind, n) === text ? n : null
+}
+
+/** Whether it has the form of a UUID, of any version and in either case. */
+export function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)
+}
+
+function encoderOf(kind: SqidKind): Sqids {
+  const known = encoders.get(kind)
+  if (known) return known
+  const encoder = new Sqids({ alphabet: ALPHABETS[kind], minLength: SQID_MIN_LENGTH })
+  encoders.set(kind, encoder)
+  return encoder
+}

@@ -1,0 +1,43 @@
+export const STEP_STATES = [
+  'pending',
+  'running',
+  'completed',
+  'failed',
+  'cancelled',
+  'skipped',
+  'rolling_back',
+  'rolled_back',
+  'rollback_failed',
+] as const
+
+export type StepState = (typeof STEP_STATES)[number]
+
+/** Every change of state that exists. `running` to `pending` is an attempt lost with its instance that is tried again. */
+export const STEP_TRANSITIONS: Readonly<Record<StepState, readonly StepState[]>> = {
+  pending: ['running', 'cancelled', 'skipped'],
+  running: ['completed', 'failed', 'cancelled', 'pending'],
+  completed: ['rolling_back'],
+  failed: ['rolling_back'],
+  cancelled: [],
+  skipped: [],
+  rolling_back: ['rolled_back', 'rollback_failed'],
+  rolled_back: [],
+  rollback_failed: [],
+}
+
+/**
+ * Whether the step counts as ended in `progress`. A step that is being rolled back does: its command has ended before,
+ * and progress never falls.
+ */
+export function isEndedStepState(state: StepState): boolean {
+  return state !== 'pending' && state !== 'running'
+}
+
+export function canStepTransition(from: StepState, to: StepState): boolean {
+  return STEP_TRANSITIONS[from].includes(to)
+}
+
+/** States from which `to` may be entered, for guarded updates. */
+export function stepSourcesOf(to: StepState): StepState[] {
+  return STEP_STATES.filter((from) => canStepTransition(from, to))
+}

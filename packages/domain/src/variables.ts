@@ -1,0 +1,148 @@
+import type { Plan, PlannedTarget, SealedValue, VariableDefinition, VariableValues } from './plan-types.ts'
+
+export const MASK = '***'
+/** A shorter value would be masked all over the output of commands, and could be guessed from what remains. */
+export const MIN_SENSITIVE_LENGTH = 4
+
+export function isVariableName(text: string): boolean {
+  return /^[A-Za-z0-9_]{1,255}$/.test(text)
+}
+
+/** The environment variable in which a script finds a variable. */
+export function environmentName(name: string): string {
+  return `SLIPWAY_VAR_${name.toUpperCase()}`
+}
+
+// Variables that make a shell, a loader or an interpreter run something else than the script says.
+const REFUSED_ENVIRONMENT = new Set(
+  'PATH IFS ENV BASH_ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND GLOBIGNORE CDPATH NODE_OPTIONS PYTHONSTARTUP PYTHONHOME GCONV_PATH'.split(
+    ' ',
+  ),
+)
+const REFUSED_PREFIXES = ['LD_', 'DYLD_', 'BASH_FUNC_', 'SLIPWAY_']
+
+/** Why an action's `env` may not set this name, or null when it may. */
+export function environmentNameProblem(name: string): string | null {
+  if (!/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name)) return 'must be letters, digits and _, not beginning with a digit'
+  const upper = name.toUpperCase()
+  if (REFUSED_ENVIRONMENT.has(upper) || REFUSED_PREFIXES.some((prefix) => upper.startsWith(prefix))) {
+    return `${name} may not be set: it changes how commands are found or started`
+  }
+  return null
+}
+
+export function isSealed(value: unknown): value is SealedValue {
+  return typeof value === 'object' && value !== null && typeof (value as SealedValue).$sealed === 'string'
+}
+
+/** Why the value does not fit its definition, or null when it does. A sealed value was checked before it was sealed. */
+export function checkValue(definition: Pick<VariableDefinition, 'type' | 'sensitive'>, value: unknown): string | null {
+  if (isSealed(value)) return null
+  const type = definition.type ?? 'string'
+  if (type === 'number' ? !Number.isFinite(value) : type !== 'json' && typeof value !== type) {
+    return `must be a ${type}`
+  }
+  if (definition.sensitive && toText(value).length < MIN_SENSITIVE_LENGTH) {
+    return `is sensitive and must have at least ${MIN_SENSITIVE_LENGTH} characters`
+  }
+  return null
+}
+
+/** A value as text, the form in which environment and templates carry it: strings as they are, the rest as JSON. */
+export function toText(value: unknown): string {
+  if (isSealed(value)) throw new Error('A sealed value has no text: open it first')
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
+}
+
+/** The values with every sensitive one hidden. Sealed values are hidden whatever their name. */
+export function mask(values: VariableValues, sensitive: Iterable<string>): VariableValues {
+  const hidden = new Set(sensitive)
+  return mapValues(values, (name, value) => (hidden.has(name) || isSealed(value) ? MASK : value))
+}
+
+/** Merges layers of values, lowest first. Names are data: `__proto__` is one like any other. */
+export function mergeValues(...layers: (VariableValues | undefined)[]): VariableValues {
+  return fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})))
+}
+
+/** The first layer of an action: defaults (action, sequence, solution), then the entries' values (sequence, solution). */
+export function layerActionVariables(layers: {
+  definitions: readonly (readonly VariableDefinition[] | undefined)[]
+  entries: readonly (VariableValues | undefined)[]
+}): VariableValues {
+  const defaults = layers.definitions
+    .flatMap((definitions) => definitions ?? [])
+    .filter((definition) => definition.default !== undefined)
+    .map((definition): [string, unknown] => [definition.name, definition.default])
+  return mergeValues(fromEntries(defaults), ...layers.entries)
+}
+
+/** The values that a step of this action on this target sees. */
+export function valuesFor(
+  plan: Pick<Plan, 'actions' | 'shared_variables' | 'override_variables'>,
+  actionIndex: number,
+  target: Pick<PlannedTarget, 'variables'>,
+): VariableValues {
+  const action = plan.actions[actionIndex]
+  return mergeValues(action?.variables, plan.shared_variables, target.variables, plan.override_variables)
+}
+
+/** Pairs of names that differ only in case, and so would be one environment variable. */
+export function clashingNames(names: Iterable<string>): [string, string][] {
+  const seen = new Map<string, string>()
+  const clashes: [string, string][] = []
+  for (const name of new Set(names)) {
+    const upper = name.toUpperCase()
+    const first = seen.get(upper)
+    if (first === undefined) seen.set(upper, name)
+    else clashes.push([first, name])
+  }
+  return clashes
+}
+
+/** All that the definitions of a plan say of one name. */
+export interface CollectedDefinition {
+  name: string
+  ids: Set<string>
+  /** The types it is declared with; more than one is a contradiction that any value runs into. */
+  types: Set<NonNullable<VariableDefinition['type']>>
+  required: boolean
+  prompted: boolean
+  sensitive: boolean
+}
+
+/** Gathers definitions by name. Where only some give a type, theirs counts; where none does, it is a string. */
+export function collectDefinitions(definitions: Iterable<VariableDefinition>): Map<string, CollectedDefinition> {
+  const collected = new Map<string, CollectedDefinition>()
+  for (const definition of definitions) {
+    const { name } = definition
+    const known = collected.get(name)
+    const entry = known ?? { name, ids: new Set(), types: new Set(), required: false, prompted: false, sensitive: false }
+    if (!known) collected.set(name, entry)
+    if (definition.id !== undefined) entry.ids.add(definition.id)
+    if (definition.type !== undefined) entry.types.add(definition.type)
+    entry.required ||= definition.required === true
+    entry.prompted ||= definition.prompted === true
+    entry.sensitive ||= definition.sensitive === true
+  }
+  for (const entry of collected.values()) if (entry.types.size === 0) entry.types.add('string')
+  return collected
+}
+
+/** `checkValue` against everything that was collected of the name. */
+export function checkCollected(definition: CollectedDefinition, value: unknown): string | null {
+  for (const type of definition.types) {
+    const problem = checkValue({ type, sensitive: definition.sensitive }, value)
+    if (problem) return problem
+  }
+  return null
+}
+
+export function mapValues(values: VariableValues, change: (name: string, value: unknown) => unknown): VariableValues {
+  return fromEntries(Object.entries(values).map(([name, value]): [string, unknown] => [name, change(name, value)]))
+}
+
+// Object.fromEntries defines properties, it does not assign them: a name such as __proto__ becomes an own one.
+function fromEntries(entries: Iterable<[string, unknown]>): VariableValues {
+  return Object.fromEntries(entries)
+}
