@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs'
+import type { Static, TObject, TSchema } from '@sinclair/typebox'
+import { type EnvSchemaOpt, envSchema } from 'env-schema'
+
+/** The environment is wrong. The message names every wrong variable and holds no secret. */
+export class ConfigurationError extends Error {
+  override name = 'ConfigurationError'
+  readonly problems: ConfigurationProblem[]
+
+  constructor(problems: ConfigurationProblem[]) {
+    super(describe(problems))
+    this.problems = problems
+  }
+}
+
+export interface ConfigurationProblem {
+  variable: string
+  problem: string
+  example?: string
+}
+
+type Environment = Record<string, string | undefined>
+
+/**
+ * Reads the variables that the schema names: its keys are the environment variables.
+ * Each may come from the file that `<NAME>_FILE` names; an empty value counts as unset; others are ignored.
+ * Throws ConfigurationError listing all that is wrong.
+ */
+export function loadConfig<T extends TObject>(schema: T, env: Environment = process.env): Static<T> {
+  const problems: ConfigurationProblem[] = []
+  const given: Record<string, string> = {}
+  for (const variable of Object.keys(schema.properties)) {
+    const read = readVariable(variable, env)
+    if ('problem' in read) problems.push({ variable, problem: read.problem, ...exampleOf(schema.properties[variable]) })
+    else if (read.value !== undefined) given[variable] = read.value
+  }
+  const unreadable = new Set(problems.map((problem) => problem.variable))
+  try {
+    const config = envSchema<Static<T>>({
+      // env-schema writes into the schema it gets
+      schema: structuredClone(schema),
+      data: { ...given },
+      env: false,
+      ajv: { customOptions: prepareAjv },
+    })
+    if (problems.length === 0) return config
+  } catch (error) {
+    const failures = (error as { errors?: Failure[] }).errors
+    if (!failures) throw error
+    for (const [variable, failure] of firstPerVariable(failures)) {
+      if (unreadable.has(variable)) continue
+      const property = schema.properties[variable]
+      problems.push({ variable, problem: explain(failure, property, given[variable]), ...exampleOf(property) })
+    }
+  }
+  throw new ConfigurationError(problems)
+}
+
+function readVariable(variable: string, env: Environment): { value: string | undefined } | { problem: string } {
+  const value = env[variable] || undefined
+  const file = env[`${variable}_FILE`] || undefined
+  if (file === undefined) return { value }
+  if (value !== undefined) return { problem: `is set twice, also by ${variable}_FILE: unset one of them` }
+  try {
+    return { value: readFileSync(file, 'utf8').replace(/\r?\n$/, '') || undefined }
+  } catch (error) {
+    return { problem: `cannot be read: ${variable}_FILE names ${file} (${(error as NodeJS.ErrnoException).code})` }
+  }
+}
+
+interface Failure {
+  instancePath: string
+  keyword: string
+  params: Record<string, unknown>
+  message?: string
+}
+
+type AjvOption = NonNullable<EnvSchemaOpt['ajv']>
+type Ajv = Parameters<Extract<AjvOption, { customOptions: unknown }>['customOptions']>[0]
+
+function prepareAjv(ajv: Ajv): Ajv {
+  ajv.addVocabulary(['expects'])
+  ajv.addFormat('email', /^[^\s@]+@[^\s@]+$/)
+  ajv.addFormat('uri', (text: string) => URL.canParse(text))
+  return ajv
+}
+
+function firstPerVariable(failures: Failure[]): Map<string, Failure> {
+  const first = new Map<string, Failure>()
+  for (const failure of failures) {
+    const variable = String(failure.params['missingProperty'] ?? failure.instancePath.split('/')[1] ?? '')
+    if (!first.has(variable)) first.set(variable, failure)
+  }
+  return first
+}
+
+function explain(failure: Failure, property: TSchema | undefined, value: string | undefined): string {
+  const meaning = property?.description ? ` (${property.description})` : ''
+  if (failure.keyword === 'required') return `is missing${meaning}`
+  const shown = property?.['writeOnly'] === true || value === undefined ? '' : ` ${JSON.stringify(value)}, which`
+  const expected = property?.['expects'] ? `must be ${property['expects']}` : (failure.message ?? 'is not valid')
+  return shown ? `is${shown} ${expected}${meaning}` : `${expected}${meaning}`
+}
+
+function exampleOf(property: TSchema | undefined): { example?: string } {
+  const example: unknown = property?.examples?.[0] ?? property?.default
+  return example === undefined ? {} : { example: String(example) }
+}
+
+function describe(problems: ConfigurationProblem[]): string {
+  const count = problems.length === 1 ? 'One environment variable is' : `${problems.length} environment variables are`
+  const lines = problems.map(({ variable, problem, example }) => {
+    return `  ${variable} ${problem}${example === undefined ? '' : `. Example: ${variable}=${example}`}`
+  })
+  return [`${count} wrong:`, ...lines].join('\n')
+}

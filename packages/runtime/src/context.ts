@@ -1,0 +1,21 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+
+/** What a piece of work is about: the ids that every log line within it carries. */
+export interface Context {
+  request_id?: string | null
+  message_id?: string
+  deployment_id?: string
+  [field: string]: unknown
+}
+
+const storage = new AsyncLocalStorage<Context>()
+
+/** Runs `fn` with these fields added to the context that is current, for all it awaits. */
+export function withContext<T>(fields: Context, fn: () => T): T {
+  return storage.run({ ...storage.getStore(), ...fields }, fn)
+}
+
+/** The current context; empty outside of any. */
+export function currentContext(): Context {
+  return storage.getStore() ?? {}
+}

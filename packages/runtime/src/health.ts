@@ -1,0 +1,106 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { ConfigurationError } from './config.ts'
+
+export interface HealthReport {
+  ready: boolean
+  dependencies: Record<string, 'up' | 'down'>
+}
+
+type Check = () => boolean | Promise<boolean>
+
+const CHECK_MS = 2000
+
+/** What a service depends on, and whether it may be given work. */
+export class Health {
+  readonly #checks = new Map<string, Check>()
+  #serving = false
+  #pending: Promise<HealthReport> | undefined
+
+  /** Adds a dependency: true means up. A throw, or no answer within 2 s, means down. */
+  check(name: string, fn: Check): void {
+    this.#checks.set(name, fn)
+  }
+
+  /** Says whether the service has started and is not stopping. Not ready until first set. */
+  setServing(serving: boolean): void {
+    this.#serving = serving
+  }
+
+  /** Runs all checks together. Callers at the same moment share one run. */
+  async report(): Promise<HealthReport> {
+    this.#pending ??= this.#run().finally(() => {
+      this.#pending = undefined
+    })
+    const { dependencies, ready } = await this.#pending
+    return { ready: ready && this.#serving, dependencies }
+  }
+
+  async #run(): Promise<HealthReport> {
+    const results = await Promise.all(
+      [...this.#checks].map(async ([name, fn]) => [name, (await passes(fn)) ? 'up' : 'down'] as const),
+    )
+    return { ready: results.every(([, state]) => state === 'up'), dependencies: Object.fromEntries(results) }
+  }
+}
+
+async function passes(fn: Check): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), CHECK_MS)
+  })
+  try {
+    return (await Promise.race([Promise.resolve().then(fn), late])) === true
+  } catch {
+    return false
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+export interface ManagementServer {
+  port: number
+  close(): Promise<void>
+}
+
+/** Serves GET /livez (200 while the process runs) and /readyz (200 or 503, with the report). */
+export async function startManagementServer(options: {
+  health: Health
+  port: number
+  host: string
+}): Promise<ManagementServer> {
+  const server = createServer((request, response) => {
+    const answer = (status: number, body: unknown) => {
+      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+      response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`)
+    }
+    const path = (request.url ?? '').split('?', 1)[0]
+    if (path !== '/livez' && path !== '/readyz') return answer(404, { message: 'Here are /livez and /readyz' })
+    if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, { message: 'Use GET' })
+    if (path === '/livez') return answer(200, { alive: true })
+    options.health.report().then(
+      (report) => answer(report.ready ? 200 : 503, report),
+      () => answer(503, { ready: false, dependencies: {} }),
+    )
+  })
+  await listen(server, options.port, options.host)
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+function listen(server: Server, port: number, host: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const where = `${host}:${port}`
+      const problem =
+        error.code === 'EADDRINUSE' ? `names ${where}, which is taken: choose another port` : `: ${error.message}`
+      reject(new ConfigurationError([{ variable: 'SLIPWAY_MANAGEMENT_PORT', problem, example: '8090' }]))
+    })
+    server.listen(port, host, resolve)
+  })
+}

@@ -1,0 +1,28 @@
+export { fullJitter, sleep } from './backoff.ts'
+export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'
+export { type Context, currentContext, withContext } from './context.ts'
+export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
+export { uuidv7 } from './ids.ts'
+export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
+export { loggable, redactText } from './redaction.ts'
+export {
+  constantTimeEqual,
+  hashToken,
+  KeyRing,
+  parseKeys,
+  randomToken,
+  SecretError,
+  type SecretProblem,
+  sealedKeyId,
+} from './secrets.ts'
+export { runService, type ServiceContext, type ServiceOptions } from './service.ts'
+export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
+export {
+  type CommonConfig,
+  commonConfig,
+  LOG_LEVELS,
+  type LogLevel,
+  portVariable,
+  secretVariable,
+  urlVariable,
+} from './variables.ts'

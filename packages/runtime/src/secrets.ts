@@ -1,0 +1,146 @@
+import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+
+const KEY_BYTES = 32
+const IV_BYTES = 12
+const TAG_BYTES = 16
+const WRAPPED_BYTES = IV_BYTES + TAG_BYTES + KEY_BYTES
+
+export type SecretProblem = 'malformed' | 'unknown_key' | 'wrong_key' | 'wrong_record'
+
+/** A secret cannot be sealed or opened. The message names the key id, never the secret. */
+export class SecretError extends Error {
+  override name = 'SecretError'
+  readonly code: SecretProblem
+
+  constructor(code: SecretProblem, message: string) {
+    super(message)
+    this.code = code
+  }
+}
+
+/**
+ * Seals secrets for storage. Each has its own data key, wrapped by the ring's current key and kept inside the blob,
+ * so that a rotation rewrites data keys only. `aad` is the record's identity: a blob moved to another record stays shut.
+ */
+export class KeyRing {
+  readonly currentKeyId: string
+  readonly #keys: Map<string, Buffer>
+
+  private constructor(keys: Map<string, Buffer>, current: string) {
+    this.#keys = keys
+    this.currentKeyId = current
+  }
+
+  /** Reads `kid:base64,kid:base64`; the first key seals, all of them open. Throws SecretError. */
+  static parse(text: string): KeyRing {
+    const keys = parseKeys(text)
+    for (const [id, key] of keys) {
+      if (key.length !== KEY_BYTES) {
+        throw new SecretError('malformed', `Encryption key ${id} has ${key.length} bytes; it must have ${KEY_BYTES}`)
+      }
+    }
+    const [current] = keys.keys()
+    return new KeyRing(keys, current as string)
+  }
+
+  get keyIds(): string[] {
+    return [...this.#keys.keys()]
+  }
+
+  /** Returns `v1.<key id>.<base64url of wrapped data key and sealed text>`. */
+  seal(plain: string | Buffer, aad: string): string {
+    const id = this.currentKeyId
+    const dataKey = randomBytes(KEY_BYTES)
+    const wrapped = encrypt(this.#keys.get(id) as Buffer, dataKey, wrapIdentity(id))
+    const sealed = encrypt(dataKey, typeof plain === 'string' ? Buffer.from(plain, 'utf8') : plain, aad)
+    return `v1.${id}.${Buffer.concat([wrapped, sealed]).toString('base64url')}`
+  }
+
+  /** The sealed bytes. Throws SecretError when the key is missing or the record is not the one it was sealed for. */
+  open(sealed: string, aad: string): Buffer {
+    const { id, blob } = parseSealed(sealed)
+    const key = this.#keys.get(id)
+    if (!key) {
+      throw new SecretError('unknown_key', `Encryption key ${id} is missing: add it to SLIPWAY_ENCRYPTION_KEYS`)
+    }
+    const dataKey = decrypt(key, blob.subarray(0, WRAPPED_BYTES), wrapIdentity(id))
+    if (!dataKey) {
+      throw new SecretError('wrong_key', `Encryption key ${id} is not the key of that id that sealed this secret`)
+    }
+    const plain = decrypt(dataKey, blob.subarray(WRAPPED_BYTES), aad)
+    if (!plain) {
+      throw new SecretError('wrong_record', `A secret under key ${id} was altered or does not belong to ${aad}`)
+    }
+    return plain
+  }
+
+  openText(sealed: string, aad: string): string {
+    return this.open(sealed, aad).toString('utf8')
+  }
+}
+
+/** The id of the key that a sealed secret needs. Throws SecretError when it is not a sealed secret. */
+export function sealedKeyId(sealed: string): string {
+  return parseSealed(sealed).id
+}
+
+/** Reads `id:base64` pairs in their order. Throws SecretError on anything else; lengths are the caller's to judge. */
+export function parseKeys(text: string): Map<string, Buffer> {
+  const keys = new Map<string, Buffer>()
+  for (const part of text.split(',').map((piece) => piece.trim())) {
+    const match = /^([A-Za-z0-9_-]{1,64}):([A-Za-z0-9+/]+={0,2})$/.exec(part)
+    if (!match) {
+      throw new SecretError('malformed', `Key number ${keys.size + 1} must have the form <id>:<base64>`)
+    }
+    const [, id, encoded] = match as unknown as [string, string, string]
+    if (keys.has(id)) throw new SecretError('malformed', `Key id ${id} is used twice`)
+    keys.set(id, Buffer.from(encoded, 'base64'))
+  }
+  return keys
+}
+
+/** SHA-256 in hex: how tokens of high entropy are stored. */
+export function hashToken(text: string): string {
+  return createHash('sha256').update(text, 'utf8').digest('hex')
+}
+
+/** A random token of `bytes` bytes in base64url. */
+export function randomToken(bytes = 32): string {
+  return randomBytes(bytes).toString('base64url')
+}
+
+/** Whether two texts are equal, in a time that tells nothing about where they differ. */
+export function constantTimeEqual(a: string, b: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text, 'utf8').digest()
+  return timingSafeEqual(digest(a), digest(b))
+}
+
+function wrapIdentity(keyId: string): string {
+  return `slipway data key ${keyId}`
+}
+
+function parseSealed(sealed: string): { id: string; blob: Buffer } {
+  const match = /^v1\.([A-Za-z0-9_-]{1,64})\.([A-Za-z0-9_-]+)$/.exec(sealed)
+  const blob = Buffer.from(match?.[2] ?? '', 'base64url')
+  if (!match?.[1] || blob.length < WRAPPED_BYTES + IV_BYTES + TAG_BYTES) {
+    throw new SecretError('malformed', 'This is not a sealed secret of version 1')
+  }
+  return { id: match[1], blob }
+}
+
+function encrypt(key: Buffer, plain: Buffer, aad: string): Buffer {
+  const iv = randomBytes(IV_BYTES)
+  const cipher = createCipheriv('aes-256-gcm', key, iv).setAAD(Buffer.from(aad, 'utf8'))
+  const text = Buffer.concat([cipher.update(plain), cipher.final()])
+  return Buffer.concat([iv, cipher.getAuthTag(), text])
+}
+
+function decrypt(key: Buffer, blob: Buffer, aad: string): Buffer | null {
+  const decipher = createDecipheriv('aes-256-gcm', key, blob.subarray(0, IV_BYTES), { authTagLength: TAG_BYTES })
+  decipher.setAAD(Buffer.from(aad, 'utf8')).setAuthTag(blob.subarray(IV_BYTES, IV_BYTES + TAG_BYTES))
+  try {
+    return Buffer.concat([decipher.update(blob.subarray(IV_BYTES + TAG_BYTES)), decipher.final()])
+  } catch {
+    return null
+  }
+}

@@ -1,0 +1,124 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Static, TObject } from '@sinclair/typebox'
+import { ConfigurationError, loadConfig } from './config.ts'
+import { Health, startManagementServer } from './health.ts'
+import { createLogger, type Logger } from './logger.ts'
+import { StopSequence } from './stopping.ts'
+import type { LogLevel } from './variables.ts'
+
+/** sysexits' EX_CONFIG: a supervisor can tell "will never start like this" from a crash. */
+const EXIT_CONFIGURATION = 78
+const STOP_MS = 20_000
+/** Ctrl-C reaches a whole process group and a supervisor then signals again: that is one request, not two. */
+const SAME_REQUEST_MS = 500
+
+export interface ServiceContext<Config> {
+  name: string
+  config: Config
+  logger: Logger
+  health: Health
+  /** Aborted when stopping begins. */
+  signal: AbortSignal
+  /** Registers a step of stopping; the last registered runs first. It may take `timeoutMs` (10 s unless given). */
+  onStop(name: string, fn: () => unknown, options?: { timeoutMs?: number }): void
+  /** Logs and ends the process with 1: for a state that only a restart can mend. */
+  fatal(error: unknown): void
+}
+
+export interface ServiceOptions<T extends TObject> {
+  name: string
+  config: T
+  /** Connects and wires; the service counts as ready when it has resolved. */
+  start(ctx: ServiceContext<Static<T>>): Promise<void>
+}
+
+/**
+ * The main function of a service: configuration, logger, management server, start, and a stop in order.
+ * A wrong configuration ends with 78 and a plain message. SIGTERM or SIGINT: not ready first, then the steps of
+ * stopping, 20 s in all, then exit 0; a second signal exits at once.
+ */
+export async function runService<T extends TObject>(options: ServiceOptions<T>): Promise<void> {
+  const config = configurationOrExit(options.config)
+  const settings = config as { SLIPWAY_LOG_LEVEL?: LogLevel } & Record<string, unknown>
+  const logger = createLogger({ service: options.name, level: settings.SLIPWAY_LOG_LEVEL ?? 'info' })
+  const health = new Health()
+  const stopping = new StopSequence(logger)
+  const abort = new AbortController()
+
+  const exit = async (code: number) => {
+    await nextTurn()
+    process.exit(code)
+  }
+  const fatal = (error: unknown) => {
+    if (error instanceof ConfigurationError) process.stderr.write(`${options.name}: ${error.message}\n`)
+    else logger.error('fatal error, the process ends', { error })
+    void exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1)
+  }
+  let stoppingSince = 0
+  const stop = (signal: string) => {
+    if (stoppingSince > 0) {
+      if (Date.now() - stoppingSince < SAME_REQUEST_MS) return
+      logger.warn('second signal, leaving at once', { signal })
+      return void exit(1)
+    }
+    stoppingSince = Date.now()
+    logger.info('stopping', { signal })
+    health.setServing(false)
+    abort.abort()
+    stopping.run(STOP_MS).then(() => {
+      logger.info('stopped', { took_ms: Date.now() - stoppingSince })
+      return exit(0)
+    }, fatal)
+  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
+  process.on('uncaughtException', fatal)
+  process.on('unhandledRejection', fatal)
+  // A reader of our output that went away is no reason to die.
+  process.stdout.on('error', () => {})
+
+  try {
+    await serveManagement(settings, health, stopping, logger)
+    await options.start({
+      name: options.name,
+      config,
+      logger,
+      health,
+      signal: abort.signal,
+      onStop: (name, fn, limits) => stopping.add(name, fn, limits?.timeoutMs),
+      fatal,
+    })
+  } catch (error) {
+    // A start that was interrupted by a stop may fail for that very reason.
+    if (!abort.signal.aborted) fatal(error)
+    return
+  }
+  if (abort.signal.aborted) return
+  health.setServing(true)
+  logger.info('started', { node: process.version, pid: process.pid })
+}
+
+function configurationOrExit<T extends TObject>(schema: T): Static<T> {
+  try {
+    return loadConfig(schema)
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return process.exit(EXIT_CONFIGURATION)
+  }
+}
+
+async function serveManagement(
+  settings: Record<string, unknown>,
+  health: Health,
+  stopping: StopSequence,
+  logger: Logger,
+): Promise<void> {
+  const port = Number(settings['SLIPWAY_MANAGEMENT_PORT'] ?? 0)
+  if (port === 0) return
+  const host = String(settings['SLIPWAY_MANAGEMENT_HOST'] ?? '127.0.0.1')
+  const server = await startManagementServer({ health, port, host })
+  logger.debug('management server listens', { host, port })
+  // Registered first, so it is closed last: whoever watches sees "not ready" until the end.
+  stopping.add('management server', () => server.close())
+}

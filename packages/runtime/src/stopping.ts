@@ -1,0 +1,49 @@
+import type { Logger } from './logger.ts'
+
+interface Step {
+  name: string
+  fn: () => unknown
+  timeoutMs: number
+}
+
+const STEP_MS = 10_000
+
+/** The steps of leaving in order: the last added runs first, each named, timed and bounded. */
+export class StopSequence {
+  readonly #steps: Step[] = []
+  readonly #logger: Logger
+
+  constructor(logger: Logger) {
+    this.#logger = logger
+  }
+
+  add(name: string, fn: () => unknown, timeoutMs = STEP_MS): void {
+    this.#steps.push({ name, fn, timeoutMs })
+  }
+
+  /** Runs all steps within `totalMs`. One that fails or is late is logged, and the next has its turn. */
+  async run(totalMs: number): Promise<void> {
+    const end = Date.now() + totalMs
+    for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
+      await this.#runStep(step, Math.max(0, Math.min(step.timeoutMs, end - Date.now())))
+    }
+  }
+
+  async #runStep(step: Step, limitMs: number): Promise<void> {
+    const started = Date.now()
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<'late'>((resolve) => {
+      timer = setTimeout(() => resolve('late'), limitMs)
+    })
+    try {
+      const result = await Promise.race([Promise.resolve().then(step.fn), late])
+      const took = { step: step.name, took_ms: Date.now() - started }
+      if (result === 'late') this.#logger.warn('a step of stopping is late and is left behind', took)
+      else this.#logger.info('stop step done', took)
+    } catch (error) {
+      this.#logger.error('a step of stopping failed', { step: step.name, error })
+    } finally {
+      clearTimeout(timer)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+import type { Logger } from './logger.ts'
+
+export interface Ticker {
+  /** Asks for a run soon. During a run it causes exactly one more. */
+  kick(): void
+  /** Ends the ticking; resolves when the run in hand has ended. */
+  stop(): Promise<void>
+}
+
+export interface TickerOptions {
+  name: string
+  /** Milliseconds from the end of one run to the start of the next. */
+  intervalMs: number
+  run: () => Promise<unknown> | unknown
+  logger: Logger
+}
+
+/** Runs `run` at once, then every interval and after each kick; never two at a time. Errors are logged, never thrown. */
+export function createTicker(options: TickerOptions): Ticker {
+  let timer: NodeJS.Timeout | undefined
+  let running: Promise<void> | undefined
+  let again = false
+  let stopped = false
+
+  const runOnce = async () => {
+    try {
+      await options.run()
+    } catch (error) {
+      options.logger.error(`${options.name} failed; it runs again in ${options.intervalMs} ms`, { error })
+    }
+  }
+  const start = () => {
+    clearTimeout(timer)
+    again = false
+    running = runOnce().then(() => {
+      running = undefined
+      if (stopped) return
+      schedule(again ? 0 : options.intervalMs)
+    })
+  }
+  const schedule = (ms: number) => {
+    clearTimeout(timer)
+    timer = setTimeout(start, ms)
+  }
+
+  schedule(0)
+  return {
+    kick() {
+      if (stopped) return
+      if (running) again = true
+      else schedule(0)
+    },
+    async stop() {
+      stopped = true
+      clearTimeout(timer)
+      await running
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import { type Static, type TInteger, type TString, Type } from '@sinclair/typebox'
+
+interface Described<T> {
+  description: string
+  default?: T
+  examples?: T[]
+}
+
+/** A TCP port. 0 lets the system choose (or, where the description says so, means "none"). */
+export function portVariable(options: Described<number>): TInteger {
+  return Type.Integer({
+    minimum: 0,
+    maximum: 65535,
+    examples: [options.default || 8080],
+    expects: 'a port number from 0 to 65535',
+    ...options,
+  })
+}
+
+/** A URL with one of the given schemes, e.g. `['http', 'https']`. A URL may hold a password, so its value is never shown. */
+export function urlVariable(options: Described<string> & { schemes: string[] }): TString {
+  const { schemes, ...rest } = options
+  return Type.String({
+    pattern: `^(${schemes.join('|')})://[^\\s]+$`,
+    expects: `a URL that starts with ${schemes.map((scheme) => `${scheme}://`).join(' or ')}`,
+    writeOnly: true,
+    ...rest,
+  })
+}
+
+/** A value that is never printed, logged or put into an error. */
+export function secretVariable(options: {
+  description: string
+  examples?: string[]
+  minLength?: number
+  pattern?: string
+  expects?: string
+}): TString {
+  const { minLength = 1, ...rest } = options
+  return Type.String({
+    minLength,
+    expects: `a text of at least ${minLength} characters`,
+    writeOnly: true,
+    ...rest,
+  })
+}
+
+const KEY_32 = '[A-Za-z0-9_-]{1,64}:[A-Za-z0-9+/]{43}='
+
+export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+/** The variables that several services read. A service's schema picks those it needs. */
+export const commonConfig = {
+  DATABASE_URL: urlVariable({
+    schemes: ['postgres', 'postgresql'],
+    description: 'Where Postgres is, with user, password and database name',
+    examples: ['postgres://slipway:password@127.0.0.1:5432/slipway'],
+  }),
+  RABBITMQ_URL: urlVariable({
+    schemes: ['amqp', 'amqps'],
+    description: 'Where RabbitMQ is, with user, password and virtual host',
+    examples: ['amqp://slipway:password@127.0.0.1:5672'],
+  }),
+  REDIS_URL: urlVariable({
+    schemes: ['redis', 'rediss'],
+    description: 'Where Redis is',
+    examples: ['redis://127.0.0.1:6379'],
+  }),
+  SLIPWAY_LOG_LEVEL: Type.Union(
+    LOG_LEVELS.map((level) => Type.Literal(level)),
+    {
+      default: 'info',
+      description: 'The least important log lines that are written',
+      examples: ['info'],
+      expects: `one of ${LOG_LEVELS.join(', ')}`,
+    },
+  ),
+  SLIPWAY_MANAGEMENT_PORT: portVariable({
+    default: 0,
+    description: 'Port of /livez and /readyz; 0 means that they are not served',
+    examples: [8090],
+  }),
+  SLIPWAY_MANAGEMENT_HOST: Type.String({
+    default: '127.0.0.1',
+    minLength: 1,
+    description: 'Address on which the management port listens',
+    examples: ['0.0.0.0'],
+  }),
+  SLIPWAY_NAMESPACE: Type.String({
+    default: 'slipway',
+    pattern: '^[a-z][a-z0-9-]{0,39}$',
+    expects: 'a lower-case name of letters, digits and dashes, at most 40 characters',
+    description: 'Prefix of all names in RabbitMQ and Redis; suites that share servers need different ones',
+    examples: ['slipway'],
+  }),
+  SLIPWAY_ENCRYPTION_KEYS: secretVariable({
+    description: 'Keys that seal secrets at rest, comma separated; the first seals, the others still open',
+    pattern: `^\\s*${KEY_32}(\\s*,\\s*${KEY_32})*\\s*$`,
+    expects: '`<key id>:<base64 of 32 bytes>`, comma separated',
+    examples: ['2026-01:<output of `openssl rand -base64 32`>'],
+  }),
+}
+
+export type CommonConfig = { [Name in keyof typeof commonConfig]: Static<(typeof commonConfig)[Name]> }
