@@ -1,0 +1,101 @@
+// Which part may import which. Everything that is not allowed here is forbidden.
+// scripts/boundaries.mjs runs these rules and proves that each of them finds a planted violation.
+
+const PACKAGES = {
+  domain: [],
+  contracts: ['domain'],
+  runtime: ['contracts', 'domain'],
+  broker: ['contracts', 'domain', 'runtime'],
+  database: ['contracts', 'domain', 'runtime'],
+  client: ['contracts', 'domain'],
+  testing: ['broker', 'client', 'contracts', 'database', 'domain', 'runtime'],
+}
+
+const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
+const SERVICES = {
+  gateway: INFRASTRUCTURE,
+  planner: INFRASTRUCTURE,
+  dispatcher: INFRASTRUCTURE,
+  'executor-bridge': INFRASTRUCTURE,
+  'log-stream': INFRASTRUCTURE,
+  // They run beside the targets, where neither the database nor the broker can be reached.
+  'orchestration-instance': ['contracts', 'domain', 'runtime'],
+  'target-agent': ['contracts', 'domain', 'runtime'],
+}
+
+const OURS = '^(packages|services)/'
+const oneOf = (names) => `(${names.join('|')})`
+const mayImport = (folder, name, packages) => ({
+  name: `${name}-imports`,
+  comment: `${folder}/${name} may import ${packages.length > 0 ? packages.join(', ') : 'no other part of Slipway'}`,
+  severity: 'error',
+  from: { path: `^${folder}/${name}/src/` },
+  to: {
+    path: OURS,
+    pathNot: [`^${folder}/${name}/src/`, ...(packages.length > 0 ? [`^packages/${oneOf(packages)}/`] : [])],
+  },
+})
+
+export default {
+  forbidden: [
+    ...Object.entries(PACKAGES).map(([name, packages]) => mayImport('packages', name, packages)),
+    ...Object.entries(SERVICES).map(([name, packages]) => mayImport('services', name, packages)),
+    {
+      name: 'unknown-part',
+      comment: 'a new package or service gets its line in .dependency-cruiser.mjs',
+      severity: 'error',
+      from: {
+        path: '^(packages|services)/[^/]+/src/',
+        pathNot: [`^packages/${oneOf(Object.keys(PACKAGES))}/`, `^services/${oneOf(Object.keys(SERVICES))}/`],
+      },
+      to: {},
+    },
+    {
+      name: 'only-through-the-index',
+      comment: "another package's inside is its own: import @slipway/<package>",
+      severity: 'error',
+      from: { path: '^(?:packages|services)/([^/]+)/' },
+      to: { path: '^packages/([^/]+)/', pathNot: ['^packages/$1/', '^packages/[^/]+/src/index\\.ts$'] },
+    },
+    {
+      name: 'no-foreign-service',
+      comment: 'services speak through messages and HTTP, also in tests; only tests/ starts them together',
+      severity: 'error',
+      from: { path: '^(packages|services)/([^/]+)/' },
+      to: { path: '^services/', pathNot: '^$1/$2/' },
+    },
+    {
+      name: 'sources-without-tests',
+      comment: 'what runs in production imports no test and no test harness',
+      severity: 'error',
+      from: { path: '^(packages|services)/[^/]+/src/', pathNot: '^packages/testing/' },
+      to: { path: '(^|/)test/|^packages/testing/' },
+    },
+    {
+      name: 'no-cycles',
+      comment: 'two files that need each other are one file, or hide a third',
+      severity: 'error',
+      from: {},
+      to: { circular: true, viaOnly: { pathNot: '/generated/' } },
+    },
+    {
+      name: 'resolvable',
+      comment: 'an import that cannot be found hides what is behind it from every rule above',
+      severity: 'error',
+      from: {},
+      to: { couldNotResolve: true },
+    },
+  ],
+  options: {
+    // TypeScript 7 has no API for other tools; without a parser that reads it most modules would be skipped silently.
+    parser: 'swc',
+    tsPreCompilationDeps: true,
+    doNotFollow: { path: 'node_modules|/generated/' },
+    exclude: { path: '(^|/)dist/' },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['@slipway/source', 'import', 'node', 'default'],
+      extensions: ['.ts', '.mjs', '.js'],
+    },
+  },
+}

@@ -1,0 +1,116 @@
+// Checks which part imports which, by the rules of .dependency-cruiser.mjs.
+//
+// A cruiser that cannot read a file skips it and reports no violations. So this first plants violations in a small
+// workspace with our folders' names and demands that each is found, then counts that every source file was seen.
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+const root = path.dirname(import.meta.dirname)
+const cruiser = path.join(root, 'node_modules/dependency-cruiser/bin/dependency-cruise.mjs')
+const config = path.join(root, '.dependency-cruiser.mjs')
+
+// file, what it imports, the rule that must object (null: allowed)
+const PLANTED = [
+  ['packages/contracts/src/planted.ts', '@slipway/domain', null],
+  ['services/gateway/src/planted.ts', '@slipway/database', null],
+  ['packages/domain/src/planted.ts', '@slipway/contracts', 'domain-imports'],
+  ['packages/contracts/src/planted-up.ts', '@slipway/runtime', 'contracts-imports'],
+  ['packages/runtime/src/planted.ts', '@slipway/broker', 'runtime-imports'],
+  ['packages/broker/src/planted.ts', '@slipway/database', 'broker-imports'],
+  ['packages/database/src/planted.ts', '@slipway/broker', 'database-imports'],
+  ['packages/client/src/planted.ts', '@slipway/runtime', 'client-imports'],
+  ['packages/testing/src/planted.ts', '../../../services/gateway/src/main.ts', 'no-foreign-service'],
+  ['services/gateway/src/planted-client.ts', '@slipway/client', 'gateway-imports'],
+  ['services/gateway/src/planted-testing.ts', '@slipway/testing', 'sources-without-tests'],
+  ['services/planner/src/planted.ts', '../../dispatcher/src/main.ts', 'no-foreign-service'],
+  ['services/planner/test/planted.ts', '../../dispatcher/src/main.ts', 'no-foreign-service'],
+  ['services/orchestration-instance/src/planted.ts', '@slipway/database', 'orchestration-instance-imports'],
+  ['services/orchestration-instance/src/planted-broker.ts', '@slipway/broker', 'orchestration-instance-imports'],
+  ['services/dispatcher/src/planted.ts', '../../../packages/domain/src/inside.ts', 'only-through-the-index'],
+  ['services/dispatcher/src/planted-nowhere.ts', '@slipway/nowhere', 'resolvable'],
+  // A cycle is reported once, at its first file.
+  ['services/dispatcher/src/planted-a.ts', './planted-b.ts', 'no-cycles'],
+  ['services/dispatcher/src/planted-b.ts', './planted-a.ts', null],
+  ['packages/unheard-of/src/planted.ts', '@slipway/domain', 'unknown-part'],
+]
+
+/** Cruises a folder; returns the modules seen and the violations as { from, to, rule }. */
+function cruise(cwd) {
+  const folders = ['packages', 'services', 'tests'].filter((folder) => fs.existsSync(path.join(cwd, folder)))
+  const output = execFileSync(process.execPath, [cruiser, '--config', config, '--output-type', 'json', ...folders], {
+    cwd,
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+  })
+  const { modules, summary } = JSON.parse(output)
+  return {
+    modules: new Set(modules.map((module) => module.source)),
+    violations: summary.violations.map(({ from, to, rule }) => ({ from, to, rule: rule.name })),
+  }
+}
+
+function write(file, text) {
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, text)
+}
+
+/** Every source file of every package and service, relative to the root. */
+function sources() {
+  return ['packages', 'services'].flatMap((folder) =>
+    fs.readdirSync(path.join(root, folder)).flatMap((name) => {
+      const src = path.join(folder, name, 'src')
+      if (!fs.existsSync(path.join(root, src))) return []
+      return fs
+        .readdirSync(path.join(root, src), { recursive: true })
+        .map((file) => path.join(src, file))
+        .filter((file) => file.endsWith('.ts') && !file.includes('/generated/'))
+    }),
+  )
+}
+
+/** Builds the small workspace, cruises it, and returns what is wrong with the findings. */
+function plantedProblems(dir) {
+  for (const folder of ['packages', 'services']) {
+    for (const name of fs.readdirSync(path.join(root, folder))) {
+      const manifest = path.join(root, folder, name, 'package.json')
+      if (!fs.existsSync(manifest)) continue
+      const part = path.join(dir, folder, name)
+      write(path.join(part, folder === 'packages' ? 'src/index.ts' : 'src/main.ts'), 'export const word: string = ""\n')
+      fs.copyFileSync(manifest, path.join(part, 'package.json'))
+      const link = path.join(dir, 'node_modules/@slipway', name)
+      fs.mkdirSync(path.dirname(link), { recursive: true })
+      fs.symlinkSync(part, link)
+    }
+  }
+  write(path.join(dir, 'packages/domain/src/inside.ts'), 'export const word: string = ""\n')
+  // Types alone, in one half: they vanish when compiled, yet they bind as much as values do.
+  PLANTED.forEach(([file, imported], n) => {
+    const kind = n % 2 === 0 ? 'type ' : ''
+    write(path.join(dir, file), `import { ${kind}word } from '${imported}'\nexport const here: typeof word = ''\n`)
+  })
+  const { violations } = cruise(dir)
+  return PLANTED.flatMap(([file, imported, expected]) => {
+    const rules = violations.filter(({ from }) => from === file).map(({ rule }) => rule)
+    if (expected === null ? rules.length === 0 : rules.includes(expected)) return []
+    return [
+      `planted ${file} importing ${imported}: expected ${expected ?? 'no violation'}, found ${rules.join(', ') || 'none'}`,
+    ]
+  })
+}
+
+const dir = path.join(fs.realpathSync(root), '.slipway', `boundaries-${process.pid}`)
+let problems
+try {
+  problems = plantedProblems(dir)
+} finally {
+  fs.rmSync(dir, { recursive: true, force: true })
+}
+
+const { modules, violations } = cruise(root)
+for (const { from, to, rule } of violations) problems.push(`${from} imports ${to}: ${rule}`)
+for (const file of sources()) if (!modules.has(file)) problems.push(`${file} was not seen by the cruiser`)
+
+for (const problem of problems) console.error(`boundaries: ${problem}`)
+if (problems.length > 0) process.exit(1)
+console.log(`boundaries: ${modules.size} modules, no violation; all ${PLANTED.length} planted imports judged rightly`)
