@@ -1,0 +1,204 @@
+import { Type } from '@sinclair/typebox'
+import {
+  Description,
+  Id,
+  literals,
+  Name,
+  Nullable,
+  Sha256,
+  Strict,
+  Tag,
+  Timestamp,
+  Uuid,
+  VARIABLE_NAME,
+  Variables,
+  Version,
+  VersionRequirement,
+} from '../schema.ts'
+
+const commonFields = {
+  id: Uuid,
+  sqid: Type.String(),
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  tenant_id: Nullable(Uuid),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+}
+
+const commonInput = {
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  tenant_id: Type.Optional(Nullable(Id('tenant'))),
+}
+
+// ── Sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const VariableDefinition = Strict({
+  id: Type.Optional(Uuid),
+  name: Type.String({ pattern: VARIABLE_NAME }),
+  type: Type.Optional(literals(['string', 'number', 'boolean', 'json'])),
+  description: Type.Optional(Description),
+  default: Type.Optional(Type.Unknown()),
+  required: Type.Optional(Type.Boolean()),
+  prompted: Type.Optional(Type.Boolean()),
+  sensitive: Type.Optional(Type.Boolean()),
+})
+
+const Script = Type.String({ minLength: 1, maxLength: 512 * 1024 })
+const definitions = Type.Array(VariableDefinition, { maxItems: 1_000 })
+
+export const INTERPRETERS = ['sh', 'bash', 'python3', 'node', 'pwsh'] as const
+
+export const ActionDefinition = Strict({
+  type: Type.Literal('script'),
+  script: Script,
+  interpreter: Type.Optional(literals(INTERPRETERS)),
+  working_directory: Type.Optional(Type.String({ minLength: 1, maxLength: 4_096 })),
+  env: Type.Optional(
+    Type.Record(Type.String({ pattern: VARIABLE_NAME }), Type.String({ maxLength: 131_072 }), {
+      additionalProperties: false,
+      maxProperties: 1_000,
+    }),
+  ),
+  rollback: Type.Optional(Strict({ script: Script })),
+  timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+  max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+  variables: Type.Optional(definitions),
+})
+
+export const SequenceDefinition = Strict({
+  actions: Type.Array(
+    Strict({
+      action_id: Id('action'),
+      version_requirement: Type.Optional(VersionRequirement),
+      variables: Type.Optional(Variables),
+    }),
+    { minItems: 1, maxItems: 500 },
+  ),
+  variables: Type.Optional(definitions),
+})
+
+export const SolutionDefinition = Strict({
+  sequences: Type.Array(
+    Strict({
+      sequence_id: Id('sequence'),
+      version_requirement: Type.Optional(VersionRequirement),
+      variables: Type.Optional(Variables),
+    }),
+    { minItems: 1, maxItems: 100 },
+  ),
+  variables: Type.Optional(definitions),
+})
+
+const versionLine = Strict({ version: Type.String(), created_at: Timestamp })
+
+export const SourceListItem = Strict({ ...commonFields, latest_version: Nullable(Type.String()) })
+export const Source = Strict({ ...SourceListItem.properties, versions: Type.Array(versionLine) })
+export const SourceVersionListItem = versionLine
+export const SourceVersion = Strict({ ...versionLine.properties, definition: Type.Unknown() })
+
+const createSource = <D extends typeof ActionDefinition | typeof SequenceDefinition | typeof SolutionDefinition>(
+  definition: D,
+) => Strict({ ...commonInput, version: Version, definition })
+
+export const CreateAction = createSource(ActionDefinition)
+export const CreateSequence = createSource(SequenceDefinition)
+export const CreateSolution = createSource(SolutionDefinition)
+export const CreateActionVersion = Strict({ version: Version, definition: ActionDefinition })
+export const CreateSequenceVersion = Strict({ version: Version, definition: SequenceDefinition })
+export const CreateSolutionVersion = Strict({ version: Version, definition: SolutionDefinition })
+
+// ── Targets ──────────────────────────────────────────────────────────────────────────────────────────────────────
+
+export const LocalConnection = Strict({ type: Type.Literal('local') })
+
+const ssh = {
+  type: Type.Literal('ssh'),
+  host: Type.String({ minLength: 1, maxLength: 255, pattern: '^[^\\s]+$' }),
+  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65_535 })),
+  username: Type.String({ minLength: 1, maxLength: 255 }),
+  host_key: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384 })),
+}
+/** Secrets are write only: `SshConnection` is what is kept and shown in clear. */
+export const SshConnection = Strict(ssh)
+const SshConnectionInput = Strict({
+  ...ssh,
+  private_key: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
+  password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
+})
+
+/** Told apart by `type`, so that what is wrong is said of the kind that was meant. */
+export const ConnectionInput = Type.Unsafe<
+  { type: 'local' } | (typeof SshConnectionInput)['static']
+>({
+  type: 'object',
+  required: ['type'],
+  properties: { type: { enum: ['local', 'ssh'] } },
+  allOf: [
+    { if: { properties: { type: { const: 'local' } }, required: ['type'] }, then: LocalConnection },
+    { if: { properties: { type: { const: 'ssh' } }, required: ['type'] }, then: SshConnectionInput },
+  ],
+})
+export const Connection = Type.Union([LocalConnection, SshConnection])
+
+export const Target = Strict({
+  ...commonFields,
+  environment_id: Nullable(Uuid),
+  tags: Type.Array(Tag),
+  connection: Connection,
+  variables: Variables,
+  status: literals(['online', 'stale', 'offline']),
+  last_seen_at: Nullable(Timestamp),
+  enabled: Type.Boolean(),
+})
+
+export const CreateTarget = Strict({
+  ...commonInput,
+  environment_id: Type.Optional(Nullable(Id('environment'))),
+  tags: Type.Optional(Type.Array(Tag, { maxItems: 100 })),
+  connection: ConnectionInput,
+  variables: Type.Optional(Variables),
+  enabled: Type.Optional(Type.Boolean()),
+})
+
+export const TagRecord = Strict({ key: Type.String(), value: Type.String(), target_count: Type.Integer() })
+
+// ── Environments, tenants, freezes ───────────────────────────────────────────────────────────────────────────────
+
+export const Environment = Strict({ ...commonFields, variables: Variables })
+export const CreateEnvironment = Strict({ ...commonInput, variables: Type.Optional(Variables) })
+
+const { tenant_id: _tenantOfTenant, ...tenantFields } = commonFields
+export const Tenant = Strict({ ...tenantFields, slug: Type.String(), variables: Variables })
+export const CreateTenant = Strict({
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  slug: Type.Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
+  variables: Type.Optional(Variables),
+})
+
+export const Freeze = Strict({
+  id: Uuid,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  start_time: Timestamp,
+  end_time: Timestamp,
+  tenant_id: Nullable(Uuid),
+  environment_id: Nullable(Uuid),
+  solution_id: Nullable(Uuid),
+  active: Type.Boolean(),
+  created_by: Nullable(Type.String()),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+export const CreateFreeze = Strict({
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  start_time: Timestamp,
+  end_time: Timestamp,
+  tenant_id: Type.Optional(Nullable(Id('tenant'))),
+  environment_id: Type.Optional(Nullable(Id('environment'))),
+  solution_id: Type.Optional(Nullable(Id('solution'))),
+})

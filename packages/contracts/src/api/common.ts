@@ -1,0 +1,31 @@
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Strict } from '../schema.ts'
+
+export const ErrorBody = Strict({
+  error: Type.Object({
+    code: Type.String(),
+    message: Type.String(),
+    details: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  }),
+})
+
+export const PageMeta = Strict({
+  total: Type.Integer(),
+  page: Type.Integer(),
+  limit: Type.Integer(),
+  total_pages: Type.Integer(),
+  has_next: Type.Boolean(),
+  has_prev: Type.Boolean(),
+})
+
+export const Page = <T extends TSchema>(item: T) => Strict({ data: Type.Array(item), meta: PageMeta })
+
+export const Message = Strict({ message: Type.String() })
+
+/**
+ * Values of a query string arrive as text. `page` and `limit` are clamped, not refused, so only their form is checked:
+ * an optional sign and digits.
+ */
+export const IntegerText = Type.String({ pattern: '^[+-]?[0-9]{1,18}$' })
+export const PageQuery = { page: Type.Optional(IntegerText), limit: Type.Optional(IntegerText) }
+export const SearchText = Type.String({ maxLength: 255 })

@@ -1,0 +1,234 @@
+import { DEPLOYMENT_STATES, PENDING_STATUSES, STEP_STATES } from '@slipway/domain'
+import { Type } from '@sinclair/typebox'
+import { Id, literals, Nullable, Strict, Tag, Timestamp, Uuid, VARIABLE_NAME, Variables, VersionRequirement } from '../schema.ts'
+
+export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
+  if: { type: 'string' },
+  // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
+  then: { enum: ['sequential', 'parallel'] },
+  else: {
+    type: 'object',
+    required: ['rolling'],
+    additionalProperties: false,
+    properties: {
+      rolling: {
+        type: 'object',
+        required: ['batch_size'],
+        additionalProperties: false,
+        properties: { batch_size: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
+      },
+    },
+  },
+})
+export const FailureStrategy = literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures'])
+export const RollbackStrategy = literals(['none', 'failed_target_only', 'all_executed'])
+export const SourceType = literals(['solution', 'sequence', 'action'])
+
+const TargetIds = Type.Array(Id('target'), { maxItems: 10_000 })
+const TargetTags = Type.Array(Tag, { maxItems: 100 })
+const PromptedValues = Type.Record(Type.String({ pattern: `${VARIABLE_NAME}|^[0-9a-fA-F-]{36}$` }), Type.Unknown(), {
+  additionalProperties: false,
+  maxProperties: 1_000,
+})
+
+/** What a create and a redeploy have in common. */
+const overridable = {
+  target_ids: Type.Optional(TargetIds),
+  target_tags: Type.Optional(TargetTags),
+  target_mode: Type.Optional(TargetMode),
+  failure_strategy: Type.Optional(FailureStrategy),
+  rollback_strategy: Type.Optional(RollbackStrategy),
+  priority: Type.Optional(Type.Integer({ minimum: -100, maximum: 100 })),
+  timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
+  max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
+  variables: Type.Optional(Variables),
+  prompted_values: Type.Optional(PromptedValues),
+  environment_id: Type.Optional(Id('environment')),
+  bypass_cache: Type.Optional(Type.Boolean()),
+  override_freeze: Type.Optional(Type.Boolean()),
+  override_reason: Type.Optional(Type.String({ minLength: 1, maxLength: 10_000 })),
+}
+
+export const CreateDeployment = Strict({
+  solution_id: Type.Optional(Id('solution')),
+  sequence_id: Type.Optional(Id('sequence')),
+  action_id: Type.Optional(Id('action')),
+  version_requirement: Type.Optional(VersionRequirement),
+  target_tags_match_all: Type.Optional(Type.Boolean()),
+  deployment_timeout_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
+  tenant_id: Type.Optional(Id('tenant')),
+  dry_run: Type.Optional(Type.Boolean()),
+  ...overridable,
+})
+
+export const RedeployDeployment = Strict({
+  ...overridable,
+  only_failed_targets: Type.Optional(Type.Boolean()),
+})
+
+export const CancelDeployment = Strict({ reason: Type.Optional(Type.String({ maxLength: 10_000 })) })
+
+const sourceFields = {
+  source_type: SourceType,
+  solution_id: Nullable(Uuid),
+  solution_name: Nullable(Type.String()),
+  solution_version: Nullable(Type.String()),
+  sequence_id: Nullable(Uuid),
+  sequence_name: Nullable(Type.String()),
+  sequence_version: Nullable(Type.String()),
+  action_id: Nullable(Uuid),
+  action_name: Nullable(Type.String()),
+  action_version: Nullable(Type.String()),
+}
+
+export const DeploymentSummary = Strict({
+  id: Uuid,
+  ...sourceFields,
+  state: literals(DEPLOYMENT_STATES),
+  progress: Type.Number({ minimum: 0, maximum: 1 }),
+  total_steps: Type.Integer(),
+  completed_steps: Type.Integer(),
+  failed_steps: Type.Integer(),
+  tenant_id: Nullable(Uuid),
+  tenant_name: Nullable(Type.String()),
+  environment_id: Nullable(Uuid),
+  environment_name: Nullable(Type.String()),
+  triggered_by: Nullable(Type.String()),
+  created_at: Timestamp,
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  duration_ms: Nullable(Type.Integer()),
+})
+
+export const DeploymentConfig = Strict({
+  target_mode: TargetMode,
+  failure_strategy: FailureStrategy,
+  rollback_strategy: RollbackStrategy,
+  priority: Type.Integer(),
+  timeout_seconds: Type.Integer(),
+  max_retries: Type.Integer(),
+  target_ids: Type.Array(Uuid),
+  target_tags: Type.Array(Tag),
+  variables: Variables,
+  tenant_id: Nullable(Uuid),
+  environment_id: Nullable(Uuid),
+})
+
+export const Step = Strict({
+  id: Uuid,
+  target_id: Uuid,
+  target_name: Type.String(),
+  sequence_id: Uuid,
+  sequence_name: Type.String(),
+  sequence_order: Type.Integer(),
+  action_id: Uuid,
+  action_name: Type.String(),
+  action_order: Type.Integer(),
+  state: literals(STEP_STATES),
+  started_at: Nullable(Timestamp),
+  completed_at: Nullable(Timestamp),
+  exit_code: Nullable(Type.Integer()),
+  error_message: Nullable(Type.String()),
+  retry_count: Type.Integer(),
+  duration_ms: Nullable(Type.Integer()),
+})
+
+export const PlanView = Strict({
+  target_count: Type.Integer(),
+  steps: Type.Array(Step),
+  resolved_variables: Variables,
+  tenant_name: Nullable(Type.String()),
+  environment_name: Nullable(Type.String()),
+  created_at: Timestamp,
+})
+
+export const DeploymentDetail = Strict({
+  ...DeploymentSummary.properties,
+  config: DeploymentConfig,
+  plan: Nullable(PlanView),
+  error_message: Nullable(Type.String()),
+  analysis_enabled: Type.Boolean(),
+  source_deployment_id: Type.Optional(Uuid),
+})
+
+export const CreateStarted = Strict({
+  deployment_id: Uuid,
+  pending: Type.Literal(false),
+  message: Type.String(),
+  deployment: DeploymentDetail,
+})
+
+export const CreateQueued = Strict({
+  pending_request_id: Uuid,
+  pending: Type.Literal(true),
+  message: Type.String(),
+})
+
+export const Preview = Strict({
+  plan: PlanView,
+  warnings: Type.Array(Type.String()),
+  target_summary: Strict({
+    total: Type.Integer(),
+    online: Type.Integer(),
+    offline: Type.Integer(),
+    stale: Type.Integer(),
+  }),
+  variables: Variables,
+  source_type: SourceType,
+  source_name: Type.String(),
+  source_version: Type.String(),
+})
+
+/** Date and time in UTC without a zone marker, as the pending list shows them. */
+const PlainTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
+
+export const PendingRequest = Strict({
+  id: Uuid,
+  tenant_id: Type.Optional(Uuid),
+  tenant_name: Type.Optional(Type.String()),
+  environment_id: Type.Optional(Uuid),
+  environment_name: Type.Optional(Type.String()),
+  triggered_by: Type.Optional(Type.String()),
+  queued_at: PlainTime,
+  created_at: PlainTime,
+  retry_count: Type.Integer(),
+  status: literals(PENDING_STATUSES),
+  priority: Type.Integer(),
+  position: Type.Optional(Type.Integer({ minimum: 1 })),
+  last_retry_at: Type.Optional(PlainTime),
+  error_message: Type.Optional(Type.String()),
+  deployment_id: Type.Optional(Uuid),
+  dispatched_at: Type.Optional(PlainTime),
+  dispatched_to_instance_id: Type.Optional(Uuid),
+})
+
+export const LogEntry = Strict({
+  id: Uuid,
+  timestamp: Timestamp,
+  level: Type.String(),
+  event_type: Type.String(),
+  step_id: Nullable(Uuid),
+  target_id: Nullable(Uuid),
+  target_name: Nullable(Type.String()),
+  message: Type.String(),
+  stdout: Nullable(Type.String()),
+  stderr: Nullable(Type.String()),
+  metadata: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  analysis: Nullable(Type.Record(Type.String(), Type.Unknown())),
+})
+
+export const CommandResult = Strict({
+  id: Uuid,
+  target_id: Uuid,
+  target_name: Type.Optional(Type.String()),
+  action_name: Type.Optional(Type.String()),
+  status: Type.String(),
+  exit_code: Type.Optional(Type.Integer()),
+  stdout_tail: Type.Optional(Type.String()),
+  stderr_tail: Type.Optional(Type.String()),
+  error_message: Type.Optional(Type.String()),
+  started_at: Timestamp,
+  completed_at: Timestamp,
+  duration_ms: Type.Integer(),
+  analysis: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+})

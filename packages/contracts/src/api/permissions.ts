@@ -1,0 +1,46 @@
+const READ_CREATE_UPDATE_DELETE = ['read', 'create', 'update', 'delete'] as const
+
+export const RESOURCES = [
+  'deployments',
+  'actions',
+  'sequences',
+  'solutions',
+  'targets',
+  'environments',
+  'tenants',
+  'tags',
+  'freezes',
+  'users',
+  'roles',
+  'audit',
+  'instances',
+  'content',
+  'webhooks',
+] as const
+
+export type Resource = (typeof RESOURCES)[number]
+export type Permission = `${Resource}:${(typeof READ_CREATE_UPDATE_DELETE)[number]}` | 'deployments:cancel'
+
+/** Every permission there is; scopes of API keys are named alike. */
+export const PERMISSIONS: readonly Permission[] = [
+  ...RESOURCES.flatMap((resource) => READ_CREATE_UPDATE_DELETE.map((action) => `${resource}:${action}` as const)),
+  'deployments:cancel',
+].sort() as Permission[]
+
+const reading = PERMISSIONS.filter((p) => p.endsWith(':read') && !/^(users|roles|audit):/.test(p))
+const operating = PERMISSIONS.filter(
+  (p) =>
+    p === 'deployments:create' ||
+    p === 'deployments:cancel' ||
+    /^(targets|actions|sequences|solutions|content|freezes):(create|update|delete)$/.test(p),
+)
+
+/** Roles that every installation has and nobody can change. */
+export const BUILT_IN_ROLES = {
+  admin: { description: 'May do everything', permissions: PERMISSIONS },
+  operator: {
+    description: 'Deploys, and keeps targets, sources, content and freezes',
+    permissions: [...reading, ...operating].sort() as Permission[],
+  },
+  user: { description: 'Looks, and changes nothing', permissions: reading },
+} as const satisfies Record<string, { description: string; permissions: readonly Permission[] }>

@@ -1,0 +1,21 @@
+export * from './api/auth.ts'
+export * from './api/catalog.ts'
+export * from './api/common.ts'
+export * from './api/deployments.ts'
+export * from './api/openapi.ts'
+export * from './api/operations.ts'
+export * from './api/permissions.ts'
+export * from './instance/protocol.ts'
+export * from './messages/commands.ts'
+export * from './messages/envelope.ts'
+export * from './messages/events.ts'
+export {
+  Caller,
+  NamedRecord,
+  Plan as PlanSchema,
+  PlanOptions as PlanOptionsSchema,
+  Selection as SelectionSchema,
+} from './messages/plan.ts'
+export * from './schema.ts'
+export * from './streams.ts'
+export * from './validation.ts'

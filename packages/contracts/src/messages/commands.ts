@@ -1,0 +1,89 @@
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment } from '../api/deployments.ts'
+import { Nullable, Strict, Uuid } from '../schema.ts'
+import { Caller, Plan, Selection } from './plan.ts'
+
+export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands'
+
+interface Command {
+  queue: CommandQueue
+  body: TSchema
+  /** What the sender gets back over direct reply-to, when it waits for an answer. */
+  reply?: TSchema
+}
+
+const command = <const C extends Command>(c: C): C => c
+
+/** `variables` and `prompted_values` of a request, sealed by the gateway: they may hold secrets. Bound to `command_id`. */
+const sealedValues = { sealed_values: Nullable(Type.String()) }
+
+const { variables: _v, prompted_values: _p, ...createFields } = CreateDeployment.properties
+const { variables: _rv, prompted_values: _rp, ...redeployFields } = RedeployDeployment.properties
+
+export const StartOutcome = Type.Union([
+  Strict({ outcome: Type.Literal('started'), deployment_id: Uuid }),
+  Strict({ outcome: Type.Literal('queued'), pending_request_id: Uuid, message: Type.String() }),
+])
+
+export const COMMANDS = {
+  /** Answered with a preview when `dry_run` is set, else passed on as `deployment.start`. */
+  'plan.create': command({
+    queue: 'planner.commands',
+    body: Strict({ command_id: Uuid, caller: Caller, request: Strict(createFields), ...sealedValues }),
+    reply: StartOutcome,
+  }),
+  'plan.preview': command({
+    queue: 'planner.commands',
+    body: Strict({ command_id: Uuid, caller: Caller, request: Strict(createFields), ...sealedValues }),
+    reply: Preview,
+  }),
+  'plan.redeploy': command({
+    queue: 'planner.commands',
+    body: Strict({
+      command_id: Uuid,
+      caller: Caller,
+      deployment_id: Uuid,
+      request: Strict(redeployFields),
+      ...sealedValues,
+    }),
+    reply: StartOutcome,
+  }),
+  /** `command_id` becomes the id of the deployment, or of the pending request when nothing is free. */
+  'deployment.start': command({
+    queue: 'dispatcher.commands',
+    body: Strict({
+      command_id: Uuid,
+      caller: Caller,
+      plan: Plan,
+      selection: Selection,
+      source_deployment_id: Nullable(Uuid),
+      freeze_override: Nullable(Strict({ reason: Type.String() })),
+    }),
+    reply: StartOutcome,
+  }),
+  'deployment.cancel': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ deployment_id: Uuid, caller: Caller, ...CancelDeployment.properties }),
+    reply: Strict({ deployment_id: Uuid }),
+  }),
+  'pending.cancel': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ pending_request_id: Uuid, caller: Caller }),
+    reply: Strict({ pending_request_id: Uuid }),
+  }),
+  /** The bridge hands the run to the instance that holds the lease of this epoch. */
+  'run.start': command({
+    queue: 'executor.commands',
+    body: Strict({ deployment_id: Uuid, epoch: Type.Integer() }),
+  }),
+  'run.stop': command({
+    queue: 'executor.commands',
+    body: Strict({ deployment_id: Uuid, epoch: Type.Integer(), instance_id: Uuid, reason: Type.String() }),
+  }),
+} as const satisfies Record<string, Command>
+
+export type CommandType = keyof typeof COMMANDS
+export type CommandBody<T extends CommandType> = Static<(typeof COMMANDS)[T]['body']>
+export type CommandReply<T extends CommandType> = (typeof COMMANDS)[T] extends { reply: infer R extends TSchema }
+  ? Static<R>
+  : never

@@ -1,0 +1,47 @@
+import { DEPLOYMENT_STATES, PENDING_STATUSES } from '@slipway/domain'
+import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { literals, Nullable, Strict, Uuid } from '../schema.ts'
+
+const event = <const S extends TSchema>(body: S) => ({ body })
+
+const deploymentChange = Strict({
+  deployment_id: Uuid,
+  tenant_id: Nullable(Uuid),
+  state: literals(DEPLOYMENT_STATES),
+})
+
+const pendingChange = Strict({
+  pending_request_id: Uuid,
+  tenant_id: Nullable(Uuid),
+  status: literals(PENDING_STATUSES),
+})
+
+export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const
+export type RunOutcome = (typeof RUN_OUTCOMES)[number]
+
+/** Facts, published after the change they tell of was committed. The routing key is the type. */
+export const EVENTS = {
+  'deployment.created': event(deploymentChange),
+  'deployment.updated': event(deploymentChange),
+  'pending.created': event(pendingChange),
+  'pending.updated': event(pendingChange),
+  'instance.created': event(Strict({ instance_id: Uuid })),
+  'instance.updated': event(Strict({ instance_id: Uuid })),
+  'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'target.updated': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
+  /** The instance began to undo what it did. */
+  'run.rolling_back': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() })),
+  'run.finished': event(
+    Strict({
+      deployment_id: Uuid,
+      epoch: Type.Integer(),
+      outcome: literals(RUN_OUTCOMES),
+      error_message: Nullable(Type.String()),
+    }),
+  ),
+  'slot.freed': event(Strict({ instance_id: Uuid })),
+} as const
+
+export type EventType = keyof typeof EVENTS
+export type EventBody<T extends EventType> = Static<(typeof EVENTS)[T]['body']>

@@ -1,0 +1,42 @@
+import { type SchemaOptions, type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+
+/** The kinds of record whose ids may be written as a UUID or as a SqId. */
+export const ID_KINDS = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment'] as const
+export type IdKind = (typeof ID_KINDS)[number]
+
+/** An object that refuses fields it does not know: a mistyped field must never be ignored. */
+export const Strict = <P extends TProperties>(properties: P, options: SchemaOptions = {}): TObject<P> =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const Uuid = Type.String({ format: 'uuid' })
+export const Timestamp = Type.String({ format: 'date-time' })
+
+/** An id of the named kind, as a UUID or a SqId. */
+export const Id = (kind: IdKind) => Type.String({ format: `id-${kind}`, maxLength: 64 })
+
+export const Name = Type.String({ format: 'name' })
+export const Description = Type.String({ maxLength: 10_000 })
+export const Version = Type.String({ format: 'version', maxLength: 100 })
+export const VersionRequirement = Type.String({ format: 'version-requirement', maxLength: 200 })
+export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
+
+/** Names of variables become environment variables, so they are letters, digits and underscores. */
+export const VARIABLE_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$'
+
+/** Values by variable name; whether a value fits its definition is known only when the plan is made. */
+export const Variables = Type.Record(Type.String({ pattern: VARIABLE_NAME }), Type.Unknown(), {
+  additionalProperties: false,
+  maxProperties: 1_000,
+})
+
+export const Tag = Strict({
+  key: Type.String({ minLength: 1, maxLength: 255 }),
+  value: Type.String({ minLength: 0, maxLength: 255 }),
+})
+
+export const literals = <const T extends readonly string[]>(values: T, options: SchemaOptions = {}) =>
+  Type.Unsafe<T[number]>(Type.String({ enum: [...values], ...options }))
+
+export type { Static, TObject, TSchema }

@@ -1,0 +1,90 @@
+import { type DeploymentState, type StepState } from '@slipway/domain'
+
+/** What clients of a log stream receive: one `data:` line each. */
+export type LogStreamMessage =
+  | { event: 'ping'; data: { type: 'ping' } }
+  | { event: 'log'; data: { type: 'log'; log: StreamLog } }
+  | {
+      event: 'progress'
+      data: {
+        type: 'progress'
+        deployment_id: string
+        progress: number
+        completed_steps: number
+        total_steps: number
+        message: string | null
+      }
+    }
+  | {
+      event: 'step_update'
+      data: {
+        type: 'step_update'
+        step_id: string
+        state: StepState
+        exit_code: number | null
+        error_message: string | null
+        output: string | null
+      }
+    }
+  | {
+      event: 'state_change'
+      data: {
+        type: 'state_change'
+        deployment_id: string
+        old_state: DeploymentState | ''
+        new_state: DeploymentState
+        message: string
+        /** On the final one: how many lines the log has. */
+        log_lines?: number
+      }
+    }
+
+export interface StreamLog {
+  timestamp: string
+  level: string
+  step_id: string | null
+  target_id: string | null
+  target_name: string | null
+  message: string
+  metadata: ({ seq: number } & Record<string, unknown>) | null
+}
+
+/**
+ * A log line as stored in a chunk and as it travels through Redis. Keys are short because there are millions; its number
+ * is the chunk's first line plus its place.
+ */
+export interface StoredLine {
+  /** Milliseconds since 1970. */
+  t: number
+  /** Index of the target and of the action, where the line belongs to a step. */
+  i: number | null
+  a: number | null
+  /** o: stdout, e: stderr, s: said by Slipway. */
+  s: 'o' | 'e' | 's'
+  l: 'info' | 'warning' | 'error'
+  m: string
+  x?: Record<string, unknown>
+}
+
+/** One entry of a deployment's Redis stream (field `batch`): what one committed batch of events changed. */
+export interface StreamBatch {
+  first_line: number
+  lines: StoredLine[]
+  steps: { target: number; action: number; state: StepState; exit_code: number | null; error_message: string | null }[]
+  completed_steps: number
+  ended_steps: number
+  total_steps: number
+}
+
+/** Key of a deployment's live stream in Redis. */
+export const streamKey = (namespace: string, deploymentId: string) => `${namespace}:deployment:${deploymentId}:stream`
+
+/** Key of an SSE token in Redis; tokens are kept by their hash. The value is a JSON `SseTokenRecord`. */
+export const sseTokenKey = (namespace: string, tokenHash: string) => `${namespace}:sse-token:${tokenHash}`
+
+export interface SseTokenRecord {
+  user_id: string
+  tenant_id: string | null
+  session_id: string
+  permissions: string[]
+}

@@ -1,0 +1,78 @@
+import { isUuid, decodeSqid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
+import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import formatsModule from 'ajv-formats'
+import { ID_KINDS, type TSchema } from './schema.ts'
+
+const addFormats = (formatsModule as unknown as { default?: typeof formatsModule }).default ?? formatsModule
+
+/** One thing wrong with a value; `path` is a JSON Pointer into it. */
+export interface SchemaProblem {
+  path: string
+  message: string
+  /** Set when the only thing wrong at this place is that a top-level field is absent. */
+  missing?: string
+}
+
+const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictTuples: false, allowUnionTypes: true })
+;(addFormats as unknown as (a: Ajv, formats: string[]) => void)(ajv, ['date-time', 'email', 'uri'])
+ajv.addFormat('uuid', isUuid)
+ajv.addFormat('name', (text: string) => nameProblems(text).length === 0)
+ajv.addFormat('version', isVersion)
+ajv.addFormat('version-requirement', isVersionRequirement)
+for (const kind of ID_KINDS) {
+  ajv.addFormat(`id-${kind}`, (text: string) => isUuid(text) || decodeSqid(kind, text) !== null)
+}
+
+const FORMAT_MESSAGES: Record<string, string> = {
+  uuid: 'must be a UUID',
+  name: 'must be 1 to 255 characters without blanks at its ends and without control characters',
+  version: 'must be a full semantic version, for example 1.4.0',
+  'version-requirement': 'must be a version range as npm writes them, for example ^1.2.0',
+  'date-time': 'must be an ISO 8601 timestamp with a zone, for example 2026-01-31T09:00:00Z',
+  email: 'must be an e-mail address',
+  ...Object.fromEntries(ID_KINDS.map((kind) => [`id-${kind}`, `must be the id of a ${kind} (a UUID or a SqId)`])),
+}
+
+const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
+
+function describe(error: ErrorObject): SchemaProblem | null {
+  const at = error.instancePath
+  switch (error.keyword) {
+    case 'required': {
+      const field = String(error.params['missingProperty'])
+      const problem: SchemaProblem = { path: `${at}/${escapePointer(field)}`, message: 'is required' }
+      return at === '' ? { ...problem, missing: field } : problem
+    }
+    case 'additionalProperties':
+      return { path: `${at}/${escapePointer(String(error.params['additionalProperty']))}`, message: 'is not a known field' }
+    case 'format':
+      return { path: at, message: FORMAT_MESSAGES[String(error.params['format'])] ?? error.message ?? 'is malformed' }
+    case 'enum':
+      return { path: at, message: `must be one of: ${(error.params['allowedValues'] as unknown[]).join(', ')}` }
+    case 'const':
+      return { path: at, message: `must be ${JSON.stringify(error.params['allowedValue'])}` }
+    case 'if':
+      return null
+    default:
+      return { path: at, message: error.message ?? 'is invalid' }
+  }
+}
+
+/** Compiles a schema once; the result lists everything wrong with a value, or nothing. */
+export function compile(schema: TSchema): (value: unknown) => SchemaProblem[] {
+  const validate: ValidateFunction = ajv.compile(schema)
+  return (value) => {
+    if (validate(value)) return []
+    const seen = new Set<string>()
+    const problems: SchemaProblem[] = []
+    for (const error of validate.errors ?? []) {
+      const problem = describe(error)
+      if (problem === null) continue
+      const key = `${problem.path}\n${problem.message}`
+      if (seen.has(key)) continue
+      seen.add(key)
+      problems.push(problem)
+    }
+    return problems
+  }
+}

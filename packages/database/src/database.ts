@@ -1,0 +1,119 @@
+import { PrismaPg } from '@prisma/adapter-pg'
+import pg from 'pg'
+import { PrismaClient } from './generated/client.ts'
+
+export interface DatabaseOptions {
+  url: string
+  /** Shown in pg_stat_activity. */
+  applicationName: string
+  /** Connections at most; the sum over all processes must stay under the server's max_connections. */
+  max?: number
+}
+
+/** Where SQL can be sent: the pool, or one connection inside a transaction. */
+export interface Queryable {
+  query<R extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<R>>
+}
+
+export interface Database extends Queryable {
+  prisma: PrismaClient
+  pool: pg.Pool
+  /**
+   * Runs `work` in a transaction and commits, or rolls back when it throws. Serialization failures and deadlocks run it
+   * again, so it must have no effect outside the database.
+   */
+  transaction<T>(work: (tx: pg.PoolClient) => Promise<T>): Promise<T>
+  /** Whether the server answers, within two seconds. */
+  isUp(): Promise<boolean>
+  close(): Promise<void>
+}
+
+// Timestamps stay Dates; bigints become numbers: ours count events, lines and epochs, far below 2^53.
+const BIGINT = 20
+pg.types.setTypeParser(BIGINT, Number)
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const MAX_TRIES = 5
+
+const isTransient = (error: unknown) =>
+  error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
+
+/** Opens the pool that Prisma and plain SQL share. Connects lazily: a server that is down shows in `isUp`. */
+export function createDatabase({ url, applicationName, max = 10 }: DatabaseOptions): Database {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max,
+    application_name: applicationName,
+    connectionTimeoutMillis: 5_000,
+    idleTimeoutMillis: 30_000,
+    statement_timeout: 30_000,
+    lock_timeout: 10_000,
+    idle_in_transaction_session_timeout: 30_000,
+  })
+  // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
+  pool.on('error', () => {})
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+
+  async function once<T>(work: (tx: pg.PoolClient) => Promise<T>): Promise<T> {
+    const client = await pool.connect()
+    let broken: Error | undefined
+    try {
+      await client.query('BEGIN')
+      const result = await work(client)
+      await client.query('COMMIT')
+      return result
+    } catch (error) {
+      await client.query('ROLLBACK').catch((failure: Error) => {
+        broken = failure
+      })
+      throw error
+    } finally {
+      client.release(broken)
+    }
+  }
+
+  return {
+    prisma,
+    pool,
+    query: (text, values) => pool.query(text, values),
+    async transaction(work) {
+      for (let attempt = 1; ; attempt += 1) {
+        try {
+          return await once(work)
+        } catch (error) {
+          if (attempt === MAX_TRIES || !isTransient(error)) throw error
+        }
+      }
+    },
+    async isUp() {
+      let timer: NodeJS.Timeout | undefined
+      const timeout = new Promise<false>((resolve) => {
+        timer = setTimeout(() => resolve(false), 2_000)
+      })
+      const answer = pool.query('SELECT 1').then(
+        () => true,
+        () => false,
+      )
+      try {
+        return await Promise.race([answer, timeout])
+      } finally {
+        clearTimeout(timer)
+      }
+    },
+    async close() {
+      await prisma.$disconnect()
+      if (!pool.ended) await pool.end()
+    },
+  }
+}
+
+/** Whether the error says that the server cannot be reached, rather than that the statement is wrong. */
+export function isConnectionError(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  const code = (error as { code?: unknown }).code
+  if (typeof code === 'string' && (/^(08|57P0)/.test(code) || code === 'P1001' || code === '53300')) return true
+  return /ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EPIPE|Connection terminated|timeout exceeded when trying to connect/.test(
+    `${String(code)} ${error.message}`,
+  )
+}
