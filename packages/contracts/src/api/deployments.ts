@@ -1,4 +1,4 @@
-import { DEPLOYMENT_STATES, PENDING_STATUSES, STEP_STATES } from '@slipway/domain'
+import { DEPLOYMENT_STATES, PENDING_STATES, STEP_STATES } from '@slipway/domain'
 import { Type } from '@sinclair/typebox'
 import { Id, literals, Nullable, Strict, Tag, Timestamp, Uuid, VARIABLE_NAME, Variables, VersionRequirement } from '../schema.ts'
 
@@ -192,7 +192,7 @@ export const PendingRequest = Strict({
   queued_at: PlainTime,
   created_at: PlainTime,
   retry_count: Type.Integer(),
-  status: literals(PENDING_STATUSES),
+  status: literals(PENDING_STATES),
   priority: Type.Integer(),
   position: Type.Optional(Type.Integer({ minimum: 1 })),
   last_retry_at: Type.Optional(PlainTime),

@@ -1,4 +1,4 @@
-import { DEPLOYMENT_STATES, PENDING_STATUSES } from '@slipway/domain'
+import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { Id, literals, Strict, Timestamp, Uuid } from '../schema.ts'
 import * as auth from './auth.ts'
@@ -192,7 +192,7 @@ export const OPERATIONS = {
     access: 'deployments:read',
     query: Strict({
       tenant_id: Type.Optional(Id('tenant')),
-      status: Type.Optional(literals(PENDING_STATUSES)),
+      status: Type.Optional(literals(PENDING_STATES)),
     }),
     responses: { 200: Type.Array(deployments.PendingRequest) },
   }),

@@ -1,4 +1,4 @@
-import { DEPLOYMENT_STATES, PENDING_STATUSES } from '@slipway/domain'
+import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { literals, Nullable, Strict, Uuid } from '../schema.ts'
 
@@ -13,7 +13,7 @@ const deploymentChange = Strict({
 const pendingChange = Strict({
   pending_request_id: Uuid,
   tenant_id: Nullable(Uuid),
-  status: literals(PENDING_STATUSES),
+  status: literals(PENDING_STATES),
 })
 
 export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const

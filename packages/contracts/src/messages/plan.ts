@@ -50,6 +50,8 @@ export const Plan = Strict({
   shared_variables: Values,
   override_variables: Values,
   sensitive: Type.Array(Type.String()),
+  /** The command that made the plan; sealed values are bound to it. */
+  sealed_under: Uuid,
   options: PlanOptions,
 })
 
