@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # The three servers Slipway needs: Postgres, RabbitMQ, Redis.
 #
-#   scripts/infra.sh up [PID]       start what is not running; with PID, on behalf of that process
-#   scripts/infra.sh release PID    the process needs them no longer: stop them if nobody else does
+#   scripts/infra.sh up [HOLDER]    start what is not running, on behalf of a process (its id) or of a name
+#   scripts/infra.sh release HOLDER it needs them no longer: stop them if nobody else does
 #   scripts/infra.sh down           stop what was started here
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
 #   scripts/infra.sh status         one line for each server; fails when one is down
@@ -100,15 +100,18 @@ ours() { # the servers started here, in the given way
 }
 
 # --- who needs them ---------------------------------------------------------------------------------------------
-# `up` by hand keeps the servers until `down`; `up PID` only as long as one such process lives and has not released.
+# A process holds the servers while it lives, a name until it releases them; `up` by hand is a name too, until `down`.
 
-hold() { mkdir -p "$STATE/holders"; echo "${1:-}" >"$STATE/holders/${1:-kept}"; }
+hold() { mkdir -p "$STATE/holders"; touch "$STATE/holders/${1:-hand}"; }
 
 still_held() {
   local file held=1
   for file in "$STATE"/holders/*; do
     [ -e "$file" ] || continue
-    if [ "${file##*/}" = kept ] || process_lives "${file##*/}"; then held=0; else rm -f "$file"; fi
+    case ${file##*/} in
+      *[!0-9]*) held=0 ;;
+      *) if process_lives "${file##*/}"; then held=0; else rm -f "$file"; fi ;;
+    esac
   done
   return $held
 }
@@ -126,16 +129,21 @@ up() {
   done
   if [ -n "$native" ]; then native_prepare $native; fi
   if [ -n "$native$docker" ]; then choose_ports $native $docker; fi
+  # Written before anything starts, so that what an interrupted start leaves behind is known as ours.
+  remember_choice "$native" "$docker"
   if [ -n "$docker" ]; then docker_up $docker; fi
   if [ -n "$native" ]; then native_up $native; fi
-  {
-    for server in $native; do echo "$server native"; done
-    for server in $docker; do echo "$server docker"; done
-    # Servers that the environment replaces for this one call are still ours to stop.
-    for server in $SERVERS; do
-      case " $native $docker " in *" $server "*) ;; *) if [ -n "$(remembered "$server")" ]; then echo "$server $(remembered "$server")"; fi ;; esac
-    done
-  } >"$STATE/choice.new"
+}
+
+remember_choice() { # NATIVE DOCKER
+  local server before
+  for server in $SERVERS; do
+    before="$(remembered "$server")"
+    case " $1 " in *" $server "*) echo "$server native"; continue ;; esac
+    case " $2 " in *" $server "*) echo "$server docker"; continue ;; esac
+    # A server that the environment replaces for this one call is still ours to stop.
+    if [ -n "$before" ]; then echo "$server $before"; fi
+  done >"$STATE/choice.new"
   mv "$STATE/choice.new" "$STATE/choice"
 }
 
@@ -145,6 +153,11 @@ stop_ours() {
   if [ -n "$native" ]; then native_down $native; fi
   if [ -n "$docker" ]; then docker_down $docker; fi
   rm -rf "$STATE/holders"
+}
+
+release() {
+  rm -f "$STATE/holders/$1"
+  if ! still_held; then stop_ours; fi
 }
 
 restart() {
@@ -185,7 +198,7 @@ locked() {
 
 case "${1:-}" in
   up) locked up "${2:-}" ;;
-  release) rm -f "$STATE/holders/${2:?whose?}"; if ! still_held; then locked stop_ours; fi ;;
+  release) locked release "${2:?by whom?}" ;;
   down) locked stop_ours ;;
   restart) locked restart "${2:?which server?}" ;;
   status) status ;;

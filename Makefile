@@ -1,0 +1,88 @@
+# Set up, run, check and test Slipway. `make` alone says what there is.
+# Every step does only what is needed: a second call of the same target takes seconds.
+
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+MAKEFLAGS += --no-print-directory
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+
+PNPM_VERSION := 12.21.0
+PNPM := .tools/node_modules/.bin/pnpm
+PNPM_STAMP := .tools/pnpm-$(PNPM_VERSION)
+export PATH := $(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/node_modules/.bin:$(PATH)
+
+INSTALLED := node_modules/.slipway-installed
+GENERATED := packages/database/src/generated/.made
+SUITE := node scripts/suite.mjs
+
+.PHONY: help install generate build migrate run up down status logs check test clean
+
+help: ## Print this list
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+
+# --- set up -----------------------------------------------------------------------------------------------------
+
+$(PNPM_STAMP):
+	@node -e 'const [a, b] = process.versions.node.split(".").map(Number); process.exit(a > 20 || (a === 20 && b >= 19) ? 0 : 1)' \
+	  || { echo "Slipway needs Node 20.19 or newer; this is $$(node --version 2>&1)" >&2; exit 1; }
+	@echo 'getting pnpm $(PNPM_VERSION)'
+	@mkdir -p .tools && rm -f .tools/pnpm-*
+	@npm install --prefix .tools --no-save --no-package-lock --no-audit --no-fund --loglevel=error pnpm@$(PNPM_VERSION) </dev/null
+	@touch $@
+
+$(INSTALLED): $(PNPM_STAMP) pnpm-lock.yaml pnpm-workspace.yaml package.json $(wildcard packages/*/package.json services/*/package.json)
+	@$(PNPM) install --frozen-lockfile --config.confirmModulesPurge=false --reporter=append-only </dev/null
+	@touch $@
+
+install: $(INSTALLED) ## Get pnpm and all packages
+
+# The client needs no native engine: naming a program that does nothing keeps Prisma from downloading one.
+$(GENERATED): prisma/schema.prisma prisma.config.ts $(INSTALLED)
+	@PRISMA_SCHEMA_ENGINE_BINARY="$$(command -v true)" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
+	  prisma generate --config prisma.config.ts </dev/null
+	@touch $@
+
+generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
+
+build: $(GENERATED) ## Compile every package and service
+	@tsc -b
+
+# --- run --------------------------------------------------------------------------------------------------------
+
+migrate: build ## Bring the database to the newest schema
+	@scripts/infra.sh up migrate
+	@eval "$$(scripts/infra.sh env)"; status=0; node packages/database/scripts/migrate.mjs deploy || status=$$?; \
+	  scripts/infra.sh release migrate; exit $$status
+
+run: build ## Start everything, deploy the example, serve until Ctrl-C
+	@exec $(SUITE) run
+
+up: build ## Start everything in the background; starts again what died
+	@exec $(SUITE) up
+
+down: ## Stop what `make up` started
+	@exec $(SUITE) down
+
+status: ## Show processes and servers
+	@exec $(SUITE) status
+
+logs: ## Follow the logs of all services, or of one: make logs SERVICE=gateway
+	@exec $(SUITE) logs $(SERVICE)
+
+# --- check and test ---------------------------------------------------------------------------------------------
+
+check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
+	@biome check --error-on-warnings .
+	@tsc -p tsconfig.check.json
+	@node scripts/boundaries.mjs
+	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
+	@echo 'check: all good'
+
+test: build ## Run every test against real servers; the last line is `N passed, N failed`
+	@exec node scripts/test.mjs $(TESTS)
+
+clean: ## Stop everything and remove what was made
+	@if [ -d .slipway ]; then $(SUITE) down; scripts/infra.sh remove; fi
+	rm -rf .slipway coverage packages/database/src/generated packages/*/dist services/*/dist
+	rm -rf node_modules packages/*/node_modules services/*/node_modules .tools

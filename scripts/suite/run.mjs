@@ -1,0 +1,127 @@
+// The suite in the foreground: start, first deployment, serve until Ctrl-C. What dies is started again.
+import { spawn } from 'node:child_process'
+import { find, removePid, sleep, start, writePid } from './processes.mjs'
+import { root } from './settings.mjs'
+import { serversRelease } from './setup.mjs'
+import { ready, say, startSuite, stopSuite } from './start.mjs'
+
+const RESTART_MS = 1_000
+export const SUPERVISOR = 'supervisor'
+export const SUPERVISOR_SCRIPT = 'scripts/suite.mjs run'
+
+const shellQuoted = (text) => `'${text.replaceAll("'", "'\\''")}'`
+
+/** Resolves at the first signal to stop, or when the `make` that started this is gone. A second Ctrl-C ends at once. */
+function stopSignal() {
+  const state = { stopping: false }
+  const parent = process.ppid
+  state.came = new Promise((resolve) => {
+    const stop = () => {
+      if (state.stopping) return
+      state.stopping = true
+      resolve()
+    }
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, stop)
+    setInterval(() => process.ppid !== parent && stop(), RESTART_MS).unref()
+  })
+  return state
+}
+
+/** Starts again, 1 s later, every service of the suite that dies; ends when the state says stopping. */
+async function supervise(suite, state) {
+  const ends = new Map()
+  const watch = ({ service, child }) =>
+    child.on('exit', (code, signal) => ends.set(service.name, signal ?? `code ${code}`))
+  for (const one of suite.started) watch(one)
+  while (!state.stopping) {
+    const dead = suite.all.filter(({ name, main }) => !find(name, main))
+    if (dead.length > 0) await Promise.race([sleep(RESTART_MS), state.came])
+    for (const service of dead) {
+      if (state.stopping) return
+      say(`${service.name} ended (${ends.get(service.name) ?? 'unknown why'}); starting it again`)
+      const again = { service, ...start(service) }
+      suite.started = [...suite.started.filter((one) => one.service !== service), again]
+      watch(again)
+    }
+    await Promise.race([sleep(200), state.came])
+  }
+}
+
+/** Deploys the example, showing its live log and progress; returns the command's exit code, null when stopped. */
+function firstDeployment(base, settings, state) {
+  const args = ['packages/client/dist/cli.js', 'first-deployment', 'examples/storefront']
+  const child = spawn(process.execPath, args, {
+    cwd: root,
+    stdio: 'inherit',
+    env: {
+      ...process.env,
+      SLIPWAY_URL: base,
+      SLIPWAY_ADMIN_EMAIL: settings.SLIPWAY_ADMIN_EMAIL,
+      SLIPWAY_ADMIN_PASSWORD: settings.SLIPWAY_ADMIN_PASSWORD,
+    },
+  })
+  state.came.then(() => child.kill('SIGTERM'))
+  return new Promise((resolve) => {
+    child.on('error', () => resolve(1))
+    child.on('exit', (code) => resolve(state.stopping ? null : (code ?? 1)))
+  })
+}
+
+function welcome(base, settings) {
+  const login = JSON.stringify({
+    email: settings.SLIPWAY_ADMIN_EMAIL,
+    password: settings.SLIPWAY_ADMIN_PASSWORD,
+  })
+  const token = `curl -s ${base}/api/v1/auth/login -H 'content-type: application/json' -d ${shellQuoted(login)}`
+  const parse = `node -pe 'JSON.parse(require("fs").readFileSync(0)).access_token'`
+  console.log(`
+Slipway serves at ${base}
+  e-mail    ${settings.SLIPWAY_ADMIN_EMAIL}
+  password  ${settings.SLIPWAY_ADMIN_PASSWORD}
+
+To go on in another terminal:
+  TOKEN=$(${token} | ${parse}) && curl -s ${base}/api/v1/deployments -H "authorization: Bearer $TOKEN"
+
+Ctrl-C stops it.
+`)
+}
+
+/** Runs the suite until it is told to stop; returns the exit code. Nothing it started is left running. */
+export async function run() {
+  const other = find(SUPERVISOR, SUPERVISOR_SCRIPT)
+  if (other && other !== process.pid) throw new Error(`\`make run\` already runs here (process ${other})`)
+  writePid(SUPERVISOR, process.pid)
+  const state = stopSignal()
+  let suite
+  let supervision
+  let code = 0
+  try {
+    say('preparing servers and database')
+    suite = await startSuite(process.pid)
+    if (!state.stopping) {
+      say(
+        `starting ${suite.started.map(({ service }) => service.name).join(', ') || 'nothing: everything runs already'}`,
+      )
+      await ready(suite, () => state.stopping)
+    }
+    if (!state.stopping) {
+      supervision = supervise(suite, state)
+      const base = suite.all[0].url
+      say('deploying examples/storefront')
+      const result = await firstDeployment(base, suite.settings, state)
+      if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
+      if (result !== null) welcome(base, suite.settings)
+    }
+    await Promise.race([state.came, supervision])
+    await supervision
+  } catch (error) {
+    console.error(`slipway: ${error.message}`)
+    code = 1
+  }
+  state.stopping = true
+  say('stopping')
+  await stopSuite((suite?.started ?? []).map(({ service }) => service))
+  await serversRelease(process.pid)
+  removePid(SUPERVISOR)
+  return code
+}

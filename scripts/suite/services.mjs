@@ -1,0 +1,99 @@
+// The processes of the suite: what each one is told through its environment, and where it listens.
+import path from 'node:path'
+import { root, stateDir } from './settings.mjs'
+
+const LOOPBACK = '127.0.0.1'
+const SECRETS = [
+  'SLIPWAY_ADMIN_EMAIL',
+  'SLIPWAY_ADMIN_PASSWORD',
+  'SLIPWAY_ENCRYPTION_KEYS',
+  'SLIPWAY_JWT_KEYS',
+  'SLIPWAY_ENROLMENT_TOKEN',
+]
+const SERVERS = ['DATABASE_URL', 'RABBITMQ_URL', 'REDIS_URL']
+// Of the calling `make`: a deployed action that runs make must not take part in it.
+const FOREIGN = ['MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES', 'MAKE_TERMOUT', 'MAKE_TERMERR']
+
+const pick = (from, names) => Object.fromEntries(names.map((name) => [name, from[name]]))
+
+/**
+ * Every service as { name, main, env, url, management, listens: [{ port, host, variable }] }, in the order in which
+ * they are shown. Each is given only the secrets and servers that it needs.
+ */
+export function services({ ports, settings, servers }) {
+  const gatewayHost = process.env.SLIPWAY_HOST || LOOPBACK
+  const at = (port) => `http://${LOOPBACK}:${port}`
+  const listener = (port, variable, host = LOOPBACK) => ({ port, variable, host })
+
+  const table = [
+    {
+      name: 'gateway',
+      listens: [listener(ports.gateway, 'SLIPWAY_PORT', gatewayHost)],
+      env: {
+        ...servers,
+        ...pick(settings, [
+          'SLIPWAY_ADMIN_EMAIL',
+          'SLIPWAY_ADMIN_PASSWORD',
+          'SLIPWAY_ENCRYPTION_KEYS',
+          'SLIPWAY_JWT_KEYS',
+        ]),
+        SLIPWAY_PORT: ports.gateway,
+        SLIPWAY_HOST: gatewayHost,
+        SLIPWAY_LOG_STREAM_URL: at(ports.logStream),
+        // The suite speaks plain HTTP on this machine, where a browser would drop a Secure cookie.
+        SLIPWAY_COOKIE_SECURE: process.env.SLIPWAY_COOKIE_SECURE || 'false',
+      },
+    },
+    { name: 'planner', listens: [], env: { ...servers, ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
+    { name: 'dispatcher', listens: [], env: { ...servers } },
+    {
+      name: 'executor-bridge',
+      listens: [listener(ports.bridge, 'SLIPWAY_BRIDGE_PORT')],
+      env: {
+        ...servers,
+        ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS', 'SLIPWAY_ENROLMENT_TOKEN']),
+        SLIPWAY_BRIDGE_PORT: ports.bridge,
+        SLIPWAY_BRIDGE_HOST: LOOPBACK,
+      },
+    },
+    {
+      name: 'log-stream',
+      listens: [listener(ports.logStream, 'SLIPWAY_LOG_STREAM_PORT')],
+      env: { ...servers, SLIPWAY_LOG_STREAM_PORT: ports.logStream, SLIPWAY_LOG_STREAM_HOST: LOOPBACK },
+    },
+    {
+      name: 'orchestration-instance',
+      listens: [listener(ports.instance, 'SLIPWAY_INSTANCE_PORT')],
+      env: {
+        ...pick(settings, ['SLIPWAY_ENROLMENT_TOKEN']),
+        SLIPWAY_INSTANCE_NAME: process.env.SLIPWAY_INSTANCE_NAME || 'local',
+        SLIPWAY_INSTANCE_HOST: LOOPBACK,
+        SLIPWAY_INSTANCE_PORT: ports.instance,
+        SLIPWAY_INSTANCE_URL: at(ports.instance),
+        SLIPWAY_INSTANCE_CAPACITY: process.env.SLIPWAY_INSTANCE_CAPACITY || '10',
+        SLIPWAY_BRIDGE_URL: at(ports.bridge),
+        SLIPWAY_JOURNAL_DIR: process.env.SLIPWAY_JOURNAL_DIR || path.join(stateDir, 'journal'),
+      },
+    },
+  ]
+
+  const inherited = { ...process.env }
+  for (const name of [...SECRETS, ...SERVERS, ...FOREIGN]) delete inherited[name]
+  return table.map((service, index) => {
+    const management = ports.management + index
+    const common = {
+      SLIPWAY_MANAGEMENT_PORT: management,
+      SLIPWAY_NAMESPACE: process.env.SLIPWAY_NAMESPACE || 'slipway',
+      SLIPWAY_LOG_LEVEL: process.env.SLIPWAY_LOG_LEVEL || 'info',
+    }
+    const env = { ...inherited, ...common, ...service.env }
+    return {
+      ...service,
+      main: path.join(root, 'services', service.name, 'dist/main.js'),
+      env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
+      url: service.listens[0] ? at(service.listens[0].port) : null,
+      management: at(management),
+      listens: [...service.listens, listener(management, 'SLIPWAY_MANAGEMENT_PORT')],
+    }
+  })
+}

@@ -1,0 +1,66 @@
+// What one clone's suite runs with: ports, the first administrator, generated keys.
+import { randomBytes, randomInt } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+
+export const root = path.resolve(import.meta.dirname, '../..')
+export const stateDir = path.join(root, '.slipway')
+const file = path.join(stateDir, 'settings.env')
+
+const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'
+const password = () => Array.from({ length: 20 }, () => LETTERS[randomInt(LETTERS.length)]).join('')
+const key = () => `k1:${randomBytes(32).toString('base64')}`
+
+const GENERATED = {
+  SLIPWAY_ADMIN_EMAIL: () => 'admin@slipway.local',
+  SLIPWAY_ADMIN_PASSWORD: password,
+  SLIPWAY_ENCRYPTION_KEYS: key,
+  SLIPWAY_JWT_KEYS: key,
+  SLIPWAY_ENROLMENT_TOKEN: () => randomBytes(32).toString('base64url'),
+}
+
+function read() {
+  if (!fs.existsSync(file)) return {}
+  const pairs = fs.readFileSync(file, 'utf8').matchAll(/^(\w+)=(.*)$/gm)
+  return Object.fromEntries([...pairs].map(([, name, value]) => [name, value]))
+}
+
+/**
+ * The settings that every start shares, made once and kept in .slipway/settings.env, which only its owner may read.
+ * The environment wins, and what it says is not written down.
+ */
+export function settings() {
+  const kept = read()
+  const missing = Object.keys(GENERATED).filter((name) => !kept[name] && !process.env[name])
+  if (missing.length > 0) {
+    for (const name of missing) kept[name] = GENERATED[name]()
+    fs.mkdirSync(stateDir, { recursive: true })
+    const lines = Object.entries(kept).map(([name, value]) => `${name}=${value}\n`)
+    fs.writeFileSync(`${file}.new`, lines.join(''), { mode: 0o600 })
+    fs.renameSync(`${file}.new`, file)
+  }
+  return Object.fromEntries(Object.keys(GENERATED).map((name) => [name, process.env[name] || kept[name]]))
+}
+
+/** A port from the environment, else the default; throws an Error that names the variable. */
+function port(variable, otherwise) {
+  const text = process.env[variable]
+  if (!text) return otherwise
+  const number = Number(text)
+  if (!Number.isInteger(number) || number < 1 || number > 65_535) {
+    throw new Error(`${variable} is "${text}": it must be a port, 1 to 65535`)
+  }
+  return number
+}
+
+/** Where everything listens: next to the gateway's port, so that one variable moves the whole suite. */
+export function ports() {
+  const gateway = port('SLIPWAY_PORT', 8080)
+  return {
+    gateway,
+    logStream: port('SLIPWAY_LOG_STREAM_PORT', gateway + 1),
+    bridge: port('SLIPWAY_BRIDGE_PORT', gateway + 2),
+    instance: port('SLIPWAY_INSTANCE_PORT', gateway + 3),
+    management: port('SLIPWAY_MANAGEMENT_PORT', gateway + 10),
+  }
+}

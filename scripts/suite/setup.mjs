@@ -1,0 +1,69 @@
+// What has to be there before a service starts: the three servers, the newest schema, free ports.
+import { spawn } from 'node:child_process'
+import net from 'node:net'
+import path from 'node:path'
+import { root } from './settings.mjs'
+
+/**
+ * Runs a command to its end; returns its output, or throws an Error with the command's own words. It runs in a session
+ * of its own: Ctrl-C must not cut a start of servers or a migration in half.
+ */
+function complete(command, args, { env = process.env, quiet = false } = {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+    let output = ''
+    let words = ''
+    child.stdout.on('data', (data) => {
+      output += data
+    })
+    child.stderr.on('data', (data) => {
+      words += data
+      if (!quiet) process.stderr.write(data)
+    })
+    child.on('error', reject)
+    child.on('close', (code) => {
+      if (code === 0) resolve(output)
+      else reject(new Error(`${path.basename(args[0])} failed${quiet ? `:\n${words || output}` : ''}`))
+    })
+  })
+}
+
+const infra = (...args) => complete('bash', ['scripts/infra.sh', ...args])
+
+export const serversUp = (holder) => infra('up', String(holder))
+export const serversRelease = (holder) => infra('release', String(holder))
+export const serversStatus = () =>
+  complete('bash', ['scripts/infra.sh', 'status'], { quiet: true }).catch((error) => error.message)
+
+/** The addresses of the servers: { DATABASE_URL, RABBITMQ_URL, REDIS_URL }. */
+export async function serverUrls() {
+  const lines = (await infra('env')).matchAll(/^export (\w+)='(.*)'$/gm)
+  return Object.fromEntries([...lines].map(([, name, url]) => [name, url]))
+}
+
+/** Brings the database to the newest schema; several at once are safe. */
+export async function migrate(servers) {
+  const script = 'packages/database/scripts/migrate.mjs'
+  await complete(process.execPath, [script, 'deploy'], { env: { ...process.env, ...servers }, quiet: true })
+}
+
+function isFree({ port, host }) {
+  return new Promise((resolve) => {
+    const server = net.createServer()
+    server.once('error', (error) => resolve(error.code !== 'EADDRINUSE' && error.code !== 'EACCES'))
+    server.listen({ port, host, exclusive: true }, () => server.close(() => resolve(true)))
+  })
+}
+
+/** Throws an Error that names the port, and the variable that changes it, when a service could not listen. */
+export async function demandFreePorts(services) {
+  for (const { name, listens } of services) {
+    for (const listener of listens) {
+      if (await isFree(listener)) continue
+      throw new Error(
+        `port ${listener.port}, for ${name}, is taken by another program: stop that program, or set ` +
+          `${listener.variable} (SLIPWAY_PORT moves all ports of the suite)`,
+      )
+    }
+  }
+}

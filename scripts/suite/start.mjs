@@ -1,0 +1,66 @@
+// From nothing to a ready suite: what `up` and `run` have in common.
+import fs from 'node:fs'
+import path from 'node:path'
+import { find, start, stop } from './processes.mjs'
+import { untilReady } from './readiness.mjs'
+import { services } from './services.mjs'
+import { ports, settings, stateDir } from './settings.mjs'
+import { demandFreePorts, migrate, serversUp, serverUrls } from './setup.mjs'
+
+const portsFile = path.join(stateDir, 'run', 'ports.json')
+const NO_SERVERS = { DATABASE_URL: '', RABBITMQ_URL: '', REDIS_URL: '' }
+
+export const say = (line) => console.log(`slipway: ${line}`)
+
+/** The suite as it was last started, to find, show and stop it; its environment is not complete. */
+export function knownServices() {
+  const known = fs.existsSync(portsFile) ? JSON.parse(fs.readFileSync(portsFile, 'utf8')) : ports()
+  return services({ ports: known, settings: {}, servers: NO_SERVERS })
+}
+
+export const runningServices = () => knownServices().filter(({ name, main }) => find(name, main))
+
+/** Throws when services that run already listen elsewhere than this call asks for: half a suite cannot move. */
+function demandSamePorts(wanted) {
+  const running = runningServices()
+  if (running.length === 0) return
+  const known = JSON.parse(fs.readFileSync(portsFile, 'utf8'))
+  if (JSON.stringify(known) === JSON.stringify(wanted)) return
+  throw new Error(`the suite already runs with its gateway on port ${known.gateway}: \`make down\` first, then move it`)
+}
+
+/**
+ * Prepares servers and schema on behalf of `holder` and starts what is not running. Returns { all, started, settings }
+ * as soon as the processes exist; `ready` waits until they serve.
+ */
+export async function startSuite(holder) {
+  const wanted = ports()
+  demandSamePorts(wanted)
+  const kept = settings()
+  await serversUp(holder)
+  const servers = await serverUrls()
+  await migrate(servers)
+
+  const all = services({ ports: wanted, settings: kept, servers })
+  const missing = all.filter(({ name, main }) => !find(name, main))
+  for (const { name, main } of missing) {
+    if (!fs.existsSync(main)) throw new Error(`${name} is not built: ${path.relative(process.cwd(), main)} is missing`)
+  }
+  await demandFreePorts(missing)
+  fs.mkdirSync(path.dirname(portsFile), { recursive: true })
+  fs.writeFileSync(portsFile, JSON.stringify(wanted))
+  const started = missing.map((service) => ({ service, ...start(service) }))
+  return { all, started, settings: kept }
+}
+
+/** Waits until the whole suite serves; throws an Error with the reason when it does not. */
+export async function ready({ all, started }, cancelled) {
+  await untilReady(all, new Map(started.map(({ service, logStart }) => [service.name, logStart])), cancelled)
+}
+
+/** Stops the given services and says which of them had to be killed. */
+export async function stopSuite(list) {
+  const killed = await stop(list)
+  for (const name of killed) say(`${name} did not stop within 20 s and was killed; its log: make logs SERVICE=${name}`)
+  if (runningServices().length === 0) fs.rmSync(portsFile, { force: true })
+}

@@ -1,0 +1,56 @@
+// Runs every test (or those whose path matches the arguments) against real servers, and ends with a line
+// `N passed, N failed`. A file that cannot run counts as one failure; so does a run that ends without a result.
+import { spawn, spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+
+const root = path.dirname(import.meta.dirname)
+const result = path.join(root, '.slipway', `test-result-${process.pid}.json`)
+const LINGER_MS = 15_000
+const infra = (...args) => spawnSync('bash', ['scripts/infra.sh', ...args], { cwd: root, stdio: ['ignore', 2, 2] })
+
+// Ctrl-C reaches jest as well; this process goes on to release the servers.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => jest?.kill('SIGTERM'))
+let jest
+let lingered = 0
+
+function count() {
+  try {
+    const { numPassedTests, numFailedTests, numRuntimeErrorTestSuites } = JSON.parse(fs.readFileSync(result, 'utf8'))
+    return { passed: numPassedTests, failed: numFailedTests + numRuntimeErrorTestSuites + lingered }
+  } catch {
+    return { passed: 0, failed: 1 }
+  } finally {
+    fs.rmSync(result, { force: true })
+  }
+}
+
+function runJest() {
+  const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js']
+  args.push('--ci', '--json', `--outputFile=${result}`, ...process.argv.slice(2))
+  // With --json jest prints the whole result on stdout too; what people read goes to stderr.
+  jest = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+  return new Promise((resolve) => {
+    const watch = setInterval(() => {
+      if (!fs.existsSync(result)) return
+      clearInterval(watch)
+      setTimeout(giveUp, LINGER_MS).unref()
+    }, 500)
+    const giveUp = () => {
+      console.error('The tests are done, but something they opened keeps jest alive: that counts as a failure.')
+      lingered = 1
+      jest.kill('SIGKILL')
+    }
+    jest.on('exit', (code) => {
+      clearInterval(watch)
+      resolve(code ?? 1)
+    })
+  })
+}
+
+let code = 1
+if (infra('up', String(process.pid)).status === 0 && infra('test-tools').status === 0) code = await runJest()
+const { passed, failed } = count()
+infra('release', String(process.pid))
+console.log(`${passed} passed, ${failed} failed`)
+process.exit(code === 0 && failed === 0 && passed > 0 ? 0 : 1)
