@@ -117,7 +117,14 @@ export function collectDefinitions(definitions: Iterable<VariableDefinition>): M
   for (const definition of definitions) {
     const { name } = definition
     const known = collected.get(name)
-    const entry = known ?? { name, ids: new Set(), types: new Set(), required: false, prompted: false, sensitive: false }
+    const entry = known ?? {
+      name,
+      ids: new Set(),
+      types: new Set(),
+      required: false,
+      prompted: false,
+      sensitive: false,
+    }
     if (!known) collected.set(name, entry)
     if (definition.id !== undefined) entry.ids.add(definition.id)
     if (definition.type !== undefined) entry.types.add(definition.type)

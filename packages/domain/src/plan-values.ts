@@ -1,0 +1,143 @@
+import type { VariableDefinition, VariableValues } from './plan-types.ts'
+import { type FieldError, pointer } from './problem.ts'
+import type { ResolvedAction } from './source.ts'
+import {
+  type CollectedDefinition,
+  checkCollected,
+  clashingNames,
+  collectDefinitions,
+  isVariableName,
+} from './variables.ts'
+
+type Definitions = ReadonlyMap<string, CollectedDefinition>
+
+/** The values of a plan by layer, lowest first, and where in a request each layer is to be put right. */
+export interface ValueLayers {
+  /** One for each action, in order. */
+  actions: { action: ResolvedAction; values: VariableValues; path: string }[]
+  tenant: VariableValues
+  environment: VariableValues
+  targets: readonly { name: string; variables: VariableValues }[]
+  variables: VariableValues
+  prompted: VariableValues
+  /** The key under which `prompted_values` gave a name. */
+  promptedKeys: ReadonlyMap<string, string>
+}
+
+/** `prompted_values` by name, each key being the name or the id of a variable that the source declares. */
+export function promptedByName(
+  given: VariableValues,
+  definitions: Definitions,
+  errors: FieldError[],
+): Pick<ValueLayers, 'prompted' | 'promptedKeys'> {
+  const ids = [...definitions.values()].flatMap((definition) => [...definition.ids].map((id) => [id, definition.name]))
+  const nameOfId = new Map(ids as [string, string][])
+  const promptedKeys = new Map<string, string>()
+  for (const key of Object.keys(given)) {
+    const name = definitions.has(key) ? key : nameOfId.get(key.toLowerCase())
+    const path = pointer('prompted_values', key)
+    if (name === undefined) errors.push({ path, message: 'the source declares no such variable' })
+    else if (promptedKeys.has(name)) errors.push({ path, message: `gives variable "${name}" a second time` })
+    else promptedKeys.set(name, key)
+  }
+  return { prompted: Object.fromEntries([...promptedKeys].map(([name, key]) => [name, given[key]])), promptedKeys }
+}
+
+/** Everything wrong with the values that steps would see. Values that a higher layer hides are not looked at. */
+export function valueProblems(layers: ValueLayers, definitions: Definitions): FieldError[] {
+  return [...badNames(layers), ...clashes(layers, definitions), ...wrongTypes(layers, definitions), ...missing(layers)]
+}
+
+/** How many targets have a value of their own, by name. */
+export function targetsWithValue(targets: ValueLayers['targets']): Map<string, number> {
+  const counts = new Map<string, number>()
+  for (const { variables } of targets) {
+    for (const name of Object.keys(variables)) counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  return counts
+}
+
+function badNames({ variables }: ValueLayers): FieldError[] {
+  return Object.keys(variables)
+    .filter((name) => !isVariableName(name))
+    .map((name) => ({ path: pointer('variables', name), message: 'a name has only letters, digits and _' }))
+}
+
+function clashes(layers: ValueLayers, definitions: Definitions): FieldError[] {
+  const { actions, tenant, environment, targets, variables } = layers
+  const names = new Set(definitions.keys())
+  for (const values of [...actions.map((each) => each.values), tenant, environment, variables]) addNames(names, values)
+  for (const target of targets) addNames(names, target.variables)
+  return clashingNames(names).map(([first, second]) => {
+    const given = [second, first].find((name) => Object.hasOwn(variables, name))
+    const path = given === undefined ? '/variables' : pointer('variables', given)
+    return { path, message: `"${first}" and "${second}" differ only in case and would be one environment variable` }
+  })
+}
+
+function addNames(names: Set<string>, values: VariableValues): void {
+  for (const name of Object.keys(values)) names.add(name)
+}
+
+function* wrongTypes(layers: ValueLayers, definitions: Definitions): Generator<FieldError> {
+  const { actions, tenant, environment, targets, variables, prompted, promptedKeys } = layers
+  const withOwn = targetsWithValue(targets)
+  const inRequest = (name: string) => Object.hasOwn(variables, name) || Object.hasOwn(prompted, name)
+  const reachesTargets = (name: string) => !inRequest(name) && (withOwn.get(name) ?? 0) < targets.length
+  const isShared = (name: string) => Object.hasOwn(tenant, name) || Object.hasOwn(environment, name)
+
+  for (const { name, problem } of misfits(prompted, definitions, () => true)) {
+    const path = pointer('prompted_values', promptedKeys.get(name) ?? name)
+    yield { path, message: `variable "${name}" ${problem}` }
+  }
+  for (const { name, problem } of misfits(variables, definitions, (name) => !Object.hasOwn(prompted, name))) {
+    yield { path: pointer('variables', name), message: `variable "${name}" ${problem}` }
+  }
+  for (const target of targets) {
+    for (const { name, problem } of misfits(target.variables, definitions, (name) => !inRequest(name))) {
+      yield { path: '/target_ids', message: `variable "${name}" of target "${target.name}" ${problem}` }
+    }
+  }
+  for (const { name, problem } of misfits(environment, definitions, reachesTargets)) {
+    yield { path: '/environment_id', message: `variable "${name}" of the environment ${problem}` }
+  }
+  const seenOfTenant = (name: string) => reachesTargets(name) && !Object.hasOwn(environment, name)
+  for (const { name, problem } of misfits(tenant, definitions, seenOfTenant)) {
+    yield { path: '/tenant_id', message: `variable "${name}" of the tenant ${problem}` }
+  }
+  for (const { action, values, path } of actions) {
+    const declared = collectDefinitions(action.definitions.flat())
+    for (const { name, problem } of misfits(values, declared, (name) => reachesTargets(name) && !isShared(name))) {
+      yield { path, message: `variable "${name}" of action "${action.action_name}" ${problem}` }
+    }
+  }
+}
+
+/** The values among those that steps see which do not fit what is declared of their names. */
+function* misfits(
+  values: VariableValues,
+  definitions: Definitions,
+  isSeen: (name: string) => boolean,
+): Generator<{ name: string; problem: string }> {
+  for (const [name, value] of Object.entries(values)) {
+    const definition = definitions.get(name)
+    const problem = definition && isSeen(name) ? checkCollected(definition, value) : null
+    if (problem) yield { name, problem }
+  }
+}
+
+function missing({ actions, tenant, environment, targets, variables, prompted }: ValueLayers): FieldError[] {
+  const withOwn = targetsWithValue(targets)
+  const found = new Map<string, FieldError>()
+  const isRequired = (definition: VariableDefinition) => definition.required === true
+  for (const { action, values } of actions) {
+    for (const { name } of action.definitions.flat().filter(isRequired)) {
+      const lacking = targets.length - (withOwn.get(name) ?? 0)
+      const has = [values, tenant, environment, variables, prompted].some((layer) => Object.hasOwn(layer, name))
+      if (has || lacking === 0) continue
+      const message = `required variable "${name}" has no value for ${lacking} of ${targets.length} targets`
+      found.set(name, { path: pointer('variables', name), message })
+    }
+  }
+  return [...found.values()]
+}

@@ -1,0 +1,60 @@
+import type { PlanTargetRecord } from './plan.ts'
+import type { Plan, VariableValues } from './plan-types.ts'
+import type { SourcePin } from './source.ts'
+import { isSealed, mapValues, mask, mergeValues } from './variables.ts'
+
+/** The steps of a plan in the order in which they are stored and shown: target by target, action by action. */
+export function* stepsOf(
+  plan: Pick<Plan, 'actions' | 'targets'>,
+): Generator<{ targetIndex: number; actionIndex: number }> {
+  for (const targetIndex of plan.targets.keys()) {
+    for (const actionIndex of plan.actions.keys()) yield { targetIndex, actionIndex }
+  }
+}
+
+/**
+ * `resolved_variables` of an answer: the values without those of targets, sensitive ones masked. Where actions give a
+ * name different values, the last action's is shown.
+ */
+export function resolvedVariables(plan: Plan): VariableValues {
+  const actions = plan.actions.map(({ variables }) => variables)
+  return mask(mergeValues(...actions, plan.shared_variables, plan.override_variables), plan.sensitive)
+}
+
+export function targetSummary(targets: readonly Pick<PlanTargetRecord, 'status'>[]): {
+  total: number
+  online: number
+  offline: number
+  stale: number
+} {
+  const count = (status: PlanTargetRecord['status']) => targets.filter((target) => target.status === status).length
+  return { total: targets.length, online: count('online'), offline: count('offline'), stale: count('stale') }
+}
+
+/** Every version that the plan took, for a redeploy to take again. */
+export function pinsOf(plan: Pick<Plan, 'source' | 'actions'>): SourcePin[] {
+  const { type, id, version } = plan.source
+  const pins = new Map<string, SourcePin>()
+  const add = (pin: SourcePin) => pins.set(`${pin.kind} ${pin.id} ${pin.version}`, pin)
+  add({ kind: type, id, version })
+  for (const action of plan.actions) {
+    // A single action's sequence is the action itself.
+    if (type !== 'action') add({ kind: 'sequence', id: action.sequence_id, version: action.sequence_version })
+    add({ kind: 'action', id: action.action_id, version: action.action_version })
+  }
+  return [...pins.values()]
+}
+
+/** The plan with `change` applied to every value of a sensitive name: to seal them, or to open them again. */
+export function mapSensitiveValues(plan: Plan, change: (value: unknown, name: string) => unknown): Plan {
+  const sensitive = new Set(plan.sensitive)
+  const changed = (values: VariableValues) =>
+    mapValues(values, (name, value) => (sensitive.has(name) || isSealed(value) ? change(value, name) : value))
+  return {
+    ...plan,
+    actions: plan.actions.map((action) => ({ ...action, variables: changed(action.variables) })),
+    targets: plan.targets.map((target) => ({ ...target, variables: changed(target.variables) })),
+    shared_variables: changed(plan.shared_variables),
+    override_variables: changed(plan.override_variables),
+  }
+}

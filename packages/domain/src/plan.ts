@@ -1,0 +1,152 @@
+import type {
+  FailureStrategy,
+  Plan,
+  PlannedAction,
+  PlanOptions,
+  RollbackStrategy,
+  TargetMode,
+  VariableValues,
+} from './plan-types.ts'
+import { promptedByName, targetsWithValue, type ValueLayers, valueProblems } from './plan-values.ts'
+import { type FieldError, validationProblem } from './problem.ts'
+import type { ResolvedAction, ResolvedSource } from './source.ts'
+import { templateNames } from './templates.ts'
+import { collectDefinitions, layerActionVariables, mergeValues } from './variables.ts'
+
+export const DEFAULT_TIMEOUT_SECONDS = 3600
+export const DEFAULT_MAX_RETRIES = 0
+
+export type TargetStatus = 'online' | 'stale' | 'offline'
+
+export interface PlanTargetRecord {
+  id: string
+  name: string
+  status: TargetStatus
+  variables: VariableValues
+}
+
+/** The part of a create, preview or redeploy request that a plan is made of. */
+export interface PlanRequest {
+  variables?: VariableValues | undefined
+  prompted_values?: VariableValues | undefined
+  target_mode?: TargetMode | undefined
+  failure_strategy?: FailureStrategy | undefined
+  rollback_strategy?: RollbackStrategy | undefined
+  priority?: number | undefined
+  timeout_seconds?: number | undefined
+  max_retries?: number | undefined
+  deployment_timeout_seconds?: number | undefined
+  bypass_cache?: boolean | undefined
+}
+
+export interface PlanInput {
+  source: ResolvedSource
+  /** As `selectTargets` chose and ordered them. */
+  targets: readonly PlanTargetRecord[]
+  tenant: { id: string; name: string; variables: VariableValues } | null
+  environment: { id: string; name: string; tenant_id: string | null; variables: VariableValues } | null
+  request: PlanRequest
+  /** What was found wrong before (by `selectTargets`), to be reported together with the rest. */
+  problems?: readonly FieldError[]
+}
+
+/**
+ * Makes the plan of a request from the loaded records. Its values are still as they were loaded: `mapSensitiveValues`
+ * seals those of sensitive names.
+ * @throws Problem VALIDATION_ERROR with everything that is wrong
+ */
+export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } {
+  const { source, tenant, environment, request } = input
+  const errors = [...(input.problems ?? []), ...scopeProblems(input)]
+  const definitions = collectDefinitions(source.actions.flatMap((action) => action.definitions.flat()))
+  const layers: ValueLayers = {
+    actions: source.actions.map((action) => ({
+      action,
+      values: layerActionVariables({ definitions: action.definitions, entries: action.entries }),
+      path: `/${source.type}_id`,
+    })),
+    tenant: tenant?.variables ?? {},
+    environment: environment?.variables ?? {},
+    targets: input.targets,
+    variables: request.variables ?? {},
+    ...promptedByName(request.prompted_values ?? {}, definitions, errors),
+  }
+  errors.push(...valueProblems(layers, definitions))
+  if (errors.length > 0) throw validationProblem(errors)
+
+  const plan: Plan = {
+    source: { type: source.type, id: source.id, name: source.name, version: source.version },
+    tenant: tenant && { id: tenant.id, name: tenant.name },
+    environment: environment && { id: environment.id, name: environment.name },
+    actions: layers.actions.map(({ action, values }) => plannedAction(action, values, request)),
+    targets: input.targets.map(({ id, name, variables }) => ({ id, name, variables })),
+    shared_variables: mergeValues(layers.tenant, layers.environment),
+    override_variables: mergeValues(layers.variables, layers.prompted),
+    sensitive: [...definitions.values()].filter(({ sensitive }) => sensitive).map(({ name }) => name),
+    options: optionsOf(request),
+  }
+  return { plan, warnings: [...statusWarnings(input.targets), ...templateWarnings(plan, source.actions)] }
+}
+
+function scopeProblems({ source, targets, tenant, environment, problems = [] }: PlanInput): FieldError[] {
+  const errors: FieldError[] = []
+  const path = `/${source.type}_id`
+  const tenantId = tenant?.id ?? null
+  const isForeign = (id: string | null) => id !== null && id !== tenantId
+  for (const { kind, name } of source.records.filter((record) => isForeign(record.tenant_id))) {
+    errors.push({ path, message: `${kind} "${name}" is of another tenant` })
+  }
+  if (environment && isForeign(environment.tenant_id)) {
+    errors.push({ path: '/environment_id', message: `environment "${environment.name}" is of another tenant` })
+  }
+  if (source.actions.length === 0) errors.push({ path, message: `${source.type} "${source.name}" has no actions` })
+  if (targets.length === 0 && problems.length === 0) {
+    errors.push({ path: '/target_ids', message: 'the selection matches no enabled target' })
+  }
+  return errors
+}
+
+function plannedAction(action: ResolvedAction, variables: VariableValues, request: PlanRequest): PlannedAction {
+  const { definition, definitions: _, entries: __, ...place } = action
+  return {
+    ...place,
+    timeout_seconds: request.timeout_seconds ?? definition.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+    max_retries: request.max_retries ?? definition.max_retries ?? DEFAULT_MAX_RETRIES,
+    has_rollback: definition.rollback !== undefined,
+    variables,
+  }
+}
+
+function optionsOf(request: PlanRequest): PlanOptions {
+  return {
+    target_mode: request.target_mode ?? 'sequential',
+    failure_strategy: request.failure_strategy ?? 'stop_on_first_failure',
+    rollback_strategy: request.rollback_strategy ?? 'none',
+    priority: request.priority ?? 0,
+    timeout_seconds: request.timeout_seconds ?? DEFAULT_TIMEOUT_SECONDS,
+    max_retries: request.max_retries ?? DEFAULT_MAX_RETRIES,
+    deployment_timeout_seconds: request.deployment_timeout_seconds ?? 0,
+    bypass_cache: request.bypass_cache ?? false,
+  }
+}
+
+function statusWarnings(targets: readonly PlanTargetRecord[]): string[] {
+  return targets
+    .filter(({ status }) => status !== 'online')
+    .map(({ name, status }) => `Target "${name}" is ${status}${status === 'offline' ? ': its steps will fail' : ''}`)
+}
+
+function templateWarnings(plan: Plan, actions: readonly ResolvedAction[]): string[] {
+  const withOwn = targetsWithValue(plan.targets)
+  const warnings = new Set<string>()
+  for (const [index, { definition, action_name }] of actions.entries()) {
+    const values = mergeValues(plan.actions[index]?.variables, plan.shared_variables, plan.override_variables)
+    for (const name of templateNames(`${definition.script}\n${definition.rollback?.script ?? ''}`)) {
+      const lacking = Object.hasOwn(values, name) ? 0 : plan.targets.length - (withOwn.get(name) ?? 0)
+      if (lacking === 0) continue
+      const where = lacking === plan.targets.length ? '' : ` on ${lacking} of ${plan.targets.length} targets`
+      warnings.add(`Action "${action_name}": {{ ${name} }} has no value${where} and is left as it stands`)
+    }
+  }
+  return [...warnings]
+}

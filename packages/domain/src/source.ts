@@ -1,0 +1,219 @@
+import type { ActionDefinition, SequenceDefinition, SolutionDefinition } from './definitions.ts'
+import type { SourceType, VariableDefinition, VariableValues } from './plan-types.ts'
+import { conflict, type FieldError, missingRecords, type Problem, validationProblem } from './problem.ts'
+import { compareVersions, isVersionRequirement, resolveVersion } from './versions.ts'
+
+export interface CatalogRecord<Definition> {
+  id: string
+  name: string
+  tenant_id: string | null
+  versions: readonly { version: string; definition: Definition }[]
+}
+
+/** The source and all that its versions refer to, by id. */
+export interface SourceCatalog {
+  actions: ReadonlyMap<string, CatalogRecord<ActionDefinition>>
+  sequences: ReadonlyMap<string, CatalogRecord<SequenceDefinition>>
+  solutions: ReadonlyMap<string, CatalogRecord<SolutionDefinition>>
+}
+
+/** A version that a redeploy takes again, whatever has been published since. */
+export interface SourcePin {
+  kind: SourceType
+  id: string
+  version: string
+}
+
+/** An action in its place, with all that its variables come from. */
+export interface ResolvedAction {
+  sequence_id: string
+  sequence_name: string
+  sequence_version: string
+  sequence_order: number
+  action_id: string
+  action_name: string
+  action_version: string
+  action_order: number
+  definition: ActionDefinition
+  /** Of the action, its sequence, its solution. */
+  definitions: (readonly VariableDefinition[])[]
+  /** Values given where the sequence names the action, and where the solution names the sequence. */
+  entries: VariableValues[]
+}
+
+export interface ResolvedSource {
+  type: SourceType
+  id: string
+  name: string
+  version: string
+  actions: ResolvedAction[]
+  /** Everything that takes part, each once. */
+  records: { kind: SourceType; id: string; name: string; version: string; tenant_id: string | null }[]
+}
+
+/**
+ * Resolves a source and everything in it to versions: the highest that satisfies each requirement, or the latest.
+ * With `pins`, only those versions are taken.
+ * @throws Problem NOT_FOUND for a source that the catalog has not, VALIDATION_ERROR for requirements that nothing
+ *   satisfies (all of them), CONFLICT where a pinned version is gone
+ */
+export function resolveSource(
+  ref: { type: SourceType; id: string },
+  requirement: string | undefined,
+  catalog: SourceCatalog,
+  pins?: readonly SourcePin[],
+): ResolvedSource {
+  return new SourceResolver(ref, catalog, pins).resolve(requirement)
+}
+
+interface Found<Definition> {
+  record: CatalogRecord<Definition>
+  version: string
+  definition: Definition
+}
+
+/** What surrounds an action: its sequence and, further out, its solution. */
+interface Surroundings {
+  sequence: { id: string; name: string; version: string; order: number }
+  definitions: (readonly VariableDefinition[])[]
+  entries: VariableValues[]
+}
+
+class SourceResolver {
+  readonly #ref: { type: SourceType; id: string }
+  readonly #catalog: SourceCatalog
+  readonly #pins: readonly SourcePin[] | undefined
+  readonly #errors: FieldError[] = []
+  readonly #records = new Map<string, ResolvedSource['records'][number]>()
+  readonly #actions: ResolvedAction[] = []
+
+  constructor(ref: { type: SourceType; id: string }, catalog: SourceCatalog, pins: readonly SourcePin[] | undefined) {
+    this.#ref = ref
+    this.#catalog = catalog
+    this.#pins = pins
+  }
+
+  resolve(requirement: string | undefined): ResolvedSource {
+    const { type, id } = this.#ref
+    const source = this.#resolveTop(requirement)
+    if (this.#errors.length > 0) throw validationProblem(this.#errors)
+    if (!source) throw this.#gone(id)
+    const { record, version } = source
+    return { type, id, name: record.name, version, actions: this.#actions, records: [...this.#records.values()] }
+  }
+
+  #resolveTop(requirement: string | undefined): Found<unknown> | undefined {
+    const { type, id } = this.#ref
+    if (type === 'solution') {
+      const found = this.#find('solution', this.#catalog.solutions, id, requirement)
+      if (found) this.#addSolution(found.definition)
+      return found
+    }
+    if (type === 'sequence') {
+      const found = this.#find('sequence', this.#catalog.sequences, id, requirement)
+      if (found) this.#addSequence(found, 0, [], [])
+      return found
+    }
+    const found = this.#find('action', this.#catalog.actions, id, requirement)
+    // A single action stands in a sequence of its own, which has its id and name.
+    if (found) {
+      const sequence = { id, name: found.record.name, version: found.version, order: 0 }
+      this.#addAction(found, 0, { sequence, definitions: [], entries: [] })
+    }
+    return found
+  }
+
+  #addSolution(solution: SolutionDefinition): void {
+    for (const [order, entry] of solution.sequences.entries()) {
+      const found = this.#find('sequence', this.#catalog.sequences, entry.sequence_id, entry.version_requirement)
+      if (found) this.#addSequence(found, order, [solution.variables ?? []], [entry.variables ?? {}])
+    }
+  }
+
+  #addSequence(
+    { record, version, definition }: Found<SequenceDefinition>,
+    order: number,
+    outerDefinitions: (readonly VariableDefinition[])[],
+    outerEntries: VariableValues[],
+  ): void {
+    const sequence = { id: record.id, name: record.name, version, order }
+    const definitions = [definition.variables ?? [], ...outerDefinitions]
+    for (const [actionOrder, entry] of definition.actions.entries()) {
+      const found = this.#find('action', this.#catalog.actions, entry.action_id, entry.version_requirement)
+      const entries = [entry.variables ?? {}, ...outerEntries]
+      if (found) this.#addAction(found, actionOrder, { sequence, definitions, entries })
+    }
+  }
+
+  #addAction({ record, version, definition }: Found<ActionDefinition>, order: number, around: Surroundings): void {
+    const { sequence, definitions, entries } = around
+    this.#actions.push({
+      sequence_id: sequence.id,
+      sequence_name: sequence.name,
+      sequence_version: sequence.version,
+      sequence_order: sequence.order,
+      action_id: record.id,
+      action_name: record.name,
+      action_version: version,
+      action_order: order,
+      definition,
+      definitions: [definition.variables ?? [], ...definitions],
+      entries,
+    })
+  }
+
+  #find<D>(
+    kind: SourceType,
+    records: ReadonlyMap<string, CatalogRecord<D>>,
+    id: string,
+    requirement: string | undefined,
+  ): Found<D> | undefined {
+    const isTop = kind === this.#ref.type && id === this.#ref.id
+    const path = isTop ? '/version_requirement' : `/${this.#ref.type}_id`
+    const record = records.get(id)
+    if (!record) {
+      if (isTop || this.#pins) throw this.#gone(id)
+      this.#errors.push({ path, message: `the ${kind} ${id} in it does not exist any more` })
+      return undefined
+    }
+    if (requirement !== undefined && !isVersionRequirement(requirement)) {
+      this.#errors.push({ path, message: `"${requirement}" is no range of versions` })
+      return undefined
+    }
+    const versions = record.versions.map(({ version }) => version)
+    const version = resolveVersion(this.#pins ? this.#pinned(kind, id, versions) : versions, requirement)
+    const published = record.versions.find((candidate) => candidate.version === version)
+    if (published) {
+      const { name, tenant_id } = record
+      this.#records.set(`${kind} ${id} ${version}`, { kind, id, name, version: published.version, tenant_id })
+      return { record, ...published }
+    }
+    if (this.#pins) throw conflict(`A version of ${kind} "${record.name}" that was deployed does not exist any more`)
+    this.#errors.push({ path, message: unsatisfied(kind, record.name, versions, requirement) })
+    return undefined
+  }
+
+  // A requirement resolves among the pinned versions to the one it resolved to among all: that one is the highest of a
+  // larger set, and it is pinned. So one id may be pinned in several versions, for its several places.
+  #pinned(kind: SourceType, id: string, versions: string[]): string[] {
+    const pins = this.#pins ?? []
+    return versions.filter((version) =>
+      pins.some((pin) => pin.kind === kind && pin.id === id && pin.version === version),
+    )
+  }
+
+  #gone(id: string): Problem {
+    if (this.#pins) return conflict(`${id}, which was deployed, does not exist any more`)
+    return missingRecords([{ path: `/${this.#ref.type}_id`, id }])
+  }
+}
+
+const NAMED_VERSIONS = 20
+
+function unsatisfied(kind: SourceType, name: string, versions: string[], requirement: string | undefined): string {
+  const newest = [...versions].sort(compareVersions).reverse()
+  const more = newest.length > NAMED_VERSIONS ? `, … (${newest.length} in all)` : ''
+  const there = newest.length > 0 ? newest.slice(0, NAMED_VERSIONS).join(', ') + more : 'none'
+  const wanted = requirement === undefined ? 'has no version that is no prerelease' : `has no version ${requirement}`
+  return `${kind} "${name}" ${wanted}; there are: ${there}`
+}

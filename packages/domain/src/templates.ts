@@ -1,0 +1,45 @@
+import type { Interpreter } from './definitions.ts'
+import type { VariableValues } from './plan-types.ts'
+import { renderShell } from './shell-template.ts'
+import { toText } from './variables.ts'
+
+const PLACEHOLDER = /\{\{[ \t]*([A-Za-z0-9_]+)[ \t]*\}\}/g
+
+/** The names that a script's `{{ name }}` templates mention, each once. */
+export function templateNames(script: string): string[] {
+  return [...new Set(Array.from(script.matchAll(PLACEHOLDER), ([, name = '']) => name))]
+}
+
+/**
+ * Puts values where a script says `{{ name }}`, as one string of the interpreter's language: what a value holds never
+ * becomes code. Names without a value are left as they stand and listed as `unresolved`.
+ */
+export function renderTemplate(
+  script: string,
+  values: VariableValues,
+  interpreter: Interpreter = 'sh',
+): { text: string; unresolved: string[] } {
+  const names = templateNames(script)
+  const known = new Map(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, toText(values[name])]))
+  const unresolved = names.filter((name) => !known.has(name))
+  if (known.size === 0) return { text: script, unresolved }
+  if (interpreter === 'sh' || interpreter === 'bash') return { text: renderShell(script, known), unresolved }
+  const literal = LITERALS[interpreter]
+  const text = script.replace(PLACEHOLDER, (placeholder, name: string) => {
+    const value = known.get(name)
+    return value === undefined ? placeholder : literal(value)
+  })
+  return { text, unresolved }
+}
+
+// Everything but letters, digits, _, point and blank is escaped, so that a literal is harmless even where an author put
+// the template between quotes or behind a comment sign: there is no quote, line end or operator in it to break out with.
+const LITERALS: Record<Exclude<Interpreter, 'sh' | 'bash'>, (value: string) => string> = {
+  python3: (value) => `"${escaped(value, (hex) => `\\U${hex.padStart(8, '0')}`)}"`,
+  node: (value) => `"${escaped(value, (hex) => `\\u{${hex}}`)}"`,
+  pwsh: (value) => `"${escaped(value, (hex) => `\`u{${hex}}`)}"`,
+}
+
+function escaped(value: string, sequence: (hex: string) => string): string {
+  return value.replace(/[^A-Za-z0-9_. ]/gu, (character) => sequence((character.codePointAt(0) ?? 0).toString(16)))
+}

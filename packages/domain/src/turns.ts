@@ -1,0 +1,33 @@
+/**
+ * Which targets may be worked on: in the given order, batch by batch (a batch ends before the next begins), never more
+ * than `limit` at once. The three target modes are three batch sizes: one, all, or the batch size of a rolling one.
+ */
+export class Turns {
+  readonly #order: readonly number[]
+  readonly #batchSize: number
+  readonly #limit: number
+  #position = 0
+  #active = 0
+
+  constructor(order: readonly number[], batchSize: number, limit: number) {
+    if (!(batchSize >= 1 && limit >= 1)) throw new RangeError('Batch size and parallel limit must be at least 1')
+    this.#order = order
+    this.#batchSize = batchSize
+    this.#limit = limit
+  }
+
+  /** The next target that may begin, or undefined while none may. Whoever takes one gives its turn back with `leave`. */
+  take(): number | undefined {
+    if (this.#active >= this.#limit) return undefined
+    if (this.#active > 0 && this.#position % this.#batchSize === 0) return undefined
+    const target = this.#order[this.#position]
+    if (target === undefined) return undefined
+    this.#position += 1
+    this.#active += 1
+    return target
+  }
+
+  leave(): void {
+    this.#active -= 1
+  }
+}
