@@ -1,0 +1,76 @@
+import { randomBytes } from 'node:crypto'
+import type { Api } from './api.ts'
+import { waitFor } from './waiting.ts'
+
+const suffix = () => randomBytes(4).toString('hex')
+
+async function created<B>(answer: Promise<{ status: number; body: B }>): Promise<B> {
+  const { status, body } = await answer
+  if (status !== 201) throw new Error(`expected 201, got ${status}: ${JSON.stringify(body)}`)
+  return body
+}
+
+export interface ActionParts {
+  script?: string
+  interpreter?: string
+  rollback?: string
+  max_retries?: number
+  timeout_seconds?: number
+  variables?: unknown[]
+  env?: Record<string, string>
+}
+
+/** Publishes an action with one version; returns its id. */
+export async function createAction(api: Api, parts: ActionParts = {}, name = `action-${suffix()}`): Promise<string> {
+  const { script = 'true', rollback, ...rest } = parts
+  const definition = { type: 'script', script, ...(rollback === undefined ? {} : { rollback: { script: rollback } }), ...rest }
+  return (await created(api.post('/actions', { name, version: '1.0.0', definition }))).id
+}
+
+export async function createSequence(api: Api, actionIds: string[], name = `sequence-${suffix()}`): Promise<string> {
+  const definition = { actions: actionIds.map((action_id) => ({ action_id })) }
+  return (await created(api.post('/sequences', { name, version: '1.0.0', definition }))).id
+}
+
+/** A target that runs commands on the instance's own machine. */
+export async function createLocalTarget(api: Api, parts: Record<string, unknown> = {}): Promise<string> {
+  return (await created(api.post('/targets', { name: `target-${suffix()}`, connection: { type: 'local' }, ...parts }))).id
+}
+
+export const createLocalTargets = (api: Api, count: number) =>
+  Promise.all(Array.from({ length: count }, () => createLocalTarget(api)))
+
+const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
+
+/** Waits until a deployment has ended and returns its detail. */
+export async function deploymentEnd(api: Api, id: string, timeoutMs = 30_000) {
+  return await waitFor(
+    async () => {
+      const { body } = await api.get(`/deployments/${id}`)
+      return FINAL.has(body.state) ? body : null
+    },
+    { timeoutMs, everyMs: 50, what: `deployment ${id} to end` },
+  )
+}
+
+/** Waits until a queued request has been dispatched and its deployment has ended; returns the deployment's id. */
+export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 30_000): Promise<string> {
+  return await waitFor(
+    async () => {
+      const { body } = await api.get('/deployments/pending?status=dispatched')
+      return (body as { id: string; deployment_id: string }[]).find((p) => p.id === pendingId)?.deployment_id
+    },
+    { timeoutMs, everyMs: 50, what: `request ${pendingId} to be dispatched` },
+  )
+}
+
+/** All lines of a deployment's log, page by page. */
+export async function logHistory(api: Api, id: string) {
+  const lines = []
+  for (;;) {
+    const { status, body } = await api.get(`/deployments/${id}/logs/history?limit=1000&offset=${lines.length}`)
+    if (status !== 200) throw new Error(`history answered ${status}: ${JSON.stringify(body)}`)
+    if (body.length === 0) return lines
+    lines.push(...body)
+  }
+}

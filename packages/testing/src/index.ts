@@ -1,0 +1,19 @@
+export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
+export { createTestDatabase, type TestDatabase } from './database.ts'
+export { openLogStream, readStream, type StreamMessage } from './event-stream.ts'
+export {
+  type ActionParts,
+  createAction,
+  createLocalTarget,
+  createLocalTargets,
+  createSequence,
+  deploymentEnd,
+  dispatchedDeployment,
+  logHistory,
+} from './factories.ts'
+export { violatedInvariants } from './invariants.ts'
+export { removeNamespace } from './namespace.ts'
+export { repositoryRoot } from './repository.ts'
+export { serverUrl } from './servers.ts'
+export { type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
+export { waitFor, type WaitOptions } from './waiting.ts'

@@ -1,0 +1,258 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import fs from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { createTestDatabase, type TestDatabase } from './database.ts'
+import { removeNamespace } from './namespace.ts'
+import { repositoryRoot } from './repository.ts'
+import { serverUrl } from './servers.ts'
+import { waitFor } from './waiting.ts'
+
+export type ServiceName =
+  | 'gateway'
+  | 'planner'
+  | 'dispatcher'
+  | 'executor-bridge'
+  | 'log-stream'
+  | `orchestration-instance${'' | '-2'}`
+
+export interface SuiteOptions {
+  /** Deployments that an instance runs at once. */
+  capacity?: number
+  /** Whether a second orchestration instance runs. */
+  secondInstance?: boolean
+  /** Further settings of all services. */
+  env?: Record<string, string>
+}
+
+export interface Suite {
+  url: string
+  databaseUrl: string
+  namespace: string
+  admin: { email: string; password: string }
+  /** A folder of this suite's own, removed with it. */
+  folder: string
+  /** Ends a process as a crash would, and waits until it is gone. */
+  kill(name: ServiceName, signal?: NodeJS.Signals): Promise<void>
+  /** Starts a process that is not running and waits until it is ready. */
+  start(name: ServiceName): Promise<void>
+  isReady(name: ServiceName): Promise<boolean>
+  pid(name: ServiceName): number
+  /** What a process has logged so far, all its lives together. */
+  logOf(name: ServiceName): string
+  /** Ends everything in order; throws when a process did not end by itself with 0. */
+  stop(): Promise<void>
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+const key = () => `test:${randomBytes(32).toString('base64')}`
+
+interface Process {
+  env: Record<string, string>
+  main: string
+  management: string
+  child: ChildProcess | null
+}
+
+/** The whole suite as separate processes on real servers, with a database, names and ports of its own. */
+export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
+  const database = await createTestDatabase()
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-suite-'))
+  const namespace = `test-${randomBytes(5).toString('hex')}`
+  const admin = { email: 'admin@example.com', password: randomBytes(12).toString('base64url') }
+  const processes = await describe({ database, folder, namespace, admin, options })
+  const suite = control({ processes, database, folder, namespace, admin })
+  try {
+    await Promise.all([...processes.keys()].map((name) => suite.start(name)))
+  } catch (error) {
+    await suite.stop().catch(() => {})
+    throw error
+  }
+  return suite
+}
+
+async function describe(made: {
+  database: TestDatabase
+  folder: string
+  namespace: string
+  admin: { email: string; password: string }
+  options: SuiteOptions
+}): Promise<Map<ServiceName, Process>> {
+  const { database, folder, namespace, admin, options } = made
+  const servers = {
+    DATABASE_URL: database.url,
+    RABBITMQ_URL: serverUrl('RABBITMQ_URL'),
+    REDIS_URL: serverUrl('REDIS_URL'),
+  }
+  const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
+  const enrolment = { SLIPWAY_ENROLMENT_TOKEN: randomBytes(32).toString('base64url') }
+  const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
+
+  const instance = async (name: string) => {
+    const port = await freePort()
+    return {
+      ...enrolment,
+      SLIPWAY_INSTANCE_NAME: name,
+      SLIPWAY_INSTANCE_HOST: '127.0.0.1',
+      SLIPWAY_INSTANCE_PORT: String(port),
+      SLIPWAY_INSTANCE_URL: `http://127.0.0.1:${port}`,
+      SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
+      SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${bridge}`,
+      SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
+    }
+  }
+  const environments: [ServiceName, Record<string, string>][] = [
+    [
+      'gateway',
+      {
+        ...servers,
+        ...encryption,
+        SLIPWAY_JWT_KEYS: key(),
+        SLIPWAY_ADMIN_EMAIL: admin.email,
+        SLIPWAY_ADMIN_PASSWORD: admin.password,
+        SLIPWAY_HOST: '127.0.0.1',
+        SLIPWAY_PORT: String(gateway),
+        SLIPWAY_LOG_STREAM_URL: `http://127.0.0.1:${logStream}`,
+        SLIPWAY_COOKIE_SECURE: 'false',
+      },
+    ],
+    ['planner', { ...servers, ...encryption }],
+    ['dispatcher', { ...servers }],
+    [
+      'executor-bridge',
+      {
+        ...servers,
+        ...encryption,
+        ...enrolment,
+        SLIPWAY_BRIDGE_HOST: '127.0.0.1',
+        SLIPWAY_BRIDGE_PORT: String(bridge),
+      },
+    ],
+    ['log-stream', { ...servers, SLIPWAY_LOG_STREAM_HOST: '127.0.0.1', SLIPWAY_LOG_STREAM_PORT: String(logStream) }],
+    ['orchestration-instance', await instance('one')],
+  ]
+  if (options.secondInstance === true) environments.push(['orchestration-instance-2', await instance('two')])
+
+  const processes = new Map<ServiceName, Process>()
+  for (const [name, env] of environments) {
+    const management = await freePort()
+    processes.set(name, {
+      main: path.join(repositoryRoot, 'services', name.replace(/-2$/, ''), 'dist/main.js'),
+      management: `http://127.0.0.1:${management}`,
+      child: null,
+      env: {
+        PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+        HOME: process.env['HOME'] ?? folder,
+        SLIPWAY_NAMESPACE: namespace,
+        SLIPWAY_MANAGEMENT_PORT: String(management),
+        SLIPWAY_LOG_LEVEL: 'info',
+        ...env,
+        ...options.env,
+      },
+    })
+  }
+  return processes
+}
+
+const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
+
+const ended = (child: ChildProcess) =>
+  hasEnded(child) ? Promise.resolve() : new Promise<void>((resolve) => child.once('exit', () => resolve()))
+
+function control(made: {
+  processes: Map<ServiceName, Process>
+  database: TestDatabase
+  folder: string
+  namespace: string
+  admin: { email: string; password: string }
+}): Suite {
+  const { processes, database, folder, namespace, admin } = made
+  const logFile = (name: ServiceName) => path.join(folder, `${name}.log`)
+  const logOf = (name: ServiceName) => (fs.existsSync(logFile(name)) ? fs.readFileSync(logFile(name), 'utf8') : '')
+
+  const processOf = (name: ServiceName): Process => {
+    const found = processes.get(name)
+    if (found === undefined) throw new Error(`this suite has no ${name}`)
+    return found
+  }
+  const childOf = (name: ServiceName): ChildProcess => {
+    const { child } = processOf(name)
+    if (child === null) throw new Error(`${name} is not running`)
+    return child
+  }
+
+  const isReady = async (name: ServiceName) => {
+    try {
+      const { status } = await fetch(`${processOf(name).management}/readyz`, { signal: AbortSignal.timeout(2_000) })
+      return status === 200
+    } catch {
+      return false
+    }
+  }
+
+  const start = async (name: ServiceName) => {
+    const service = processOf(name)
+    const log = fs.openSync(logFile(name), 'a')
+    const child = spawn(process.execPath, ['--enable-source-maps', service.main], { env: service.env, stdio: ['ignore', log, log] })
+    fs.closeSync(log)
+    service.child = child
+    await waitFor(
+      () => {
+        if (hasEnded(child)) return 'ended' as const
+        return isReady(name)
+      },
+      { timeoutMs: 45_000, what: `${name} to be ready` },
+    ).catch((error: Error) => {
+      throw new Error(`${error.message}\n${logOf(name).slice(-4_000)}`)
+    })
+    if (hasEnded(child)) throw new Error(`${name} ended at its start:\n${logOf(name).slice(-4_000)}`)
+  }
+
+  return {
+    url: `http://127.0.0.1:${processOf('gateway').env['SLIPWAY_PORT']}`,
+    databaseUrl: database.url,
+    namespace,
+    admin,
+    folder,
+    logOf,
+    isReady,
+    start,
+    pid: (name) => childOf(name).pid ?? 0,
+    async kill(name, signal = 'SIGKILL') {
+      const child = childOf(name)
+      child.kill(signal)
+      await ended(child)
+      processOf(name).child = null
+    },
+    async stop() {
+      const complaints: string[] = []
+      await Promise.all(
+        [...processes].map(async ([name, { child }]) => {
+          if (child === null) return
+          child.kill('SIGTERM')
+          const killer = setTimeout(() => child.kill('SIGKILL'), 25_000)
+          await ended(child)
+          clearTimeout(killer)
+          if (child.exitCode !== 0) complaints.push(`${name} ended with ${child.exitCode ?? child.signalCode}`)
+        }),
+      )
+      await removeNamespace(namespace)
+      await database.drop()
+      const logs = complaints.map((line) => `${line}\n${logOf(line.split(' ')[0] as ServiceName).slice(-2_000)}`)
+      fs.rmSync(folder, { recursive: true, force: true })
+      if (logs.length > 0) throw new Error(logs.join('\n'))
+    },
+  }
+}

@@ -1,0 +1,30 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+
+export interface WaitOptions {
+  /** Milliseconds after which waiting fails. */
+  timeoutMs?: number
+  /** Milliseconds between two looks. */
+  everyMs?: number
+  /** Names what is waited for, in the error. */
+  what?: string
+}
+
+/** Looks until `probe` gives something other than null, undefined or false, and returns it. Errors count as "not yet". */
+export async function waitFor<T>(
+  probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
+  { timeoutMs = 20_000, everyMs = 25, what = 'the condition' }: WaitOptions = {},
+): Promise<T> {
+  const end = Date.now() + timeoutMs
+  let last: unknown
+  for (;;) {
+    try {
+      const value = await probe()
+      if (value !== null && value !== undefined && value !== false) return value
+      last = undefined
+    } catch (error) {
+      last = error
+    }
+    if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last })
+    await sleep(everyMs)
+  }
+}
