@@ -64,11 +64,22 @@ export async function dispatchedDeployment(api: Api, pendingId: string, timeoutM
   )
 }
 
+export interface LogEntry {
+  id: string
+  timestamp: string
+  level: string
+  target_name: string | null
+  message: string
+  stdout: string | null
+  stderr: string | null
+  metadata: { seq: number }
+}
+
 /** All lines of a deployment's log, page by page. */
-export async function logHistory(api: Api, id: string) {
-  const lines = []
+export async function logHistory(api: Api, id: string): Promise<LogEntry[]> {
+  const lines: LogEntry[] = []
   for (;;) {
-    const { status, body } = await api.get(`/deployments/${id}/logs/history?limit=1000&offset=${lines.length}`)
+    const { status, body } = await api.get<LogEntry[]>(`/deployments/${id}/logs/history?limit=1000&offset=${lines.length}`)
     if (status !== 200) throw new Error(`history answered ${status}: ${JSON.stringify(body)}`)
     if (body.length === 0) return lines
     lines.push(...body)

@@ -9,11 +9,13 @@ export {
   createSequence,
   deploymentEnd,
   dispatchedDeployment,
+  type LogEntry,
   logHistory,
 } from './factories.ts'
 export { violatedInvariants } from './invariants.ts'
 export { removeNamespace } from './namespace.ts'
 export { repositoryRoot } from './repository.ts'
 export { serverUrl } from './servers.ts'
+export { type Sshd, startSshd } from './sshd.ts'
 export { type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
 export { waitFor, type WaitOptions } from './waiting.ts'

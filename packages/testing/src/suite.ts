@@ -209,10 +209,7 @@ function control(made: {
     fs.closeSync(log)
     service.child = child
     await waitFor(
-      () => {
-        if (hasEnded(child)) return 'ended' as const
-        return isReady(name)
-      },
+      async () => hasEnded(child) || (await isReady(name)),
       { timeoutMs: 45_000, what: `${name} to be ready` },
     ).catch((error: Error) => {
       throw new Error(`${error.message}\n${logOf(name).slice(-4_000)}`)

@@ -1,0 +1,109 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { waitFor } from './waiting.ts'
+
+export interface Sshd {
+  port: number
+  username: string
+  /** Lets `username` in. */
+  privateKey: string
+  /** Lets nobody in. */
+  strangersKey: string
+  /** The server answers with another host key from now on. */
+  changeHostKey(): Promise<void>
+  stop(): Promise<void>
+}
+
+const SSHD = '/usr/sbin/sshd'
+
+function makeKey(file: string): string {
+  fs.rmSync(file, { force: true })
+  fs.rmSync(`${file}.pub`, { force: true })
+  execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'slipway-test', '-f', file])
+  return fs.readFileSync(file, 'utf8')
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
+
+const accepts = (port: number) =>
+  new Promise<boolean>((resolve) => {
+    const socket = net.connect(port, '127.0.0.1')
+    socket.once('data', () => {
+      socket.destroy()
+      resolve(true)
+    })
+    socket.once('error', () => resolve(false))
+  })
+
+/** A real OpenSSH server on loopback, with keys of its own, that lets the present user in. */
+export async function startSshd(): Promise<Sshd> {
+  if (!fs.existsSync(SSHD)) throw new Error('no sshd: run "scripts/infra.sh test-tools", or install openssh-server')
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-sshd-'))
+  const port = await freePort()
+  const hostKey = path.join(folder, 'host_key')
+  makeKey(hostKey)
+  const privateKey = makeKey(path.join(folder, 'client'))
+  const strangersKey = makeKey(path.join(folder, 'stranger'))
+  fs.copyFileSync(path.join(folder, 'client.pub'), path.join(folder, 'authorized_keys'))
+  fs.chmodSync(path.join(folder, 'authorized_keys'), 0o600)
+  // Privilege separation needs this folder, which only a service manager would have made.
+  if (process.getuid?.() === 0) fs.mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
+  const config = path.join(folder, 'sshd_config')
+  fs.writeFileSync(
+    config,
+    [
+      `Port ${port}`,
+      'ListenAddress 127.0.0.1',
+      `HostKey ${hostKey}`,
+      `AuthorizedKeysFile ${folder}/authorized_keys`,
+      `PidFile ${folder}/pid`,
+      'PasswordAuthentication no',
+      'PermitRootLogin yes',
+      'StrictModes no',
+      'UsePAM no',
+      'MaxStartups 200',
+      'MaxSessions 200',
+      '',
+    ].join('\n'),
+  )
+
+  let child: ChildProcess
+  const start = async () => {
+    child = spawn(SSHD, ['-D', '-e', '-f', config], { stdio: 'ignore' })
+    await waitFor(() => accepts(port), { what: 'sshd to answer' })
+  }
+  const stop = async () => {
+    if (child.exitCode !== null || child.signalCode !== null) return
+    const gone = new Promise((resolve) => child.once('exit', resolve))
+    child.kill('SIGTERM')
+    await gone
+  }
+  await start()
+  return {
+    port,
+    username: os.userInfo().username,
+    privateKey,
+    strangersKey,
+    async changeHostKey() {
+      await stop()
+      makeKey(hostKey)
+      await start()
+    },
+    async stop() {
+      await stop()
+      fs.rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}

@@ -1,0 +1,129 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  createAction,
+  createLocalTarget,
+  createSequence,
+  deploymentEnd,
+  logHistory,
+  loginToSuite,
+  openLogStream,
+  readStream,
+  type ServiceName,
+  type Suite,
+  startSuite,
+  violatedInvariants,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let api: Api
+
+beforeAll(async () => {
+  suite = await startSuite()
+  api = await loginToSuite(suite)
+}, 90_000)
+
+afterAll(() => suite.stop(), 60_000)
+
+interface Journey {
+  id: string
+  /** What the commands themselves wrote down: a line when one starts and when one ends. */
+  journal(): { target: string; action: string; attempt: number; what: 'start' | 'end' }[]
+}
+
+/** Three targets, one after another, three actions each, which write down what they do; a failed try is repeated. */
+async function startJourney(): Promise<Journey> {
+  const file = path.join(suite.folder, `journal-${Math.random().toString(36).slice(2)}`)
+  const script = (name: string) =>
+    [
+      `echo "$SLIPWAY_TARGET_NAME ${name} $SLIPWAY_ATTEMPT start" >> "$SLIPWAY_VAR_JOURNAL"`,
+      `for i in 1 2 3 4 5; do echo "${name} $i"; sleep 0.1; done`,
+      `echo "$SLIPWAY_TARGET_NAME ${name} $SLIPWAY_ATTEMPT end" >> "$SLIPWAY_VAR_JOURNAL"`,
+    ].join('\n')
+  const actions = []
+  for (const name of ['one', 'two', 'three']) actions.push(await createAction(api, { script: script(name) }))
+  const target_ids = []
+  for (let i = 0; i < 3; i += 1) target_ids.push(await createLocalTarget(api))
+  const { status, body } = await api.post('/deployments', {
+    sequence_id: await createSequence(api, actions),
+    target_ids,
+    max_retries: 1,
+    variables: { journal: file },
+  })
+  expect(status).toBe(201)
+  return {
+    id: body.deployment_id,
+    journal: () =>
+      (fs.existsSync(file) ? fs.readFileSync(file, 'utf8') : '')
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => {
+          const [target = '', action = '', attempt = '', what = ''] = line.split(' ')
+          return { target, action, attempt: Number(attempt), what: what as 'start' | 'end' }
+        }),
+  }
+}
+
+const middle = (journey: Journey) =>
+  waitFor(() => journey.journal().some((entry) => entry.action === 'two'), { what: 'the second action to start' })
+
+/** The deployment succeeded; every step ran once to its end, and no try of a step began twice. */
+async function expectRanOnce(journey: Journey) {
+  const ended = await deploymentEnd(api, journey.id, 60_000)
+  expect(ended).toMatchObject({ state: 'success', completed_steps: 9, failed_steps: 0, progress: 1 })
+  const journal = journey.journal()
+  const started = journal.filter((e) => e.what === 'start').map((e) => `${e.target} ${e.action} ${e.attempt}`)
+  expect(new Set(started).size).toBe(started.length)
+  const finished = journal.filter((e) => e.what === 'end').map((e) => `${e.target} ${e.action}`)
+  expect([finished.length, new Set(finished).size]).toEqual([9, 9])
+
+  const lines = await logHistory(api, journey.id)
+  expect(lines.map((line) => line.metadata.seq)).toEqual(lines.map((_, index) => index))
+  await waitFor(async () => (await violatedInvariants(suite.databaseUrl)).length === 0, { timeoutMs: 10_000 }).catch(() => {})
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+  return { ended, started, lines }
+}
+
+for (const name of ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream'] satisfies ServiceName[]) {
+  test(`kill -9 of the ${name} in the middle: nothing is lost and nothing runs twice`, async () => {
+    const journey = await startJourney()
+    await middle(journey)
+    await suite.kill(name)
+    await suite.start(name)
+    const { started, lines } = await expectRanOnce(journey)
+    expect(started).toHaveLength(9)
+    expect(lines).toHaveLength(45)
+  }, 90_000)
+}
+
+test('kill -9 of the orchestration instance in the middle: its command dies with it and is tried again', async () => {
+  const journey = await startJourney()
+  await middle(journey)
+  await suite.kill('orchestration-instance')
+  const before = journey.journal()
+  const unfinished = before.filter((e) => e.what === 'start').length - before.filter((e) => e.what === 'end').length
+  await suite.start('orchestration-instance')
+  const { ended, started } = await expectRanOnce(journey)
+  expect(started).toHaveLength(9 + unfinished)
+  const retries = ended.plan.steps.reduce((sum: number, step: { retry_count: number }) => sum + step.retry_count, 0)
+  expect(retries).toBe(unfinished)
+}, 90_000)
+
+test('a watcher whose log-stream is killed reads on from its number and has seen every line once', async () => {
+  const journey = await startJourney()
+  const seen: number[] = []
+  const collect = (m: { event: string; data: { log?: { metadata: { seq: number } } } }) => {
+    if (m.event === 'log' && m.data.log !== undefined) seen.push(m.data.log.metadata.seq)
+  }
+  const first = readStream(await openLogStream(suite, api, journey.id), collect).catch(() => 'cut')
+  await waitFor(() => seen.length >= 8)
+  await suite.kill('log-stream')
+  await first
+  await suite.start('log-stream')
+  const rest = await readStream(await openLogStream(suite, api, journey.id, seen.length), collect)
+  expect(rest.at(-1)).toMatchObject({ event: 'state_change', data: { new_state: 'success', log_lines: 45 } })
+  expect(seen).toEqual(Array.from({ length: 45 }, (_, index) => index))
+}, 90_000)
