@@ -1,0 +1,298 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  type ActionDefinition,
+  buildPlan,
+  mapSensitiveValues,
+  type PlanInput,
+  Problem,
+  pinsOf,
+  resolvedVariables,
+  resolveSource,
+  type SequenceDefinition,
+  type SolutionDefinition,
+  type SourceCatalog,
+  stepsOf,
+  targetSummary,
+} from '../src/index.ts'
+
+const script = (text: string, more: Partial<ActionDefinition> = {}): ActionDefinition => ({
+  type: 'script',
+  script: text,
+  ...more,
+})
+
+const record = <D>(id: string, versions: Record<string, D>, tenant_id: string | null = null) => ({
+  id,
+  name: `${id} name`,
+  tenant_id,
+  versions: Object.entries(versions).map(([version, definition]) => ({ version, definition })),
+})
+
+const mapOf = <T extends { id: string }>(...records: T[]) => new Map(records.map((each) => [each.id, each]))
+
+const catalog: SourceCatalog = {
+  actions: mapOf(
+    record<ActionDefinition>('unpack', {
+      '1.0.0': script('old'),
+      '1.2.0': script('tar {{ path }}', { timeout_seconds: 60, variables: [{ name: 'path', default: '/srv' }] }),
+      '2.0.0-beta.1': script('beta'),
+    }),
+    record<ActionDefinition>('start', {
+      '1.0.0': script('start {{ port }} {{ nothing }}', {
+        rollback: { script: 'stop' },
+        max_retries: 2,
+        variables: [
+          { id: '8a4f5b8e-0000-4000-8000-000000000001', name: 'port', type: 'number', required: true },
+          { name: 'token', sensitive: true },
+        ],
+      }),
+    }),
+  ),
+  sequences: mapOf(
+    record<SequenceDefinition>('web', {
+      '1.0.0': {
+        actions: [
+          { action_id: 'unpack', version_requirement: '^1.0.0' },
+          { action_id: 'start', variables: { port: 80 } },
+        ],
+      },
+    }),
+    record<SequenceDefinition>('empty', { '1.0.0': { actions: [] } }),
+    record<SequenceDefinition>('broken', {
+      '1.0.0': { actions: [{ action_id: 'unpack', version_requirement: '^9' }, { action_id: 'gone' }] },
+    }),
+  ),
+  solutions: mapOf(
+    record<SolutionDefinition>('shop', {
+      '3.1.0': {
+        sequences: [
+          { sequence_id: 'web', variables: { path: '/opt' } },
+          { sequence_id: 'web', variables: { port: 81 } },
+        ],
+        variables: [{ name: 'path', default: '/solution' }],
+      },
+    }),
+  ),
+}
+
+const target = (id: string, more = {}) => ({ id, name: id, status: 'online' as const, variables: {}, ...more })
+
+const input = (change: Partial<PlanInput> = {}): PlanInput => ({
+  source: resolveSource({ type: 'solution', id: 'shop' }, undefined, catalog),
+  targets: [target('t1'), target('t2')],
+  tenant: null,
+  environment: null,
+  request: {},
+  ...change,
+})
+
+function problemOf(act: () => unknown): Problem {
+  try {
+    act()
+  } catch (error) {
+    if (error instanceof Problem) return error
+    throw error
+  }
+  throw new Error('Expected a problem')
+}
+const errorsOf = (change: Partial<PlanInput>) => problemOf(() => buildPlan(input(change))).details?.['errors']
+
+describe('resolveSource', () => {
+  test('takes the latest version of everything that a solution names', () => {
+    const source = resolveSource({ type: 'solution', id: 'shop' }, undefined, catalog)
+    expect(source).toMatchObject({ name: 'shop name', version: '3.1.0' })
+    const places = source.actions.map((each) => [
+      each.sequence_order,
+      each.action_order,
+      each.action_id,
+      each.action_version,
+    ])
+    expect(places).toEqual([
+      [0, 0, 'unpack', '1.2.0'],
+      [0, 1, 'start', '1.0.0'],
+      [1, 0, 'unpack', '1.2.0'],
+      [1, 1, 'start', '1.0.0'],
+    ])
+  })
+
+  test('gives a single action a sequence of its own', () => {
+    const source = resolveSource({ type: 'action', id: 'unpack' }, '1.0.x', catalog)
+    expect(source.actions).toHaveLength(1)
+    expect(source.actions[0]).toMatchObject({
+      sequence_id: 'unpack',
+      sequence_name: 'unpack name',
+      sequence_version: '1.0.0',
+      action_version: '1.0.0',
+      sequence_order: 0,
+      action_order: 0,
+    })
+  })
+
+  test('names the versions there are when none satisfies', () => {
+    const problem = problemOf(() => resolveSource({ type: 'action', id: 'unpack' }, '^9', catalog))
+    expect(problem.code).toBe('VALIDATION_ERROR')
+    expect(problem.details?.['errors']).toEqual([
+      {
+        path: '/version_requirement',
+        message: 'action "unpack name" has no version ^9; there are: 2.0.0-beta.1, 1.2.0, 1.0.0',
+      },
+    ])
+    const malformed = problemOf(() => resolveSource({ type: 'action', id: 'unpack' }, 'newest', catalog))
+    expect(malformed.details?.['errors']).toMatchObject([{ path: '/version_requirement' }])
+  })
+
+  test('reports all that is wrong further inside', () => {
+    const problem = problemOf(() => resolveSource({ type: 'sequence', id: 'broken' }, undefined, catalog))
+    expect(problem.details?.['errors']).toMatchObject([{ path: '/sequence_id' }, { path: '/sequence_id' }])
+  })
+
+  test('does not find an unknown source', () => {
+    const problem = problemOf(() => resolveSource({ type: 'solution', id: 'nope' }, undefined, catalog))
+    expect(problem).toMatchObject({ status: 404, details: { missing: [{ path: '/solution_id', id: 'nope' }] } })
+  })
+
+  test('a redeploy takes the versions of the original again', () => {
+    const { plan } = buildPlan(input())
+    const later: SourceCatalog = {
+      ...catalog,
+      actions: mapOf(
+        record<ActionDefinition>('unpack', { '1.2.0': script('tar'), '1.9.0': script('newer') }),
+        ...[...catalog.actions.values()].filter(({ id }) => id !== 'unpack'),
+      ),
+    }
+    const source = resolveSource({ type: 'solution', id: 'shop' }, undefined, later, pinsOf(plan))
+    expect(source.actions[0]?.action_version).toBe('1.2.0')
+    expect(resolveSource({ type: 'solution', id: 'shop' }, undefined, later).actions[0]?.action_version).toBe('1.9.0')
+    const without = { ...catalog, actions: mapOf() as SourceCatalog['actions'] }
+    const gone = problemOf(() => resolveSource({ type: 'solution', id: 'shop' }, undefined, without, pinsOf(plan)))
+    expect(gone.code).toBe('CONFLICT')
+  })
+})
+
+describe('buildPlan', () => {
+  test('fills in the defaults', () => {
+    const { plan } = buildPlan(input())
+    expect(plan.options).toEqual({
+      target_mode: 'sequential',
+      failure_strategy: 'stop_on_first_failure',
+      rollback_strategy: 'none',
+      priority: 0,
+      timeout_seconds: 3600,
+      max_retries: 0,
+      deployment_timeout_seconds: 0,
+      bypass_cache: false,
+    })
+    expect(
+      plan.actions.map(({ timeout_seconds, max_retries, has_rollback }) => [
+        timeout_seconds,
+        max_retries,
+        has_rollback,
+      ]),
+    ).toEqual([
+      [60, 0, false],
+      [3600, 2, true],
+      [60, 0, false],
+      [3600, 2, true],
+    ])
+    expect(plan.sensitive).toEqual(['token'])
+    expect([...stepsOf(plan)]).toHaveLength(8)
+    expect([...stepsOf(plan)][4]).toEqual({ targetIndex: 1, actionIndex: 0 })
+  })
+
+  test('prefers the request to the action definition', () => {
+    const { plan } = buildPlan(input({ request: { timeout_seconds: 5, max_retries: 1 } }))
+    expect(plan.actions.every((action) => action.timeout_seconds === 5 && action.max_retries === 1)).toBe(true)
+  })
+
+  test('keeps the layers of values apart', () => {
+    const { plan } = buildPlan(
+      input({
+        tenant: { id: 'te', name: 'Tenant', variables: { a: 'tenant', b: 'tenant' } },
+        environment: { id: 'en', name: 'Production', tenant_id: 'te', variables: { b: 'environment' } },
+        targets: [target('t1', { variables: { port: 9000 } }), target('t2')],
+        request: { variables: { c: 'x', port: 1 }, prompted_values: { '8A4F5B8E-0000-4000-8000-000000000001': 7 } },
+      }),
+    )
+    expect(plan.actions.map(({ variables }) => variables)).toEqual([
+      { path: '/opt' },
+      { path: '/opt', port: 80 },
+      { path: '/solution', port: 81 },
+      { path: '/solution', port: 81 },
+    ])
+    expect(plan.shared_variables).toEqual({ a: 'tenant', b: 'environment' })
+    expect(plan.override_variables).toEqual({ c: 'x', port: 7 })
+    expect(plan.targets[0]?.variables).toEqual({ port: 9000 })
+    expect(resolvedVariables(plan)).toEqual({ a: 'tenant', b: 'environment', c: 'x', path: '/solution', port: 7 })
+  })
+
+  test('warns of targets that are not online and of templates without a value', () => {
+    const targets = [
+      target('t1', { status: 'offline' }),
+      target('t2', { status: 'stale', variables: { nothing: 'x' } }),
+    ]
+    expect(buildPlan(input({ targets })).warnings).toEqual([
+      'Target "t1" is offline: its steps will fail',
+      'Target "t2" is stale',
+      'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
+    ])
+    expect(targetSummary([...targets, target('t3')])).toEqual({ total: 3, online: 1, offline: 1, stale: 1 })
+  })
+
+  test('counts the targets for which a required variable has no value', () => {
+    const source = resolveSource({ type: 'action', id: 'start' }, undefined, catalog)
+    const targets = [target('t1', { variables: { port: 1 } }), target('t2'), target('t3')]
+    expect(errorsOf({ source, targets })).toEqual([
+      { path: '/variables/port', message: 'required variable "port" has no value for 2 of 3 targets' },
+    ])
+    expect(() => buildPlan(input({ source, targets, request: { variables: { port: 1 } } }))).not.toThrow()
+  })
+
+  test('reports everything that is wrong at once', () => {
+    const errors = errorsOf({
+      environment: { id: 'en', name: 'Staging', tenant_id: 'other', variables: { port: 'x' } },
+      targets: [target('t1', { variables: { token: 5 } }), target('t2')],
+      request: { variables: { 'a-b': 1, Path: 'x' }, prompted_values: { unknown: 1 } },
+      problems: [{ path: '/target_ids/2', message: 'target "x" is disabled' }],
+    })
+    expect((errors as { path: string }[]).map(({ path }) => path)).toEqual([
+      '/target_ids/2',
+      '/environment_id',
+      '/prompted_values/unknown',
+      '/variables/a-b',
+      '/variables/Path',
+      '/target_ids',
+      '/environment_id',
+    ])
+  })
+
+  test('does not look at values that a higher layer hides', () => {
+    const environment = { id: 'en', name: 'Staging', tenant_id: null, variables: { port: 'no number' } }
+    expect(errorsOf({ environment })).toMatchObject([{ path: '/environment_id' }])
+    expect(() => buildPlan(input({ environment, request: { variables: { port: 8 } } }))).not.toThrow()
+    const targets = [target('t1', { variables: { port: 8 } })]
+    expect(() => buildPlan(input({ environment, targets }))).not.toThrow()
+  })
+
+  test('refuses a source without actions, or of another tenant, and a selection without targets', () => {
+    const source = resolveSource({ type: 'sequence', id: 'empty' }, undefined, catalog)
+    expect(errorsOf({ source })).toMatchObject([
+      { path: '/sequence_id', message: 'sequence "empty name" has no actions' },
+    ])
+    expect(errorsOf({ targets: [] })).toMatchObject([{ path: '/target_ids' }])
+    const foreign = { ...catalog, actions: mapOf(record('unpack', { '1.0.0': script('x') }, 'other')) }
+    const theirs = resolveSource({ type: 'action', id: 'unpack' }, undefined, foreign)
+    expect(errorsOf({ source: theirs })).toMatchObject([{ path: '/action_id' }])
+    const tenant = { id: 'other', name: 'Other', variables: {} }
+    expect(() => buildPlan(input({ source: theirs, tenant }))).not.toThrow()
+  })
+
+  test('values of sensitive names can be sealed wherever they stand, and are masked in answers', () => {
+    const targets = [target('t1', { variables: { token: 'of-target' } }), target('t2')]
+    const { plan } = buildPlan(input({ targets, request: { variables: { token: 'of-request' } } }))
+    const sealed = mapSensitiveValues(plan, (value) => ({ $sealed: `sealed ${value}` }))
+    expect(sealed.targets[0]?.variables).toEqual({ token: { $sealed: 'sealed of-target' } })
+    expect(sealed.override_variables).toEqual({ token: { $sealed: 'sealed of-request' } })
+    expect(resolvedVariables(sealed)).toMatchObject({ token: '***' })
+    expect(plan.override_variables).toEqual({ token: 'of-request' })
+  })
+})

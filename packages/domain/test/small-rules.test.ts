@@ -1,0 +1,205 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import {
+  activeFreezes,
+  canOverrideFreezes,
+  compareVersions,
+  decodeSqid,
+  encodeSqid,
+  hasUnstorableText,
+  isUuid,
+  isVersion,
+  isVersionRequirement,
+  lineId,
+  MAX_LINE_BYTES,
+  nameProblems,
+  pageOf,
+  parsePage,
+  resolveVersion,
+  type SqidKind,
+  splitLine,
+} from '../src/index.ts'
+
+const KINDS: SqidKind[] = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment']
+
+describe('short ids', () => {
+  test('come back as the number they stand for, only in their own kind', () => {
+    fc.assert(
+      fc.property(fc.maxSafeNat(), fc.constantFrom(...KINDS), fc.constantFrom(...KINDS), (n, kind, other) => {
+        const text = encodeSqid(kind, n)
+        expect(text).toMatch(/^[A-Za-z0-9]{8,}$/)
+        expect(decodeSqid(kind, text)).toBe(n)
+        if (other !== kind) expect(decodeSqid(other, text)).not.toBe(n)
+      }),
+    )
+  })
+
+  test('have one form each', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: fc.constantFrom(...'abcXYZ019'), minLength: 8, maxLength: 12 }), (text) => {
+        const n = decodeSqid('target', text)
+        if (n !== null) expect(encodeSqid('target', n)).toBe(text)
+      }),
+    )
+    for (const text of ['', 'abc', 'has space', `${encodeSqid('target', 1)}x`, '0'.repeat(1000)]) {
+      expect(decodeSqid('target', text)).toBeNull()
+    }
+  })
+
+  // A short id that clients have stored must mean the same record for ever.
+  test('do not change between releases', () => {
+    expect(KINDS.map((kind) => encodeSqid(kind, 1))).toEqual(STORED_SQIDS)
+  })
+
+  test('are told from UUIDs', () => {
+    expect(isUuid('8a4f5b8e-1111-4000-8000-00000000000F')).toBe(true)
+    for (const text of [
+      '',
+      '8a4f5b8e11114000800000000000000f',
+      '8a4f5b8e-1111-4000-8000-00000000000g',
+      ' 8a4f5b8e-1111-4000-8000-000000000000',
+    ]) {
+      expect(isUuid(text)).toBe(false)
+    }
+  })
+})
+
+const STORED_SQIDS = ['SvC0FQi5', 'lU1ztv8s', 'TuvaZG5Q', '2tPs18ZQ', 'zeNCSvUe', 'RrXz6KLE']
+
+describe('pages', () => {
+  test.each([
+    [{}, 1, 50],
+    [{ page: '0', limit: '0' }, 1, 1],
+    [{ page: '-3', limit: '-1' }, 1, 1],
+    [{ page: 2, limit: '1000' }, 2, 100],
+    [{ page: '3', limit: '20' }, 3, 20],
+  ])('%j is page %p of %p', (raw, page, limit) => {
+    expect(parsePage(raw)).toEqual({ page, limit, offset: (page - 1) * limit })
+  })
+
+  test.each(['1.5', '1e2', '', ' 1', 'x', ['1', '2'], null, 1.5])('%j is refused', (value) => {
+    expect(() => parsePage({ page: value })).toThrow('query/page')
+    expect(() => parsePage({ limit: value })).toThrow('query/limit')
+  })
+
+  test('a page beyond everything keeps its offset exact', () => {
+    const { offset } = parsePage({ page: '9'.repeat(400), limit: '100' })
+    expect(Number.isSafeInteger(offset)).toBe(true)
+  })
+
+  test.each([
+    [1, 10, 0, 0, false, false],
+    [1, 10, 10, 1, false, false],
+    [1, 10, 11, 2, true, false],
+    [2, 10, 11, 2, false, true],
+    [9, 10, 11, 2, false, true],
+  ])(
+    'page %p of %p among %p: %p pages, next %p, previous %p',
+    (page, limit, total, total_pages, has_next, has_prev) => {
+      expect(pageOf({ page, limit }, total)).toEqual({ total, page, limit, total_pages, has_next, has_prev })
+    },
+  )
+})
+
+describe('versions', () => {
+  test('are full semantic ones', () => {
+    for (const good of ['1.2.3', '0.0.0', '1.0.0-beta.1']) expect(isVersion(good)).toBe(true)
+    for (const bad of ['1', '1.2', 'v1.2.3', '=1.2.3', ' 1.2.3', '1.2.3+build', '01.2.3', 'latest', '']) {
+      expect(isVersion(bad)).toBe(false)
+    }
+  })
+
+  test('latest is the highest that is no prerelease, whatever their order', () => {
+    expect(resolveVersion(['1.9.0', '1.10.0', '2.0.0-rc.1', '1.2.0'])).toBe('1.10.0')
+    expect(resolveVersion(['2.0.0-rc.1'])).toBeNull()
+    expect(resolveVersion([])).toBeNull()
+  })
+
+  test('requirements are ranges as npm has them', () => {
+    const versions = ['1.0.0', '1.4.0', '2.0.0-rc.1', '2.1.0']
+    expect(resolveVersion(versions, '^1.0.0')).toBe('1.4.0')
+    expect(resolveVersion(versions, '2.0.0-rc.1')).toBe('2.0.0-rc.1')
+    expect(resolveVersion(versions, '~2.0.0-rc.0')).toBe('2.0.0-rc.1')
+    expect(resolveVersion(versions, '>=3')).toBeNull()
+    expect(isVersionRequirement('^1 || 2.x')).toBe(true)
+    expect(isVersionRequirement('latest')).toBe(false)
+    expect(['1.10.0', '1.9.0', '1.10.0-a'].sort(compareVersions)).toEqual(['1.9.0', '1.10.0-a', '1.10.0'])
+  })
+})
+
+describe('freezes', () => {
+  const freeze = {
+    id: 'f',
+    name: 'Christmas',
+    start_time: '2026-12-24T00:00:00Z',
+    end_time: new Date('2026-12-27T00:00:00Z'),
+    tenant_id: null as string | null,
+    environment_id: null as string | null,
+    solution_id: null as string | null,
+  }
+  const scope = { now: new Date('2026-12-25T00:00:00Z'), tenant_id: 't', environment_id: 'e', solution_id: null }
+
+  test('are half-open', () => {
+    const at = (now: string) => activeFreezes([freeze], { ...scope, now: new Date(now) })
+    expect(at('2026-12-23T23:59:59.999Z')).toEqual([])
+    expect(at('2026-12-24T00:00:00Z')).toEqual([{ id: 'f', name: 'Christmas', ends_at: '2026-12-27T00:00:00.000Z' }])
+    expect(at('2026-12-26T23:59:59.999Z')).toHaveLength(1)
+    expect(at('2026-12-27T00:00:00Z')).toEqual([])
+  })
+
+  test('touch only what matches all of their ids', () => {
+    const blocks = (ids: Partial<typeof freeze>) => activeFreezes([{ ...freeze, ...ids }], scope).length === 1
+    expect(blocks({ tenant_id: 't' })).toBe(true)
+    expect(blocks({ tenant_id: 't', environment_id: 'e' })).toBe(true)
+    expect(blocks({ tenant_id: 't', environment_id: 'other' })).toBe(false)
+    expect(blocks({ tenant_id: 'other', environment_id: 'e' })).toBe(false)
+    expect(blocks({ solution_id: 's' })).toBe(false)
+  })
+
+  test('may be overridden by admins, by those of a tenant only where all are of that tenant', () => {
+    const ours = { tenant_id: 't' }
+    expect(canOverrideFreezes(['operator'], null, [])).toBe(false)
+    expect(canOverrideFreezes(['admin'], null, [ours, freeze])).toBe(true)
+    expect(canOverrideFreezes(['admin'], 't', [ours])).toBe(true)
+    expect(canOverrideFreezes(['admin'], 't', [ours, freeze])).toBe(false)
+  })
+})
+
+describe('lines', () => {
+  const deployment = '8a4f5b8e-1111-4000-8000-00000000000f'
+
+  test('have a UUID of their own that never changes', () => {
+    expect(lineId(deployment, 0)).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
+    expect(lineId(deployment, 7)).toBe(lineId(deployment, 7))
+    expect(new Set(Array.from({ length: 1000 }, (_, seq) => lineId(deployment, seq))).size).toBe(1000)
+    expect(lineId(deployment, 1)).not.toBe(lineId(deployment.replace('8a', '8b'), 1))
+  })
+
+  test('are split only when too long, and never inside a character', () => {
+    expect(splitLine('')).toEqual([''])
+    expect(splitLine('a'.repeat(MAX_LINE_BYTES))).toHaveLength(1)
+    for (const unit of ['a', 'é', '日', '🚢', 'a🚢é']) {
+      const line = unit.repeat(MAX_LINE_BYTES)
+      const pieces = splitLine(line)
+      expect(pieces.join('')).toBe(line)
+      expect(pieces.every((piece) => Buffer.byteLength(piece) <= MAX_LINE_BYTES)).toBe(true)
+      // Full ones: at most three bytes are left for a character that no longer fits.
+      expect(pieces.slice(0, -1).every((piece) => Buffer.byteLength(piece) > MAX_LINE_BYTES - 4)).toBe(true)
+    }
+  })
+})
+
+describe('names', () => {
+  test.each(['a', 'Store front (EU)', '🚢'.repeat(255), 'é'])('%p is one', (name) => {
+    expect(nameProblems(name)).toEqual([])
+  })
+  test.each(['', ' a', 'a ', 'a\u00a0', 'a\tb', 'a\0', '\u007f', '\ud800', '🚢'.repeat(256)])('%j is none', (name) => {
+    expect(nameProblems(name)).not.toEqual([])
+  })
+
+  test('text that cannot be stored is found at any depth', () => {
+    for (const bad of ['a\0', '\udc00', ['x', { y: '\ud800x' }], { 'k\0': 1 }])
+      expect(hasUnstorableText(bad)).toBe(true)
+    for (const good of ['🚢\n', null, 1, { a: ['b', true] }]) expect(hasUnstorableText(good)).toBe(false)
+  })
+})
