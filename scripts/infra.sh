@@ -21,6 +21,9 @@ SERVERS='postgres rabbitmq redis'
 
 say() { echo "infra: $*" >&2; }
 fail() { say "$*"; exit 1; }
+# No silent end: a command that nobody expected to fail is named.
+set -E
+trap 'say "${BASH_SOURCE[0]##*/}, line $LINENO, failed: $BASH_COMMAND"' ERR
 
 # A setting from the environment, else from .env, else the default.
 setting() {
@@ -63,7 +66,7 @@ url_on_port() {
 }
 
 # What was started here before stays: its data is there.
-remembered() { [ -f "$STATE/choice" ] && sed -n "s/^$1 //p" "$STATE/choice"; }
+remembered() { if [ -f "$STATE/choice" ]; then sed -n "s/^$1 //p" "$STATE/choice"; fi; }
 
 answers_on_usual_port() {
   local port
@@ -120,7 +123,6 @@ still_held() {
 
 up() {
   local server native='' docker=''
-  hold "${1:-}"
   for server in $SERVERS; do
     case $(source_of "$server") in
       native) native="$native $server" ;;
@@ -133,6 +135,7 @@ up() {
   remember_choice "$native" "$docker"
   if [ -n "$docker" ]; then docker_up $docker; fi
   if [ -n "$native" ]; then native_up $native; fi
+  hold "${1:-}"
 }
 
 remember_choice() { # NATIVE DOCKER
@@ -201,7 +204,7 @@ case "${1:-}" in
   release) locked release "${2:?by whom?}" ;;
   down) locked stop_ours ;;
   restart) locked restart "${2:?which server?}" ;;
-  status) status ;;
+  status) if ! status; then exit 1; fi ;;
   env) print_env ;;
   test-tools) locked need_packages sshd=openssh-server ;;
   remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;

@@ -65,6 +65,8 @@ async function logs(only) {
 
 const commands = { run, up, down, status, logs }
 const [command, ...args] = process.argv.slice(2)
+// `make status | head`. A `make run` whose terminal is gone has processes to stop first.
+process.stdout.on('error', () => (command === 'run' ? process.kill(process.pid, 'SIGTERM') : process.exit(0)))
 try {
   if (!Object.hasOwn(commands, command ?? '')) throw new Error(`usage: suite.mjs ${Object.keys(commands).join(' | ')}`)
   process.exitCode = await commands[command](...args)

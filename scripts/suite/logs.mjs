@@ -32,7 +32,6 @@ export async function followLogs(names) {
       stopped = true
     })
   }
-  process.stdout.on('error', () => process.exit(0)) // `make logs | head`
   const width = Math.max(...names.map((name) => name.length))
   const followers = names.map((name) => follower(name, width))
   while (!stopped) {

@@ -97,7 +97,7 @@ export async function run() {
   let code = 0
   try {
     say('preparing servers and database')
-    suite = await startSuite(process.pid)
+    suite = await startSuite(process.pid, () => state.stopping)
     if (!state.stopping) {
       say(
         `starting ${suite.started.map(({ service }) => service.name).join(', ') || 'nothing: everything runs already'}`,

@@ -31,17 +31,18 @@ function demandSamePorts(wanted) {
 
 /**
  * Prepares servers and schema on behalf of `holder` and starts what is not running. Returns { all, started, settings }
- * as soon as the processes exist; `ready` waits until they serve.
+ * as soon as the processes exist; `ready` waits until they serve. Starts nothing once it is cancelled.
  */
-export async function startSuite(holder) {
+export async function startSuite(holder, cancelled = () => false) {
   const wanted = ports()
   demandSamePorts(wanted)
   const kept = settings()
   await serversUp(holder)
   const servers = await serverUrls()
-  await migrate(servers)
+  if (!cancelled()) await migrate(servers)
 
   const all = services({ ports: wanted, settings: kept, servers })
+  if (cancelled()) return { all, started: [], settings: kept }
   const missing = all.filter(({ name, main }) => !find(name, main))
   for (const { name, main } of missing) {
     if (!fs.existsSync(main)) throw new Error(`${name} is not built: ${path.relative(process.cwd(), main)} is missing`)
