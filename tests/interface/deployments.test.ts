@@ -39,7 +39,11 @@ const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/)
 
 describe('a deployment of one action', () => {
   test('is answered as started, runs, and can be looked at afterwards', async () => {
-    const action_id = await createAction(api, { script: 'echo "hello from $SLIPWAY_VAR_WHO"; echo careful >&2' }, 'greet')
+    const action_id = await createAction(
+      api,
+      { script: 'echo "hello from $SLIPWAY_VAR_WHO"; echo careful >&2' },
+      'greet',
+    )
     const targets = await createLocalTargets(api, 2)
     const { status, body } = await api.post('/deployments', {
       action_id,
@@ -289,11 +293,24 @@ describe('what is refused', () => {
     const action_id = await createAction(api)
     const target_ids = [await createLocalTarget(api)]
     expect((await refusal({ target_ids })).slice(0, 2)).toEqual([400, 'VALIDATION_ERROR'])
-    expect((await refusal({ action_id, sequence_id: action_id, target_ids })).slice(0, 2)).toEqual([400, 'VALIDATION_ERROR'])
+    expect((await refusal({ action_id, sequence_id: action_id, target_ids })).slice(0, 2)).toEqual([
+      400,
+      'VALIDATION_ERROR',
+    ])
     expect((await refusal({ action_id })).slice(0, 2)).toEqual([400, 'VALIDATION_ERROR'])
-    const [status, code, details] = await refusal({ action_id, target_ids, priority: 101, max_retries: -1, targets_ids: [] })
+    const [status, code, details] = await refusal({
+      action_id,
+      target_ids,
+      priority: 101,
+      max_retries: -1,
+      targets_ids: [],
+    })
     expect([status, code]).toEqual([400, 'VALIDATION_ERROR'])
-    expect(details.errors.map((e: { path: string }) => e.path).sort()).toEqual(['/max_retries', '/priority', '/targets_ids'])
+    expect(details.errors.map((e: { path: string }) => e.path).sort()).toEqual([
+      '/max_retries',
+      '/priority',
+      '/targets_ids',
+    ])
   })
 
   test('unknown ids are 404 and named together', async () => {
@@ -330,11 +347,19 @@ describe('what is refused', () => {
       active_freezes: [{ id: freeze.body.id, name: 'stocktaking', ends_at: timestamp }],
       can_override: true,
     })
-    expect(await refusal({ ...request, override_freeze: true })).toEqual([400, 'MISSING_FIELD', { fields: ['override_reason'] }])
+    expect(await refusal({ ...request, override_freeze: true })).toEqual([
+      400,
+      'MISSING_FIELD',
+      { fields: ['override_reason'] },
+    ])
     const preview = await api.post('/deployments/preview', request)
     expect(preview.status).toBe(200)
     expect(preview.body.warnings.join()).toContain('stocktaking')
-    const overridden = await api.post('/deployments', { ...request, override_freeze: true, override_reason: 'urgent fix' })
+    const overridden = await api.post('/deployments', {
+      ...request,
+      override_freeze: true,
+      override_reason: 'urgent fix',
+    })
     expect(overridden.status).toBe(201)
     expect((await deploymentEnd(api, overridden.body.deployment_id)).state).toBe('success')
   })

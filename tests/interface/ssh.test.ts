@@ -40,7 +40,9 @@ const createSshTarget = async (connection: Record<string, unknown>) => {
 test('a command runs on an SSH target by key; the key is never shown and the host key is pinned', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
   expect(target.connection).toEqual({ type: 'ssh', host: '127.0.0.1', port: sshd.port, username: sshd.username })
-  const action_id = await createAction(api, { script: 'echo "over ssh: $SLIPWAY_VAR_WHAT {{ what }}"; test -n "$SSH_CONNECTION" && echo remote' })
+  const action_id = await createAction(api, {
+    script: 'echo "over ssh: $SLIPWAY_VAR_WHAT {{ what }}"; test -n "$SSH_CONNECTION" && echo remote',
+  })
   const request = { action_id, target_ids: [target.id], variables: { what: `it's; $(id) "quoted"` } }
   const { body } = await api.post('/deployments', request)
   expect(await deploymentEnd(api, body.deployment_id)).toMatchObject({ state: 'success', error_message: null })

@@ -26,7 +26,8 @@ beforeAll(async () => {
 
 afterAll(() => suite.stop(), 60_000)
 
-const restart = (server: string) => execFileSync('bash', ['scripts/infra.sh', 'restart', server], { cwd: repositoryRoot })
+const restart = (server: string) =>
+  execFileSync('bash', ['scripts/infra.sh', 'restart', server], { cwd: repositoryRoot })
 
 test('RabbitMQ restarted in the middle: the deployment ends as it should, and new ones are taken again', async () => {
   const action_id = await createAction(api, { script: 'for i in 1 2 3 4 5 6; do echo "$i"; sleep 0.5; done' })
@@ -47,7 +48,9 @@ test('RabbitMQ restarted in the middle: the deployment ends as it should, and ne
     { timeoutMs: 30_000, what: 'a new deployment to start' },
   )
   expect((await deploymentEnd(api, next.body.deployment_id)).state).toBe('success')
-  await waitFor(async () => (await violatedInvariants(suite.databaseUrl)).length === 0, { timeoutMs: 10_000 }).catch(() => {})
+  await waitFor(async () => (await violatedInvariants(suite.databaseUrl)).length === 0, { timeoutMs: 10_000 }).catch(
+    () => {},
+  )
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
 }, 120_000)
 

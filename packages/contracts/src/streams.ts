@@ -1,4 +1,4 @@
-import { type DeploymentState, type StepState } from '@slipway/domain'
+import type { DeploymentState, StepState } from '@slipway/domain'
 
 /** What clients of a log stream receive: one `data:` line each. */
 export type LogStreamMessage =

@@ -1,4 +1,4 @@
-import { isUuid, decodeSqid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
+import { decodeSqid, isUuid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
 import { ID_KINDS, type TSchema } from './schema.ts'
@@ -44,7 +44,10 @@ function describe(error: ErrorObject): SchemaProblem | null {
       return at === '' ? { ...problem, missing: field } : problem
     }
     case 'additionalProperties':
-      return { path: `${at}/${escapePointer(String(error.params['additionalProperty']))}`, message: 'is not a known field' }
+      return {
+        path: `${at}/${escapePointer(String(error.params['additionalProperty']))}`,
+        message: 'is not a known field',
+      }
     case 'format':
       return { path: at, message: FORMAT_MESSAGES[String(error.params['format'])] ?? error.message ?? 'is malformed' }
     case 'enum':

@@ -61,7 +61,11 @@ async function openEngine(connectionString) {
     connect: async () => mendAdapter(await base.connect()),
     connectToShadowDb: async () => mendAdapter(await base.connectToShadowDb()),
   }
-  return SchemaEngine.new({ datamodels: [[schemaPath, schema]] }, () => {}, bindMigrationAwareSqlAdapterFactory(factory))
+  return SchemaEngine.new(
+    { datamodels: [[schemaPath, schema]] },
+    () => {},
+    bindMigrationAwareSqlAdapterFactory(factory),
+  )
 }
 
 function migrations() {
@@ -113,7 +117,9 @@ const commands = {
   },
   async status() {
     const engine = await openEngine(url)
-    print(await engine.diagnoseMigrationHistory({ migrationsList: migrations(), optInToShadowDatabase: false, filters }))
+    print(
+      await engine.diagnoseMigrationHistory({ migrationsList: migrations(), optInToShadowDatabase: false, filters }),
+    )
   },
   /** Exit code 2 when the schema is ahead of the migrations. */
   async drift() {
@@ -136,7 +142,8 @@ const commands = {
 const [command = 'deploy', ...rest] = process.argv.slice(2)
 try {
   if (!url) throw new Error('DATABASE_URL is not set (example: postgresql://slipway@127.0.0.1:5432/slipway)')
-  if (!(command in commands)) throw new Error(`unknown command ${command}; there are: ${Object.keys(commands).join(', ')}`)
+  if (!(command in commands))
+    throw new Error(`unknown command ${command}; there are: ${Object.keys(commands).join(', ')}`)
   await commands[command](...rest)
 } catch (error) {
   console.error(error?.code ?? '', error?.message ?? error)

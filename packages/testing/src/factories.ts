@@ -23,7 +23,12 @@ export interface ActionParts {
 /** Publishes an action with one version; returns its id. */
 export async function createAction(api: Api, parts: ActionParts = {}, name = `action-${suffix()}`): Promise<string> {
   const { script = 'true', rollback, ...rest } = parts
-  const definition = { type: 'script', script, ...(rollback === undefined ? {} : { rollback: { script: rollback } }), ...rest }
+  const definition = {
+    type: 'script',
+    script,
+    ...(rollback === undefined ? {} : { rollback: { script: rollback } }),
+    ...rest,
+  }
   return (await created(api.post('/actions', { name, version: '1.0.0', definition }))).id
 }
 
@@ -34,7 +39,8 @@ export async function createSequence(api: Api, actionIds: string[], name = `sequ
 
 /** A target that runs commands on the instance's own machine. */
 export async function createLocalTarget(api: Api, parts: Record<string, unknown> = {}): Promise<string> {
-  return (await created(api.post('/targets', { name: `target-${suffix()}`, connection: { type: 'local' }, ...parts }))).id
+  return (await created(api.post('/targets', { name: `target-${suffix()}`, connection: { type: 'local' }, ...parts })))
+    .id
 }
 
 export const createLocalTargets = (api: Api, count: number) =>
@@ -79,7 +85,9 @@ export interface LogEntry {
 export async function logHistory(api: Api, id: string): Promise<LogEntry[]> {
   const lines: LogEntry[] = []
   for (;;) {
-    const { status, body } = await api.get<LogEntry[]>(`/deployments/${id}/logs/history?limit=1000&offset=${lines.length}`)
+    const { status, body } = await api.get<LogEntry[]>(
+      `/deployments/${id}/logs/history?limit=1000&offset=${lines.length}`,
+    )
     if (status !== 200) throw new Error(`history answered ${status}: ${JSON.stringify(body)}`)
     if (body.length === 0) return lines
     lines.push(...body)

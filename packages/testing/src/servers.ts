@@ -1,6 +1,7 @@
 /** The real servers that tests use; `jest.config.mjs` fills these in from scripts/infra.sh. */
 export function serverUrl(name: 'DATABASE_URL' | 'RABBITMQ_URL' | 'REDIS_URL'): string {
   const url = process.env[name]
-  if (!url) throw new Error(`${name} is not set: start the servers with "scripts/infra.sh up" and run the tests by jest`)
+  if (!url)
+    throw new Error(`${name} is not set: start the servers with "scripts/infra.sh up" and run the tests by jest`)
   return url
 }

@@ -205,13 +205,16 @@ function control(made: {
   const start = async (name: ServiceName) => {
     const service = processOf(name)
     const log = fs.openSync(logFile(name), 'a')
-    const child = spawn(process.execPath, ['--enable-source-maps', service.main], { env: service.env, stdio: ['ignore', log, log] })
+    const child = spawn(process.execPath, ['--enable-source-maps', service.main], {
+      env: service.env,
+      stdio: ['ignore', log, log],
+    })
     fs.closeSync(log)
     service.child = child
-    await waitFor(
-      async () => hasEnded(child) || (await isReady(name)),
-      { timeoutMs: 45_000, what: `${name} to be ready` },
-    ).catch((error: Error) => {
+    await waitFor(async () => hasEnded(child) || (await isReady(name)), {
+      timeoutMs: 45_000,
+      what: `${name} to be ready`,
+    }).catch((error: Error) => {
       throw new Error(`${error.message}\n${logOf(name).slice(-4_000)}`)
     })
     if (hasEnded(child)) throw new Error(`${name} ended at its start:\n${logOf(name).slice(-4_000)}`)

@@ -129,9 +129,7 @@ const SshConnectionInput = Strict({
 })
 
 /** Told apart by `type`, so that what is wrong is said of the kind that was meant. */
-export const ConnectionInput = Type.Unsafe<
-  { type: 'local' } | (typeof SshConnectionInput)['static']
->({
+export const ConnectionInput = Type.Unsafe<{ type: 'local' } | (typeof SshConnectionInput)['static']>({
   type: 'object',
   required: ['type'],
   properties: { type: { enum: ['local', 'ssh'] } },

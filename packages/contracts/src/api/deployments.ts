@@ -1,6 +1,17 @@
-import { DEPLOYMENT_STATES, PENDING_STATES, STEP_STATES } from '@slipway/domain'
 import { Type } from '@sinclair/typebox'
-import { Id, literals, Nullable, Strict, Tag, Timestamp, Uuid, VARIABLE_NAME, Variables, VersionRequirement } from '../schema.ts'
+import { DEPLOYMENT_STATES, PENDING_STATES, STEP_STATES } from '@slipway/domain'
+import {
+  Id,
+  literals,
+  Nullable,
+  Strict,
+  Tag,
+  Timestamp,
+  Uuid,
+  VARIABLE_NAME,
+  Variables,
+  VersionRequirement,
+} from '../schema.ts'
 
 export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
   if: { type: 'string' },

@@ -1,4 +1,4 @@
-import { type TSchema } from '@sinclair/typebox'
+import type { TSchema } from '@sinclair/typebox'
 import { ErrorBody } from './common.ts'
 import { OPERATIONS, type Operation } from './operations.ts'
 
@@ -31,7 +31,8 @@ const queryParameters = (operation: Operation) =>
 
 function responseOf(schema: TSchema | string | null) {
   if (schema === null) return { description: 'Done; the body is empty' }
-  if (typeof schema === 'string') return { description: 'A stream', content: { [schema]: { schema: { type: 'string' } } } }
+  if (typeof schema === 'string')
+    return { description: 'A stream', content: { [schema]: { schema: { type: 'string' } } } }
   return { description: 'Done', content: { 'application/json': { schema } } }
 }
 

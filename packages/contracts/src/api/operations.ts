@@ -1,5 +1,5 @@
-import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { Id, literals, Strict, Timestamp, Uuid } from '../schema.ts'
 import * as auth from './auth.ts'
 import * as catalog from './catalog.ts'
@@ -289,7 +289,10 @@ export const OPERATIONS = {
   listTenants: tenants.list,
   createTenant: tenants.create,
   getTenant: tenants.get,
-  listTags: list({ path: '/tags', summary: 'Tags in use on targets', tag: 'targets', access: 'tags:read' }, catalog.TagRecord),
+  listTags: list(
+    { path: '/tags', summary: 'Tags in use on targets', tag: 'targets', access: 'tags:read' },
+    catalog.TagRecord,
+  ),
 
   // Freezes
   listFreezes: list(
@@ -340,7 +343,15 @@ export const OPERATIONS = {
     summary: 'Name and version of the server',
     tag: 'service',
     access: 'authenticated',
-    responses: { 200: Strict({ name: Type.String(), server_version: Type.String(), api_version: Type.String(), server_time: Timestamp, instance_id: Uuid }) },
+    responses: {
+      200: Strict({
+        name: Type.String(),
+        server_version: Type.String(),
+        api_version: Type.String(),
+        server_time: Timestamp,
+        instance_id: Uuid,
+      }),
+    },
   }),
   getOpenApi: op({
     method: 'GET',

@@ -130,11 +130,25 @@ export const RunEvent = Type.Union([
     stdout_tail: Tail,
     stderr_tail: Tail,
   }),
-  Strict({ type: Type.Literal('steps_skipped'), at: Timestamp, steps: Type.Array(Type.Tuple([index, index]), { maxItems: 10_000 }) }),
+  Strict({
+    type: Type.Literal('steps_skipped'),
+    at: Timestamp,
+    steps: Type.Array(Type.Tuple([index, index]), { maxItems: 10_000 }),
+  }),
   Strict({ type: Type.Literal('rolling_back'), at: Timestamp }),
   Strict({ type: Type.Literal('rollback_started'), ...stepEvent }),
-  Strict({ type: Type.Literal('rollback_ended'), ...stepEvent, ok: Type.Boolean(), error_message: Nullable(Type.String({ maxLength: 10_000 })) }),
-  Strict({ type: Type.Literal('host_key'), at: Timestamp, target: index, host_key: Type.String({ maxLength: 16_384 }) }),
+  Strict({
+    type: Type.Literal('rollback_ended'),
+    ...stepEvent,
+    ok: Type.Boolean(),
+    error_message: Nullable(Type.String({ maxLength: 10_000 })),
+  }),
+  Strict({
+    type: Type.Literal('host_key'),
+    at: Timestamp,
+    target: index,
+    host_key: Type.String({ maxLength: 16_384 }),
+  }),
   Strict({ type: Type.Literal('target_seen'), at: Timestamp, target: index }),
   LogEvent,
   Strict({

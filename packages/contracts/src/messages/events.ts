@@ -1,5 +1,5 @@
-import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { literals, Nullable, Strict, Uuid } from '../schema.ts'
 
 const event = <const S extends TSchema>(body: S) => ({ body })

@@ -1,0 +1,97 @@
+import { describe, expect, test } from '@jest/globals'
+import {
+  BUILT_IN_ROLES,
+  COMMANDS,
+  CreateDeployment,
+  CreateTarget,
+  compile,
+  EVENTS,
+  EventBatch,
+  OPERATIONS,
+  type Operation,
+  openApiDocument,
+  PERMISSIONS,
+  RunSpec,
+  validateBody,
+} from '@slipway/contracts'
+
+const operations = Object.entries(OPERATIONS) as [string, Operation][]
+
+describe('every schema compiles', () => {
+  test.each(operations)('%s', (_, operation) => {
+    if (operation.query !== undefined) compile(operation.query)
+    if (operation.body !== undefined) compile(operation.body)
+    for (const response of Object.values(operation.responses)) {
+      if (response !== null && typeof response !== 'string') compile(response)
+    }
+  })
+
+  test('messages and the instance protocol', () => {
+    for (const { body } of [...Object.values(COMMANDS), ...Object.values(EVENTS)]) compile(body)
+    compile(RunSpec)
+    compile(EventBatch)
+    expect(validateBody('no.such.message', {})).toEqual(['unknown message type "no.such.message"'])
+    expect(validateBody('slot.freed', {})).toEqual(['/instance_id is required'])
+  })
+})
+
+describe('the table of operations', () => {
+  test('names each method and path once, and only known permissions', () => {
+    const places = operations.map(([, { method, path }]) => `${method} ${path}`)
+    expect(new Set(places).size).toBe(places.length)
+    for (const [, { access }] of operations) {
+      if (access.includes(':')) expect(PERMISSIONS).toContain(access)
+    }
+  })
+
+  test('is what the OpenAPI document holds', () => {
+    const document = openApiDocument('1.2.3') as { paths: Record<string, Record<string, { operationId: string }>> }
+    const documented = Object.values(document.paths).flatMap((path) => Object.values(path).map((o) => o.operationId))
+    expect(documented.sort()).toEqual(operations.map(([id]) => id).sort())
+  })
+
+  test('gives operators what they need and no more', () => {
+    expect(BUILT_IN_ROLES.operator.permissions).toEqual(
+      expect.arrayContaining(['deployments:create', 'deployments:cancel', 'targets:update', 'freezes:delete']),
+    )
+    for (const forbidden of ['users:read', 'audit:read', 'tenants:create', 'environments:update', 'webhooks:create']) {
+      expect(BUILT_IN_ROLES.operator.permissions).not.toContain(forbidden)
+    }
+    expect(BUILT_IN_ROLES.user.permissions.every((p) => p.endsWith(':read'))).toBe(true)
+  })
+})
+
+describe('problems', () => {
+  const problems = compile(CreateDeployment)
+  const paths = (value: unknown) => problems(value).map((p) => p.path)
+
+  test('are reported all at once, each at its own place', () => {
+    expect(paths({ priority: 101, max_retries: 1.5, targets_ids: [], target_tags: [{ key: 'a' }] }).sort()).toEqual([
+      '/max_retries',
+      '/priority',
+      '/target_tags/0/value',
+      '/targets_ids',
+    ])
+  })
+
+  test('of a target mode name the form that was meant', () => {
+    expect(problems({ target_mode: 'all' })).toEqual([
+      { path: '/target_mode', message: 'must be one of: sequential, parallel' },
+    ])
+    expect(paths({ target_mode: { rolling: { batch_size: 0 } } })).toEqual(['/target_mode/rolling/batch_size'])
+    expect(paths({ target_mode: { rolling: { batch_size: 2 } } })).toEqual([])
+  })
+
+  test('of a connection are those of its own type', () => {
+    const target = compile(CreateTarget)
+    const connection = (value: unknown) => target({ name: 'a', connection: value }).map((p) => p.path)
+    expect(connection({ type: 'local' })).toEqual([])
+    expect(connection({ type: 'local', host: 'a' })).toEqual(['/connection/host'])
+    expect(connection({ type: 'ssh', host: 'a', port: 0 }).sort()).toEqual(['/connection/port', '/connection/username'])
+    expect(connection({ type: 'telnet' })).toEqual(['/connection/type'])
+  })
+
+  test('of values that are no objects stand at the top', () => {
+    for (const value of [[], 1, 'text', null]) expect(paths(value)).toEqual([''])
+  })
+})

@@ -1,0 +1,96 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { createDatabase, type Database, enqueue, eventMessage, startRelay } from '@slipway/database'
+import { createLogger, withContext } from '@slipway/runtime'
+import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing'
+
+let made: TestDatabase
+let database: Database
+const logger = createLogger({ service: 'test', level: 'error' })
+logger.silent = true
+
+beforeAll(async () => {
+  made = await createTestDatabase()
+  database = createDatabase({ url: made.url, applicationName: 'test' })
+})
+
+afterAll(async () => {
+  await database.close()
+  await made.drop()
+})
+
+beforeEach(() => database.query('DELETE FROM outbox').then(() => {}))
+
+const freed = (n: number) =>
+  eventMessage('slot.freed', { instance_id: `00000000-0000-7000-8000-${String(n).padStart(12, '0')}` })
+const unsent = async () => (await database.query<{ n: number }>('SELECT count(*) AS n FROM outbox')).rows[0]?.n
+
+test('a message of a transaction that fails is never sent', async () => {
+  await expect(
+    database.transaction(async (tx) => {
+      await enqueue(tx, [freed(1)])
+      throw new Error('changed its mind')
+    }),
+  ).rejects.toThrow('changed its mind')
+  expect(await unsent()).toBe(0)
+})
+
+test('messages go out in order with the request that caused them, each once, however many relays run', async () => {
+  await withContext({ request_id: 'req-1' }, () =>
+    enqueue(
+      database,
+      Array.from({ length: 450 }, (_, n) => freed(n)),
+    ),
+  )
+  const sent: { message_id: string; request_id: string | null }[] = []
+  const relays = [1, 2].map(() =>
+    startRelay({ database, logger, intervalMs: 20, publish: async (messages) => void sent.push(...messages) }),
+  )
+  await waitFor(async () => (await unsent()) === 0)
+  await Promise.all(relays.map((relay) => relay.stop()))
+  expect(sent).toHaveLength(450)
+  expect(new Set(sent.map((m) => m.message_id)).size).toBe(450)
+  expect(new Set(sent.map((m) => m.request_id))).toEqual(new Set(['req-1']))
+})
+
+test('messages that the broker did not confirm stay and are sent later', async () => {
+  await enqueue(database, [freed(1), freed(2)])
+  let broken = true
+  const sent: unknown[] = []
+  const relay = startRelay({
+    database,
+    logger,
+    intervalMs: 20,
+    async publish(messages) {
+      if (broken) {
+        broken = false
+        throw new Error('no connection')
+      }
+      sent.push(...messages)
+    },
+  })
+  await waitFor(async () => (await unsent()) === 0)
+  await relay.stop()
+  expect(sent).toHaveLength(2)
+})
+
+test('a transaction that meets a deadlock is run again', async () => {
+  await database.query('CREATE TABLE contended (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)')
+  await database.query('INSERT INTO contended (id) VALUES (1), (2)')
+  let bothHaveOne: () => void = () => {}
+  const meeting = new Promise<void>((resolve) => {
+    bothHaveOne = resolve
+  })
+  let arrived = 0
+  const lockBoth = (first: number, second: number) =>
+    database.transaction(async (tx) => {
+      await tx.query('UPDATE contended SET n = n + 1 WHERE id = $1', [first])
+      arrived += 1
+      if (arrived === 2) bothHaveOne()
+      await meeting
+      await tx.query('UPDATE contended SET n = n + 1 WHERE id = $1', [second])
+    })
+  await Promise.all([lockBoth(1, 2), lockBoth(2, 1)])
+  const { rows } = await database.query<{ n: number }>('SELECT n FROM contended ORDER BY id')
+  expect(rows.map((row) => row.n)).toEqual([2, 2])
+  expect(arrived).toBeGreaterThan(2)
+})
