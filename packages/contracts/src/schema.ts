@@ -20,7 +20,6 @@ export const Name = Type.String({ format: 'name' })
 export const Description = Type.String({ maxLength: 10_000 })
 export const Version = Type.String({ format: 'version', maxLength: 100 })
 export const VersionRequirement = Type.String({ format: 'version-requirement', maxLength: 200 })
-export const Sha256 = Type.String({ pattern: '^[0-9a-f]{64}$' })
 
 /** Names of variables become environment variables, so they are letters, digits and underscores. */
 export const VARIABLE_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$'

@@ -5,7 +5,6 @@ import {
   literals,
   Name,
   Nullable,
-  Sha256,
   Strict,
   Tag,
   Timestamp,

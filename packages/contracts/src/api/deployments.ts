@@ -15,7 +15,6 @@ import {
 
 export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
   if: { type: 'string' },
-  // biome-ignore lint/suspicious/noThenProperty: the JSON Schema keyword
   then: { enum: ['sequential', 'parallel'] },
   else: {
     type: 'object',
