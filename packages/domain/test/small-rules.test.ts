@@ -18,6 +18,7 @@ import {
   resolveVersion,
   type SqidKind,
   splitLine,
+  stepId,
 } from '../src/index.ts'
 
 const KINDS: SqidKind[] = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment']
@@ -187,6 +188,16 @@ describe('lines', () => {
       expect(pieces.slice(0, -1).every((piece) => Buffer.byteLength(piece) > MAX_LINE_BYTES - 4)).toBe(true)
     }
   })
+})
+
+test('steps have a UUID of their own that follows from their place', () => {
+  const deployment = '8a4f5b8e-1111-4000-8000-00000000000f'
+  // Fixed: the migrations have the same rule in SQL.
+  expect(stepId(deployment, 2, 13)).toBe('0ab7dd9f-56fe-8431-8c45-d65ebb97344c')
+  expect(stepId(deployment.toUpperCase(), 2, 13)).toBe(stepId(deployment, 2, 13))
+  const places = Array.from({ length: 400 }, (_, i) => stepId(deployment, Math.floor(i / 20), i % 20))
+  expect(new Set(places).size).toBe(400)
+  expect(places.every(isUuid)).toBe(true)
 })
 
 describe('names', () => {
