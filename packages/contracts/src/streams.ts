@@ -66,8 +66,15 @@ export interface StoredLine {
   x?: Record<string, unknown>
 }
 
-/** One entry of a deployment's Redis stream (field `batch`): what one committed batch of events changed. */
+/**
+ * One entry of a deployment's Redis stream (field `batch`): what one committed batch of events changed. Entries may come
+ * late, twice, out of order or not at all; the numbers of events say which of them continues what a reader has.
+ */
 export interface StreamBatch {
+  epoch: number
+  /** Events of `epoch` from this one, up to but without `next_event`. */
+  first_event: number
+  next_event: number
   first_line: number
   lines: StoredLine[]
   steps: { target: number; action: number; state: StepState; exit_code: number | null; error_message: string | null }[]
