@@ -39,8 +39,9 @@ install: $(INSTALLED) ## Get pnpm and all packages
 
 # The client needs no native engine: naming a program that does nothing keeps Prisma from downloading one.
 $(GENERATED): prisma/schema.prisma prisma.config.ts $(INSTALLED)
-	@PRISMA_SCHEMA_ENGINE_BINARY="$$(command -v true)" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
-	  prisma generate --config prisma.config.ts </dev/null
+	@echo 'generating the database client'
+	@words="$$(PRISMA_SCHEMA_ENGINE_BINARY="$$(type -P true)" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
+	  prisma generate --config prisma.config.ts </dev/null 2>&1)" || { echo "$$words" >&2; exit 1; }
 	@touch $@
 
 generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
