@@ -1,0 +1,220 @@
+import { randomBytes } from 'node:crypto'
+import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
+import type { Logger } from '@slipway/runtime'
+import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
+import { type Handler, hintHandling, workHandling } from './handling.ts'
+import { Link } from './link.ts'
+import { encode, type OutgoingMessage, type WireMessage } from './message.ts'
+import { Publisher } from './publisher.ts'
+import { Requester, type RequestOptions } from './requester.ts'
+import { Subscription, type SubscriptionOptions } from './subscription.ts'
+import { declareExclusiveQueue, declareTopology, queueName, type WorkQueue } from './topology.ts'
+
+const CONNECT_WAIT_MS = 30_000
+const HINT_PREFETCH = 256
+
+export interface BrokerOptions {
+  url: string
+  namespace: string
+  /** The service's name: shown in RabbitMQ's list of connections. */
+  name: string
+  logger: Logger
+  /** Called when only a new process can help: a queue could not be consumed for 15 s on a good connection. */
+  onFatal(error: Error): void
+  /** How long to wait for the first connection, in ms; 30 s unless given. */
+  connectWaitMs?: number
+}
+
+export interface Broker {
+  /**
+   * Durable, confirmed, at least once. Throws BrokerUnavailable when nothing was sent, PublishError naming the messages
+   * that were not confirmed. Any number may be given: 256 are in flight at a time.
+   */
+  publish(messages: OutgoingMessage[]): Promise<void>
+  /** Handles a work queue, `prefetch` messages at a time. Resolves when the consumer is there. See workHandling. */
+  consume(queue: WorkQueue, options: { prefetch: number; handle: Handler }): Promise<void>
+  /**
+   * Events for this process alone, at most once: what comes while the connection is down is lost, and `onResumed`
+   * says that it is back. Resolves when the consumer is there.
+   */
+  consumeEventsExclusively(routingKeys: string[], handle: Handler, options?: { onResumed?: () => void }): Promise<void>
+  /** Sends a command and waits for the answer. Throws TypeError, BrokerUnavailable or RequestTimeout. */
+  request<T extends CommandType>(
+    type: T,
+    body: CommandBody<T>,
+    options: RequestOptions,
+  ): Promise<ReplyEnvelope<CommandReply<T>>>
+  /** Answers a command, best effort. Whoever has the command may answer; a command without address is ignored. */
+  reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope): void
+  /** Whether messages can be sent and received right now. */
+  isUp(): boolean
+  /** Takes no more messages and finishes those in hand. */
+  stopConsuming(): Promise<void>
+  close(): Promise<void>
+}
+
+/** Connects to RabbitMQ and declares all queues; throws BrokerUnavailable when that takes longer than 30 s. */
+export async function connectBroker(options: BrokerOptions): Promise<Broker> {
+  const { url, namespace, name, logger } = options
+  const closing = new AbortController()
+  const subscriptions: Subscription[] = []
+  const first = firstConnection(options)
+
+  const work = new Publisher({ logger, prepare: (channel) => declareTopology(channel, namespace) })
+  // Answers and questions have a channel of their own: they do not wait behind the outbox.
+  const requester = new Requester({ namespace, logger, prepare: async () => {} })
+
+  // Apart, because RabbitMQ stops reading from a connection that publishes too fast, acknowledgements included.
+  const publishing = new Link({
+    url,
+    label: `${name} publish`,
+    logger,
+    setup: async (model) => {
+      await work.attach(model)
+      await requester.publisher.attach(model)
+      first.done('publish')
+    },
+    lost: (error) => {
+      work.detach('the connection to RabbitMQ was lost')
+      requester.publisher.detach('the connection to RabbitMQ was lost')
+      first.failed(error)
+    },
+  })
+  const consuming = new Link({
+    url,
+    label: `${name} consume`,
+    logger,
+    setup: async (model) => {
+      for (const subscription of subscriptions) subscription.attach(model)
+      attachNew = (subscription) => subscription.attach(model)
+      first.done('consume')
+    },
+    lost: (error) => {
+      attachNew = () => {}
+      for (const subscription of subscriptions) subscription.detach()
+      first.failed(error)
+    },
+  })
+  let attachNew: (subscription: Subscription) => void = () => {}
+  const subscribe = (settings: Omit<SubscriptionOptions, 'logger' | 'onFatal'>) => {
+    const subscription = new Subscription({ logger, onFatal: options.onFatal, ...settings })
+    subscriptions.push(subscription)
+    attachNew(subscription)
+    return subscription.whenLive()
+  }
+  const close = async () => {
+    closing.abort()
+    await Promise.all([consuming.close(), publishing.close()])
+    work.stop()
+    requester.stop()
+  }
+
+  publishing.start()
+  consuming.start()
+  await first.wait.catch(async (error) => {
+    await close()
+    throw error
+  })
+
+  return {
+    async publish(messages) {
+      if (publishing.blocked) {
+        throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', { mayHaveBeenSent: false })
+      }
+      const { wire, failures } = encodeAll(messages, namespace)
+      try {
+        await work.send(wire)
+      } catch (error) {
+        if (!(error instanceof PublishError)) throw error
+        failures.push(...error.failures)
+      }
+      if (failures.length > 0) throw new PublishError(failures, messages.length)
+    },
+    consume(queue, { prefetch, handle }) {
+      const publish = (message: WireMessage) => work.send([message])
+      return subscribe({
+        label: queueName(namespace, queue),
+        prefetch,
+        declare: async (channel) => {
+          await declareTopology(channel, namespace)
+          return queueName(namespace, queue)
+        },
+        onMessage: workHandling({ namespace, queue, logger, handle, publish, signal: closing.signal }),
+      })
+    },
+    consumeEventsExclusively(routingKeys, handle, { onResumed } = {}) {
+      return subscribe({
+        label: `events ${routingKeys.join(', ')}`,
+        prefetch: HINT_PREFETCH,
+        declare: async (channel) => {
+          await declareTopology(channel, namespace)
+          // A new name each time: the broker may still hold the old one for a connection that it thinks alive.
+          const queue = `${namespace}.${name}.events.${randomBytes(6).toString('hex')}`
+          await declareExclusiveQueue(channel, { namespace, name: queue, routingKeys })
+          return queue
+        },
+        onMessage: hintHandling({ namespace, logger, handle }),
+        ...(onResumed ? { onResumed } : {}),
+      })
+    },
+    async request(type, body, settings) {
+      if (publishing.blocked) {
+        throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', { mayHaveBeenSent: false })
+      }
+      return requester.request(type, body, settings)
+    },
+    reply: (replyTo, correlationId, body) => requester.reply(replyTo, correlationId, body),
+    isUp() {
+      const channels = work.open && requester.publisher.open
+      return publishing.isUp() && consuming.isUp() && channels && subscriptions.every((each) => each.live)
+    },
+    async stopConsuming() {
+      await Promise.all(subscriptions.map((subscription) => subscription.stop()))
+    },
+    close,
+  }
+}
+
+function encodeAll(messages: OutgoingMessage[], namespace: string): { wire: WireMessage[]; failures: PublishFailure[] } {
+  const wire: WireMessage[] = []
+  const failures: PublishFailure[] = []
+  for (const message of messages) {
+    try {
+      wire.push(encode(message, namespace))
+    } catch (error) {
+      const reason = (error as Error).message
+      failures.push({ message_id: message.message_id, reason, mayHaveBeenSent: false })
+    }
+  }
+  return { wire, failures }
+}
+
+/** Resolves when both links are set up; rejects when that takes too long, or can never work. */
+function firstConnection(options: BrokerOptions) {
+  const missing = new Set(['publish', 'consume'])
+  const waitMs = options.connectWaitMs ?? CONNECT_WAIT_MS
+  let last: Error | undefined
+  let settle: { resolve: () => void; reject: (error: Error) => void } | undefined
+  const wait = new Promise<void>((resolve, reject) => {
+    settle = { resolve, reject }
+  })
+  const timer = setTimeout(() => {
+    const message = `RabbitMQ (RABBITMQ_URL, host ${new URL(options.url).host}) did not answer within ${waitMs} ms`
+    settle?.reject(new BrokerUnavailable(`${message}: ${last?.message ?? 'no reason known'}`, { mayHaveBeenSent: false, cause: last }))
+  }, waitMs)
+  wait.finally(() => clearTimeout(timer)).catch(() => {})
+  return {
+    wait,
+    done(link: 'publish' | 'consume') {
+      missing.delete(link)
+      if (missing.size === 0) settle?.resolve()
+    },
+    failed(error: Error | undefined) {
+      last = error ?? last
+      // 406: a queue exists with other properties. Waiting does not change it.
+      if ((error as { code?: unknown } | undefined)?.code !== 406) return
+      const advice = `delete the queues of ${options.namespace} or set another SLIPWAY_NAMESPACE`
+      settle?.reject(new Error(`RabbitMQ has queues of this name with other properties: ${advice}`, { cause: error }))
+    },
+  }
+}

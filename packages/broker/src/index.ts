@@ -1,0 +1,16 @@
+export { type Broker, type BrokerOptions, connectBroker } from './broker.ts'
+export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, RequestTimeout } from './errors.ts'
+export type { Handler } from './handling.ts'
+export { type Delivery, HEADER, type OutgoingMessage } from './message.ts'
+export type { RequestOptions } from './requester.ts'
+export {
+  declareTopology,
+  deleteTopology,
+  exchangeName,
+  isDurablyBound,
+  MAX_ATTEMPTS,
+  queueName,
+  RETRY_DELAYS,
+  type WorkQueue,
+} from './topology.ts'
+export type { ReplyEnvelope } from '@slipway/contracts'

@@ -1,0 +1,145 @@
+import { fullJitter, type Logger, sleep } from '@slipway/runtime'
+import { type ChannelModel, connect } from 'amqplib'
+import { Probe } from './probe.ts'
+
+const HEARTBEAT_SECONDS = 10
+// A connection is back within 10 s of the broker's return: one attempt that hangs, one wait, and the set-up.
+const CONNECT_MS = 4_000
+const BACKOFF = { baseMs: 200, capMs: 4_000 }
+/** A connection that lived this long was a good one: the next loss starts with short waits again. */
+const STABLE_MS = 5_000
+const CLOSE_MS = 2_000
+
+export interface LinkOptions {
+  url: string
+  /** Shown in RabbitMQ's list of connections and in our log lines. */
+  label: string
+  logger: Logger
+  /** Runs on every new connection; the link is up when it has resolved. */
+  setup(model: ChannelModel): Promise<void>
+  /** Runs when a connection is lost, or its set-up failed. */
+  lost(error: Error | undefined): void
+}
+
+/** One connection to RabbitMQ that comes back by itself. */
+export class Link {
+  readonly #options: LinkOptions
+  readonly #abort = new AbortController()
+  #model: ChannelModel | undefined
+  #probe: Probe | undefined
+  #blocked = false
+  #ready = false
+  #ended: Promise<void> | undefined
+
+  constructor(options: LinkOptions) {
+    this.#options = options
+  }
+
+  start(): void {
+    this.#ended = this.#run()
+  }
+
+  /** Open, set up, answering, and not told to stop publishing. */
+  isUp(): boolean {
+    return this.#ready && !this.#blocked && this.#probe?.answers === true
+  }
+
+  get blocked(): boolean {
+    return this.#blocked
+  }
+
+  async close(): Promise<void> {
+    this.#abort.abort()
+    const model = this.#model
+    if (model) {
+      const late = setTimeout(() => cut(model, 'it does not answer to a close'), CLOSE_MS)
+      await model.close().catch(() => {})
+      await this.#ended
+      clearTimeout(late)
+    }
+    await this.#ended
+  }
+
+  async #run(): Promise<void> {
+    const { logger, label } = this.#options
+    for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
+      const started = Date.now()
+      const error = await this.#live()
+      if (this.#abort.signal.aborted) return
+      if (Date.now() - started > STABLE_MS) attempt = 1
+      const delayMs = fullJitter(attempt, BACKOFF)
+      logger.warn('no connection to RabbitMQ, trying again', { connection: label, attempt, delay_ms: delayMs, error })
+      await sleep(delayMs, this.#abort.signal)
+    }
+  }
+
+  /** Connects, sets up and waits until the connection is gone; returns why. */
+  async #live(): Promise<Error | undefined> {
+    let failure: Error | undefined
+    try {
+      const model = await connect(withHeartbeat(this.#options.url), {
+        noDelay: true,
+        timeout: CONNECT_MS,
+        clientProperties: { connection_name: this.#options.label },
+      })
+      this.#model = model
+      // Listeners before anything is awaited: an 'error' without one would end the process.
+      model.on('error', (error: Error) => {
+        failure = error
+      })
+      const gone = new Promise<void>((resolve) => model.on('close', () => resolve()))
+      this.#watchBlocking(model)
+      if (this.#abort.signal.aborted) void model.close().catch(() => {})
+      else await this.#prepare(model, gone)
+      await gone
+    } catch (error) {
+      failure = error as Error
+    }
+    this.#ready = false
+    this.#blocked = false
+    this.#probe?.stop()
+    this.#model = undefined
+    this.#options.lost(failure)
+    return failure
+  }
+
+  async #prepare(model: ChannelModel, gone: Promise<void>): Promise<void> {
+    const { logger, label } = this.#options
+    try {
+      const setup = this.#options.setup(model).then(() => Probe.start(model, () => this.#blocked))
+      setup.catch(() => {})
+      const probe = await Promise.race([setup, gone])
+      if (!probe) return
+      this.#probe = probe
+      probe.onSilent(() => cut(model, 'it no longer answers'))
+      this.#ready = true
+      logger.info('connected to RabbitMQ', { connection: label })
+    } catch (error) {
+      cut(model, 'its set-up failed')
+      throw error
+    }
+  }
+
+  #watchBlocking(model: ChannelModel): void {
+    model.on('blocked', (reason: string) => {
+      this.#blocked = true
+      this.#options.logger.warn('RabbitMQ blocks publishing until it has resources again', { reason })
+    })
+    model.on('unblocked', () => {
+      this.#blocked = false
+      this.#options.logger.info('RabbitMQ takes messages again')
+    })
+  }
+}
+
+/** Drops the socket. amqplib notices an error or an end, not a silent destroy. */
+function cut(model: ChannelModel, why: string): void {
+  const { stream } = model.connection as unknown as { stream: NodeJS.WritableStream & { destroy(error: Error): void } }
+  stream.destroy(new Error(`the connection was dropped: ${why}`))
+}
+
+function withHeartbeat(url: string): string {
+  const parsed = new URL(url)
+  if (!parsed.searchParams.has('heartbeat')) parsed.searchParams.set('heartbeat', String(HEARTBEAT_SECONDS))
+  return parsed.href
+}

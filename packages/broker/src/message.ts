@@ -1,0 +1,153 @@
+import { COMMANDS, type CommandType, type Envelope, EVENTS, validateBody } from '@slipway/contracts'
+import type { ConsumeMessage, Options } from 'amqplib'
+import { PoisonMessage } from './errors.ts'
+import { exchangeName, isDurablyBound } from './topology.ts'
+
+export interface OutgoingMessage {
+  exchange: 'commands' | 'events'
+  type: string
+  body: unknown
+  message_id: string
+  request_id: string | null
+  reply_to?: string
+  correlation_id?: string
+  /** Commands only, ISO 8601: past it the command is dropped before it has an effect. */
+  deadline?: string
+}
+
+/** What a handler may want to know of how a message came. */
+export interface Delivery {
+  replyTo?: string
+  correlationId?: string
+  /** 1 at first; higher when a handler failed before. */
+  attempt: number
+  /** Whether it may have been handled before: the process or its connection went away. */
+  redelivered: boolean
+}
+
+/** A message as it is put on a channel. */
+export interface WireMessage {
+  exchange: string
+  routingKey: string
+  content: Buffer
+  options: Options.Publish & { messageId: string }
+}
+
+export const HEADER = {
+  requestId: 'x-slipway-request-id',
+  timestamp: 'x-slipway-timestamp',
+  deadline: 'x-slipway-deadline',
+  attempt: 'x-slipway-attempt',
+  /** Why a message is dead, or why it is tried again. */
+  reason: 'x-slipway-reason',
+  /** The work queue in which a dead message failed. */
+  queue: 'x-slipway-queue',
+} as const
+
+/** The wire form of a message. Throws when its type is not in the contracts. */
+export function encode(message: OutgoingMessage, namespace: string): WireMessage {
+  const now = new Date()
+  return {
+    exchange: exchangeName(namespace, message.exchange),
+    ...route(message),
+    content: Buffer.from(JSON.stringify(message.body)),
+    options: {
+      messageId: message.message_id,
+      type: message.type,
+      ...correlation(message),
+      ...(message.reply_to === undefined ? {} : { replyTo: message.reply_to }),
+      contentType: 'application/json',
+      timestamp: Math.floor(now.getTime() / 1000),
+      persistent: true,
+      mandatory: message.exchange === 'commands' || isDurablyBound(message.type),
+      headers: {
+        [HEADER.timestamp]: now.toISOString(),
+        ...(message.request_id === null ? {} : { [HEADER.requestId]: message.request_id }),
+        ...(message.deadline === undefined ? {} : { [HEADER.deadline]: message.deadline }),
+      },
+    },
+  }
+}
+
+function route(message: OutgoingMessage): { routingKey: string } {
+  if (message.exchange === 'events') {
+    if (!(message.type in EVENTS)) throw new TypeError(`there is no event ${message.type} in the contracts`)
+    return { routingKey: message.type }
+  }
+  const command = COMMANDS[message.type as CommandType]
+  if (!command) throw new TypeError(`there is no command ${message.type} in the contracts`)
+  return { routingKey: command.queue }
+}
+
+function correlation(message: OutgoingMessage): { correlationId?: string } {
+  const id = message.correlation_id ?? message.request_id
+  return id === null ? {} : { correlationId: id }
+}
+
+/** Reads a message. Throws PoisonMessage saying what is wrong when it is none of ours. */
+export function decode(message: ConsumeMessage): { envelope: Envelope; delivery: Delivery } {
+  const { properties } = message
+  const headers = properties.headers ?? {}
+  const type = String(properties.type ?? '')
+  if (typeof properties.messageId !== 'string') throw new PoisonMessage('it has no message id')
+  const body = parse(message.content)
+  const problems = validateBody(type, body)
+  if (problems.length > 0) throw new PoisonMessage(`its body is not valid: ${problems.slice(0, 5).join('; ')}`)
+  const deadline: unknown = headers[HEADER.deadline]
+  if (deadline !== undefined && Number.isNaN(Date.parse(String(deadline)))) {
+    throw new PoisonMessage('its deadline is not a time')
+  }
+  return {
+    envelope: {
+      message_id: properties.messageId,
+      type,
+      request_id: (headers[HEADER.requestId] as string | undefined) ?? null,
+      timestamp: String(headers[HEADER.timestamp] ?? new Date(Number(properties.timestamp ?? 0) * 1000).toISOString()),
+      ...(deadline === undefined ? {} : { deadline: String(deadline) }),
+      body,
+    },
+    delivery: {
+      ...(typeof properties.replyTo === 'string' ? { replyTo: properties.replyTo } : {}),
+      ...(typeof properties.correlationId === 'string' ? { correlationId: properties.correlationId } : {}),
+      attempt: attemptOf(message),
+      redelivered: message.fields.redelivered,
+    },
+  }
+}
+
+/** How often handlers have begun on this message, this time included. */
+export function attemptOf(message: ConsumeMessage): number {
+  const attempt = Number(message.properties.headers?.[HEADER.attempt] ?? 1)
+  return Number.isInteger(attempt) && attempt > 0 ? attempt : 1
+}
+
+/** The same message for another exchange: content and properties kept, our headers added, RabbitMQ's own left out. */
+export function forward(
+  message: ConsumeMessage,
+  to: { exchange: string; routingKey: string; headers: Record<string, string | number> },
+): WireMessage {
+  const { properties } = message
+  const kept = Object.entries(properties.headers ?? {}).filter(([name]) => !/^x-(first-|last-)?(death|delivery)/.test(name))
+  const given = Object.entries(properties).filter(([name, value]) => value !== undefined && name !== 'headers')
+  const { deliveryMode: _mode, clusterId: _cluster, userId: _user, expiration: _expiration, ...rest } = Object.fromEntries(given)
+  return {
+    exchange: to.exchange,
+    routingKey: to.routingKey,
+    content: message.content,
+    options: {
+      ...rest,
+      messageId: String(properties.messageId ?? ''),
+      persistent: true,
+      mandatory: true,
+      headers: { ...Object.fromEntries(kept), ...to.headers },
+    },
+  }
+}
+
+function parse(content: Buffer): unknown {
+  try {
+    return JSON.parse(content.toString('utf8'))
+  } catch {
+    throw new PoisonMessage('its body is not JSON')
+  }
+}

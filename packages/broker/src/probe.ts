@@ -1,0 +1,82 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { Channel, ChannelModel } from 'amqplib'
+
+const INTERVAL_MS = 1_000
+/** Interval and this together stay below the 5 s in which readiness has to fall. */
+const ANSWER_MS = 2_500
+/** Silent for this long, the connection is given up: heartbeats alone would need 20 s. */
+const SILENT_MS = 6_000
+
+/** Asks the broker a small question every second: an open socket alone does not say that anybody is there. */
+export class Probe {
+  readonly #channel: Channel
+  readonly #paused: () => boolean
+  #askedAt = 0
+  #open = true
+  #answers = true
+  #silent: () => void = () => {}
+  #timer: NodeJS.Timeout
+
+  private constructor(channel: Channel, paused: () => boolean) {
+    this.#channel = channel
+    this.#paused = paused
+    this.#timer = setInterval(() => void this.#tick(), INTERVAL_MS)
+  }
+
+  /** `paused` says when no answer is to be expected: RabbitMQ does not read from a connection that it blocks. */
+  static async start(model: ChannelModel, paused: () => boolean): Promise<Probe> {
+    const channel = await model.createChannel()
+    const probe = new Probe(channel, paused)
+    channel.on('error', () => {})
+    channel.on('close', () => {
+      probe.#answers = false
+      probe.stop()
+    })
+    return probe
+  }
+
+  get answers(): boolean {
+    return this.#answers
+  }
+
+  /** Sets what happens when the broker has been silent for too long. */
+  onSilent(fn: () => void): void {
+    this.#silent = fn
+  }
+
+  stop(): void {
+    this.#open = false
+    clearInterval(this.#timer)
+  }
+
+  async #tick(): Promise<void> {
+    if (this.#askedAt === 0) return this.#ask()
+    // The answer may be waiting to be read because this process was busy: let it in before judging.
+    await nextTurn()
+    await nextTurn()
+    if (this.#askedAt === 0 || !this.#open) return
+    if (this.#paused()) {
+      this.#askedAt = Date.now()
+      return
+    }
+    const waited = Date.now() - this.#askedAt
+    if (waited >= ANSWER_MS) this.#answers = false
+    if (waited >= SILENT_MS) this.#silent()
+  }
+
+  #ask(): void {
+    if (this.#paused()) return
+    this.#askedAt = Date.now()
+    try {
+      this.#channel.prefetch(1).then(
+        () => {
+          this.#askedAt = 0
+          this.#answers = this.#open
+        },
+        () => {},
+      )
+    } catch {
+      // The channel is closing; its 'close' says the rest.
+    }
+  }
+}

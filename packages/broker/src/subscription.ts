@@ -1,0 +1,144 @@
+import { fullJitter, type Logger, sleep } from '@slipway/runtime'
+import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
+
+const RESUBSCRIBE = { baseMs: 200, capMs: 4_000 }
+const CHECK_MS = 1_000
+/** A live process that consumes nothing helps nobody: it ends, and a new one begins. */
+const VANISHED_MS = 15_000
+
+export interface SubscriptionOptions {
+  label: string
+  prefetch: number
+  logger: Logger
+  /** Makes sure that the queue is there and returns its name. */
+  declare(channel: Channel): Promise<string>
+  /** Handles one message to its end, acknowledgement included; must not throw. */
+  onMessage(message: ConsumeMessage, channel: Channel): Promise<void>
+  /** Runs after each loss that was mended: messages may have passed in between. */
+  onResumed?: () => void
+  onFatal(error: Error): void
+}
+
+/** One consumer that is there as long as the connection is. */
+export class Subscription {
+  readonly #options: SubscriptionOptions
+  readonly #inHand = new Set<Promise<void>>()
+  readonly #watch: NodeJS.Timeout
+  readonly #firstLive: Promise<void>
+  #markLive: () => void = () => {}
+  #model: ChannelModel | undefined
+  #channel: Channel | undefined
+  #consumerTag: string | undefined
+  #missingSince = 0
+  #stopped = false
+  #wasLive = false
+
+  constructor(options: SubscriptionOptions) {
+    this.#options = options
+    this.#firstLive = new Promise((resolve) => {
+      this.#markLive = resolve
+    })
+    this.#watch = setInterval(() => this.#check(), CHECK_MS)
+    this.#watch.unref()
+  }
+
+  /** Whether messages can arrive (true as well once it was stopped on purpose). */
+  get live(): boolean {
+    return this.#stopped || this.#consumerTag !== undefined
+  }
+
+  /** Resolves when the consumer is there for the first time, or was stopped before. */
+  whenLive(): Promise<void> {
+    return this.#firstLive
+  }
+
+  /** Consumes on a new connection. */
+  attach(model: ChannelModel): void {
+    this.#model = model
+    void this.#subscribe(model)
+  }
+
+  detach(): void {
+    this.#model = undefined
+    this.#lose()
+  }
+
+  /** Takes no new messages and finishes those in hand. */
+  async stop(): Promise<void> {
+    this.#stopped = true
+    clearInterval(this.#watch)
+    this.#markLive()
+    const [channel, tag] = [this.#channel, this.#consumerTag]
+    // Without a channel there is nothing to cancel: the broker knows already.
+    if (channel && tag !== undefined) await Promise.resolve().then(() => channel.cancel(tag)).catch(() => {})
+    while (this.#inHand.size > 0) await Promise.allSettled(this.#inHand)
+  }
+
+  #wanted(model: ChannelModel): boolean {
+    return this.#model === model && !this.#stopped
+  }
+
+  #lose(): void {
+    this.#channel = undefined
+    this.#consumerTag = undefined
+  }
+
+  /** Tries until the consumer is there, or the connection is another. */
+  async #subscribe(model: ChannelModel): Promise<void> {
+    this.#missingSince = Date.now()
+    for (let attempt = 1; this.#wanted(model); attempt++) {
+      try {
+        await this.#open(model)
+        return
+      } catch (error) {
+        if (!this.#wanted(model)) return
+        this.#options.logger.warn('cannot consume, trying again', { consumer: this.#options.label, attempt, error })
+        await sleep(fullJitter(attempt, RESUBSCRIBE))
+      }
+    }
+  }
+
+  async #open(model: ChannelModel): Promise<void> {
+    const options = this.#options
+    const channel = await model.createChannel()
+    channel.on('error', (error: Error) => options.logger.warn('RabbitMQ closed a channel', { consumer: options.label, error }))
+    channel.on('close', () => this.#vanished(model, channel))
+    this.#channel = channel
+    const queue = await options.declare(channel)
+    await channel.prefetch(options.prefetch)
+    const { consumerTag } = await channel.consume(queue, (message) => {
+      if (message) this.#take(message, channel)
+      // The broker cancelled the consumer, e.g. because the queue was deleted.
+      else void channel.close().catch(() => {})
+    })
+    if (this.#channel !== channel) throw new Error('the channel was closed again')
+    this.#consumerTag = consumerTag
+    if (this.#stopped) return void (await channel.cancel(consumerTag))
+    if (this.#wasLive) options.onResumed?.()
+    this.#wasLive = true
+    this.#markLive()
+  }
+
+  /** Only a consumer that was there starts anew here; one that never came is tried again by #subscribe. */
+  #vanished(model: ChannelModel, channel: Channel): void {
+    if (this.#channel !== channel) return
+    const wasLive = this.#consumerTag !== undefined
+    this.#lose()
+    if (!wasLive || !this.#wanted(model)) return
+    this.#options.logger.warn('a consumer is gone, subscribing again', { consumer: this.#options.label })
+    void this.#subscribe(model)
+  }
+
+  #take(message: ConsumeMessage, channel: Channel): void {
+    const work = this.#options.onMessage(message, channel).finally(() => this.#inHand.delete(work))
+    this.#inHand.add(work)
+  }
+
+  #check(): void {
+    if (this.live || !this.#model || Date.now() - this.#missingSince < VANISHED_MS) return
+    clearInterval(this.#watch)
+    this.#options.onFatal(
+      new Error(`${this.#options.label} could not be consumed for ${VANISHED_MS} ms although RabbitMQ is connected`),
+    )
+  }
+}

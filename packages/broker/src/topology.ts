@@ -1,0 +1,143 @@
+import type { CommandQueue } from '@slipway/contracts'
+import type { Channel, Options } from 'amqplib'
+
+/** Queues that services consume and that outlive them. */
+export type WorkQueue = CommandQueue | 'dispatcher.events'
+
+type ExchangeName = 'commands' | 'events' | 'dead' | `retry.${string}`
+
+interface Exchange {
+  name: ExchangeName
+  kind: 'direct' | 'topic' | 'fanout'
+}
+
+interface Queue {
+  name: string
+  bindings: { exchange: ExchangeName; keys: string[] }[]
+  options: (namespace: string) => Options.AssertQueue
+}
+
+/** After this many deliveries that ended without an answer (a crash, a lost connection) RabbitMQ itself gives a message up. */
+const DELIVERY_LIMIT = 5
+/** After this many failures of a handler we give it up. */
+export const MAX_ATTEMPTS = 5
+
+/** Waits before the second, third, … attempt; the last one repeats. */
+export const RETRY_DELAYS = [
+  { name: '1s', ms: 1_000 },
+  { name: '5s', ms: 5_000 },
+  { name: '15s', ms: 15_000 },
+] as const
+
+// Without at-least-once a broker that dies while it moves a dead letter loses it; that needs reject-publish.
+const SAFE_QUORUM = {
+  'x-queue-type': 'quorum',
+  'x-overflow': 'reject-publish',
+  'x-dead-letter-strategy': 'at-least-once',
+}
+
+const EXCHANGES: Exchange[] = [
+  { name: 'commands', kind: 'direct' },
+  { name: 'events', kind: 'topic' },
+  { name: 'dead', kind: 'fanout' },
+  ...RETRY_DELAYS.map((delay): Exchange => ({ name: `retry.${delay.name}`, kind: 'fanout' })),
+]
+
+/** Which events wait in a durable queue, so that they are not lost while their reader is away. */
+const DURABLE_EVENTS: Record<Exclude<WorkQueue, CommandQueue>, string[]> = {
+  'dispatcher.events': ['run.*', 'instance.*', 'freeze.*', 'slot.*'],
+}
+
+const COMMAND_QUEUES: CommandQueue[] = ['planner.commands', 'dispatcher.commands', 'executor.commands']
+
+const work = (name: WorkQueue, exchange: ExchangeName, keys: string[]): Queue => ({
+  name,
+  bindings: [{ exchange, keys }],
+  options: (namespace) => ({
+    durable: true,
+    arguments: {
+      ...SAFE_QUORUM,
+      'x-delivery-limit': DELIVERY_LIMIT,
+      'x-dead-letter-exchange': exchangeName(namespace, 'dead'),
+    },
+  }),
+})
+
+const QUEUES: Queue[] = [
+  ...COMMAND_QUEUES.map((name) => work(name, 'commands', [name])),
+  ...Object.entries(DURABLE_EVENTS).map(([name, keys]) => work(name as WorkQueue, 'events', keys)),
+  {
+    name: 'dead-letters',
+    bindings: [{ exchange: 'dead', keys: [''] }],
+    options: () => ({ durable: true, arguments: { 'x-queue-type': 'quorum' } }),
+  },
+  // One queue a delay: in a queue of mixed delays a message waits for all that were put before it.
+  // A message keeps the name of its work queue as routing key and goes back there over the default exchange.
+  ...RETRY_DELAYS.map(
+    (delay): Queue => ({
+      name: `retry.${delay.name}`,
+      bindings: [{ exchange: `retry.${delay.name}`, keys: [''] }],
+      options: () => ({
+        durable: true,
+        arguments: { ...SAFE_QUORUM, 'x-message-ttl': delay.ms, 'x-dead-letter-exchange': '' },
+      }),
+    }),
+  ),
+]
+
+export function exchangeName(namespace: string, exchange: ExchangeName): string {
+  return `${namespace}.${exchange}`
+}
+
+export function queueName(namespace: string, queue: WorkQueue | 'dead-letters'): string {
+  return `${namespace}.${queue}`
+}
+
+/** The exchange in which a message waits after its `attempt`th failure (from 1), and for how long. */
+export function retryExchange(namespace: string, attempt: number): { exchange: string; delayMs: number } {
+  const delay = RETRY_DELAYS[Math.min(attempt, RETRY_DELAYS.length) - 1] ?? RETRY_DELAYS[0]
+  return { exchange: exchangeName(namespace, `retry.${delay.name}`), delayMs: delay.ms }
+}
+
+/** Whether some durable queue takes events of this type: then one that reaches no queue is an error. */
+export function isDurablyBound(eventType: string): boolean {
+  const domain = `${eventType.split('.')[0]}.*`
+  return Object.values(DURABLE_EVENTS).some((keys) => keys.includes(domain))
+}
+
+/** A queue for one reader's lifetime: events that come while nobody reads are not kept. */
+export async function declareExclusiveQueue(
+  channel: Channel,
+  options: { namespace: string; name: string; routingKeys: string[] },
+): Promise<void> {
+  await channel.assertQueue(options.name, {
+    exclusive: true,
+    autoDelete: true,
+    durable: false,
+    // A reader that hangs must not fill the broker's memory; it re-reads from the database anyway.
+    arguments: { 'x-max-length': 50_000 },
+  })
+  for (const key of options.routingKeys) {
+    await channel.bindQueue(options.name, exchangeName(options.namespace, 'events'), key)
+  }
+}
+
+/** Declares every exchange, queue and binding. May be repeated; fails with code 406 where one exists otherwise. */
+export async function declareTopology(channel: Channel, namespace: string): Promise<void> {
+  for (const exchange of EXCHANGES) {
+    await channel.assertExchange(exchangeName(namespace, exchange.name), exchange.kind, { durable: true })
+  }
+  for (const queue of QUEUES) {
+    const name = `${namespace}.${queue.name}`
+    await channel.assertQueue(name, queue.options(namespace))
+    for (const { exchange, keys } of queue.bindings) {
+      for (const key of keys) await channel.bindQueue(name, exchangeName(namespace, exchange), key)
+    }
+  }
+}
+
+/** Removes all that declareTopology made, messages included: for namespaces that were made for a test. */
+export async function deleteTopology(channel: Channel, namespace: string): Promise<void> {
+  for (const queue of QUEUES) await channel.deleteQueue(`${namespace}.${queue.name}`)
+  for (const exchange of EXCHANGES) await channel.deleteExchange(exchangeName(namespace, exchange.name))
+}

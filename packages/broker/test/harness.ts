@@ -1,0 +1,82 @@
+import { randomBytes } from 'node:crypto'
+import { PassThrough } from 'node:stream'
+import { createLogger, type Logger, sleep, uuidv7 } from '@slipway/runtime'
+import { type Channel, type ChannelModel, connect } from 'amqplib'
+import { type Broker, type BrokerOptions, connectBroker, deleteTopology, type OutgoingMessage } from '../src/index.ts'
+
+export const RABBITMQ_URL = process.env['RABBITMQ_URL'] ?? 'amqp://127.0.0.1:55672'
+
+/** Waits until the condition holds; the test's own time limit is the bound. */
+export async function eventually(condition: () => unknown | Promise<unknown>): Promise<void> {
+  while (!(await condition())) await sleep(20)
+}
+
+/** Log lines as objects, for tests that look at them. */
+export function recordedLogger(): { logger: Logger; lines: Record<string, unknown>[] } {
+  const lines: Record<string, unknown>[] = []
+  const stream = new PassThrough()
+  stream.on('data', (chunk: Buffer) => {
+    for (const line of chunk.toString().split('\n')) if (line) lines.push(JSON.parse(line))
+  })
+  return { logger: createLogger({ service: 'test', level: 'debug', stream }), lines }
+}
+
+/** One namespace of its own in the shared RabbitMQ, and all that was opened in it. */
+export class Harness {
+  readonly namespace = `test-${randomBytes(5).toString('hex')}`
+  readonly fatal: Error[] = []
+  readonly lines: Record<string, unknown>[]
+  readonly #logger: Logger
+  readonly #open: Broker[] = []
+  #model: ChannelModel | undefined
+  #channel: Channel | undefined
+
+  constructor() {
+    const { logger, lines } = recordedLogger()
+    this.#logger = logger
+    this.lines = lines
+  }
+
+  /** A broker of this namespace; closed at the end. */
+  async broker(options: Partial<BrokerOptions> = {}): Promise<Broker> {
+    const broker = await connectBroker({
+      url: RABBITMQ_URL,
+      namespace: this.namespace,
+      name: 'test',
+      logger: this.#logger,
+      onFatal: (error) => this.fatal.push(error),
+      ...options,
+    })
+    this.#open.push(broker)
+    return broker
+  }
+
+  /** A plain channel, to look at the server from the side. */
+  async channel(): Promise<Channel> {
+    this.#model ??= await connect(RABBITMQ_URL)
+    this.#channel ??= await this.#model.createChannel()
+    return this.#channel
+  }
+
+  async closeBrokers(): Promise<void> {
+    await Promise.all(this.#open.splice(0).map((broker) => broker.close()))
+  }
+
+  async remove(): Promise<void> {
+    await this.closeBrokers()
+    await deleteTopology(await this.channel(), this.namespace)
+    await this.#model?.close()
+  }
+}
+
+export function stopRun(over: Partial<OutgoingMessage> & { reason?: string } = {}): OutgoingMessage {
+  const { reason = 'asked', ...rest } = over
+  return {
+    exchange: 'commands',
+    type: 'run.stop',
+    body: { deployment_id: uuidv7(), epoch: 1, instance_id: uuidv7(), reason },
+    message_id: uuidv7(),
+    request_id: null,
+    ...rest,
+  }
+}

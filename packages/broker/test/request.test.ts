@@ -1,0 +1,109 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import type { Delivery, ReplyEnvelope } from '../src/index.ts'
+import { type Broker, BrokerUnavailable, exchangeName, queueName, RequestTimeout } from '../src/index.ts'
+import { uuidv7 } from '@slipway/runtime'
+import { eventually, Harness } from './harness.ts'
+
+const harness = new Harness()
+let gateway: Broker
+let planner: Broker
+let dispatcher: Broker
+
+const caller = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'] }
+const cancel = (pending_request_id: string) => ({ pending_request_id, caller })
+const waiting = { timeoutMs: 20_000, request_id: 'req-1' }
+
+/** What the dispatcher gets; each test says how it is answered. */
+let handle: (body: unknown, delivery: Delivery) => void = () => {}
+
+beforeAll(async () => {
+  ;[gateway, planner, dispatcher] = await Promise.all([harness.broker(), harness.broker(), harness.broker()])
+  await dispatcher.consume('dispatcher.commands', {
+    prefetch: 8,
+    handle: async ({ body }, delivery) => handle(body, delivery),
+  })
+})
+afterAll(() => harness.remove())
+
+test('a third party answers: the address travels with the command that was passed on', async () => {
+  const id = uuidv7()
+  await planner.consume('planner.commands', {
+    prefetch: 8,
+    handle: async ({ message_id, request_id, deadline }, { replyTo, correlationId }) => {
+      await planner.publish([
+        {
+          exchange: 'commands',
+          type: 'pending.cancel',
+          body: cancel(id),
+          message_id: `${message_id}/next`,
+          request_id,
+          ...(replyTo === undefined ? {} : { reply_to: replyTo }),
+          ...(correlationId === undefined ? {} : { correlation_id: correlationId }),
+          ...(deadline === undefined ? {} : { deadline }),
+        },
+      ])
+    },
+  })
+  handle = (body, delivery) => {
+    const result = { outcome: 'started', deployment_id: (body as { pending_request_id: string }).pending_request_id }
+    dispatcher.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
+  }
+  const request = { source_type: 'action', source_id: uuidv7(), target_ids: [uuidv7()] }
+  const body = { command_id: uuidv7(), caller, request, sealed_values: null }
+  const reply = await gateway.request('plan.create', body as Parameters<typeof gateway.request<'plan.create'>>[1], waiting)
+  expect(reply).toEqual({ ok: true, result: { outcome: 'started', deployment_id: id } })
+})
+
+test('many at once each get their own answer, problems included', async () => {
+  handle = (body, { replyTo, correlationId }) => {
+    const { pending_request_id } = body as { pending_request_id: string }
+    const problem = { code: 'CONFLICT', message: pending_request_id }
+    const answer: ReplyEnvelope = /[0-7]$/.test(pending_request_id)
+      ? { ok: true, result: { pending_request_id } }
+      : { ok: false, problem }
+    dispatcher.reply(replyTo, correlationId, answer)
+  }
+  const ids = Array.from({ length: 200 }, () => uuidv7())
+  const replies = await Promise.all(ids.map((id) => gateway.request('pending.cancel', cancel(id), waiting)))
+  expect(replies.map((reply) => (reply.ok ? reply.result.pending_request_id : reply.problem.message))).toEqual(ids)
+})
+
+test('an answer that nobody waits for any more harms nobody', async () => {
+  let late: Delivery | undefined
+  handle = (_body, delivery) => {
+    late = delivery
+  }
+  await expect(gateway.request('pending.cancel', cancel(uuidv7()), { ...waiting, timeoutMs: 1 })).rejects.toThrow(RequestTimeout)
+  const asked = gateway.request('pending.cancel', cancel(uuidv7()), waiting)
+  await eventually(() => late)
+  const second = late as unknown as Delivery
+  dispatcher.reply(second.replyTo, 'of another time', { ok: true, result: {} })
+  dispatcher.reply('amq.rabbitmq.reply-to.of-nobody', uuidv7(), { ok: true, result: {} })
+  dispatcher.reply(undefined, undefined, { ok: true, result: {} })
+  dispatcher.reply(second.replyTo, second.correlationId, { ok: true, result: { pending_request_id: 'x' } })
+  expect(await asked).toEqual({ ok: true, result: { pending_request_id: 'x' } })
+  expect(dispatcher.isUp()).toBe(true)
+})
+
+test('an answer is never put into a queue, whatever the command says', async () => {
+  const queue = queueName(harness.namespace, 'executor.commands')
+  dispatcher.reply(queue, uuidv7(), { ok: true, result: {} })
+  const asked = gateway.request('pending.cancel', cancel(uuidv7()), waiting)
+  handle = (_body, { replyTo, correlationId }) => dispatcher.reply(replyTo, correlationId, { ok: true, result: {} })
+  await asked
+  expect((await (await harness.channel()).checkQueue(queue)).messageCount).toBe(0)
+})
+
+test('a command that cannot be delivered fails at once and says that nothing was sent', async () => {
+  const channel = await harness.channel()
+  const binding = [queueName(harness.namespace, 'dispatcher.commands'), exchangeName(harness.namespace, 'commands'), 'dispatcher.commands'] as const
+  await channel.unbindQueue(...binding)
+  const error = await gateway.request('pending.cancel', cancel(uuidv7()), waiting).catch((reason: unknown) => reason)
+  await channel.bindQueue(...binding)
+  expect(error).toBeInstanceOf(BrokerUnavailable)
+  expect((error as BrokerUnavailable).mayHaveBeenSent).toBe(false)
+})
+
+test('a body that breaks the contract is refused before it is sent', async () => {
+  await expect(gateway.request('pending.cancel', cancel('seven'), waiting)).rejects.toThrow(/pending_request_id/)
+})
