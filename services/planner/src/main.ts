@@ -1,0 +1,33 @@
+import { connectBroker } from '@slipway/broker'
+import { createDatabase } from '@slipway/database'
+import { KeyRing, runService } from '@slipway/runtime'
+import { createCommandHandler } from './commands/handler.ts'
+import { plannerConfig } from './config.ts'
+
+/** Plans in hand at once; each holds up to five connections for a moment. */
+const PREFETCH = 8
+
+await runService({
+  name: 'planner',
+  config: plannerConfig,
+  async start({ name, config, logger, health, onStop, fatal }) {
+    const keyRing = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10 })
+    onStop('database', () => database.close())
+    health.check('database', () => database.isUp())
+
+    const broker = await connectBroker({
+      url: config.RABBITMQ_URL,
+      namespace: config.SLIPWAY_NAMESPACE,
+      name,
+      logger,
+      onFatal: fatal,
+    })
+    onStop('broker', () => broker.close())
+    health.check('broker', () => broker.isUp())
+
+    const handle = createCommandHandler({ database, broker, keyRing, logger })
+    await broker.consume('planner.commands', { prefetch: PREFETCH, handle })
+    onStop('commands', () => broker.stopConsuming())
+  },
+})

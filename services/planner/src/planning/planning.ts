@@ -1,0 +1,163 @@
+import type { CommandBody } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import {
+  buildPlan,
+  type FieldError,
+  type Freeze,
+  type Plan,
+  Problem,
+  type ResolvedSource,
+  resolveSource,
+  type SelectedTargets,
+  selectTargets,
+  targetSummary,
+  validationProblem,
+} from '@slipway/domain'
+import type { KeyRing } from '@slipway/runtime'
+import { blockingNow } from '../freezes/blocking.ts'
+import { loadFreezes } from '../records/freezes.ts'
+import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord } from '../records/scope.ts'
+import type { SensitiveNames } from '../records/sensitive-names.ts'
+import { type LoadedSource, loadSource } from '../records/sources.ts'
+import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
+import { openVariables } from '../records/variables.ts'
+import type { PlanningRequest } from './request.ts'
+
+export interface PlanningResources {
+  database: Database
+  keyRing: KeyRing
+  sensitiveNames: SensitiveNames
+}
+
+export interface Planned {
+  /** Values are in clear; see `sealPlan`. */
+  plan: Plan
+  warnings: string[]
+  selection: CommandBody<'deployment.start'>['selection']
+  target_summary: ReturnType<typeof targetSummary>
+  /** Freezes that block such a deployment at `planned_at`, the database's clock. */
+  blocking: Freeze[]
+  planned_at: Date
+}
+
+interface Records {
+  source: LoadedSource | null
+  targets: TargetCandidates
+  tenant: TenantRecord | null
+  environment: EnvironmentRecord | null
+}
+
+/** Ids that name nothing the caller may see, at their place in the body. */
+export type MissingRecord = { path: string; id: string }
+
+/**
+ * Makes the plan of a request from what the database holds; writes nothing.
+ * @param onMissing makes the refusal for records that do not exist
+ * @throws Problem with everything that is wrong
+ */
+export async function planRequest(
+  resources: PlanningResources,
+  request: PlanningRequest,
+  onMissing: (missing: MissingRecord[]) => Problem,
+): Promise<Planned> {
+  const { database, keyRing } = resources
+  const { caller, tenant_id, environment_id } = request
+  const [source, targets, tenant, environment, freezes] = await Promise.all([
+    loadSource(database, keyRing, caller, {
+      source: request.source,
+      requirement: request.version_requirement,
+      pins: request.pins,
+    }),
+    loadTargets(database, caller, request),
+    tenant_id === null ? null : loadTenant(database, keyRing, caller, tenant_id),
+    environment_id === null ? null : loadEnvironment(database, keyRing, caller, environment_id),
+    loadFreezes(database),
+  ])
+  const records: Records = { source, targets, tenant, environment }
+  const missing = missingOf(request, records)
+  if (missing.length > 0 || source === null) throw onMissing(missing)
+
+  const selected = selectTargets(targets.records, selectionOf(request, targets), {
+    tenant_id: tenant?.id ?? null,
+    environment_id: environment?.id ?? null,
+  })
+  const resolved = resolve(request, source, selected)
+  const built = buildPlan({
+    source: resolved,
+    targets: selected.targets.map((target) => planTarget(keyRing, target)),
+    tenant,
+    environment,
+    request: request.options,
+    problems: selected.problems,
+  })
+  const plan = await withSensitiveNames(built.plan, resources.sensitiveNames)
+  return {
+    plan,
+    warnings: built.warnings,
+    selection: {
+      target_ids: [...new Set(targets.uuids.values())],
+      target_tags: [...request.target_tags],
+      target_tags_match_all: request.target_tags_match_all,
+      version_requirement: request.version_requirement ?? null,
+    },
+    target_summary: targetSummary(selected.targets),
+    blocking: blockingNow(plan, freezes),
+    planned_at: freezes.now,
+  }
+}
+
+/** Everything that the request names and that is not there, so that the caller learns of all at once. */
+function missingOf(request: PlanningRequest, { source, targets, tenant, environment }: Records): MissingRecord[] {
+  const missing: MissingRecord[] = []
+  if (source === null) missing.push({ path: `/${request.source.type}_id`, id: request.source.id })
+  for (const [index, id] of request.target_ids.entries()) {
+    if (!targets.uuids.has(id)) missing.push({ path: `/target_ids/${index}`, id })
+  }
+  if (request.tenant_id !== null && tenant === null) missing.push({ path: '/tenant_id', id: request.tenant_id })
+  if (request.environment_id !== null && environment === null) {
+    missing.push({ path: '/environment_id', id: request.environment_id })
+  }
+  return missing
+}
+
+function selectionOf(request: PlanningRequest, { uuids }: TargetCandidates) {
+  return {
+    target_ids: request.target_ids.map((id) => uuids.get(id) ?? id),
+    target_tags: request.target_tags,
+    match_all: request.target_tags_match_all,
+  }
+}
+
+/** What is wrong with versions is told together with what is wrong with targets. */
+function resolve(
+  request: PlanningRequest,
+  source: LoadedSource,
+  selected: SelectedTargets<TargetRecord>,
+): ResolvedSource {
+  const { type } = request.source
+  try {
+    return resolveSource({ type, id: source.id }, request.version_requirement, source.catalog, request.pins)
+  } catch (error) {
+    const errors = error instanceof Problem && error.code === 'VALIDATION_ERROR' ? error.details?.['errors'] : undefined
+    if (errors === undefined) throw error
+    throw validationProblem([...(errors as FieldError[]), ...selected.problems])
+  }
+}
+
+function planTarget(keyRing: KeyRing, { id, name, status, variables_sealed }: TargetRecord) {
+  return { id, name, status, variables: openVariables(keyRing, variables_sealed, `target:${id}:variables`) }
+}
+
+/** Adds the names in the plan that only other sources declare sensitive. */
+async function withSensitiveNames(plan: Plan, sensitiveNames: SensitiveNames): Promise<Plan> {
+  const declared = await sensitiveNames.of(plan.tenant?.id ?? null)
+  const layers = [
+    plan.shared_variables,
+    plan.override_variables,
+    ...plan.actions.map(({ variables }) => variables),
+    ...plan.targets.map(({ variables }) => variables),
+  ]
+  const sensitive = new Set(plan.sensitive)
+  for (const layer of layers) for (const name of Object.keys(layer)) if (declared.has(name)) sensitive.add(name)
+  return { ...plan, sensitive: [...sensitive] }
+}

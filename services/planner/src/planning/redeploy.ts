@@ -1,0 +1,82 @@
+import type { CommandBody } from '@slipway/contracts'
+import { conflict, mergeValues, missingRecords, type Problem, pinsOf, validationProblem } from '@slipway/domain'
+import type { KeyRing } from '@slipway/runtime'
+import type { OriginalDeployment } from '../records/original.ts'
+import type { MissingRecord } from './planning.ts'
+import { type GivenValues, optionsOf, type PlanningRequest } from './request.ts'
+import { openPlanValues } from './seal.ts'
+
+type RedeployCommand = CommandBody<'plan.redeploy'>
+
+/** The original's request again, in the versions that it took, with what this one overrides. */
+export function redeployRequest(
+  keyRing: KeyRing,
+  { command_id, caller, request }: RedeployCommand,
+  original: OriginalDeployment,
+  given: GivenValues,
+): PlanningRequest {
+  const { plan_head: head, actions } = original
+  const { source, tenant, environment } = head
+  const originalValues = openPlanValues(keyRing, head.sealed_under, head.override_variables)
+  return {
+    command_id,
+    caller,
+    source: { type: source.type, id: source.id },
+    version_requirement: original.selection.version_requirement ?? undefined,
+    pins: pinsOf({ source, actions } as Parameters<typeof pinsOf>[0]),
+    tenant_id: tenant?.id ?? caller.tenant_id,
+    environment_id: request.environment_id ?? environment?.id ?? null,
+    ...targetsOf(request, original),
+    options: {
+      ...originalOptions(original),
+      ...defined(optionsOf(request)),
+      bypass_cache: request.bypass_cache ?? false,
+      variables: mergeValues(originalValues, given.variables),
+      prompted_values: given.prompted_values,
+    },
+  }
+}
+
+/** Records that the original names may be gone: that is a conflict. Those of this request are simply not found. */
+export function missingInRedeploy(request: RedeployCommand['request'], missing: MissingRecord[]): Problem {
+  const isGiven = ({ path }: MissingRecord) =>
+    (path === '/environment_id' && request.environment_id !== undefined) ||
+    (path.startsWith('/target_ids') && request.target_ids !== undefined)
+  const given = missing.filter(isGiven)
+  if (given.length > 0) return missingRecords(given)
+  const gone = missing.map(({ path, id }) => `${path.split('/')[1]?.replace(/_ids?$/, '')} ${id}`).join(', ')
+  return conflict(`The original deployment cannot be repeated: of what it used there is no more ${gone}`)
+}
+
+function targetsOf(
+  { target_ids, target_tags, only_failed_targets }: RedeployCommand['request'],
+  { selection, failed_target_ids }: OriginalDeployment,
+): Pick<PlanningRequest, 'target_ids' | 'target_tags' | 'target_tags_match_all'> {
+  const replaced = target_ids !== undefined || target_tags !== undefined
+  if (only_failed_targets) {
+    const refuse = (message: string) => validationProblem([{ path: '/only_failed_targets', message }])
+    if (replaced) throw refuse('chooses the targets by itself: leave target_ids and target_tags out')
+    if (failed_target_ids.length === 0) throw refuse('no target of the original deployment failed')
+    return { target_ids: failed_target_ids, target_tags: [], target_tags_match_all: false }
+  }
+  const { target_tags_match_all } = selection
+  if (replaced) return { target_ids: target_ids ?? [], target_tags: target_tags ?? [], target_tags_match_all }
+  return { target_ids: selection.target_ids, target_tags: selection.target_tags, target_tags_match_all }
+}
+
+/**
+ * The original's settings, as if they were given again. Of timeout and retries the plan keeps only what came out: the
+ * request gave them if all actions have the same; else they came from the definitions, which are pinned.
+ */
+function originalOptions({ plan_head: { options }, actions }: OriginalDeployment): PlanningRequest['options'] {
+  const { timeout_seconds, max_retries, ...rest } = options
+  return {
+    ...rest,
+    ...(actions.every((action) => action.timeout_seconds === timeout_seconds) ? { timeout_seconds } : {}),
+    ...(actions.every((action) => action.max_retries === max_retries) ? { max_retries } : {}),
+  }
+}
+
+function defined<T extends object>(values: T): Partial<T> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as Partial<T>
+}

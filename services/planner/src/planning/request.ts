@@ -1,0 +1,87 @@
+import type { CommandBody } from '@slipway/contracts'
+import {
+  isSealed,
+  type PlanRequest,
+  pointer,
+  type SourcePin,
+  type TargetTag,
+  type VariableValues,
+  validationProblem,
+} from '@slipway/domain'
+import type { KeyRing } from '@slipway/runtime'
+import type { SourceReference } from '../records/sources.ts'
+import type { Caller } from '../records/visibility.ts'
+
+/** What is to be planned, wherever it came from: a create, a preview or a redeploy. Ids are as they were written. */
+export interface PlanningRequest {
+  command_id: string
+  caller: Caller
+  source: SourceReference
+  version_requirement: string | undefined
+  pins?: readonly SourcePin[]
+  tenant_id: string | null
+  environment_id: string | null
+  target_ids: readonly string[]
+  target_tags: readonly TargetTag[]
+  target_tags_match_all: boolean
+  options: PlanRequest
+}
+
+/** Variables of a request, which may hold secrets and travel sealed. */
+export interface GivenValues {
+  variables: VariableValues
+  prompted_values: VariableValues
+}
+
+/**
+ * The values that the gateway sealed for this command.
+ * @throws Problem VALIDATION_ERROR for one that could be taken for a sealed value; SecretError
+ */
+export function openValues(keyRing: KeyRing, commandId: string, sealed: string | null): GivenValues {
+  if (sealed === null) return { variables: {}, prompted_values: {} }
+  const given = JSON.parse(keyRing.openText(sealed, `command:${commandId}`)) as Partial<GivenValues>
+  const { variables = {}, prompted_values = {} } = given
+  const errors = Object.entries({ variables, prompted_values }).flatMap(([field, values]) =>
+    Object.keys(values)
+      .filter((name) => isSealed(values[name]))
+      .map((name) => ({ path: pointer(field, name), message: 'may not be an object with the key $sealed' })),
+  )
+  if (errors.length > 0) throw validationProblem(errors)
+  return { variables, prompted_values }
+}
+
+type CreateCommand = CommandBody<'plan.create'>
+
+/** The request of a create or a preview. A caller that is bound to a tenant deploys for it unless it says otherwise. */
+export function createRequest({ command_id, caller, request }: CreateCommand, values: GivenValues): PlanningRequest {
+  return {
+    command_id,
+    caller,
+    source: sourceOf(request),
+    version_requirement: request.version_requirement,
+    tenant_id: request.tenant_id ?? caller.tenant_id,
+    environment_id: request.environment_id ?? null,
+    target_ids: request.target_ids ?? [],
+    target_tags: request.target_tags ?? [],
+    target_tags_match_all: request.target_tags_match_all ?? false,
+    options: { ...optionsOf(request), deployment_timeout_seconds: request.deployment_timeout_seconds, ...values },
+  }
+}
+
+/** The settings that a create and a redeploy have in common. */
+export function optionsOf(request: CommandBody<'plan.redeploy'>['request']): PlanRequest {
+  const { target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries, bypass_cache } =
+    request
+  return { target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries, bypass_cache }
+}
+
+function sourceOf(request: CreateCommand['request']): SourceReference {
+  const given = (['solution', 'sequence', 'action'] as const).flatMap((type): SourceReference[] => {
+    const id = request[`${type}_id`]
+    return id === undefined ? [] : [{ type, id }]
+  })
+  const [source] = given
+  if (source && given.length === 1) return source
+  const message = 'give exactly one of solution_id, sequence_id and action_id'
+  throw validationProblem([{ path: source ? `/${given[1]?.type}_id` : '/solution_id', message }])
+}

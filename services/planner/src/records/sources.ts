@@ -1,0 +1,203 @@
+import type { Queryable } from '@slipway/database'
+import {
+  type ActionDefinition,
+  type CatalogRecord,
+  resolveVersion,
+  type SequenceDefinition,
+  type SolutionDefinition,
+  type SourceCatalog,
+  type SourcePin,
+  type SourceType,
+  type VariableDefinition,
+  type VariableValues,
+} from '@slipway/domain'
+import type { KeyRing } from '@slipway/runtime'
+import { type References, references } from './ids.ts'
+import { type Caller, visible } from './visibility.ts'
+
+export interface SourceReference {
+  type: SourceType
+  /** A UUID or a SqId. */
+  id: string
+}
+
+export interface LoadedSource {
+  id: string
+  catalog: SourceCatalog
+}
+
+interface SourceRow {
+  id: string
+  name: string
+  tenant_id: string | null
+  versions: string[]
+}
+
+type Definition = ActionDefinition | SequenceDefinition | SolutionDefinition
+
+interface Level {
+  records: Map<string, CatalogRecord<Definition>>
+  definitions: Definition[]
+}
+
+/** Requirements by the id of the source they are put on; undefined asks for the latest. */
+type Requirements = Map<string, Set<string | undefined>>
+
+/**
+ * Loads a source and all that it refers to, level by level (solution, sequences, actions), and of each only the
+ * definitions that its requirements, or the pins, resolve to. Null when the caller may not see such a source.
+ */
+export async function loadSource(
+  database: Queryable,
+  keyRing: KeyRing,
+  caller: Caller,
+  wanted: { source: SourceReference; requirement: string | undefined; pins: readonly SourcePin[] | undefined },
+): Promise<LoadedSource | null> {
+  const { source, requirement, pins } = wanted
+  const load = async (kind: SourceType, rows: SourceRow[], requirements: Requirements): Promise<Level> => {
+    const pairs = rows.flatMap((row) =>
+      chosenVersions(kind, row, requirements.get(row.id) ?? new Set(), pins).map((version) => ({
+        id: row.id,
+        version,
+      })),
+    )
+    const definitions = await loadDefinitions(database, keyRing, pairs)
+    return {
+      records: new Map(rows.map((row) => [row.id, catalogRecord(row, definitions)])),
+      definitions: [...definitions.values()],
+    }
+  }
+  const below = async (kind: SourceType, requirements: Requirements): Promise<Level> => {
+    const rows = await loadRecords(database, caller, kind, { uuids: [...requirements.keys()], numbers: [] })
+    return load(kind, rows, requirements)
+  }
+
+  const [top] = await loadRecords(database, caller, source.type, references(source.type, [source.id]))
+  if (!top) return null
+  const first = await load(source.type, [top], new Map([[top.id, new Set([requirement])]]))
+
+  const none: Level = { records: new Map(), definitions: [] }
+  const solutions = source.type === 'solution' ? first : none
+  const sequences =
+    source.type === 'solution'
+      ? await below('sequence', requirementsOf(first.definitions, sequenceEntries))
+      : source.type === 'sequence'
+        ? first
+        : none
+  const actions =
+    source.type === 'action' ? first : await below('action', requirementsOf(sequences.definitions, actionEntries))
+  return {
+    id: top.id,
+    catalog: { solutions: solutions.records, sequences: sequences.records, actions: actions.records } as SourceCatalog,
+  }
+}
+
+async function loadRecords(
+  database: Queryable,
+  caller: Caller,
+  kind: SourceType,
+  { uuids, numbers }: References,
+): Promise<SourceRow[]> {
+  if (uuids.length === 0 && numbers.length === 0) return []
+  const { rows } = await database.query<SourceRow>(
+    `SELECT s.id, s.name, s.tenant_id,
+            ARRAY(SELECT v.version FROM source_versions v WHERE v.source_id = s.id) AS versions
+       FROM sources s
+      WHERE s.kind = $2::source_kind AND (s.id = ANY($3::uuid[]) OR s.number = ANY($4::int[]))
+        AND ${visible('s.tenant_id', '$1')}`,
+    [caller.tenant_id, kind, uuids, numbers],
+  )
+  return rows
+}
+
+async function loadDefinitions(
+  database: Queryable,
+  keyRing: KeyRing,
+  pairs: { id: string; version: string }[],
+): Promise<Map<string, Definition>> {
+  if (pairs.length === 0) return new Map()
+  const { rows } = await database.query<{
+    id: string
+    version: string
+    definition: Definition
+    secrets: string | null
+  }>(
+    `SELECT v.source_id AS id, v.version, v.definition, v.secrets
+       FROM unnest($1::uuid[], $2::text[]) AS wanted (id, version)
+       JOIN source_versions v ON v.source_id = wanted.id AND v.version = wanted.version`,
+    [pairs.map(({ id }) => id), pairs.map(({ version }) => version)],
+  )
+  return new Map(
+    rows.map(({ id, version, definition, secrets }) => {
+      const defaults =
+        secrets === null ? {} : (JSON.parse(keyRing.openText(secrets, `source:${id}:${version}`)) as VariableValues)
+      return [`${id} ${version}`, withDefaults(definition, defaults)]
+    }),
+  )
+}
+
+/** The defaults of sensitive variables are kept apart from the definition, sealed. */
+function withDefaults(definition: Definition, defaults: VariableValues): Definition {
+  if (definition.variables === undefined) return definition
+  const variables = definition.variables.map(
+    (variable): VariableDefinition =>
+      Object.hasOwn(defaults, variable.name) ? { ...variable, default: defaults[variable.name] } : variable,
+  )
+  return { ...definition, variables }
+}
+
+function chosenVersions(
+  kind: SourceType,
+  row: SourceRow,
+  requirements: ReadonlySet<string | undefined>,
+  pins: readonly SourcePin[] | undefined,
+): string[] {
+  if (pins) {
+    const pinned = pins.filter((pin) => pin.kind === kind && pin.id === row.id).map(({ version }) => version)
+    return pinned.filter((version) => row.versions.includes(version))
+  }
+  const versions = [...requirements].map((requirement) => resolveVersion(row.versions, requirement))
+  return [...new Set(versions.filter((version) => version !== null))]
+}
+
+function catalogRecord(row: SourceRow, definitions: ReadonlyMap<string, Definition>): CatalogRecord<Definition> {
+  const versions = row.versions.map((version) => ({
+    version,
+    get definition(): Definition {
+      const definition = definitions.get(`${row.id} ${version}`)
+      if (definition === undefined) throw new Error(`Version ${version} of source ${row.id} was not loaded`)
+      return definition
+    },
+  }))
+  return { id: row.id, name: row.name, tenant_id: row.tenant_id, versions }
+}
+
+interface Entry {
+  id: string
+  requirement: string | undefined
+}
+
+function requirementsOf(
+  definitions: readonly Definition[],
+  entriesOf: (definition: Definition) => Entry[],
+): Requirements {
+  const requirements: Requirements = new Map()
+  for (const { id, requirement } of definitions.flatMap(entriesOf)) {
+    const known = requirements.get(id)
+    if (known) known.add(requirement)
+    else requirements.set(id, new Set([requirement]))
+  }
+  return requirements
+}
+
+const sequenceEntries = (definition: Definition): Entry[] =>
+  (definition as SolutionDefinition).sequences.map((entry) => ({
+    id: entry.sequence_id,
+    requirement: entry.version_requirement,
+  }))
+
+const actionEntries = (definition: Definition): Entry[] =>
+  (definition as SequenceDefinition).actions.map((entry) => ({
+    id: entry.action_id,
+    requirement: entry.version_requirement,
+  }))

@@ -1,0 +1,67 @@
+import type { Queryable } from '@slipway/database'
+import type { TargetStatus, TargetTag } from '@slipway/domain'
+import { references, uuidsOf } from './ids.ts'
+import { type Caller, visible } from './visibility.ts'
+
+export interface TargetRecord {
+  id: string
+  number: number
+  name: string
+  tenant_id: string | null
+  environment_id: string | null
+  enabled: boolean
+  variables_sealed: string | null
+  status: TargetStatus
+  /** Only those of its tags that the selection names. */
+  tags: TargetTag[]
+}
+
+/** What a request chose, ids as they were written. */
+export interface RequestedTargets {
+  target_ids: readonly string[]
+  target_tags: readonly TargetTag[]
+}
+
+export interface TargetCandidates {
+  records: TargetRecord[]
+  /** The UUID of each given id that names a candidate. */
+  uuids: Map<string, string>
+}
+
+/**
+ * Every target that the caller may use and that is named, or carries any of the tags, with its status. A local target
+ * is seen whenever an instance is; the others when something reached them.
+ */
+export async function loadTargets(
+  database: Queryable,
+  caller: Caller,
+  { target_ids: ids, target_tags: tags }: RequestedTargets,
+): Promise<TargetCandidates> {
+  const { uuids, numbers } = references('target', ids)
+  const { rows } = await database.query<TargetRecord>(
+    `WITH wanted_tags AS (SELECT * FROM unnest($4::text[], $5::text[]) AS w (key, value)),
+          tagged AS (
+            SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
+              FROM target_tags JOIN wanted_tags USING (key, value)
+             GROUP BY target_id
+          ),
+          heartbeat AS (SELECT max(last_heartbeat_at) AS at FROM instances)
+     SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
+            CASE WHEN seen.at > now() - seen.online_for THEN 'online'
+                 WHEN seen.at > now() - interval '10 minutes' THEN 'stale'
+                 ELSE 'offline' END AS status,
+            coalesce(tagged.tags, '[]') AS tags
+       FROM targets t
+       LEFT JOIN tagged ON tagged.target_id = t.id
+       LEFT JOIN target_facts f ON f.target_id = t.id
+      CROSS JOIN heartbeat
+      CROSS JOIN LATERAL (
+        SELECT CASE WHEN t.connection ->> 'type' = 'local' THEN heartbeat.at ELSE f.last_seen_at END AS at,
+               CASE WHEN t.connection ->> 'type' = 'local' THEN interval '30 s' ELSE interval '90 s' END AS online_for
+      ) seen
+      WHERE (t.id = ANY($2::uuid[]) OR t.number = ANY($3::int[]) OR t.id IN (SELECT target_id FROM tagged))
+        AND ${visible('t.tenant_id', '$1')}`,
+    [caller.tenant_id, uuids, numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
+  )
+  return { records: rows, uuids: uuidsOf('target', ids, rows) }
+}
