@@ -211,7 +211,11 @@ CONF
 rabbitmq_down() {
   local pid
   if pid="$(pid_of rabbitmq)"; then stop_process "$pid"; fi
-  # The port mapper outlives its node. It ends only by its own port, so no other clone's is touched.
+  stop_port_mapper
+}
+
+# The port mapper outlives its node. It is known by its port, and refuses to end while it serves a living node.
+stop_port_mapper() {
   if command -v epmd >/dev/null 2>&1; then epmd -port $(($(own_port rabbitmq) + 2)) -kill >/dev/null 2>&1 || true; fi
 }
 

@@ -46,6 +46,11 @@ choose_ports() {
     fi
   done
   if all_may_use "$@"; then remember_ports; return; fi
+  # Ours before: a server that was just killed may need a moment to let its port go.
+  if [ -f "$STATE/ports" ]; then
+    stop_port_mapper
+    for _ in $(seq 50); do if all_may_use "$@"; then remember_ports; return; fi; sleep 0.1; done
+  fi
   for block in $(seq 0 14); do
     fits=yes
     for server in "$@"; do
