@@ -1,0 +1,117 @@
+import type { EventBatch, StreamBatch } from '@slipway/contracts'
+import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
+import { withContext } from '@slipway/runtime'
+import type { Bridge } from '../bridge.ts'
+import { fenced, invalid } from '../http/refusal.ts'
+import { type HeldRun, lockLease, lockProgress, type Progress } from '../runs/progress.ts'
+import { noteTargets } from './facts.ts'
+import { type FoldedBatch, foldEvents } from './fold.ts'
+import { newLines, storeChunk } from './lines.ts'
+import { moveSteps, type StepEffect } from './steps.ts'
+import { storableText } from './storable.ts'
+
+interface Outcome {
+  nextEvent: number
+  /** What changed, for those who watch; null when nothing did. */
+  live: StreamBatch | null
+  messages: boolean
+}
+
+/**
+ * Applies a batch of a run's events under its live lease, in one transaction, and returns the number of the next event:
+ * everything before it is committed. Events that were applied before are passed over, so a batch may come again, in other
+ * cuts, and to several bridges at once. Throws the 409 FENCED when the instance no longer holds the lease of that epoch.
+ */
+export async function applyBatch(
+  bridge: Bridge,
+  instanceId: string,
+  deploymentId: string,
+  batch: EventBatch,
+): Promise<number> {
+  const { epoch } = batch
+  const outcome = await bridge.database.transaction(async (tx): Promise<Outcome> => {
+    const run = await lockLease(tx, { deploymentId, epoch, instanceId })
+    if (!run) throw fenced()
+    const progress = await lockProgress(tx, deploymentId, epoch)
+    return applyNew(tx, { run, progress, deploymentId, batch })
+  })
+  if (outcome.messages) bridge.wakeRelay()
+  if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
+  return outcome.nextEvent
+}
+
+interface Work {
+  run: HeldRun
+  progress: Progress
+  deploymentId: string
+  batch: EventBatch
+}
+
+async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: Work): Promise<Outcome> {
+  const { next_event: firstEvent, next_line: firstLine } = progress
+  const nextEvent = batch.first_event + batch.events.length
+  // Before a gap and after a repetition there is nothing to do: the answer says where to go on.
+  if (batch.first_event > firstEvent || nextEvent <= firstEvent) {
+    return { nextEvent: firstEvent, live: null, messages: false }
+  }
+  if (progress.finished) throw invalid('The run has ended; there can be no further events')
+
+  const events = batch.events.slice(firstEvent - batch.first_event)
+  const size = { actions: run.action_count, targets: run.total_steps / run.action_count }
+  const folded = foldEvents(events, size, firstEvent)
+  const lines = newLines(folded.lines, firstLine)
+  const effect = await moveSteps(tx, deploymentId, folded.steps)
+  await storeChunk(tx, deploymentId, firstLine, lines)
+  await noteTargets(tx, deploymentId, folded)
+  const nextLine = firstLine + lines.length
+  const counts = await saveProgress(tx, deploymentId, {
+    nextEvent,
+    nextLine,
+    effect,
+    finished: folded.finished !== null,
+  })
+  const messages = messagesOf(deploymentId, batch.epoch, folded)
+  await withContext({ request_id: run.request_id }, () => enqueue(tx, messages))
+
+  const live: StreamBatch = {
+    epoch: batch.epoch,
+    first_event: firstEvent,
+    next_event: nextEvent,
+    first_line: firstLine,
+    lines,
+    steps: effect.changed,
+    ...counts,
+    total_steps: run.total_steps,
+  }
+  return { nextEvent, live, messages: messages.length > 0 }
+}
+
+async function saveProgress(
+  tx: Queryable,
+  deploymentId: string,
+  to: { nextEvent: number; nextLine: number; effect: StepEffect; finished: boolean },
+): Promise<{ completed_steps: number; ended_steps: number }> {
+  const { ended, completed, failed } = to.effect
+  const { rows } = await tx.query<{ completed_steps: number; ended_steps: number }>(
+    `UPDATE run_progress SET next_event = $2, next_line = $3, ended_steps = ended_steps + $4,
+       completed_steps = completed_steps + $5, failed_steps = failed_steps + $6,
+       finished_at = CASE WHEN $7 THEN now() END, updated_at = now()
+     WHERE deployment_id = $1 RETURNING completed_steps, ended_steps`,
+    [deploymentId, to.nextEvent, to.nextLine, ended, completed, failed, to.finished],
+  )
+  const [counts] = rows
+  if (!counts) throw new Error('the progress of a run vanished under its lock')
+  return counts
+}
+
+function messagesOf(deploymentId: string, epoch: number, { rollingBack, finished }: FoldedBatch): OutboxMessage[] {
+  const run = { deployment_id: deploymentId, epoch }
+  const messages: OutboxMessage[] = []
+  if (rollingBack) messages.push(eventMessage('run.rolling_back', run))
+  if (finished) {
+    const { outcome, error_message } = finished
+    const message = error_message === null ? null : storableText(error_message)
+    messages.push(eventMessage('run.finished', { ...run, outcome, error_message: message }))
+  }
+  return messages
+}

@@ -1,0 +1,153 @@
+import type { LogEvent, RunEvent, RunOutcome } from '@slipway/contracts'
+import { type StepState, stepSourcesOf } from '@slipway/domain'
+import { invalid } from '../http/refusal.ts'
+
+/** What a batch does to one step: from one of `sources` to `state`. Fields that are null stay as they are. */
+export interface StepChange {
+  target: number
+  action: number
+  /** States in which the first of its events may find the step. */
+  sources: readonly StepState[]
+  state: StepState
+  retry_count: number | null
+  started_at: string | null
+  completed_at: string | null
+  /** How the last attempt ended. */
+  result: StepResult | null
+}
+
+export interface StepResult {
+  status: 'completed' | 'failed'
+  exit_code: number | null
+  error_message: string | null
+  started_at: string
+  completed_at: string
+  stdout_tail: string
+  stderr_tail: string
+}
+
+export interface FoldedBatch {
+  steps: StepChange[]
+  lines: LogEvent[]
+  hostKeys: Map<number, string>
+  seen: Set<number>
+  rollingBack: boolean
+  finished: { outcome: RunOutcome; error_message: string | null } | null
+}
+
+export interface PlanSize {
+  targets: number
+  actions: number
+}
+
+// A further attempt, and an undoing that was interrupted, begin in the state in which they end up.
+const SOURCES = {
+  started: [...stepSourcesOf('running'), 'running'],
+  ended: ['running'],
+  skipped: stepSourcesOf('skipped'),
+  rollbackStarted: [...stepSourcesOf('rolling_back'), 'rolling_back'],
+  rollbackEnded: ['rolling_back'],
+} satisfies Record<string, StepState[]>
+
+/**
+ * The net effect of a batch's events, a step's several ones being one change. Refuses with 400 what no run can have done:
+ * places outside the plan, steps out of order, events after the end. `firstEvent` is for the message.
+ */
+export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEvent: number): FoldedBatch {
+  const batch: FoldedBatch = {
+    steps: [],
+    lines: [],
+    hostKeys: new Map(),
+    seen: new Set(),
+    rollingBack: false,
+    finished: null,
+  }
+  const steps = new Map<number, StepChange>()
+  for (const [offset, event] of events.entries()) {
+    const refuse = (reason: string) => invalid(`Event ${firstEvent + offset} (${event.type}): ${reason}`)
+    if (batch.finished) throw refuse('the run has ended before')
+    takeEvent(batch, event, (target, action, sources, state) => {
+      checkPlace(size, target, action, refuse)
+      const key = target * size.actions + action
+      const before = steps.get(key)
+      if (before && !sources.includes(before.state)) throw refuse(`step ${target}/${action} is ${before.state}`)
+      const change = before ?? newChange(target, action, sources)
+      change.state = state
+      steps.set(key, change)
+      return change
+    })
+    checkMentioned(size, event, refuse)
+  }
+  batch.steps = [...steps.values()]
+  return batch
+}
+
+type Refuse = (reason: string) => Error
+type Move = (target: number, action: number, sources: readonly StepState[], state: StepState) => StepChange
+
+function takeEvent(batch: FoldedBatch, event: RunEvent, move: Move): void {
+  switch (event.type) {
+    case 'log':
+      batch.lines.push(event)
+      return
+    case 'step_started': {
+      const change = move(event.target, event.action, SOURCES.started, 'running')
+      change.retry_count = event.attempt
+      change.started_at ??= event.at
+      return
+    }
+    case 'step_ended': {
+      const change = move(event.target, event.action, SOURCES.ended, event.state)
+      const { state: status, exit_code, error_message, started_at, stdout_tail, stderr_tail } = event
+      change.retry_count = event.attempt
+      change.completed_at = event.at
+      change.result = { status, exit_code, error_message, started_at, completed_at: event.at, stdout_tail, stderr_tail }
+      return
+    }
+    case 'steps_skipped':
+      for (const [target, action] of event.steps) {
+        move(target, action, SOURCES.skipped, 'skipped').completed_at = event.at
+      }
+      return
+    case 'rollback_started':
+      move(event.target, event.action, SOURCES.rollbackStarted, 'rolling_back')
+      return
+    case 'rollback_ended':
+      // The step keeps the exit code and the error of its command.
+      move(event.target, event.action, SOURCES.rollbackEnded, event.ok ? 'rolled_back' : 'rollback_failed')
+      return
+    case 'rolling_back':
+      batch.rollingBack = true
+      return
+    case 'host_key':
+      if (!batch.hostKeys.has(event.target)) batch.hostKeys.set(event.target, event.host_key)
+      batch.seen.add(event.target)
+      return
+    case 'target_seen':
+      batch.seen.add(event.target)
+      return
+    case 'finished':
+      batch.finished = { outcome: event.outcome, error_message: event.error_message }
+      return
+    default:
+      event satisfies never
+  }
+}
+
+function newChange(target: number, action: number, sources: readonly StepState[]): StepChange {
+  const nothing = { retry_count: null, started_at: null, completed_at: null, result: null }
+  return { target, action, sources, state: 'pending', ...nothing }
+}
+
+/** Places that an event names without moving a step. */
+function checkMentioned(size: PlanSize, event: RunEvent, refuse: Refuse): void {
+  if (event.type === 'log') checkPlace(size, event.target ?? 0, event.action ?? 0, refuse)
+  else if (event.type === 'host_key' || event.type === 'target_seen') checkPlace(size, event.target, 0, refuse)
+}
+
+function checkPlace(size: PlanSize, target: number, action: number, refuse: Refuse): void {
+  if (target < size.targets && action < size.actions) return
+  throw refuse(
+    `target ${target}, action ${action} is outside the plan of ${size.targets} targets and ${size.actions} actions`,
+  )
+}

@@ -1,0 +1,37 @@
+import type { LogEvent, StoredLine } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { invalid } from '../http/refusal.ts'
+import { storableJson } from './storable.ts'
+
+const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
+
+/** The lines that continue the log at `nextLine`. Repeated ones are dropped; a gap is refused, for nothing could fill it. */
+export function newLines(events: readonly LogEvent[], nextLine: number): StoredLine[] {
+  const lines: StoredLine[] = []
+  for (const event of events) {
+    const expected = nextLine + lines.length
+    if (event.line < expected) continue
+    if (event.line > expected) throw invalid(`Log line ${event.line} came where line ${expected} was expected`)
+    lines.push(toStored(event))
+  }
+  return lines
+}
+
+function toStored({ at, target, action, stream, level, text, metadata }: LogEvent): StoredLine {
+  const line = { t: Date.parse(at), i: target, a: action, s: STREAMS[stream], l: level, m: text }
+  return metadata === undefined ? line : { ...line, x: metadata }
+}
+
+/** Stores the lines of one batch as one row. */
+export async function storeChunk(
+  tx: Queryable,
+  deploymentId: string,
+  firstLine: number,
+  lines: readonly StoredLine[],
+): Promise<void> {
+  if (lines.length === 0) return
+  await tx.query(
+    'INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, $2, $3, $4::jsonb)',
+    [deploymentId, firstLine, lines.length, storableJson(lines)],
+  )
+}

@@ -1,0 +1,42 @@
+import { type StreamBatch, streamKey } from '@slipway/contracts'
+import type { Logger } from '@slipway/runtime'
+import type { Redis } from 'ioredis'
+
+export interface LiveStreams {
+  /** Tells watchers of a committed batch. Never fails: who misses it reads Postgres. */
+  publish(deploymentId: string, batch: StreamBatch): Promise<void>
+}
+
+/** Trimmed by length only to bound memory: nobody needs what is older, since Postgres has all of it. */
+const MAX_ENTRIES = 10_000
+const EXPIRE_SECONDS = 3_600
+/** A larger batch (a skip of a hundred thousand steps) is cheaper to read again than to send to every watcher. */
+const MAX_BYTES = 4 * 1024 * 1024
+const WARN_EVERY_MS = 10_000
+
+export function createLiveStreams(redis: Redis, namespace: string, logger: Logger): LiveStreams {
+  let quietUntil = 0
+  const warn = (error: unknown) => {
+    if (Date.now() < quietUntil) return
+    quietUntil = Date.now() + WARN_EVERY_MS
+    logger.warn('Redis did not take a batch; watchers get it from Postgres, later', { error })
+  }
+  return {
+    async publish(deploymentId, batch) {
+      const json = JSON.stringify(batch)
+      if (json.length > MAX_BYTES) return
+      const key = streamKey(namespace, deploymentId)
+      try {
+        const results = await redis
+          .pipeline()
+          .xadd(key, 'MAXLEN', '~', MAX_ENTRIES, '*', 'batch', json)
+          .expire(key, EXPIRE_SECONDS)
+          .exec()
+        const failure = results?.find(([error]) => error)?.[0]
+        if (failure) warn(failure)
+      } catch (error) {
+        warn(error)
+      }
+    },
+  }
+}

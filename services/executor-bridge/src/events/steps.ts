@@ -1,0 +1,111 @@
+import type { StreamBatch } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { isEndedStepState, type StepState } from '@slipway/domain'
+import type { StepChange } from './fold.ts'
+import { storableText } from './storable.ts'
+
+/** Last so many characters of the output are kept beside a result. */
+const TAIL_CHARACTERS = 2_000
+
+interface MovedStep {
+  target: number
+  action: number
+  before: StepState
+  state: StepState
+  /** This change made it one that ever failed. */
+  newly_failed: boolean
+  exit_code: number | null
+  error_message: string | null
+}
+
+export interface StepEffect {
+  /** Steps whose state is another now. */
+  changed: StreamBatch['steps']
+  ended: number
+  completed: number
+  failed: number
+}
+
+/**
+ * Moves the steps of a batch in one statement, each only from a state in which its first event may find it, and keeps the
+ * results of those that ended. What does not fit changes nothing.
+ */
+export async function moveSteps(
+  tx: Queryable,
+  deploymentId: string,
+  changes: readonly StepChange[],
+): Promise<StepEffect> {
+  if (changes.length === 0) return { changed: [], ended: 0, completed: 0, failed: 0 }
+  const { rows } = await tx.query<MovedStep>(
+    `WITH change AS (
+       SELECT * FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+                            $9::text[], $10::int[], $11::text[], $12::timestamptz[], $13::text[], $14::text[])
+         AS change (target_index, action_index, sources, state, retry_count, started_at, completed_at,
+                    status, exit_code, error_message, attempt_started_at, stdout_tail, stderr_tail)
+     ), moved AS (
+       UPDATE steps s SET
+         state = c.state::step_state,
+         retry_count = GREATEST(s.retry_count, c.retry_count),
+         ever_failed = s.ever_failed OR c.status IS NOT DISTINCT FROM 'failed',
+         exit_code = CASE WHEN c.status IS NULL THEN s.exit_code ELSE c.exit_code END,
+         error_message = CASE WHEN c.status IS NULL THEN s.error_message ELSE c.error_message END,
+         started_at = COALESCE(s.started_at, c.started_at),
+         completed_at = COALESCE(c.completed_at, s.completed_at)
+       FROM change c
+       JOIN steps before ON before.deployment_id = $1 AND before.target_index = c.target_index
+         AND before.action_index = c.action_index
+       WHERE s.deployment_id = $1 AND s.target_index = c.target_index AND s.action_index = c.action_index
+         AND s.state::text = ANY (string_to_array(c.sources, ','))
+       RETURNING s.target_index, s.action_index, before.state AS before, s.state, s.exit_code, s.error_message,
+         s.ever_failed AND NOT before.ever_failed AS newly_failed
+     ), kept AS (
+       INSERT INTO command_results AS r (deployment_id, target_index, action_index, status, exit_code, stdout_tail,
+                                         stderr_tail, error_message, started_at, completed_at)
+       SELECT $1, target_index, action_index, c.status, c.exit_code, c.stdout_tail, c.stderr_tail, c.error_message,
+              c.attempt_started_at, c.completed_at
+       FROM change c JOIN moved USING (target_index, action_index)
+       WHERE c.status IS NOT NULL
+       ON CONFLICT (deployment_id, target_index, action_index) DO UPDATE SET
+         status = EXCLUDED.status, exit_code = EXCLUDED.exit_code, stdout_tail = EXCLUDED.stdout_tail,
+         stderr_tail = EXCLUDED.stderr_tail, error_message = EXCLUDED.error_message, started_at = EXCLUDED.started_at,
+         completed_at = EXCLUDED.completed_at
+     )
+     SELECT target_index AS target, action_index AS action, before::text, state::text, exit_code, error_message, newly_failed
+     FROM moved`,
+    [deploymentId, ...columnsOf(changes)],
+  )
+  return effectOf(rows)
+}
+
+function columnsOf(changes: readonly StepChange[]): unknown[][] {
+  const column = <T>(value: (change: StepChange) => T) => changes.map(value)
+  return [
+    column((c) => c.target),
+    column((c) => c.action),
+    column((c) => c.sources.join(',')),
+    column((c) => c.state),
+    column((c) => c.retry_count),
+    column((c) => c.started_at),
+    column((c) => c.completed_at),
+    column((c) => c.result?.status ?? null),
+    column((c) => c.result?.exit_code ?? null),
+    column((c) => textOrNull(c.result?.error_message)),
+    column((c) => c.result?.started_at ?? null),
+    column((c) => tail(c.result?.stdout_tail)),
+    column((c) => tail(c.result?.stderr_tail)),
+  ]
+}
+
+const textOrNull = (text: string | null | undefined) => (text == null ? null : storableText(text))
+const tail = (text: string | undefined) => storableText((text ?? '').slice(-TAIL_CHARACTERS))
+
+function effectOf(rows: readonly MovedStep[]): StepEffect {
+  const effect: StepEffect = { changed: [], ended: 0, completed: 0, failed: 0 }
+  for (const { target, action, before, state, exit_code, error_message, newly_failed } of rows) {
+    effect.ended += Number(isEndedStepState(state)) - Number(isEndedStepState(before))
+    effect.completed += Number(state === 'completed') - Number(before === 'completed')
+    effect.failed += Number(newly_failed)
+    if (state !== before) effect.changed.push({ target, action, state, exit_code, error_message })
+  }
+  return effect
+}

@@ -1,0 +1,132 @@
+import type { TSchema } from '@slipway/contracts'
+import { compile, EnrolRequest, EventBatch, HeartbeatRequest } from '@slipway/contracts'
+import { isConnectionError } from '@slipway/database'
+import { uuidv7, withContext } from '@slipway/runtime'
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express'
+import type { Bridge } from '../bridge.ts'
+import { applyBatch } from '../events/apply.ts'
+import { authenticateEnrolment, authenticateInstance } from '../instances/credentials.ts'
+import { enrol } from '../instances/enrol.ts'
+import { heartbeat } from '../instances/heartbeat.ts'
+import type { Handover } from '../runs/handover.ts'
+import { invalid, Refusal } from './refusal.ts'
+
+const BATCH_LIMIT = 8 * 1024 * 1024
+const BODY_LIMIT = 1024 * 1024
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
+
+/** The API that orchestration instances call. Who calls is known before a body is read. */
+export function createApp(bridge: Bridge, handover: Handover): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.use(requestContext)
+
+  const enrolBody = checked(EnrolRequest)
+  app.post('/v1/instances', asEnroller(bridge), json(BODY_LIMIT), async (request, response) => {
+    response.status(201).json(await enrol(bridge, enrolBody(request.body)))
+  })
+
+  const heartbeatBody = checked(HeartbeatRequest)
+  app.post('/v1/instances/:id/heartbeat', asInstance(bridge), json(BODY_LIMIT), async (request, response) => {
+    const instanceId = instanceOf(response)
+    if (request.params['id'] !== instanceId)
+      throw new Refusal(403, 'FORBIDDEN', 'The credential is of another instance')
+    const { answer, resend } = await heartbeat(bridge, instanceId, heartbeatBody(request.body))
+    response.json(answer)
+    for (const run of resend) handover.inBackground(run)
+  })
+
+  const batchBody = checked(EventBatch)
+  app.post('/v1/runs/:id/events', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
+    const deploymentId = String(request.params['id'])
+    if (!UUID.test(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
+    const batch = batchBody(request.body)
+    response.json({ next_event: await applyBatch(bridge, instanceOf(response), deploymentId, batch) })
+  })
+
+  app.use((request) => {
+    throw new Refusal(404, 'NOT_FOUND', `There is no ${request.method} ${request.path}`)
+  })
+  app.use(answerError(bridge))
+  return app
+}
+
+const json = (limit: number): RequestHandler => express.json({ limit, type: () => true, strict: false })
+
+/** A reader of bodies of this schema, compiled once. */
+function checked<T extends TSchema>(schema: T): (body: unknown) => T['static'] {
+  const problemsOf = compile(schema)
+  return (body) => {
+    const problems = problemsOf(body)
+    // A batch that is wrong throughout would be answered with an answer as large as itself.
+    if (problems.length > 0) throw invalid('The body is not valid, see details.errors', problems.slice(0, 20))
+    return body as T['static']
+  }
+}
+
+function bearer(request: Request): string | undefined {
+  return /^Bearer ([^\s]+)$/.exec(request.headers.authorization ?? '')?.[1]
+}
+
+const asEnroller =
+  (bridge: Bridge): RequestHandler =>
+  (request, _response, next) => {
+    authenticateEnrolment(bridge, bearer(request))
+    next()
+  }
+
+const asInstance =
+  (bridge: Bridge): RequestHandler =>
+  async (request, response, next) => {
+    response.locals['instanceId'] = await authenticateInstance(bridge, bearer(request))
+    next()
+  }
+
+const instanceOf = (response: Response): string => String(response.locals['instanceId'])
+
+const requestContext: RequestHandler = (request, response, next) => {
+  const given = request.get('x-request-id') ?? ''
+  const requestId = /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : uuidv7()
+  response.set('X-Request-Id', requestId)
+  withContext({ request_id: requestId }, next)
+}
+
+const answerError =
+  ({ logger }: Bridge): ErrorRequestHandler =>
+  (error, request, response, _next) => {
+    const refusal = toRefusal(error)
+    const fields = {
+      method: request.method,
+      path: request.path,
+      status: refusal.status,
+      instance_id: response.locals['instanceId'],
+    }
+    if (refusal.status >= 500) logger.error('a call of an instance failed', { ...fields, error })
+    else logger.warn('a call of an instance was refused', { ...fields, code: refusal.code, reason: refusal.message })
+    if (response.headersSent) return void response.destroy()
+    const { code, message, details } = refusal
+    response
+      .status(refusal.status)
+      .json({ error: details === undefined ? { code, message } : { code, message, details } })
+  }
+
+function toRefusal(error: unknown): Refusal {
+  if (error instanceof Refusal) return error
+  if (isConnectionError(error))
+    return new Refusal(503, 'SERVICE_UNAVAILABLE', 'The database cannot be reached; try again')
+  const { type } = (error ?? {}) as { type?: unknown }
+  if (type === 'entity.too.large')
+    return new Refusal(413, 'PAYLOAD_TOO_LARGE', 'The body is too large: send smaller batches')
+  if (type === 'entity.parse.failed') return new Refusal(400, 'INVALID_BODY', 'The body is not valid JSON')
+  if (typeof type === 'string' && /^(request|encoding|charset|entity)\./.test(type)) {
+    return new Refusal(400, 'INVALID_BODY', 'The body could not be read')
+  }
+  return new Refusal(500, 'INTERNAL_ERROR', 'The call could not be handled; try again')
+}

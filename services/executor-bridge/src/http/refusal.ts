@@ -1,0 +1,22 @@
+/** Why a call of an instance is refused; answered as the standard error body. */
+export class Refusal extends Error {
+  readonly status: number
+  readonly code: string
+  readonly details: Record<string, unknown> | undefined
+
+  constructor(status: number, code: string, message: string, details?: Record<string, unknown>) {
+    super(message)
+    this.name = 'Refusal'
+    this.status = status
+    this.code = code
+    this.details = details
+  }
+}
+
+export const invalid = (message: string, errors?: { path: string; message: string }[]) =>
+  new Refusal(400, 'VALIDATION_ERROR', message, errors === undefined ? undefined : { errors })
+
+export const unauthorized = (message: string) => new Refusal(401, 'UNAUTHORIZED', message)
+
+/** The instance no longer holds the run: it kills what it still runs of it. */
+export const fenced = () => new Refusal(409, 'FENCED', 'The lease of this epoch has ended: stop the run and forget it')

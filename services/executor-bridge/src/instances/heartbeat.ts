@@ -1,0 +1,93 @@
+import type { HeartbeatRequest, HeartbeatResponse, RunRef } from '@slipway/contracts'
+import { enqueue, eventMessage } from '@slipway/database'
+import type { Bridge } from '../bridge.ts'
+import { LOST_AFTER_SECONDS } from './enrol.ts'
+
+/** A lease younger than this may still be on its way to the instance. */
+const HANDOVER_SECONDS = 3
+
+interface LiveLease {
+  deployment_id: string
+  epoch: number
+  reported: boolean
+  /** Events of this epoch have come, so the instance had the run. */
+  started: boolean
+  finished: boolean
+  /** Taken before the instance began anew, without its journal. */
+  stale: boolean
+  settled: boolean
+  overdue: boolean
+}
+
+/**
+ * Compares what the instance runs with what it should run, by leases. `stop` in the answer: runs without a live lease.
+ * `resend`: runs that never reached it. A run that it had and no longer has cannot be handed over again, since what it did of
+ * it is unknown: the heartbeat then does not count, until the dispatcher has ended such leases as lost.
+ */
+export async function heartbeat(
+  bridge: Bridge,
+  instanceId: string,
+  request: HeartbeatRequest,
+): Promise<{ answer: HeartbeatResponse; resend: RunRef[] }> {
+  const leases = await liveLeases(bridge, instanceId, request.runs)
+  const live = new Set(leases.map(keyOf))
+  const missing = leases.filter((lease) => !lease.reported && !lease.finished)
+  const lost = leases.filter(
+    (lease) => (lease.stale && !lease.finished) || (missing.includes(lease) && (lease.started || lease.overdue)),
+  )
+
+  if (lost.length === 0) await refresh(bridge, instanceId, request.version)
+  else {
+    const deployments = lost.map((lease) => lease.deployment_id)
+    bridge.logger.warn('an instance no longer has runs that it was given; it counts as lost until their leases end', {
+      instance_id: instanceId,
+      deployments,
+    })
+  }
+  return {
+    answer: { stop: request.runs.filter((run) => !live.has(keyOf(run))) },
+    resend: missing
+      .filter((lease) => lease.settled && !lease.started && !lease.stale)
+      .map(({ deployment_id, epoch }) => ({ deployment_id, epoch })),
+  }
+}
+
+const keyOf = ({ deployment_id, epoch }: RunRef) => `${deployment_id.toLowerCase()}/${epoch}`
+
+async function liveLeases({ database }: Bridge, instanceId: string, runs: RunRef[]): Promise<LiveLease[]> {
+  const { rows } = await database.query<LiveLease>(
+    `WITH held AS (SELECT DISTINCT * FROM unnest($2::uuid[], $3::bigint[]) AS held (deployment_id, epoch))
+     SELECT l.deployment_id, l.epoch,
+            h.epoch IS NOT NULL AS reported,
+            COALESCE(p.epoch = l.epoch AND p.next_event > 0, false) AS started,
+            COALESCE(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
+            l.acquired_at < i.enrolled_at AS stale,
+            l.acquired_at < now() - make_interval(secs => ${HANDOVER_SECONDS}) AS settled,
+            l.acquired_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AS overdue
+     FROM leases l
+     JOIN instances i ON i.id = l.instance_id
+     LEFT JOIN held h ON h.deployment_id = l.deployment_id AND h.epoch = l.epoch
+     LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id
+     WHERE l.instance_id = $1 AND l.ended_at IS NULL`,
+    [instanceId, runs.map((run) => run.deployment_id), runs.map((run) => run.epoch)],
+  )
+  return rows
+}
+
+/** Renews the leases, and tells the dispatcher when the instance may be given work again. */
+async function refresh(bridge: Bridge, instanceId: string, version: string): Promise<void> {
+  const woke = await bridge.database.transaction(async (tx) => {
+    const { rows } = await tx.query<{ changed: boolean }>(
+      `UPDATE instances i SET last_heartbeat_at = now(), version = $2
+       FROM (SELECT id, version, last_heartbeat_at FROM instances WHERE id = $1 FOR UPDATE) before
+       WHERE i.id = before.id
+       RETURNING before.version <> $2 OR before.last_heartbeat_at IS NULL
+         OR before.last_heartbeat_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AS changed`,
+      [instanceId, version],
+    )
+    if (!rows[0]?.changed) return false
+    await enqueue(tx, [eventMessage('instance.updated', { instance_id: instanceId })])
+    return true
+  })
+  if (woke) bridge.wakeRelay()
+}

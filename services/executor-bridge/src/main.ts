@@ -1,0 +1,61 @@
+import { connectBroker } from '@slipway/broker'
+import { createDatabase, startRelay } from '@slipway/database'
+import { KeyRing, runService } from '@slipway/runtime'
+import type { Bridge } from './bridge.ts'
+import { bridgeConfig } from './config.ts'
+import { createLiveStreams } from './events/live-streams.ts'
+import { keepLogPartitions } from './events/partitions.ts'
+import { createApp } from './http/app.ts'
+import { listen } from './http/server.ts'
+import { connectRedis } from './redis.ts'
+import { createHandover } from './runs/handover.ts'
+
+/** Commands to instances in hand at a time. */
+const PREFETCH = 32
+
+await runService({
+  name: 'executor-bridge',
+  config: bridgeConfig,
+  async start({ name, config, logger, health, onStop, fatal }) {
+    const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name })
+    onStop('database', () => database.close())
+    const redis = connectRedis(config.REDIS_URL, logger)
+    onStop('redis', () => redis.disconnect())
+    const broker = await connectBroker({
+      url: config.RABBITMQ_URL,
+      namespace: config.SLIPWAY_NAMESPACE,
+      name,
+      logger,
+      onFatal: fatal,
+    })
+    onStop('broker', () => broker.close())
+    health.check('database', () => database.isUp())
+    health.check('broker', () => broker.isUp())
+    // Redis is not among them: without it everything goes on, and watchers only see things later.
+
+    const relay = startRelay({ database, logger, publish: (messages) => broker.publish(messages) })
+    onStop('outbox relay', () => relay.stop())
+    const partitions = keepLogPartitions(database, logger)
+    onStop('log partitions', () => partitions.stop())
+
+    const bridge: Bridge = {
+      database,
+      keys,
+      logger,
+      live: createLiveStreams(redis, config.SLIPWAY_NAMESPACE, logger),
+      enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
+      wakeRelay: () => relay.kick(),
+    }
+    const handover = createHandover(bridge)
+    onStop('runs in hand', () => handover.settled())
+    const server = await listen(createApp(bridge, handover), {
+      port: config.SLIPWAY_BRIDGE_PORT,
+      host: config.SLIPWAY_BRIDGE_HOST,
+    })
+    onStop('http server', () => server.close())
+    await broker.consume('executor.commands', { prefetch: PREFETCH, handle: handover.handle })
+    onStop('consumer', () => broker.stopConsuming())
+    logger.info('instances are served', { port: server.port, host: config.SLIPWAY_BRIDGE_HOST })
+  },
+})

@@ -1,0 +1,84 @@
+import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { withContext } from '@slipway/runtime'
+import type { Bridge } from '../bridge.ts'
+
+export interface Progress {
+  next_event: number
+  next_line: number
+  finished: boolean
+}
+
+export interface HeldRun {
+  total_steps: number
+  action_count: number
+  request_id: string | null
+}
+
+/**
+ * Locks the live lease of this epoch against its end, so that what the transaction writes is written under it; null when
+ * there is none. The deployment comes first: whoever ends a lease changes the deployment before.
+ */
+export async function lockLease(
+  tx: Queryable,
+  lease: { deploymentId: string; epoch: number; instanceId: string },
+): Promise<HeldRun | null> {
+  const { rows } = await tx.query<HeldRun>(
+    `SELECT d.total_steps, d.request_id,
+            (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
+     FROM deployments d, leases l
+     WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND l.ended_at IS NULL
+     FOR SHARE OF d, l`,
+    [lease.deploymentId, lease.epoch, lease.instanceId],
+  )
+  return rows[0] ?? null
+}
+
+/** Locks how far the run of this epoch has come; a new epoch starts at event 0 and counts the steps afresh. */
+export async function lockProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress> {
+  const found = await selectProgress(tx, deploymentId, epoch)
+  if (found) return found
+  await tx.query(
+    `INSERT INTO run_progress AS p (deployment_id, epoch, ended_steps, completed_steps, failed_steps)
+     SELECT $1, $2, count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
+            count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
+     FROM steps WHERE deployment_id = $1
+     ON CONFLICT (deployment_id) DO UPDATE SET
+       epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, updated_at = now(),
+       ended_steps = EXCLUDED.ended_steps, completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
+     WHERE p.epoch < EXCLUDED.epoch`,
+    [deploymentId, epoch],
+  )
+  const opened = await selectProgress(tx, deploymentId, epoch)
+  if (!opened) throw new Error('the progress of a run was moved to a later epoch under a live lease')
+  return opened
+}
+
+async function selectProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress | undefined> {
+  const { rows } = await tx.query<Progress>(
+    `SELECT next_event, next_line, finished_at IS NOT NULL AS finished
+     FROM run_progress WHERE deployment_id = $1 AND epoch = $2 FOR UPDATE`,
+    [deploymentId, epoch],
+  )
+  return rows[0]
+}
+
+/** Ends a run that can never be handed over, as the instance would have ended it: failed, with the reason. */
+export async function endUnstartedRun(
+  bridge: Bridge,
+  lease: { deploymentId: string; epoch: number; instanceId: string },
+  errorMessage: string,
+): Promise<void> {
+  const { deploymentId, epoch } = lease
+  await bridge.database.transaction(async (tx) => {
+    const run = await lockLease(tx, lease)
+    if (!run) return
+    const progress = await lockProgress(tx, deploymentId, epoch)
+    if (progress.finished || progress.next_event > 0) return
+    await tx.query('UPDATE run_progress SET finished_at = now(), updated_at = now() WHERE deployment_id = $1', [
+      deploymentId,
+    ])
+    const body = { deployment_id: deploymentId, epoch, outcome: 'failed' as const, error_message: errorMessage }
+    await withContext({ request_id: run.request_id }, () => enqueue(tx, [eventMessage('run.finished', body)]))
+  })
+  bridge.wakeRelay()
+}

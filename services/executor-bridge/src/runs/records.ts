@@ -1,0 +1,117 @@
+import type { Queryable } from '@slipway/database'
+import type { ActionDefinition, Plan, StepState, VariableValues } from '@slipway/domain'
+
+/** A run under the live lease of its epoch. */
+export interface LeasedRun {
+  deployment_id: string
+  epoch: number
+  state: string
+  request_id: string | null
+  plan_head: Omit<Plan, 'actions' | 'targets'> & { sealed_under: string }
+  remaining_seconds: number | null
+  instance_id: string
+  base_url: string
+  callback_token_sealed: string
+  /** Events of this epoch have come. */
+  started: boolean
+  finished: boolean
+  next_line: number
+}
+
+export interface ActionRecord {
+  action_id: string
+  action_name: string
+  action_version: string
+  sequence_name: string
+  timeout_seconds: number
+  max_retries: number
+  variables: VariableValues
+  /** Null when the version is gone. */
+  definition: ActionDefinition | null
+}
+
+export interface TargetRecord {
+  id: string
+  name: string
+  variables: VariableValues
+  /** Null when the target is gone. */
+  connection: StoredConnection | null
+  connection_secrets: string | null
+  pinned_host_key: string | null
+}
+
+export type StoredConnection =
+  | { type: 'local' }
+  | { type: 'ssh'; host: string; port?: number; username: string; host_key?: string }
+
+export interface StepRecord {
+  target: number
+  action: number
+  state: StepState
+  retry_count: number
+  ever_failed: boolean
+}
+
+/** The run, if the lease of that epoch is still live. */
+export async function leasedRun(db: Queryable, deploymentId: string, epoch: number): Promise<LeasedRun | null> {
+  const { rows } = await db.query<LeasedRun>(
+    `SELECT l.deployment_id, l.epoch, d.state::text, d.request_id, d.plan_head,
+            CASE WHEN d.deadline_at IS NOT NULL
+              THEN GREATEST(0, EXTRACT(epoch FROM d.deadline_at - now()))::float8 END AS remaining_seconds,
+            i.id AS instance_id, i.base_url, i.callback_token_sealed,
+            COALESCE(p.epoch = l.epoch AND p.next_event > 0, false) AS started,
+            COALESCE(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
+            COALESCE(p.next_line, 0) AS next_line
+     FROM leases l
+     JOIN deployments d ON d.id = l.deployment_id
+     JOIN instances i ON i.id = l.instance_id
+     LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id
+     WHERE l.deployment_id = $1 AND l.epoch = $2 AND l.ended_at IS NULL`,
+    [deploymentId, epoch],
+  )
+  return rows[0] ?? null
+}
+
+export async function isLeaseLive(db: Queryable, deploymentId: string, epoch: number): Promise<boolean> {
+  const { rows } = await db.query('SELECT FROM leases WHERE deployment_id = $1 AND epoch = $2 AND ended_at IS NULL', [
+    deploymentId,
+    epoch,
+  ])
+  return rows.length > 0
+}
+
+export async function actionsOf(db: Queryable, deploymentId: string): Promise<ActionRecord[]> {
+  const { rows } = await db.query<ActionRecord>(
+    `SELECT a.action_id, a.action_name, a.action_version, a.sequence_name, a.timeout_seconds, a.max_retries, a.variables,
+            v.definition
+     FROM deployment_actions a
+     LEFT JOIN source_versions v ON v.source_id = a.action_id AND v.version = a.action_version
+     WHERE a.deployment_id = $1 ORDER BY a.action_index`,
+    [deploymentId],
+  )
+  return rows
+}
+
+export async function targetsOf(db: Queryable, deploymentId: string): Promise<TargetRecord[]> {
+  const { rows } = await db.query<TargetRecord>(
+    `SELECT dt.target_id AS id, dt.target_name AS name, dt.variables,
+            t.connection, t.connection_secrets, f.host_key AS pinned_host_key
+     FROM deployment_targets dt
+     LEFT JOIN targets t ON t.id = dt.target_id
+     LEFT JOIN target_facts f ON f.target_id = dt.target_id
+     WHERE dt.deployment_id = $1 ORDER BY dt.target_index`,
+    [deploymentId],
+  )
+  return rows
+}
+
+/** The steps that something has happened to. */
+export async function touchedSteps(db: Queryable, deploymentId: string): Promise<StepRecord[]> {
+  const { rows } = await db.query<StepRecord>(
+    `SELECT target_index AS target, action_index AS action, state::text AS state, retry_count, ever_failed
+     FROM steps WHERE deployment_id = $1 AND (state <> 'pending' OR retry_count > 0)
+     ORDER BY target_index, action_index`,
+    [deploymentId],
+  )
+  return rows
+}

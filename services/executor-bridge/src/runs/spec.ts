@@ -1,0 +1,103 @@
+import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
+import type { KeyRing } from '@slipway/runtime'
+import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from './records.ts'
+import { openConnectionSecrets, openValues } from './secrets.ts'
+
+const SSH_PORT = 22
+
+/** The run can never be handed over; the message says why and ends up as the deployment's error. */
+export class CannotRun extends Error {
+  override name = 'CannotRun'
+}
+
+/**
+ * Everything an instance needs, secrets in clear: it is sent and forgotten, never logged or stored.
+ * Throws CannotRun when something of it is gone, SecretError when a secret cannot be opened.
+ */
+export function buildSpec(
+  keys: KeyRing,
+  run: LeasedRun,
+  records: { actions: ActionRecord[]; targets: TargetRecord[]; steps: StepRecord[] },
+): RunSpec {
+  const { plan_head: head } = run
+  const open = (values: Record<string, unknown>) => openValues(keys, values, head.sealed_under)
+  const rollingBack = run.state === 'rolling_back' || records.steps.some(({ state }) => ROLLBACK_STATES.has(state))
+  return {
+    deployment_id: run.deployment_id,
+    epoch: run.epoch,
+    request_id: run.request_id,
+    options: head.options,
+    remaining_seconds: run.remaining_seconds,
+    actions: records.actions.map((action) => specAction(action, open)),
+    targets: records.targets.map((target) => specTarget(keys, target, open)),
+    shared_variables: open(head.shared_variables),
+    override_variables: open(head.override_variables),
+    sensitive: head.sensitive,
+    phase: rollingBack ? 'rolling_back' : 'running',
+    steps: records.steps.map(specStep),
+    first_line: run.next_line,
+  }
+}
+
+type Open = (values: Record<string, unknown>) => Record<string, unknown>
+
+function specAction(action: ActionRecord, open: Open): RunAction {
+  const { definition } = action
+  if (definition === null) {
+    throw new CannotRun(`Version ${action.action_version} of action "${action.action_name}" no longer exists`)
+  }
+  return {
+    name: action.action_name,
+    sequence_name: action.sequence_name,
+    script: definition.script,
+    rollback_script: definition.rollback?.script ?? null,
+    interpreter: definition.interpreter ?? 'sh',
+    working_directory: definition.working_directory ?? null,
+    env: definition.env ?? {},
+    timeout_seconds: action.timeout_seconds,
+    max_retries: action.max_retries,
+    variables: open(action.variables),
+  }
+}
+
+function specTarget(keys: KeyRing, target: TargetRecord, open: Open): RunTarget {
+  return {
+    id: target.id,
+    name: target.name,
+    connection: specConnection(keys, target),
+    variables: open(target.variables),
+  }
+}
+
+function specConnection(keys: KeyRing, target: TargetRecord): RunConnection {
+  const { connection } = target
+  if (connection === null) throw new CannotRun(`Target "${target.name}" no longer exists`)
+  if (connection.type === 'local') return { type: 'local' }
+  const { private_key, password } = openConnectionSecrets(keys, target.id, target.connection_secrets)
+  const hostKey = connection.host_key ?? target.pinned_host_key
+  return {
+    type: 'ssh',
+    host: connection.host,
+    port: connection.port ?? SSH_PORT,
+    username: connection.username,
+    ...(private_key === undefined ? {} : { private_key }),
+    ...(password === undefined ? {} : { password }),
+    ...(hostKey === null ? {} : { host_key: hostKey }),
+  }
+}
+
+const ROLLBACK_STATES = new Set(['rolling_back', 'rolled_back', 'rollback_failed'])
+
+function specStep(step: StepRecord): RunSpec['steps'][number] {
+  const { target, action, retry_count } = step
+  switch (step.state) {
+    case 'running':
+      // Whoever gives a new lease decides first what became of such a step.
+      throw new Error(`step ${target}/${action} still counts as running under an earlier epoch`)
+    case 'rolling_back':
+      // Undone again from its beginning: how far the lost instance came is not known.
+      return { target, action, retry_count, state: step.ever_failed ? 'failed' : 'completed' }
+    default:
+      return { target, action, retry_count, state: step.state }
+  }
+}
