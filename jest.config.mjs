@@ -12,7 +12,13 @@ if (names.some((name) => !process.env[name])) {
 export default {
   testEnvironment: 'node',
   testMatch: ['**/*.test.ts'],
-  testPathIgnorePatterns: ['/node_modules/', '/dist/', '/\\.slipway/'],
+  testPathIgnorePatterns: [
+    '/node_modules/',
+    '/dist/',
+    '/\\.slipway/',
+    // They stop servers that other tests use: scripts/test.mjs runs them alone, at the end.
+    ...(process.env.SLIPWAY_TEST_RESTARTS ? [] : ['/tests/restarts/']),
+  ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: {

@@ -1,5 +1,6 @@
 // Runs every test (or those whose path matches the arguments) against real servers, and ends with a line
 // `N passed, N failed`. A file that cannot run counts as one failure; so does a run that ends without a result.
+// What restarts a server that others use (tests/restarts) runs after everything else, one file at a time.
 import { spawn, spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -22,14 +23,15 @@ function count() {
     return { passed: 0, failed: 1 }
   } finally {
     fs.rmSync(result, { force: true })
+    lingered = 0
   }
 }
 
-function runJest() {
+function runJest(options, env = {}) {
   const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js']
-  args.push('--ci', '--json', `--outputFile=${result}`, ...process.argv.slice(2))
+  args.push('--ci', '--json', `--outputFile=${result}`, '--passWithNoTests', ...options)
   // With --json jest prints the whole result on stdout too; what people read goes to stderr.
-  jest = spawn(process.execPath, args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
+  jest = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
   return new Promise((resolve) => {
     const watch = setInterval(() => {
       if (!fs.existsSync(result)) return
@@ -48,9 +50,23 @@ function runJest() {
   })
 }
 
-let code = 1
-if (infra('up', String(process.pid)).status === 0 && infra('test-tools').status === 0) code = await runJest()
-const { passed, failed } = count()
+const paths = process.argv.slice(2)
+const total = { passed: 0, failed: 0 }
+
+async function phase(options, env) {
+  const code = await runJest(options, env)
+  const { passed, failed } = count()
+  total.passed += passed
+  total.failed += code !== 0 && failed === 0 ? 1 : failed
+}
+
+if (infra('up', String(process.pid)).status === 0 && infra('test-tools').status === 0) {
+  await phase(paths)
+  if (paths.length === 0 || paths.some((path) => path.includes('restarts'))) {
+    await phase(['--runInBand', 'tests/restarts'], { SLIPWAY_TEST_RESTARTS: '1' })
+  }
+} else total.failed = 1
 infra('release', String(process.pid))
+const { passed, failed } = total
 console.log(`${passed} passed, ${failed} failed`)
-process.exit(code === 0 && failed === 0 && passed > 0 ? 0 : 1)
+process.exit(failed === 0 && passed > 0 ? 0 : 1)
