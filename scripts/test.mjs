@@ -31,13 +31,18 @@ function runJest(options, env = {}) {
   const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js']
   args.push('--ci', '--json', `--outputFile=${result}`, '--passWithNoTests', ...options)
   // With --json jest prints the whole result on stdout too; what people read goes to stderr.
-  jest = spawn(process.execPath, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'inherit'] })
+  jest = spawn(process.execPath, args, {
+    cwd: root,
+    env: { ...process.env, ...env },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   return new Promise((resolve) => {
     const watch = setInterval(() => {
       if (!fs.existsSync(result)) return
       clearInterval(watch)
-      setTimeout(giveUp, LINGER_MS).unref()
+      linger = setTimeout(giveUp, LINGER_MS)
     }, 500)
+    let linger
     const giveUp = () => {
       console.error('The tests are done, but something they opened keeps jest alive: that counts as a failure.')
       lingered = 1
@@ -45,6 +50,7 @@ function runJest(options, env = {}) {
     }
     jest.on('exit', (code) => {
       clearInterval(watch)
+      clearTimeout(linger)
       resolve(code ?? 1)
     })
   })
