@@ -1,0 +1,360 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contracts'
+import { ended, finished, line, started } from './events.ts'
+import {
+  type Enrolled,
+  endLease,
+  enrolInstance,
+  lease,
+  makeDatabase,
+  post,
+  type RunOptions,
+  type SeededRun,
+  seedRun,
+  startBridge,
+  type TestBridge,
+  type TestDatabase,
+} from './setup.ts'
+
+let db: TestDatabase
+let one: TestBridge
+let other: TestBridge
+let instance: Enrolled
+let slot = 0
+
+beforeAll(async () => {
+  db = await makeDatabase()
+  one = await startBridge(db.database)
+  other = await startBridge(db.database)
+  instance = await enrolInstance(one, { capacity: 100 })
+})
+
+afterAll(async () => {
+  await Promise.all([one?.close(), other?.close()])
+  await db?.drop()
+})
+
+const newRun = (options: Partial<RunOptions> = {}) => {
+  slot += 1
+  return seedRun(db.database, { instanceId: instance.id, slot, ...options })
+}
+
+const send = (run: SeededRun, firstEvent: number, events: RunEvent[], bridge = one, epoch = run.epoch) =>
+  post(`${bridge.url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
+    epoch,
+    first_event: firstEvent,
+    events,
+  })
+
+async function storedLines(run: SeededRun): Promise<string[]> {
+  const { rows } = await db.database.query<{ first_line: number; line_count: number; lines: StoredLine[] }>(
+    'SELECT first_line, line_count, lines FROM log_chunks WHERE deployment_id = $1 ORDER BY first_line',
+    [run.deploymentId],
+  )
+  let next = 0
+  for (const { first_line, line_count, lines } of rows) {
+    expect({ first_line, line_count }).toEqual({ first_line: next, line_count: lines.length })
+    next += line_count
+  }
+  return rows.flatMap(({ lines }) => lines.map(({ m }) => m))
+}
+
+const progressOf = async (run: SeededRun) =>
+  (await db.database.query('SELECT * FROM run_progress WHERE deployment_id = $1', [run.deploymentId])).rows[0]
+
+const stepsOf = async (run: SeededRun) =>
+  (
+    await db.database.query('SELECT * FROM steps WHERE deployment_id = $1 ORDER BY target_index, action_index', [
+      run.deploymentId,
+    ])
+  ).rows
+
+const outboxOf = async (run: SeededRun) =>
+  (
+    await db.database.query<{ type: string; body: unknown }>(
+      `SELECT type, body FROM outbox WHERE body->>'deployment_id' = $1 ORDER BY id`,
+      [run.deploymentId],
+    )
+  ).rows
+
+describe('a batch of events', () => {
+  test('moves steps, keeps the result of each command, stores the lines and counts', async () => {
+    const run = await newRun()
+    const failure = { state: 'failed', exit_code: 3, error_message: 'exit code 3', stderr_tail: 'oops' } as const
+    const events = [
+      started(0, 0),
+      line(0),
+      ended(0, 0, { stdout_tail: 'x'.repeat(3_000) }),
+      started(1, 0),
+      ended(1, 0, failure),
+    ]
+    const skip: RunEvent = {
+      type: 'steps_skipped',
+      at: '2026-01-31T09:00:03Z',
+      steps: [
+        [0, 1],
+        [1, 1],
+      ],
+    }
+    expect(await send(run, 0, [...events, skip])).toEqual({ status: 200, body: { next_event: 6 } })
+
+    expect(await stepsOf(run)).toMatchObject([
+      { state: 'completed', exit_code: 0, ever_failed: false },
+      { state: 'skipped', exit_code: null, started_at: null },
+      { state: 'failed', exit_code: 3, error_message: 'exit code 3', ever_failed: true },
+      { state: 'skipped' },
+    ])
+    expect(await progressOf(run)).toMatchObject({
+      next_event: 6,
+      next_line: 1,
+      ended_steps: 4,
+      completed_steps: 1,
+      failed_steps: 1,
+    })
+    const { rows: results } = await db.database.query(
+      'SELECT * FROM command_results WHERE deployment_id = $1 ORDER BY target_index',
+      [run.deploymentId],
+    )
+    expect(results).toMatchObject([
+      { status: 'completed', stdout_tail: 'x'.repeat(2_000), analysis: null },
+      { status: 'failed', stderr_tail: 'oops', error_message: 'exit code 3', analysis: null },
+    ])
+    expect(one.published.at(-1)).toMatchObject({
+      first_event: 0,
+      next_event: 6,
+      first_line: 0,
+      ended_steps: 4,
+      total_steps: 4,
+    })
+  })
+
+  test('that comes again changes nothing and is acknowledged', async () => {
+    const run = await newRun()
+    const events = [started(0, 0), line(0), line(1), ended(0, 0)]
+    await send(run, 0, events)
+    const before = await Promise.all([stepsOf(run), progressOf(run)])
+    expect((await send(run, 0, events)).body).toEqual({ next_event: 4 })
+    expect(await Promise.all([stepsOf(run), progressOf(run)])).toEqual(before)
+    expect(await storedLines(run)).toEqual(['line 0', 'line 1'])
+  })
+
+  test('that overlaps with what was applied adds only what is new', async () => {
+    const run = await newRun()
+    await send(run, 0, [started(0, 0), line(0), line(1)])
+    expect((await send(run, 1, [line(0), line(1), line(2), ended(0, 0)])).body).toEqual({ next_event: 5 })
+    expect(await storedLines(run)).toEqual(['line 0', 'line 1', 'line 2'])
+    expect(await progressOf(run)).toMatchObject({ next_line: 3, ended_steps: 1 })
+  })
+
+  test('after a gap is not applied; the answer says where to go on', async () => {
+    const run = await newRun()
+    await send(run, 0, [started(0, 0)])
+    expect(await send(run, 2, [ended(0, 0)])).toEqual({ status: 200, body: { next_event: 1 } })
+    expect(await stepsOf(run)).toMatchObject([{ state: 'running' }, {}, {}, {}])
+  })
+
+  test('whose lines leave a gap is refused whole', async () => {
+    const run = await newRun()
+    const { status, body } = await send(run, 0, [started(0, 0), line(1)])
+    expect([status, body.error.code]).toEqual([400, 'VALIDATION_ERROR'])
+    expect(body.error.message).toMatch(/line 1 came where line 0 was expected/)
+    expect(await progressOf(run)).toBeUndefined()
+    expect(await stepsOf(run)).toMatchObject([{ state: 'pending' }, {}, {}, {}])
+  })
+
+  test.each<[string, RunEvent[]]>([
+    ['a target outside the plan', [started(2, 0)]],
+    ['an action outside the plan', [started(0, 2)]],
+    ['a line of a target outside the plan', [{ ...line(0), target: 9 } as RunEvent]],
+    [
+      'a host key of a target outside the plan',
+      [{ type: 'host_key', at: '2026-01-31T09:00:00Z', target: 5, host_key: 'k' }],
+    ],
+    ['a step that ends twice', [started(0, 0), ended(0, 0), ended(0, 0)]],
+    ['an event after the end', [finished(), line(0)]],
+  ])('with %s is refused with 400', async (_what, events) => {
+    const run = await newRun()
+    expect(await send(run, 0, events)).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
+    expect(await progressOf(run)).toBeUndefined()
+  })
+
+  test('that does not fit the schema, is too long or no JSON is refused', async () => {
+    const run = await newRun()
+    const url = `${one.url}/v1/runs/${run.deploymentId}/events`
+    const lines = Array.from({ length: MAX_BATCH_EVENTS + 1 }, (_, n) => line(n))
+    expect((await send(run, 0, lines)).status).toBe(400)
+    expect(
+      (await post(url, instance.credential, { epoch: run.epoch, first_event: 0, events: [{ type: 'x' }] })).status,
+    ).toBe(400)
+    expect((await post(url, instance.credential, '{"epoch":')).body.error.code).toBe('INVALID_BODY')
+    const big = JSON.stringify({ text: 'x'.repeat(9 * 1024 * 1024) })
+    expect((await post(url, instance.credential, big)).status).toBe(413)
+  })
+
+  test('keeps text that Postgres could not: NUL and half surrogates become U+FFFD', async () => {
+    const run = await newRun()
+    const hostile = `a\0b\ud800c \\u0000 😀`
+    const failed = ended(0, 0, { state: 'failed', exit_code: 1, error_message: hostile, stdout_tail: hostile })
+    const odd = { ...line(0, hostile), metadata: { key: hostile } } as RunEvent
+    expect((await send(run, 0, [started(0, 0), odd, failed])).status).toBe(200)
+    const mended = 'a\ufffdb\ufffdc \\u0000 😀'
+    expect(await storedLines(run)).toEqual([mended])
+    expect((await stepsOf(run))[0]).toMatchObject({ error_message: mended })
+  })
+
+  test('a further attempt counts in retry_count and the last one is the result', async () => {
+    const run = await newRun({ maxRetries: 1 })
+    await send(run, 0, [started(0, 0, 0)])
+    await send(run, 1, [
+      started(0, 0, 1),
+      ended(0, 0, { attempt: 1, state: 'failed', exit_code: 7, error_message: 'exit code 7' }),
+    ])
+    expect((await stepsOf(run))[0]).toMatchObject({ state: 'failed', retry_count: 1, exit_code: 7 })
+  })
+
+  test('a rollback keeps exit code and error of the command and the count of failed steps', async () => {
+    const run = await newRun({ targets: 1, actions: 1 })
+    const at = '2026-01-31T09:00:04Z'
+    await send(run, 0, [started(0, 0), ended(0, 0, { state: 'failed', exit_code: 3, error_message: 'exit code 3' })])
+    await send(run, 2, [
+      { type: 'rolling_back', at },
+      { type: 'rollback_started', at, target: 0, action: 0 },
+    ])
+    await send(run, 4, [
+      { type: 'rollback_ended', at, target: 0, action: 0, ok: true, error_message: null },
+      finished('rolled_back'),
+    ])
+    expect(await stepsOf(run)).toMatchObject([{ state: 'rolled_back', exit_code: 3, error_message: 'exit code 3' }])
+    expect(await progressOf(run)).toMatchObject({ ended_steps: 1, completed_steps: 0, failed_steps: 1 })
+    expect(await outboxOf(run)).toEqual([
+      { type: 'run.rolling_back', body: { deployment_id: run.deploymentId, epoch: run.epoch } },
+      {
+        type: 'run.finished',
+        body: { deployment_id: run.deploymentId, epoch: run.epoch, outcome: 'rolled_back', error_message: null },
+      },
+    ])
+  })
+
+  test('tells of the end once, however often it comes', async () => {
+    const run = await newRun()
+    await send(run, 0, [finished('failed')])
+    await send(run, 0, [finished('failed')])
+    expect(await outboxOf(run)).toHaveLength(1)
+    expect((await send(run, 1, [line(0)])).status).toBe(400)
+  })
+
+  test('pins the first host key of a target and never another', async () => {
+    const run = await newRun()
+    const key = (text: string): RunEvent => ({
+      type: 'host_key',
+      at: '2026-01-31T09:00:00Z',
+      target: 1,
+      host_key: text,
+    })
+    await send(run, 0, [key('ssh-ed25519 FIRST')])
+    await send(run, 1, [key('ssh-ed25519 SECOND')])
+    const { rows } = await db.database.query('SELECT * FROM target_facts WHERE target_id = ANY ($1)', [run.targetIds])
+    expect(rows).toEqual([
+      { target_id: run.targetIds[1], host_key: 'ssh-ed25519 FIRST', last_seen_at: expect.any(Date) },
+    ])
+  })
+
+  test('changes nothing about a step that was ended otherwise', async () => {
+    const run = await newRun()
+    await db.database.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
+    expect((await send(run, 0, [started(0, 0), ended(0, 0)])).status).toBe(200)
+    expect(await stepsOf(run)).toMatchObject([{ state: 'cancelled' }, {}, {}, {}])
+    const { rows } = await db.database.query('SELECT FROM command_results WHERE deployment_id = $1', [run.deploymentId])
+    expect(rows).toHaveLength(0)
+  })
+})
+
+describe('the lease', () => {
+  test('fences: without it, under another epoch or for another instance nothing is applied', async () => {
+    const run = await newRun()
+    const stranger = await enrolInstance(one)
+    const url = `${one.url}/v1/runs/${run.deploymentId}/events`
+    const body = { epoch: run.epoch, first_event: 0, events: [started(0, 0)] }
+    const refused = { status: 409, body: { error: { code: 'FENCED' } } }
+    expect(await post(url, stranger.credential, body)).toMatchObject(refused)
+    expect(await send(run, 0, [started(0, 0)], one, run.epoch + 1000)).toMatchObject(refused)
+    await send(run, 0, [started(0, 0)])
+    await endLease(db.database, run.epoch)
+    expect(await send(run, 1, [ended(0, 0)])).toMatchObject(refused)
+    expect((await stepsOf(run))[0]).toMatchObject({ state: 'running' })
+  })
+
+  test('of a later epoch counts events from 0, goes on with the lines and counts steps afresh', async () => {
+    const run = await newRun()
+    await send(run, 0, [started(0, 0), line(0), ended(0, 0), started(1, 0), line(1)])
+    await endLease(db.database, run.epoch)
+    await db.database.query(
+      `UPDATE steps SET state = 'failed', ever_failed = true WHERE deployment_id = $1 AND state = 'running'`,
+      [run.deploymentId],
+    )
+    slot += 1
+    const epoch = await lease(db.database, { deploymentId: run.deploymentId, instanceId: instance.id, slot })
+    expect((await send(run, 0, [line(2), started(0, 1)], one, epoch)).body).toEqual({ next_event: 2 })
+    expect(await storedLines(run)).toEqual(['line 0', 'line 1', 'line 2'])
+    expect(await progressOf(run)).toMatchObject({
+      epoch,
+      next_event: 2,
+      ended_steps: 2,
+      completed_steps: 1,
+      failed_steps: 1,
+    })
+    expect(await send(run, 5, [line(2)])).toMatchObject({ status: 409 })
+  })
+
+  test('needs a credential', async () => {
+    const run = await newRun()
+    const url = `${one.url}/v1/runs/${run.deploymentId}/events`
+    const forged = `${instance.id}.${'A'.repeat(43)}`
+    for (const token of [undefined, 'nonsense', forged]) {
+      expect(await post(url, token, {})).toMatchObject({ status: 401, body: { error: { code: 'UNAUTHORIZED' } } })
+    }
+  })
+})
+
+test('two bridges that apply the same events at once, in different cuts, apply each once', async () => {
+  const run = await newRun({ targets: 10, actions: 2 })
+  const events: RunEvent[] = []
+  let lines = 0
+  for (let target = 0; target < 10; target += 1) {
+    for (let action = 0; action < 2; action += 1) {
+      events.push(started(target, action))
+      for (let n = 0; n < 10; n += 1) events.push(line(lines++))
+      events.push(ended(target, action))
+    }
+  }
+  events.push(finished())
+  const sendAll = async (bridge: TestBridge, size: number) => {
+    for (let next = 0; next < events.length; ) {
+      const { status, body } = await send(run, next, events.slice(next, next + size), bridge)
+      expect(status).toBe(200)
+      next = body.next_event
+    }
+  }
+  await Promise.all([sendAll(one, 7), sendAll(other, 11), sendAll(one, 3), sendAll(other, 50)])
+
+  expect(await storedLines(run)).toEqual(Array.from({ length: lines }, (_, n) => `line ${n}`))
+  expect((await stepsOf(run)).every(({ state }) => state === 'completed')).toBe(true)
+  expect(await progressOf(run)).toMatchObject({
+    next_event: events.length,
+    next_line: lines,
+    ended_steps: 20,
+    completed_steps: 20,
+  })
+  expect(await outboxOf(run)).toHaveLength(1)
+
+  // Every number of an event was told to the watchers exactly once.
+  const told = [...one.published, ...other.published]
+    .filter((batch) => batch.epoch === run.epoch)
+    .sort((a, b) => a.first_event - b.first_event)
+  let next = 0
+  for (const batch of told) {
+    expect(batch.first_event).toBe(next)
+    next = batch.next_event
+  }
+  expect(next).toBe(events.length)
+})

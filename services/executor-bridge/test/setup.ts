@@ -1,0 +1,224 @@
+import { execFileSync } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { deleteTopology } from '@slipway/broker'
+import type { StreamBatch } from '@slipway/contracts'
+import { createDatabase, type Database } from '@slipway/database'
+import { createLogger, KeyRing, uuidv7 } from '@slipway/runtime'
+import type { Bridge } from '../src/bridge.ts'
+import { createApp } from '../src/http/app.ts'
+import { type HttpServer, listen } from '../src/http/server.ts'
+import { createHandover, type Handover } from '../src/runs/handover.ts'
+
+const ROOT = path.resolve(import.meta.dirname, '../../..')
+
+export const ENROLMENT_TOKEN = 'enrolment-token-of-the-tests'
+export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
+export const logger = createLogger({ service: 'test', level: 'error' })
+
+export interface TestDatabase {
+  url: string
+  database: Database
+  drop(): Promise<void>
+}
+
+/** A migrated database of its own. */
+export async function makeDatabase(): Promise<TestDatabase> {
+  const adminUrl = process.env['DATABASE_URL'] ?? ''
+  const name = `slipway_test_${randomBytes(6).toString('hex')}`
+  const admin = createDatabase({ url: adminUrl, applicationName: 'test', max: 1 })
+  await admin.query(`CREATE DATABASE ${name}`)
+  const url = new URL(adminUrl)
+  url.pathname = `/${name}`
+  execFileSync(process.execPath, [path.join(ROOT, 'packages/database/scripts/migrate.mjs'), 'deploy'], {
+    env: { ...process.env, DATABASE_URL: url.href },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  })
+  const database = createDatabase({ url: url.href, applicationName: 'test' })
+  return {
+    url: url.href,
+    database,
+    async drop() {
+      await database.close()
+      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
+      await admin.close()
+    },
+  }
+}
+
+/** Removes what a broker of this namespace declared. */
+export async function removeQueues(namespace: string): Promise<void> {
+  const fromBroker = createRequire(path.join(ROOT, 'packages/broker/package.json'))
+  const { connect } = fromBroker('amqplib') as {
+    connect(url: string): Promise<{
+      createChannel(): Promise<Parameters<typeof deleteTopology>[0]>
+      close(): Promise<void>
+    }>
+  }
+  const model = await connect(process.env['RABBITMQ_URL'] ?? '')
+  await deleteTopology(await model.createChannel(), namespace)
+  await model.close()
+}
+
+export interface TestBridge {
+  bridge: Bridge
+  handover: Handover
+  url: string
+  published: StreamBatch[]
+  close(): Promise<void>
+}
+
+/** A bridge as main.ts makes it, without broker; what it would publish is kept, unless `live` is given. */
+export async function startBridge(database: Database, live?: Bridge['live']): Promise<TestBridge> {
+  const published: StreamBatch[] = []
+  const keep: Bridge['live'] = {
+    async publish(_deploymentId, batch) {
+      published.push(batch)
+    },
+  }
+  const bridge: Bridge = { database, keys, logger, live: live ?? keep, enrolmentToken: ENROLMENT_TOKEN, wakeRelay() {} }
+  const handover = createHandover(bridge)
+  const server: HttpServer = await listen(createApp(bridge, handover), { port: 0, host: '127.0.0.1' })
+  return {
+    bridge,
+    handover,
+    url: `http://127.0.0.1:${server.port}`,
+    published,
+    async close() {
+      await handover.settled()
+      await server.close()
+    },
+  }
+}
+
+export interface Answer {
+  status: number
+  // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field
+  body: any
+}
+
+export async function post(url: string, token: string | undefined, body: unknown): Promise<Answer> {
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+  })
+  return { status: response.status, body: await response.json() }
+}
+
+export const enrolBody = (fields: Record<string, unknown> = {}) => ({
+  name: `instance-${randomBytes(4).toString('hex')}`,
+  version: '0.1.0',
+  base_url: 'http://127.0.0.1:1',
+  capacity: 3,
+  labels: {},
+  callback_token: 'c'.repeat(40),
+  ...fields,
+})
+
+export interface Enrolled {
+  id: string
+  credential: string
+}
+
+export async function enrolInstance(bridge: TestBridge, fields: Record<string, unknown> = {}): Promise<Enrolled> {
+  const { status, body } = await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, enrolBody(fields))
+  if (status !== 201) throw new Error(JSON.stringify(body))
+  return { id: body.instance_id, credential: body.credential }
+}
+
+export interface SeededRun {
+  deploymentId: string
+  epoch: number
+  targetIds: string[]
+}
+
+export interface RunOptions {
+  instanceId: string
+  slot?: number
+  targets?: number
+  actions?: number
+  maxRetries?: number
+}
+
+/** A running deployment under a live lease, as the dispatcher leaves it, with its action and local targets. */
+export async function seedRun(database: Database, options: RunOptions): Promise<SeededRun> {
+  const { instanceId, slot = 0, targets = 2, actions = 2 } = options
+  const deploymentId = uuidv7()
+  const actionId = uuidv7()
+  const targetIds = Array.from({ length: targets }, () => uuidv7())
+  const head = {
+    source: { type: 'action', id: actionId, name: 'release', version: '1.0.0' },
+    tenant: null,
+    environment: null,
+    shared_variables: {},
+    override_variables: {},
+    sensitive: [],
+    sealed_under: deploymentId,
+    options: {
+      target_mode: 'parallel',
+      failure_strategy: 'stop_on_first_failure',
+      rollback_strategy: 'none',
+      priority: 0,
+      timeout_seconds: 60,
+      max_retries: 0,
+      deployment_timeout_seconds: 0,
+      bypass_cache: false,
+    },
+  }
+  return database.transaction(async (tx) => {
+    await tx.query(`INSERT INTO sources (id, kind, name) VALUES ($1, 'action', $2)`, [actionId, actionId])
+    const definition = { type: 'script', script: 'echo hello', env: { A: '1' }, rollback: { script: 'echo back' } }
+    await tx.query(`INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', $2)`, [
+      actionId,
+      JSON.stringify(definition),
+    ])
+    await tx.query(
+      `INSERT INTO targets (id, name, connection) SELECT id, id::text, '{"type":"local"}' FROM unnest($1::uuid[]) AS id`,
+      [targetIds],
+    )
+    await tx.query(
+      `INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection,
+                                total_steps, started_at)
+       VALUES ($1, 'running', 'action', $2, 'release', '1.0.0', $3, '{}', $4, now())`,
+      [deploymentId, actionId, JSON.stringify(head), targets * actions],
+    )
+    await tx.query(
+      `INSERT INTO deployment_actions (deployment_id, action_index, sequence_id, sequence_name, sequence_version,
+         sequence_order, action_id, action_name, action_version, action_order, timeout_seconds, max_retries, has_rollback, variables)
+       SELECT $1, n, $2, 'release', '1.0.0', 0, $2, 'release ' || n, '1.0.0', n, 60, $3, true, '{}'
+       FROM generate_series(0, $4::int - 1) AS n`,
+      [deploymentId, actionId, options.maxRetries ?? 0, actions],
+    )
+    await tx.query(
+      `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables)
+       SELECT $1, n - 1, id, 'target ' || (n - 1), '{}' FROM unnest($2::uuid[]) WITH ORDINALITY AS t (id, n)`,
+      [deploymentId, targetIds],
+    )
+    await tx.query(
+      `INSERT INTO steps (deployment_id, target_index, action_index)
+       SELECT $1, t, a FROM generate_series(0, $2::int - 1) AS t, generate_series(0, $3::int - 1) AS a`,
+      [deploymentId, targets, actions],
+    )
+    const epoch = await lease(tx, { deploymentId, instanceId, slot })
+    return { deploymentId, epoch, targetIds }
+  })
+}
+
+export async function lease(
+  db: Pick<Database, 'query'>,
+  run: { deploymentId: string; instanceId: string; slot: number },
+): Promise<number> {
+  const { rows } = await db.query<{ epoch: number }>(
+    'INSERT INTO leases (instance_id, slot, deployment_id) VALUES ($1, $2, $3) RETURNING epoch',
+    [run.instanceId, run.slot, run.deploymentId],
+  )
+  return rows[0]?.epoch ?? 0
+}
+
+export const endLease = (database: Database, epoch: number) =>
+  database.query(`UPDATE leases SET ended_at = now(), end_reason = 'test' WHERE epoch = $1`, [epoch])
