@@ -1,0 +1,111 @@
+import type { IdKind } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { type FieldError, missingRecords, validationProblem } from '@slipway/domain'
+import type { CallingUser } from '../identity/calling-user.ts'
+import { visibleSql } from '../tenancy/visibility.ts'
+import { recordKey } from './record-id.ts'
+
+/** An id that stands in a body, and where. */
+export interface Reference {
+  /** JSON Pointer. */
+  path: string
+  kind: IdKind
+  id: string
+}
+
+interface ReferredRecord {
+  id: string
+  number: number
+  tenant_id: string | null
+}
+
+const RECORDS: Record<IdKind, string> = {
+  action: `SELECT id, number, tenant_id FROM sources WHERE kind = 'action'`,
+  sequence: `SELECT id, number, tenant_id FROM sources WHERE kind = 'sequence'`,
+  solution: `SELECT id, number, tenant_id FROM sources WHERE kind = 'solution'`,
+  target: 'SELECT id, number, tenant_id FROM targets',
+  environment: 'SELECT id, number, tenant_id FROM environments',
+  // A tenant belongs to itself.
+  tenant: 'SELECT id, number, id AS tenant_id FROM tenants',
+}
+
+/** The records that a body refers to, by the place where each id stands. */
+export class References {
+  readonly #found: Map<string, ReferredRecord>
+
+  private constructor(found: Map<string, ReferredRecord>) {
+    this.#found = found
+  }
+
+  /**
+   * Finds all of them, one query a kind. A record that the caller may not see does not exist.
+   * @throws Problem NOT_FOUND that lists all that are missing
+   */
+  static async resolve(db: Queryable, caller: CallingUser, references: Reference[]): Promise<References> {
+    const found = new Map<string, ReferredRecord>()
+    for (const kind of new Set(references.map((reference) => reference.kind))) {
+      const ofKind = references.filter((reference) => reference.kind === kind)
+      const records = await findRecords(db, caller, kind, ofKind)
+      for (const { path, id } of ofKind) {
+        const key = recordKey(kind, id)
+        const record = records.find(
+          (each) => key !== null && ('id' in key ? each.id === key.id : each.number === key.number),
+        )
+        if (record !== undefined) found.set(path, record)
+      }
+    }
+    const missing = references.filter(({ path }) => !found.has(path))
+    if (missing.length > 0) throw missingRecords(missing.map(({ path, id }) => ({ path, id })))
+    return new References(found)
+  }
+
+  /** The UUID of the record at this place; null where the body names none. */
+  id(path: string): string | null {
+    return this.#found.get(path)?.id ?? null
+  }
+
+  /** The tenant that a new record of this caller gets: their own, else the one that `/tenant_id` names, else none. */
+  tenantFor(caller: CallingUser): string | null {
+    return caller.tenant_id ?? this.id('/tenant_id')
+  }
+
+  /**
+   * A record may refer to shared ones and to those of its own tenant.
+   * @throws Problem VALIDATION_ERROR that lists the others
+   */
+  requireFit(tenantId: string | null): void {
+    const misfits: FieldError[] = []
+    for (const [path, record] of this.#found) {
+      if (path === '/tenant_id' || record.tenant_id === null || record.tenant_id === tenantId) continue
+      misfits.push({ path, message: 'belongs to another tenant than the record that refers to it' })
+    }
+    if (misfits.length > 0) throw validationProblem(misfits)
+  }
+}
+
+async function findRecords(
+  db: Queryable,
+  caller: CallingUser,
+  kind: IdKind,
+  references: Reference[],
+): Promise<ReferredRecord[]> {
+  const keys = references.map(({ id }) => recordKey(kind, id)).filter((key) => key !== null)
+  const { rows } = await db.query<ReferredRecord>(
+    `SELECT id, number, tenant_id FROM (${RECORDS[kind]}) r
+     WHERE (id = ANY($1::uuid[]) OR number = ANY($2::int[])) AND ${visibleSql('r', 3)}`,
+    [
+      keys.flatMap((key) => ('id' in key ? [key.id] : [])),
+      keys.flatMap((key) => ('number' in key ? [key.number] : [])),
+      caller.tenant_id,
+    ],
+  )
+  return rows
+}
+
+/** References of the optional, nullable id fields of a body. */
+export function fieldReferences(body: object, fields: Partial<Record<string, IdKind>>): Reference[] {
+  return Object.entries(fields).flatMap(([field, kind]) => {
+    const id = (body as Record<string, unknown>)[field]
+    return typeof id === 'string' && kind !== undefined ? [{ path: `/${field}`, kind, id }] : []
+  })
+}

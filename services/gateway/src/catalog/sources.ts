@@ -1,0 +1,190 @@
+import type { Prisma } from '@slipway/database'
+import {
+  compareVersions,
+  conflict,
+  encodeSqid,
+  insufficientPermissions,
+  notFound,
+  pageOf,
+  parsePage,
+  resolveVersion,
+  type SourceType,
+  type VariableValues,
+} from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import type { Dependencies } from '../dependencies.ts'
+import type { Answer, Call, JsonHandler } from '../http/handler.ts'
+import { isUniqueViolation } from '../http/problem-of.ts'
+import type { CallingUser } from '../identity/calling-user.ts'
+import { type Viewer, visible } from '../tenancy/visibility.ts'
+import {
+  type Definition,
+  definitionReferences,
+  definitionRules,
+  shownDefinition,
+  storedDefinition,
+} from './definitions.ts'
+import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { recordKey } from './record-id.ts'
+import { fieldReferences, References } from './references.ts'
+import { sensitiveNames } from './variables.ts'
+
+interface VersionInput {
+  version: string
+  definition: Definition
+}
+
+interface SourceInput extends VersionInput {
+  name: string
+  description?: string | null
+  tenant_id?: string | null
+}
+
+const withVersions = { versions: { select: { version: true, created_at: true } } } as const
+type SourceRow = Prisma.SourceGetPayload<{ include: typeof withVersions }>
+type VersionLine = SourceRow['versions'][number]
+
+/** The identity that the secrets of a version are sealed for. */
+const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
+
+/** Actions, sequences and solutions differ in their definitions alone. */
+export function sourceHandlers(kind: SourceType, { database, keys }: Dependencies) {
+  const { prisma } = database
+  const what = `The ${kind}`
+
+  async function find(viewer: Viewer, id: string): Promise<SourceRow> {
+    const key = recordKey(kind, id)
+    const where = { ...key, kind, AND: visible(viewer) }
+    const source = key && (await prisma.source.findFirst({ where, include: withVersions }))
+    if (source === null) throw notFound(what)
+    return source
+  }
+
+  /** Published versions never change, so what is read back is what was stored. */
+  async function shownVersion(
+    viewer: Viewer,
+    row: { source_id: string; version: string; created_at: Date; definition: unknown; secrets: string | null },
+  ) {
+    const { source_id, version, created_at, definition, secrets } = row
+    const hidden =
+      secrets === null ? {} : (JSON.parse(keys.openText(secrets, secretsOf(source_id, version))) as VariableValues)
+    const names = kind === 'action' ? [] : await sensitiveNames(database, viewer)
+    return {
+      version,
+      created_at,
+      definition: shownDefinition(kind, definition as Definition, Object.keys(hidden), names),
+    }
+  }
+
+  function versionRow(sourceId: string, { version, definition }: VersionInput, references: References) {
+    const stored = storedDefinition(kind, definition, references)
+    const hasSecrets = Object.keys(stored.secrets).length > 0
+    return {
+      version,
+      definition: stored.definition as unknown as Prisma.InputJsonObject,
+      secrets: hasSecrets ? keys.seal(JSON.stringify(stored.secrets), secretsOf(sourceId, version)) : null,
+    }
+  }
+
+  const list = ({ caller, query }: SourceCall<{ search?: string; page?: string; limit?: string }>): Promise<Answer> => {
+    const where = { kind, AND: [visible(caller), nameContains(query.search)] }
+    return answerPage(
+      query,
+      () => prisma.source.count({ where }),
+      async (slice) => {
+        const rows = await prisma.source.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withVersions })
+        return rows.map((row) => listItem(kind, row))
+      },
+    )
+  }
+
+  const create = async ({ caller, body }: SourceCall): Promise<Answer> => {
+    const input = body as SourceInput
+    const references = await References.resolve(database, caller, [
+      ...fieldReferences(input, { tenant_id: 'tenant' }),
+      ...definitionReferences(kind, input.definition),
+    ])
+    const tenant_id = references.tenantFor(caller)
+    references.requireFit(tenant_id)
+    const id = uuidv7()
+    const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
+    try {
+      const source = await prisma.source.create({
+        data: { ...data, versions: { create: versionRow(id, input, references) } },
+        include: withVersions,
+      })
+      return { status: 201, body: record(kind, source) }
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw conflict(`There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${input.name}"`)
+    }
+  }
+
+  const createVersion = async ({ caller, params, body }: SourceCall): Promise<Answer> => {
+    const input = body as VersionInput
+    const source = await find(caller, params['id'] ?? '')
+    requireOwner(caller, source, kind)
+    const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
+    references.requireFit(source.tenant_id)
+    try {
+      const row = await prisma.sourceVersion.create({
+        data: { source_id: source.id, ...versionRow(source.id, input, references) },
+      })
+      return { status: 201, body: await shownVersion(caller, row) }
+    } catch (error) {
+      if (!isUniqueViolation(error)) throw error
+      throw conflict(`${what} has a version ${input.version} already, and a published version never changes`)
+    }
+  }
+
+  const getVersion = async ({ caller, params }: SourceCall): Promise<Answer> => {
+    const { id: source_id } = await find(caller, params['id'] ?? '')
+    const key = { source_id, version: params['version'] ?? '' }
+    const row = await prisma.sourceVersion.findUnique({ where: { source_id_version: key } })
+    if (row === null) throw notFound(`This version of the ${kind}`)
+    return { status: 200, body: await shownVersion(caller, row) }
+  }
+
+  return {
+    list: { handle: list },
+    create: { handle: create, check: definitionRules(kind) },
+    get: {
+      handle: async ({ caller, params }: SourceCall) => ({
+        status: 200,
+        body: record(kind, await find(caller, params['id'] ?? '')),
+      }),
+    },
+    createVersion: { handle: createVersion, check: definitionRules(kind) },
+    listVersions: {
+      async handle({ caller, params, query }: SourceCall<{ search?: string; page?: string; limit?: string }>) {
+        const { versions } = await find(caller, params['id'] ?? '')
+        const matching = newestFirst(versions).filter(({ version }) => version.includes(query.search ?? ''))
+        const page = parsePage(query)
+        const data = matching.slice(page.offset, page.offset + page.limit)
+        return { status: 200, body: { data, meta: pageOf(page, matching.length) } }
+      },
+    },
+    getVersion: { handle: getVersion },
+  } satisfies Record<string, { handle(call: never): Promise<Answer>; check?: JsonHandler<'createAction'>['check'] }>
+}
+
+type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller'> & {
+  query: Query
+}
+
+/** Records that are shared by all tenants can be read and used by a tenant, not changed. */
+function requireOwner(caller: CallingUser, source: SourceRow, kind: SourceType): void {
+  if (caller.tenant_id !== null && source.tenant_id === null)
+    throw insufficientPermissions(`${kind}s:update for shared records`)
+}
+
+function listItem(kind: SourceType, row: SourceRow) {
+  const { id, number, name, description, tenant_id, created_at, updated_at, versions } = row
+  const latest_version = resolveVersion(versions.map(({ version }) => version))
+  return { id, sqid: encodeSqid(kind, number), name, description, tenant_id, created_at, updated_at, latest_version }
+}
+
+const record = (kind: SourceType, row: SourceRow) => ({ ...listItem(kind, row), versions: newestFirst(row.versions) })
+
+const newestFirst = (versions: VersionLine[]) =>
+  versions.toSorted((a, b) => b.created_at.getTime() - a.created_at.getTime() || compareVersions(b.version, a.version))

@@ -1,0 +1,48 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { commonConfig, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+
+/** What the gateway reads from its environment. */
+export const gatewayConfig = Type.Object({
+  DATABASE_URL: commonConfig.DATABASE_URL,
+  RABBITMQ_URL: commonConfig.RABBITMQ_URL,
+  REDIS_URL: commonConfig.REDIS_URL,
+  SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
+  SLIPWAY_MANAGEMENT_PORT: commonConfig.SLIPWAY_MANAGEMENT_PORT,
+  SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
+  SLIPWAY_NAMESPACE: commonConfig.SLIPWAY_NAMESPACE,
+  SLIPWAY_ENCRYPTION_KEYS: commonConfig.SLIPWAY_ENCRYPTION_KEYS,
+  SLIPWAY_JWT_KEYS: secretVariable({
+    description: 'Keys that sign access tokens, comma separated; the first signs, the others still verify',
+    expects: '`<key id>:<base64 of at least 32 bytes>`, comma separated',
+    examples: ['2026-01:<output of `openssl rand -base64 32`>'],
+  }),
+  SLIPWAY_PORT: portVariable({ default: 8080, description: 'Port of the API', examples: [8080] }),
+  SLIPWAY_HOST: Type.String({
+    default: '127.0.0.1',
+    minLength: 1,
+    description: 'Address on which the API listens',
+    examples: ['0.0.0.0'],
+  }),
+  SLIPWAY_LOG_STREAM_URL: urlVariable({
+    schemes: ['http', 'https'],
+    description: 'Where the log-stream service is',
+    examples: ['http://127.0.0.1:8081'],
+  }),
+  SLIPWAY_ADMIN_EMAIL: Type.Optional(
+    Type.String({
+      format: 'email',
+      maxLength: 320,
+      expects: 'an e-mail address',
+      description: 'E-mail of the first administrator; read only while there is no user',
+      examples: ['admin@example.com'],
+    }),
+  ),
+  SLIPWAY_ADMIN_PASSWORD: Type.Optional(
+    secretVariable({
+      description: 'Password of the first administrator, 12 to 128 characters; read only while there is no user',
+      examples: ['<12 to 128 characters>'],
+    }),
+  ),
+})
+
+export type GatewayConfig = Static<typeof gatewayConfig>

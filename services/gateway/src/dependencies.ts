@@ -1,0 +1,24 @@
+import type { Broker } from '@slipway/broker'
+import type { Database } from '@slipway/database'
+import type { HealthReport, KeyRing, Logger } from '@slipway/runtime'
+import type { Cache } from './cache.ts'
+import type { AccessTokens } from './identity/access-token.ts'
+import type { PasswordHasher } from './identity/passwords.ts'
+
+/** Everything that handlers work with; made once in main.ts. */
+export interface Dependencies {
+  database: Database
+  broker: Pick<Broker, 'request'>
+  cache: Cache
+  keys: KeyRing
+  accessTokens: AccessTokens
+  passwords: PasswordHasher
+  logger: Logger
+  /** Prefix of names in Redis. */
+  namespace: string
+  /** Where live streams are served. */
+  logStreamUrl: string
+  readiness(): Promise<HealthReport>
+  /** Called after a transaction that put messages into the outbox. */
+  outboxChanged(): void
+}

@@ -1,0 +1,40 @@
+import type { Queryable } from '@slipway/database'
+import type { Answer, Call } from '../http/handler.ts'
+import { isoTime, jsonObject, milliseconds } from './summary-sql.ts'
+import { requireVisible } from './visible-deployment.ts'
+
+const TAIL_CHARACTERS = 2_000
+
+const RESULT = jsonObject({
+  id: 'step_id(r.deployment_id, r.target_index, r.action_index)',
+  target_id: 't.target_id',
+  target_name: 't.target_name',
+  action_name: 'a.action_name',
+  status: 'r.status',
+  exit_code: 'r.exit_code',
+  stdout_tail: `right(r.stdout_tail, ${TAIL_CHARACTERS})`,
+  stderr_tail: `right(r.stderr_tail, ${TAIL_CHARACTERS})`,
+  error_message: 'r.error_message',
+  started_at: isoTime('r.started_at'),
+  completed_at: isoTime('r.completed_at'),
+  duration_ms: milliseconds('r.started_at', 'r.completed_at'),
+  analysis: 'r.analysis',
+})
+
+/** What became of each command that ended, by start; what does not apply is left out. */
+export async function listCommandResults(
+  db: Queryable,
+  { caller, params }: Call<'listCommandResults'>,
+): Promise<Answer> {
+  const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
+  const { rows } = await db.query<{ results: string }>(
+    `SELECT coalesce(json_agg(json_strip_nulls(${RESULT})
+              ORDER BY r.started_at, r.target_index, r.action_index), '[]')::text AS results
+     FROM command_results r
+     JOIN deployment_targets t ON t.deployment_id = r.deployment_id AND t.target_index = r.target_index
+     JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index
+     WHERE r.deployment_id = $1`,
+    [id],
+  )
+  return { status: 200, json: rows[0]?.results ?? '[]' }
+}

@@ -1,0 +1,52 @@
+import type { Queryable } from '@slipway/database'
+import { insufficientPermissions } from '@slipway/domain'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import { type CallingUser, messageCaller } from '../identity/calling-user.ts'
+import { command } from './command.ts'
+import { answerDetail, readDetail } from './detail.ts'
+import { requireVisible } from './visible-deployment.ts'
+
+export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'cancelDeployment' | 'cancelPending'> {
+  return {
+    cancelDeployment: {
+      async handle({ caller, params, body, requestId }) {
+        const { id, tenant_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
+        requireOwn(caller, tenant_id)
+        const message = { deployment_id: id, caller: messageCaller(caller), ...body }
+        await command(broker, 'deployment.cancel', message, {
+          requestId,
+          lookUp: async () =>
+            (await isCancelled(database, 'deployments', 'state', id)) ? { deployment_id: id } : null,
+        })
+        return answerDetail(200, await readDetail(database, caller, id, { plan: 'none' }))
+      },
+    },
+
+    cancelPending: {
+      async handle({ caller, params, requestId }) {
+        const { id, tenant_id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
+        requireOwn(caller, tenant_id)
+        const message = { pending_request_id: id, caller: messageCaller(caller) }
+        await command(broker, 'pending.cancel', message, {
+          requestId,
+          lookUp: async () =>
+            (await isCancelled(database, 'pending_requests', 'status', id)) ? { pending_request_id: id } : null,
+        })
+        return { status: 200 }
+      },
+    },
+  }
+}
+
+/** What belongs to no tenant can be seen by all and changed only by those who are bound to none. */
+function requireOwn(caller: CallingUser, tenantId: string | null): void {
+  if (caller.tenant_id !== null && tenantId === null) {
+    throw insufficientPermissions('deployments:cancel for what belongs to no tenant')
+  }
+}
+
+async function isCancelled(db: Queryable, table: string, column: string, id: string): Promise<boolean> {
+  const { rowCount } = await db.query(`SELECT FROM ${table} WHERE id = $1 AND ${column} = 'cancelled'`, [id])
+  return rowCount === 1
+}

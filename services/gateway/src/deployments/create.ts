@@ -1,0 +1,101 @@
+import type { CommandReply } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import type { VariableValues } from '@slipway/domain'
+import { type KeyRing, uuidv7 } from '@slipway/runtime'
+import type { Dependencies } from '../dependencies.ts'
+import type { Answer, HandlersOf } from '../http/handler.ts'
+import { messageCaller } from '../identity/calling-user.ts'
+import { command } from './command.ts'
+import { answerDetail, readDetail } from './detail.ts'
+import { authorizeOverride, createRules, redeployRules } from './request-rules.ts'
+import { requireVisible } from './visible-deployment.ts'
+
+type StartOutcome = CommandReply<'plan.create'>
+type CreateOperation = 'createDeployment' | 'previewDeployment' | 'redeployDeployment'
+
+interface GivenValues {
+  variables?: VariableValues
+  prompted_values?: VariableValues
+}
+
+export function createHandlers({ database, broker, keys }: Dependencies): HandlersOf<CreateOperation> {
+  const lookUp = (commandId: string) => () => startOutcome(database, commandId)
+  const rules = { authorize: authorizeOverride, check: createRules }
+
+  return {
+    createDeployment: {
+      ...rules,
+      async handle({ caller, body, requestId }) {
+        const { variables, prompted_values, dry_run, ...request } = body
+        const command_id = uuidv7()
+        const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
+        const message = { command_id, caller: messageCaller(caller), request, sealed_values }
+        if (dry_run === true) {
+          return { status: 200, body: await command(broker, 'plan.preview', message, { requestId }) }
+        }
+        const started = await command(broker, 'plan.create', message, { requestId, lookUp: lookUp(command_id) })
+        if (started.outcome === 'queued') return queued(started)
+        const { deployment_id } = started
+        const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
+        const envelope = { deployment_id, pending: false, message: 'The deployment has started' }
+        return answerDetail(201, detail, {
+          before: `${JSON.stringify(envelope).slice(0, -1)},"deployment":`,
+          after: '}',
+        })
+      },
+    },
+
+    previewDeployment: {
+      ...rules,
+      async handle({ caller, body, requestId }) {
+        const { variables, prompted_values, ...request } = body
+        const command_id = uuidv7()
+        const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
+        const message = { command_id, caller: messageCaller(caller), request, sealed_values }
+        return { status: 200, body: await command(broker, 'plan.preview', message, { requestId }) }
+      },
+    },
+
+    redeployDeployment: {
+      authorize: authorizeOverride,
+      check: redeployRules,
+      async handle({ caller, params, body, requestId }) {
+        const { id: deployment_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
+        const { variables, prompted_values, ...request } = body
+        const command_id = uuidv7()
+        const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
+        const message = { command_id, caller: messageCaller(caller), deployment_id, request, sealed_values }
+        const started = await command(broker, 'plan.redeploy', message, { requestId, lookUp: lookUp(command_id) })
+        if (started.outcome === 'queued') return queued(started)
+        const options = { plan: 'none', asStarted: true } as const
+        return answerDetail(201, await readDetail(database, caller, started.deployment_id, options))
+      },
+    },
+  }
+}
+
+function queued({ pending_request_id, message }: Extract<StartOutcome, { outcome: 'queued' }>): Answer {
+  return { status: 202, body: { pending_request_id, pending: true, message } }
+}
+
+/** Values may be secrets, so they travel sealed, for this one command. */
+function sealValues(
+  keys: KeyRing,
+  commandId: string,
+  { variables, prompted_values }: { [K in keyof GivenValues]: GivenValues[K] | undefined },
+): string | null {
+  if (variables === undefined && prompted_values === undefined) return null
+  return keys.seal(JSON.stringify({ variables, prompted_values }), `command:${commandId}`)
+}
+
+/** The id of a command becomes the id of what it starts, or of what waits. */
+async function startOutcome(db: Queryable, commandId: string): Promise<StartOutcome | null> {
+  const { rows } = await db.query<{ started: boolean; queued: boolean }>(
+    `SELECT EXISTS (SELECT FROM deployments WHERE id = $1) AS started,
+            EXISTS (SELECT FROM pending_requests WHERE id = $1) AS queued`,
+    [commandId],
+  )
+  if (rows[0]?.started) return { outcome: 'started', deployment_id: commandId }
+  if (!rows[0]?.queued) return null
+  return { outcome: 'queued', pending_request_id: commandId, message: 'The deployment waits for a free instance' }
+}

@@ -1,0 +1,134 @@
+import type { CommandBody } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
+import type { Answer } from '../http/handler.ts'
+import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
+import { readSteps } from './steps.ts'
+import { jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from './summary-sql.ts'
+
+type StartCommand = CommandBody<'deployment.start'>
+
+interface DetailRow {
+  /** The summary, as JSON text. */
+  summary: string
+  plan_head: Omit<StartCommand['plan'], 'actions' | 'targets'>
+  selection: StartCommand['selection']
+  /** The variables of each action, in plan order. */
+  action_variables: VariableValues[]
+  target_count: number
+  error_message: string | null
+  analysis_enabled: boolean
+  source_deployment_id: string | null
+  created_at: Date
+}
+
+export interface DetailOptions {
+  /** `none` where the interface says that `plan` is null. */
+  plan: 'full' | 'none'
+  /** Tells the deployment as it was when it started. */
+  asStarted?: boolean
+}
+
+/**
+ * The detail of a deployment as JSON text, in pieces: the steps of a large plan are more than one wants in memory.
+ * @throws Problem NOT_FOUND when there is none that the viewer may see
+ */
+export async function readDetail(
+  db: Queryable,
+  viewer: Viewer,
+  id: string,
+  { plan, asStarted = false }: DetailOptions,
+): Promise<AsyncIterable<string>> {
+  const row = await findDetail(db, viewer, id, asStarted)
+  const rest = {
+    config: configOf(row),
+    // What a create answers is told before anything could have failed.
+    error_message: asStarted ? null : row.error_message,
+    analysis_enabled: row.analysis_enabled,
+    ...(row.source_deployment_id === null ? {} : { source_deployment_id: row.source_deployment_id }),
+  }
+  const head = `${row.summary.slice(0, -1)},${JSON.stringify(rest).slice(1, -1)},"plan":`
+  return pieces(head, plan === 'full' ? planPieces(db, id, row, asStarted) : null)
+}
+
+/** Answers with a detail; small ones whole. */
+export async function answerDetail(status: number, detail: AsyncIterable<string>, around?: Around): Promise<Answer> {
+  const { before = '', after = '' } = around ?? {}
+  const first: string[] = []
+  let size = 0
+  const iterator = detail[Symbol.asyncIterator]()
+  for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
+    first.push(next.value)
+    size += next.value.length
+    if (size > WHOLE_CHARACTERS) return { status, chunks: rejoin(before + first.join(''), iterator, after) }
+  }
+  return { status, json: before + first.join('') + after }
+}
+
+interface Around {
+  before: string
+  after: string
+}
+
+const WHOLE_CHARACTERS = 4_000_000
+
+async function* rejoin(first: string, rest: AsyncIterator<string>, after: string): AsyncGenerator<string> {
+  yield first
+  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
+  yield after
+}
+
+async function* pieces(head: string, plan: AsyncIterable<string> | null): AsyncGenerator<string> {
+  yield head
+  if (plan === null) yield 'null'
+  else yield* plan
+  yield '}'
+}
+
+async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted: boolean): AsyncGenerator<string> {
+  const { plan_head, action_variables, target_count, created_at } = row
+  const actions = action_variables.map((variables) => ({ variables }))
+  const rest = {
+    target_count,
+    resolved_variables: resolvedVariables({ ...plan_head, actions, targets: [] } as unknown as Plan),
+    tenant_name: plan_head.tenant?.name ?? null,
+    environment_name: plan_head.environment?.name ?? null,
+    created_at: created_at.toISOString(),
+  }
+  yield `${JSON.stringify(rest).slice(0, -1)},"steps":[`
+  yield* readSteps(db, { id, targetCount: target_count, actionCount: actions.length, asStarted })
+  yield ']}'
+}
+
+function configOf({
+  plan_head: { options, override_variables, sensitive, tenant, environment },
+  selection,
+}: DetailRow) {
+  const { target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries } = options
+  return {
+    ...{ target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries },
+    target_ids: selection.target_ids,
+    target_tags: selection.target_tags,
+    variables: mask(override_variables, sensitive),
+    tenant_id: tenant?.id ?? null,
+    environment_id: environment?.id ?? null,
+  }
+}
+
+async function findDetail(db: Queryable, viewer: Viewer, id: string, asStarted: boolean): Promise<DetailRow> {
+  const { rows } = isUuid(id)
+    ? await db.query<DetailRow>(
+        `SELECT ${jsonObject(asStarted ? SUMMARY_AS_STARTED : SUMMARY)}::text AS summary,
+           d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.created_at,
+           (SELECT coalesce(json_agg(a.variables ORDER BY a.action_index), '[]')
+            FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_variables,
+           (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
+         FROM ${withProgress('deployments')}
+         WHERE d.id = $2 AND ${visibleSql('d', 1)}`,
+        [viewer.tenant_id, id],
+      )
+    : { rows: [] }
+  const [row] = rows
+  if (row === undefined) throw notFound('The deployment')
+  return row
+}

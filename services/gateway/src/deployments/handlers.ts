@@ -1,0 +1,34 @@
+import type { OperationId } from '@slipway/contracts'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import { listCommandResults } from './analysis.ts'
+import { cancelHandlers } from './cancel.ts'
+import { createHandlers } from './create.ts'
+import { answerDetail, readDetail } from './detail.ts'
+import { listLogs } from './history.ts'
+import { listDeployments } from './list.ts'
+import { listPending } from './pending.ts'
+
+type ReadOperation = Extract<
+  OperationId,
+  'listDeployments' | 'getDeployment' | 'listPending' | 'listDeploymentLogs' | 'listCommandResults'
+>
+
+function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
+  return {
+    listDeployments: { handle: (call) => listDeployments(database, call) },
+    getDeployment: {
+      handle: async ({ caller, params }) =>
+        answerDetail(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
+    },
+    listPending: { handle: (call) => listPending(database, call) },
+    listDeploymentLogs: { handle: (call) => listLogs(database, call) },
+    listCommandResults: { handle: (call) => listCommandResults(database, call) },
+  }
+}
+
+export const deploymentHandlers = (dependencies: Dependencies) => ({
+  ...readHandlers(dependencies),
+  ...createHandlers(dependencies),
+  ...cancelHandlers(dependencies),
+})

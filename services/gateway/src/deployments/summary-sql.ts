@@ -1,0 +1,59 @@
+import { DEPLOYMENT_STATES, isFinalDeploymentState, type SourceType } from '@slipway/domain'
+
+/** A timestamp as the interface writes it. */
+export const isoTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
+
+export const milliseconds = (from: string, to: string) => `round(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`
+
+const finalStates = DEPLOYMENT_STATES.filter(isFinalDeploymentState).map((state) => `'${state}'`)
+
+/** `solution_id`, `solution_name`, `solution_version` and so on: null but for the type of the source. */
+function sourceFields(type: SourceType): Record<string, string> {
+  const field = (name: string) => `CASE WHEN d.source_type = '${type}' THEN d.source_${name} END`
+  return { [`${type}_id`]: field('id'), [`${type}_name`]: field('name'), [`${type}_version`]: field('version') }
+}
+
+/** The deployments of this table or subquery as `d`, and how far they have come as `p`. */
+export const withProgress = (deployments: string) =>
+  `${deployments} d LEFT JOIN run_progress p ON p.deployment_id = d.id`
+
+/** The fields of a deployment summary, each with the expression that gives it. */
+export const SUMMARY: Record<string, string> = {
+  id: 'd.id',
+  source_type: 'd.source_type',
+  ...sourceFields('solution'),
+  ...sourceFields('sequence'),
+  ...sourceFields('action'),
+  state: 'd.state',
+  progress: `CASE WHEN d.state IN (${finalStates.join(', ')}) THEN 1
+    ELSE coalesce(p.ended_steps::float8 / nullif(d.total_steps, 0), 0) END`,
+  total_steps: 'd.total_steps',
+  completed_steps: 'coalesce(p.completed_steps, 0)',
+  failed_steps: 'coalesce(p.failed_steps, 0)',
+  tenant_id: 'd.tenant_id',
+  tenant_name: 'd.tenant_name',
+  environment_id: 'd.environment_id',
+  environment_name: 'd.environment_name',
+  triggered_by: 'd.triggered_by',
+  created_at: isoTime('d.created_at'),
+  started_at: isoTime('d.started_at'),
+  completed_at: isoTime('d.completed_at'),
+  duration_ms: milliseconds('d.started_at', 'd.completed_at'),
+}
+
+/** The same as it was at the start: what a create answers, however soon the deployment ends. */
+export const SUMMARY_AS_STARTED: Record<string, string> = {
+  ...SUMMARY,
+  state: `'running'`,
+  progress: '0',
+  completed_steps: '0',
+  failed_steps: '0',
+  completed_at: 'NULL',
+  duration_ms: 'NULL',
+}
+
+/** Postgres builds the object, and it goes out as the text that it is. */
+export const jsonObject = (fields: Record<string, string>) =>
+  `json_build_object(${Object.entries(fields)
+    .map(([name, expression]) => `'${name}', ${expression}`)
+    .join(', ')})`

@@ -1,0 +1,34 @@
+import type { Express } from 'express'
+import { catalogHandlers } from './catalog/handlers.ts'
+import type { Dependencies } from './dependencies.ts'
+import { deploymentHandlers } from './deployments/handlers.ts'
+import { createApp } from './http/app.ts'
+import type { Handlers } from './http/handler.ts'
+import { authenticate } from './identity/authenticate.ts'
+import { identityHandlers } from './identity/handlers.ts'
+import { serviceHandlers } from './service/handlers.ts'
+import { createStreamProxy } from './streams/proxy.ts'
+
+export interface Gateway {
+  app: Express
+  /** Ends what would never end by itself: open streams. */
+  endStreams(): void
+}
+
+/** Puts the gateway together: the only place that knows all of its parts. */
+export function createGateway(dependencies: Dependencies): Gateway {
+  const streams = createStreamProxy(dependencies.logStreamUrl, dependencies.logger)
+  const handlers: Handlers = {
+    ...identityHandlers(dependencies),
+    ...catalogHandlers(dependencies),
+    ...deploymentHandlers(dependencies),
+    ...streams.handlers,
+    ...serviceHandlers(dependencies),
+  }
+  const app = createApp({
+    handlers,
+    logger: dependencies.logger,
+    authenticate: (authorization) => authenticate(dependencies, authorization),
+  })
+  return { app, endStreams: () => streams.close() }
+}

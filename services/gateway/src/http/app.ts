@@ -1,0 +1,70 @@
+import { type Logger, uuidv7, withContext } from '@slipway/runtime'
+import express, { type Express, type NextFunction, type Request, type Response } from 'express'
+import helmet from 'helmet'
+import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
+import { isDefect, problemOf } from './problem-of.ts'
+import { refuse } from './respond.ts'
+
+const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
+/** Called every few seconds by whatever watches us; their lines would hide the others. */
+const PROBES = new Set(['/api/v1/health', '/api/v1/health/ready'])
+
+export interface AppOptions extends DispatchOptions {
+  logger: Logger
+}
+
+/** The HTTP application: every answer, refusals included, is made and logged here. */
+export function createApp(options: AppOptions): Express {
+  const app = express()
+  app.disable('x-powered-by')
+  app.disable('etag')
+  app.use(
+    helmet({
+      // Nothing that this API answers is a page.
+      contentSecurityPolicy: {
+        useDefaults: false,
+        directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
+      },
+    }),
+  )
+  app.use((request: Request, response: Response, _next: NextFunction) => {
+    void answer(options, request, response)
+  })
+  return app
+}
+
+async function answer(options: AppOptions, request: Request, response: Response): Promise<void> {
+  const given = request.headers['x-request-id']
+  const requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : uuidv7()
+  const progress: Progress = { requestId, route: null, caller: null }
+  response.setHeader('X-Request-Id', requestId)
+  response.setHeader('Cache-Control', 'no-store')
+  logWhenDone(options.logger, request, response, progress)
+  await withContext({ request_id: requestId }, async () => {
+    try {
+      await dispatch(options, request, response, progress)
+    } catch (error) {
+      const problem = problemOf(error)
+      if (isDefect(problem)) options.logger.error('a request failed', { code: problem.code, error })
+      refuse(response, problem)
+    }
+  })
+}
+
+/** One line for each request: never its query, which may hold a token, and never what it carried. */
+function logWhenDone(logger: Logger, request: Request, response: Response, progress: Progress): void {
+  const started = performance.now()
+  response.once('close', () => {
+    const { requestId, route, caller } = progress
+    const write = route !== null && PROBES.has(route) ? logger.debug : logger.info
+    write('request', {
+      request_id: requestId,
+      method: request.method,
+      route,
+      status: response.statusCode,
+      duration_ms: Math.round((performance.now() - started) * 10) / 10,
+      complete: response.writableFinished,
+      ...(caller === null ? {} : { user_id: caller.user_id, username: caller.username, tenant_id: caller.tenant_id }),
+    })
+  })
+}

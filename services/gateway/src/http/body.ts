@@ -1,0 +1,58 @@
+import { Problem } from '@slipway/domain'
+import express, { type Request, type RequestHandler } from 'express'
+
+export const MAX_BODY_BYTES = 1024 * 1024
+export const MAX_NESTING = 32
+
+/**
+ * Reads the bytes of a body into `request.body`, at most 1 MiB. Whatever it calls itself: a body that is too large is
+ * refused before its type is looked at.
+ */
+export const readBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY_BYTES })
+
+/**
+ * The value of a request's JSON body; `{}` for no bytes at all where the body is optional.
+ * @throws Problem UNSUPPORTED_MEDIA_TYPE, INVALID_BODY
+ */
+export function parseBody(request: Request, { optional }: { optional: boolean }): unknown {
+  const bytes: Buffer = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0)
+  if (bytes.length === 0 && optional) return {}
+  const type = request.headers['content-type']
+  if (bytes.length > 0 || type !== undefined) requireJson(type)
+  if (bytes.length === 0) throw invalid('The body is empty: send a JSON object')
+  const value = parse(bytes)
+  if (nestsDeeperThan(value, MAX_NESTING)) throw invalid(`The body nests deeper than ${MAX_NESTING} levels`)
+  return value
+}
+
+function requireJson(type: string | undefined): void {
+  const [essence = '', ...parameters] = (type ?? '').split(';').map((part) => part.trim().toLowerCase())
+  const charset = parameters.find((parameter) => parameter.startsWith('charset='))?.slice('charset='.length)
+  const isUtf8 = charset === undefined || /^"?utf-?8"?$/.test(charset)
+  if (essence === 'application/json' && isUtf8) return
+  throw new Problem('UNSUPPORTED_MEDIA_TYPE', 'Send the body as application/json in UTF-8')
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true })
+
+function parse(bytes: Buffer): unknown {
+  let text: string
+  try {
+    text = utf8.decode(bytes)
+  } catch {
+    throw invalid('The body is not valid UTF-8')
+  }
+  try {
+    return JSON.parse(text)
+  } catch (error) {
+    throw invalid(`The body is not valid JSON: ${(error as Error).message}`)
+  }
+}
+
+function nestsDeeperThan(value: unknown, levels: number): boolean {
+  if (value === null || typeof value !== 'object') return false
+  if (levels === 0) return true
+  return Object.values(value).some((item) => nestsDeeperThan(item, levels - 1))
+}
+
+const invalid = (message: string) => new Problem('INVALID_BODY', message)

@@ -1,0 +1,45 @@
+import { once } from 'node:events'
+import { type Problem, toErrorBody } from '@slipway/domain'
+import type { Response } from 'express'
+import type { Answer } from './handler.ts'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** Sends an answer. Resolves when it is handed over; a client that left in the middle is no error. */
+export async function respond(response: Response, answer: Answer): Promise<void> {
+  response.status(answer.status)
+  if ('chunks' in answer) return sendChunks(response, answer.chunks)
+  const text = 'json' in answer ? answer.json : answer.body === undefined ? undefined : JSON.stringify(answer.body)
+  if (text === undefined) {
+    response.end()
+    return
+  }
+  // Text that is complete needs no further look by express.
+  response.setHeader('Content-Type', JSON_TYPE)
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
+}
+
+async function sendChunks(response: Response, chunks: AsyncIterable<string>): Promise<void> {
+  response.setHeader('Content-Type', JSON_TYPE)
+  const gone = once(response, 'close')
+  for await (const chunk of chunks) {
+    if (response.destroyed) return
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
+  }
+  response.end()
+}
+
+/** Sends a refusal in the standard error body, or cuts an answer off that has begun: half of it must not pass for all. */
+export function refuse(response: Response, problem: Problem): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const { status } = problem
+  const text = JSON.stringify(toErrorBody(problem))
+  response.status(status)
+  response.setHeader('Content-Type', JSON_TYPE)
+  response.setHeader('Content-Length', Buffer.byteLength(text))
+  response.end(text)
+}

@@ -1,0 +1,76 @@
+import { compile, OPERATIONS, type Operation, type OperationId, type SchemaProblem, Strict } from '@slipway/contracts'
+import { hasUnstorableText, missingFieldProblem, pointer, validationProblem } from '@slipway/domain'
+import type { Check } from './handler.ts'
+import { isObject } from './json.ts'
+
+type Validate = (value: unknown) => SchemaProblem[]
+
+interface Validators {
+  query: Validate
+  body: Validate | null
+}
+
+const validators = new Map<OperationId, Validators>()
+for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operation][]) {
+  validators.set(id, {
+    query: compile(operation.query ?? Strict({})),
+    body: operation.body === undefined ? null : compile(operation.body),
+  })
+}
+
+/**
+ * Validates query and body of a call and returns the query. Reports everything that is wrong at once.
+ * @throws Problem MISSING_FIELD when nothing is wrong but absent fields, else VALIDATION_ERROR
+ */
+export function validate(
+  id: OperationId,
+  search: string,
+  body: unknown,
+  check: Check | undefined,
+): Record<string, string> {
+  const { query: validateQuery, body: validateBody } = validators.get(id) as Validators
+  const { values, problems: malformed } = parseQuery(search)
+  const problems: SchemaProblem[] = [
+    ...malformed,
+    ...validateQuery(values).map(({ path, message }) => ({ path: `query${path}`, message })),
+  ]
+  if (validateBody !== null) {
+    problems.push(...validateBody(body), ...unstorable(body))
+    if (check !== undefined && isObject(body)) problems.push(...check(body))
+  }
+  if (problems.length > 0) throw problemOf(problems)
+  return values
+}
+
+/** Every parameter once and with a value; what each means is the schema's to say. */
+function parseQuery(search: string): { values: Record<string, string>; problems: SchemaProblem[] } {
+  const parameters = new URLSearchParams(search)
+  const problems: SchemaProblem[] = []
+  const add = (name: string, message: string) => problems.push({ path: `query${pointer(name)}`, message })
+  const names = new Set(parameters.keys())
+  for (const name of names) {
+    const given = parameters.getAll(name)
+    if (given.length > 1) add(name, 'must be given once')
+    else if (given[0] === '') add(name, 'must not be empty')
+    else if (hasUnstorableText(given)) add(name, 'must not contain NUL')
+  }
+  const values = Object.fromEntries([...names].map((name) => [name, parameters.get(name) ?? '']))
+  return { values, problems }
+}
+
+/** Text that Postgres cannot keep, at its place. */
+function unstorable(value: unknown, path: (string | number)[] = []): SchemaProblem[] {
+  if (!hasUnstorableText(value)) return []
+  if (isObject(value) || Array.isArray(value)) {
+    const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value)
+    const inside = keys.flatMap((key) => unstorable((value as Record<string | number, unknown>)[key], [...path, key]))
+    if (inside.length > 0) return inside
+  }
+  return [{ path: pointer(...path), message: 'must not contain NUL or half a surrogate pair' }]
+}
+
+function problemOf(problems: SchemaProblem[]) {
+  const missing = problems.map((problem) => problem.missing)
+  if (missing.every((field) => field !== undefined)) return missingFieldProblem([...new Set(missing)])
+  return validationProblem(problems.map(({ path, message }) => ({ path, message })))
+}

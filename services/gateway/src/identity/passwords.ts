@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import { unavailable } from '@slipway/domain'
+import { randomToken } from '@slipway/runtime'
+import bcrypt from 'bcrypt'
+
+const COST = 12
+/** bcrypt looks at no more than this. */
+const MAX_BCRYPT_BYTES = 72
+/** Hashing takes a core for a fifth of a second: the rest of the service needs one too. */
+const AT_ONCE = 2
+const MAX_WAITING = 100
+
+export const MIN_PASSWORD_LENGTH = 12
+export const MAX_PASSWORD_LENGTH = 128
+
+export interface PasswordHasher {
+  hash(password: string): Promise<string>
+  /** Whether the password is that of the hash. With null it does the same work and says no. */
+  matches(password: string, hash: string | null): Promise<boolean>
+}
+
+/** Hashes two at a time and refuses (SERVICE_UNAVAILABLE) when too many wait. */
+export async function createPasswordHasher(): Promise<PasswordHasher> {
+  const queue = new BoundedQueue(AT_ONCE, MAX_WAITING)
+  const nobody = await bcrypt.hash(randomToken(), COST)
+  return {
+    hash: (password) => queue.run(() => bcrypt.hash(bcryptInput(password), COST)),
+    async matches(password, hash) {
+      const equal = await queue.run(() => bcrypt.compare(bcryptInput(password), hash ?? nobody))
+      return equal && hash !== null
+    },
+  }
+}
+
+/** A long password counts to its end, not only up to where bcrypt stops reading. */
+function bcryptInput(password: string): string {
+  if (Buffer.byteLength(password) <= MAX_BCRYPT_BYTES) return password
+  return createHash('sha384').update(password, 'utf8').digest('base64')
+}
+
+class BoundedQueue {
+  readonly #atOnce: number
+  readonly #maxWaiting: number
+  readonly #waiting: (() => void)[] = []
+  #running = 0
+
+  constructor(atOnce: number, maxWaiting: number) {
+    this.#atOnce = atOnce
+    this.#maxWaiting = maxWaiting
+  }
+
+  async run<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#running >= this.#atOnce) {
+      if (this.#waiting.length >= this.#maxWaiting) throw unavailable('Too many logins at once; try again')
+      // Whoever ends hands its place over, so the count stays.
+      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+    } else this.#running += 1
+    try {
+      return await work()
+    } finally {
+      const next = this.#waiting.shift()
+      if (next === undefined) this.#running -= 1
+      else next()
+    }
+  }
+}

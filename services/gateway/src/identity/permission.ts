@@ -1,0 +1,15 @@
+import { OPERATIONS, type OperationId } from '@slipway/contracts'
+import { insufficientPermissions, Problem } from '@slipway/domain'
+import type { CallingUser } from './calling-user.ts'
+
+/** Tenants are administered from outside of any. */
+const NOT_FOR_TENANTS = new Set<OperationId>(['createTenant'])
+
+/** @throws Problem INSUFFICIENT_PERMISSIONS or FORBIDDEN when the caller may not make this call */
+export function permit(caller: CallingUser, id: OperationId): void {
+  const { access } = OPERATIONS[id]
+  if (access.includes(':') && !caller.permissions.includes(access)) throw insufficientPermissions(access)
+  if (NOT_FOR_TENANTS.has(id) && caller.tenant_id !== null) {
+    throw new Problem('FORBIDDEN', 'Only users who are bound to no tenant may do this')
+  }
+}

@@ -1,0 +1,62 @@
+import { connectBroker } from '@slipway/broker'
+import { createDatabase, startRelay } from '@slipway/database'
+import { KeyRing, runService } from '@slipway/runtime'
+import { connectCache } from './cache.ts'
+import { gatewayConfig } from './config.ts'
+import { createGateway } from './gateway.ts'
+import { listen } from './http/server.ts'
+import { createAccessTokens } from './identity/access-token.ts'
+import { seedIdentity } from './identity/first-admin.ts'
+import { createPasswordHasher } from './identity/passwords.ts'
+import { databaseIsUp } from './service/database-is-up.ts'
+
+await runService({
+  name: 'gateway',
+  config: gatewayConfig,
+  async start({ name, config, logger, health, onStop, fatal, signal }) {
+    const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
+    const accessTokens = createAccessTokens(config.SLIPWAY_JWT_KEYS)
+    const passwords = await createPasswordHasher()
+
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}` })
+    onStop('database', () => database.close())
+    health.check('database', () => database.isUp())
+    await databaseIsUp(database, logger, signal)
+    const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }
+    await seedIdentity(database, { admin, passwords, logger })
+
+    const cache = connectCache(config.REDIS_URL, logger)
+    onStop('cache', () => cache.close())
+    health.check('cache', () => cache.isUp())
+
+    const broker = await connectBroker({
+      url: config.RABBITMQ_URL,
+      namespace: config.SLIPWAY_NAMESPACE,
+      name,
+      logger,
+      onFatal: fatal,
+    })
+    onStop('broker', () => broker.close())
+    health.check('broker', () => broker.isUp())
+    const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
+    onStop('outbox relay', () => relay.stop())
+
+    const gateway = createGateway({
+      database,
+      broker,
+      cache,
+      keys,
+      accessTokens,
+      passwords,
+      logger,
+      namespace: config.SLIPWAY_NAMESPACE,
+      logStreamUrl: config.SLIPWAY_LOG_STREAM_URL,
+      readiness: () => health.report(),
+      outboxChanged: () => relay.kick(),
+    })
+    const server = await listen(gateway.app, { host: config.SLIPWAY_HOST, port: config.SLIPWAY_PORT })
+    onStop('requests in hand', () => server.close())
+    onStop('open streams', () => gateway.endStreams())
+    logger.info('the API listens', { host: config.SLIPWAY_HOST, port: server.port })
+  },
+})

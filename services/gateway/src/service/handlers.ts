@@ -1,0 +1,34 @@
+import { openApiDocument } from '@slipway/contracts'
+import { uuidv7 } from '@slipway/runtime'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import { SERVER_VERSION } from './version.ts'
+
+export function serviceHandlers({
+  readiness,
+}: Dependencies): HandlersOf<'getHealth' | 'getReadiness' | 'getServerInfo' | 'getOpenApi'> {
+  const openApi = JSON.stringify(openApiDocument(SERVER_VERSION))
+  const instanceId = uuidv7()
+  return {
+    getHealth: { handle: async () => ({ status: 200, body: { status: 'ok' } }) },
+    getReadiness: {
+      async handle() {
+        const { ready, dependencies } = await readiness()
+        return { status: ready ? 200 : 503, body: { status: ready ? 'ready' : 'unavailable', dependencies } }
+      },
+    },
+    getServerInfo: {
+      handle: async () => ({
+        status: 200,
+        body: {
+          name: 'slipway',
+          server_version: SERVER_VERSION,
+          api_version: 'v1',
+          server_time: new Date().toISOString(),
+          instance_id: instanceId,
+        },
+      }),
+    },
+    getOpenApi: { handle: async () => ({ status: 200, json: openApi }) },
+  }
+}

@@ -1,0 +1,44 @@
+import type { ServerResponse } from 'node:http'
+import { unavailable } from '@slipway/domain'
+import { currentContext, type Logger } from '@slipway/runtime'
+import type { Request, Response } from 'express'
+import httpProxy from 'http-proxy-3'
+import type { HandlersOf } from '../http/handler.ts'
+import { refuse } from '../http/respond.ts'
+
+export interface StreamProxy {
+  handlers: HandlersOf<'streamDeploymentLogs'>
+  /** Ends the open streams: they would never end by themselves, and their clients come back elsewhere. */
+  close(): void
+}
+
+/** Passes live streams through from the log-stream service, which checks their tokens. Nothing is kept back. */
+export function createStreamProxy(target: string, logger: Logger): StreamProxy {
+  const proxy = httpProxy.createProxyServer({ target, changeOrigin: true, xfwd: true })
+  const open = new Set<ServerResponse>()
+  proxy.on('proxyReq', (outgoing) => {
+    // A stream's only credential is its token; no other one has to leave the gateway.
+    outgoing.removeHeader('authorization')
+    outgoing.removeHeader('cookie')
+  })
+
+  function stream(request: Request, response: Response): void {
+    open.add(response)
+    response.once('close', () => open.delete(response))
+    const requestId = currentContext().request_id
+    if (requestId) request.headers['x-request-id'] = requestId
+    proxy.web(request, response, {}, (error) => {
+      if (response.destroyed || response.writableEnded) return
+      logger.warn('the log-stream service cannot be reached', { error })
+      refuse(response, unavailable('Live streams cannot be reached; try again'))
+    })
+  }
+
+  return {
+    handlers: { streamDeploymentLogs: { stream } },
+    close() {
+      for (const response of open) response.destroy()
+      proxy.close()
+    },
+  }
+}
