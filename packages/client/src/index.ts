@@ -1,0 +1,6 @@
+export { ApiError, ConnectionError } from './api-error.ts'
+export type { ListQuery, Page, Records, Sources } from './catalog.ts'
+export { SlipwayClient } from './client.ts'
+export type { Connection, ConnectionOptions } from './connection.ts'
+export type { DeploymentQuery, Deployments } from './deployments.ts'
+export type { FollowOptions } from './log-stream.ts'

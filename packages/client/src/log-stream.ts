@@ -1,0 +1,141 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { LogStreamMessage, SseTokenResponse, Static } from '@slipway/contracts'
+import { isFinalDeploymentState } from '@slipway/domain'
+import { createParser } from 'eventsource-parser'
+import { ApiError, ConnectionError } from './api-error.ts'
+import type { Connection } from './connection.ts'
+
+export interface FollowOptions {
+  /** Number of the first log line wanted; 0 unless given. */
+  from?: number
+  /** How long the server may be away before the following fails, in milliseconds; 60,000 unless given. */
+  giveUpAfterMs?: number
+  signal?: AbortSignal
+}
+
+// The server says `ping` every 15 s: three of them missing means that nobody is there any more.
+const SILENCE_MS = 45_000
+const RETRY_FROM_MS = 100
+const RETRY_TO_MS = 5_000
+
+/**
+ * The live log of a deployment: its state, steps, progress and lines, until the final `state_change`. After a break it
+ * goes on with a new token from the line after the last one, so that no line is missing or repeated; what a stream says
+ * again at its beginning (state, steps) is passed on only where it has changed. Throws ApiError when the server refuses,
+ * and the last error when it stays away.
+ */
+export async function* followLogs(
+  connection: Connection,
+  deploymentId: string,
+  { from = 0, giveUpAfterMs = 60_000, signal }: FollowOptions = {},
+): AsyncGenerator<LogStreamMessage, void, undefined> {
+  const seen = new Seen(from)
+  let heardAt = Date.now()
+  let waitMs = RETRY_FROM_MS
+  for (;;) {
+    let problem: unknown = new Error(`the log stream of deployment ${deploymentId} ended before the deployment did`)
+    try {
+      const input = { params: { id: deploymentId }, query: { from: seen.nextLine } }
+      for await (const message of openStream(connection, input, signal)) {
+        heardAt = Date.now()
+        waitMs = RETRY_FROM_MS
+        if (seen.isNew(message)) yield message
+        if (isEnd(message)) return
+      }
+    } catch (error) {
+      if (!mayPass(error)) throw error
+      problem = error
+    }
+    signal?.throwIfAborted()
+    if (Date.now() - heardAt > giveUpAfterMs) throw problem
+    await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, undefined, signal ? { signal } : {})
+    waitMs = Math.min(waitMs * 2, RETRY_TO_MS)
+  }
+}
+
+/** The number of lines stands in the last message alone: a final state without it is a stream's opening, not its end. */
+function isEnd({ event, data }: LogStreamMessage): boolean {
+  return event === 'state_change' && isFinalDeploymentState(data.new_state) && data.log_lines !== undefined
+}
+
+class Silence extends Error {
+  override readonly name = 'Silence'
+}
+
+/** What a follower has passed on already. */
+class Seen {
+  nextLine: number
+  #state: string | undefined
+  readonly #steps = new Map<string, string>()
+
+  constructor(from: number) {
+    this.nextLine = from
+  }
+
+  isNew({ event, data }: LogStreamMessage): boolean {
+    switch (event) {
+      case 'log': {
+        const seq = data.log.metadata?.seq ?? this.nextLine
+        if (seq < this.nextLine) return false
+        this.nextLine = seq + 1
+        return true
+      }
+      case 'step_update': {
+        if (this.#steps.get(data.step_id) === data.state) return false
+        this.#steps.set(data.step_id, data.state)
+        return true
+      }
+      case 'state_change': {
+        if (isFinalDeploymentState(data.new_state)) return data.log_lines !== undefined
+        if (this.#state === data.new_state) return false
+        this.#state = data.new_state
+        return true
+      }
+      default:
+        return true
+    }
+  }
+}
+
+interface StreamInput {
+  params: { id: string }
+  query: { from: number }
+}
+
+/** One connection with a token of its own; ends when the server closes it or falls silent. */
+async function* openStream(
+  connection: Connection,
+  { params, query }: StreamInput,
+  outer: AbortSignal | undefined,
+): AsyncGenerator<LogStreamMessage, void, undefined> {
+  const { sse_token } = await connection.call<Static<typeof SseTokenResponse>>('createSseToken', { body: {} })
+  const silence = new AbortController()
+  const timer = setTimeout(() => silence.abort(new Silence('the log stream fell silent')), SILENCE_MS)
+  const signal = outer ? AbortSignal.any([outer, silence.signal]) : silence.signal
+  try {
+    const input = { params, query: { sse_token, from: query.from } }
+    const response = await connection.openStream('streamDeploymentLogs', input, signal)
+    yield* messagesOf(response, () => timer.refresh())
+  } finally {
+    clearTimeout(timer)
+    silence.abort()
+  }
+}
+
+async function* messagesOf(response: Response, heard: () => void): AsyncGenerator<LogStreamMessage, void, undefined> {
+  const arrived: LogStreamMessage[] = []
+  const parser = createParser({ onEvent: ({ data }) => arrived.push(JSON.parse(data) as LogStreamMessage) })
+  const decoder = new TextDecoder()
+  for await (const chunk of response.body ?? []) {
+    heard()
+    parser.feed(decoder.decode(chunk, { stream: true }))
+    yield* arrived.splice(0)
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  // A token can be lost before it is used (the cache was emptied); the next one will do.
+  if (error instanceof ApiError) return error.passing || error.code === 'INVALID_TOKEN'
+  // fetch reports a connection that breaks in the middle as TypeError.
+  return error instanceof ConnectionError || error instanceof Silence || (error as Error).name === 'TypeError'
+}

@@ -1,0 +1,35 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+
+export type Respond = (request: IncomingMessage, response: ServerResponse, body: unknown) => void
+
+/** An HTTP server on a free port whose answers the test decides, by `METHOD /path`. */
+export async function fakeServer(routes: Record<string, Respond>) {
+  const requests: { route: string; query: URLSearchParams; authorization: string | undefined; body: unknown }[] = []
+  const server = createServer(async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://fake')
+    const chunks: Buffer[] = []
+    for await (const chunk of request) chunks.push(chunk as Buffer)
+    const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : undefined
+    const route = `${request.method} ${url.pathname.replace('/api/v1', '')}`
+    requests.push({ route, query: url.searchParams, authorization: request.headers.authorization, body })
+    const respond = routes[route]
+    if (respond) respond(request, response, body)
+    else json(response, 404, { error: { code: 'NOT_FOUND', message: `no ${route}` } })
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    count: (route: string) => requests.filter((one) => one.route === route).length,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+export function json(response: ServerResponse, status: number, body: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json', 'x-request-id': 'request-7' })
+  response.end(JSON.stringify(body))
+}

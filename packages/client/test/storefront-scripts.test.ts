@@ -1,0 +1,168 @@
+// The scripts of examples/storefront, run as an instance runs them: by their interpreter, in a fresh directory, with
+// nothing in the environment but what is declared.
+import { execFileSync, spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { environmentName, renderTemplate, toText } from '@slipway/domain'
+import { declaredVariables, loadRelease } from '../src/release/load.ts'
+import { deploymentValues, type Values } from '../src/release/values.ts'
+
+const EXAMPLE = path.join(import.meta.dirname, '../../../examples/storefront')
+const release = loadRelease(EXAMPLE)
+const target = { name: 'storefront-1', ...release.targets.value[0] }
+const order = release.solution.value.sequences.flatMap(({ actions }) => actions.map(({ action }) => action))
+
+let base: string
+let port: number
+
+beforeAll(async () => {
+  base = mkdtempSync(path.join(tmpdir(), 'slipway-storefront-'))
+  port = await freePort()
+})
+
+afterAll(() => {
+  execFileSync('sh', [path.join(EXAMPLE, 'stop.sh'), base])
+  rmSync(base, { recursive: true })
+})
+
+/** A deployment of one version to the first target, step by step. */
+async function prepare(id: string, version: string, more: Values = {}) {
+  const given = [`version=${version}`, `base_directory=${base}`, ...Object.entries(more).map(([k, v]) => `${k}=${v}`)]
+  const defaults = declaredVariables(release).flatMap(({ name, default: value }) =>
+    value === undefined ? [] : [[name, value] as const],
+  )
+  const values: Values = {
+    ...Object.fromEntries(defaults),
+    health_seconds: 5,
+    ...target.variables,
+    port,
+    ...(await deploymentValues(release, given)),
+  }
+  const run = (script: string) => {
+    const directory = mkdtempSync(path.join(tmpdir(), 'slipway-command-'))
+    const file = path.join(directory, 'script')
+    writeFileSync(file, renderTemplate(script, values).text)
+    const { PATH, HOME } = process.env
+    const variables = Object.entries(values).map(([name, value]) => [environmentName(name), toText(value)])
+    const result = spawnSync('sh', [file], {
+      cwd: directory,
+      encoding: 'utf8',
+      env: {
+        PATH,
+        HOME,
+        LANG: 'C.UTF-8',
+        SLIPWAY_DEPLOYMENT_ID: id,
+        SLIPWAY_TARGET_NAME: target.name,
+        ...Object.fromEntries(variables),
+      },
+    })
+    rmSync(directory, { recursive: true })
+    return result
+  }
+  const definition = (name: string) => {
+    const found = release.actions.get(name)?.definition
+    if (!found) throw new Error(`no action ${name}`)
+    return found
+  }
+  return {
+    step: (name: string) => run(definition(name).script),
+    rollback: (name: string) => run(definition(name).rollback?.script ?? ''),
+  }
+}
+
+async function deploy(id: string, version: string) {
+  const { step } = await prepare(id, version)
+  for (const name of order) expect({ name, ...outcome(step(name)) }).toMatchObject({ name, code: 0, stderr: '' })
+}
+
+/** All steps, the last of which fails; then what the strategy does: rollbacks in reverse order. */
+async function deployAndRollBack(id: string, version: string) {
+  const { step, rollback } = await prepare(id, version, { fail_health: true, health_seconds: 1 })
+  const results = order.map((name) => outcome(step(name)))
+  expect(results.map(({ code }) => code)).toEqual([0, 0, 0, 1])
+  expect(results.at(-1)?.stderr).toContain(`storefront ${version} is not well after 1 s`)
+  expect(results.at(-1)?.stderr).toContain('status 500')
+  for (const name of order.toReversed()) expect(outcome(rollback(name))).toMatchObject({ code: 0, stderr: '' })
+}
+
+const outcome = ({ status, stdout, stderr }: ReturnType<typeof spawnSync>) => ({
+  code: status,
+  stdout: String(stdout),
+  stderr: String(stderr),
+})
+
+const current = () => readlinkSync(path.join(base, 'storefront-1', 'current'))
+// A connection of its own each time: one kept open would lead to the process before.
+const ask = (page: string) => fetch(`http://127.0.0.1:${port}${page}`, { headers: { connection: 'close' } })
+const health = async () => (await ask('/health')).json()
+const answers = () =>
+  ask('/health').then(
+    () => true,
+    () => false,
+  )
+
+async function freePort(): Promise<number> {
+  const server = createServer()
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port: free } = server.address() as { port: number }
+  await new Promise((resolve) => server.close(resolve))
+  return free
+}
+
+describe('the storefront example', () => {
+  test('a first release that is not well leaves nothing behind that runs', async () => {
+    await deployAndRollBack('a', '0.9.0')
+    expect(existsSync(path.join(base, 'storefront-1', 'current'))).toBe(false)
+    expect(await answers()).toBe(false)
+  })
+
+  test('releases a version, which then answers with its settings', async () => {
+    await deploy('b', '1.0.0')
+    expect(current()).toBe('releases/1.0.0')
+    expect(await health()).toEqual({ status: 'ok', version: '1.0.0', target: 'storefront-1' })
+    const page = await (await ask('/')).text()
+    expect(page).toContain(String(target.variables?.['greeting']))
+  })
+
+  test('replaces it by the next', async () => {
+    await deploy('c', '1.1.0')
+    expect(current()).toBe('releases/1.1.0')
+    expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
+  })
+
+  test('a version that is not well is rolled back: the one before answers', async () => {
+    await deployAndRollBack('d', '1.2.0')
+    expect(current()).toBe('releases/1.1.0')
+    expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
+  })
+
+  test('the same version with other settings is rolled back to the settings it had', async () => {
+    await deployAndRollBack('e', '1.1.0')
+    expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
+  })
+
+  test('every step and every rollback may be done twice', async () => {
+    const { step, rollback } = await prepare('f', '1.3.0')
+    for (const name of order) for (const _ of [1, 2]) expect(outcome(step(name)).code).toBe(0)
+    expect(await health()).toMatchObject({ version: '1.3.0' })
+    for (const name of order.toReversed()) for (const _ of [1, 2]) expect(outcome(rollback(name)).code).toBe(0)
+    expect(await health()).toMatchObject({ status: 'ok', version: '1.1.0' })
+  })
+
+  test('an artifact that is not what was packed is refused', async () => {
+    const { step } = await prepare('g', '1.4.0')
+    writeFileSync(path.join(base, 'artifacts', 'storefront-1.4.0.tar.gz'), 'something else')
+    const { code, stderr } = outcome(step('unpack'))
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/has the checksum [0-9a-f]{64}, expected [0-9a-f]{64}/)
+    expect(current()).toBe('releases/1.1.0')
+  })
+
+  test('packing twice gives the same bytes', () => {
+    const pack = () => execFileSync('sh', [path.join(EXAMPLE, 'pack.sh'), '2.0.0', path.join(base, 'artifacts')])
+    expect(pack().toString()).toBe(pack().toString())
+  })
+})
