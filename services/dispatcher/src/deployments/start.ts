@@ -1,0 +1,83 @@
+import type { CommandBody, CommandReply } from '@slipway/contracts'
+import type { Database, Queryable } from '@slipway/database'
+import { frozen } from '@slipway/domain'
+import { isPast } from '../clock.ts'
+import { type FreezesNow, freezesNow } from '../freezes/held.ts'
+import { lockFreeSlots } from '../leases/allocate.ts'
+import { anyOrphan } from '../leases/orphans.ts'
+import { enqueueRequest, nextWaiting, QUEUED_MESSAGE } from '../pending/queue.ts'
+import { writeStarted } from './write.ts'
+
+type StartCommand = CommandBody<'deployment.start'>
+export type StartOutcome = CommandReply<'deployment.start'>
+
+export interface Received {
+  deadline?: string | undefined
+  request_id: string | null
+}
+
+/**
+ * Starts a deployment where a slot is free and nobody waits before it, else queues the request. The same command gives
+ * the same answer however often it comes; null past its deadline, when it has no effect.
+ * @throws Problem DEPLOYMENT_FROZEN
+ */
+export function startDeployment(
+  database: Database,
+  command: StartCommand,
+  { deadline, request_id }: Received,
+): Promise<StartOutcome | null> {
+  return database.transaction(async (tx) => {
+    await serialize(tx, command.command_id)
+    const earlier = await earlierOutcome(tx, command.command_id)
+    if (earlier) return earlier
+    if (await isPast(tx, deadline)) return null
+    const freezes = await freezesNow(tx)
+    refuseWhenFrozen(freezes, command)
+
+    const { command_id, plan } = command
+    const tenant_id = plan.tenant?.id ?? null
+    if (await isNext(tx, plan.options.priority, freezes)) {
+      const [slot] = await lockFreeSlots(tx, 1)
+      if (slot) {
+        await writeStarted(tx, [{ deployment_id: command_id, tenant_id, request_id, slot, from: { command } }])
+        return { outcome: 'started', deployment_id: command_id }
+      }
+    }
+    await enqueueRequest(tx, command, request_id)
+    return { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE }
+  })
+}
+
+/** Of two copies of a command that come at once, the second waits here and then finds what the first did. */
+async function serialize(tx: Queryable, commandId: string): Promise<void> {
+  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended($1, 0))', [commandId])
+}
+
+async function earlierOutcome(tx: Queryable, id: string): Promise<StartOutcome | null> {
+  const { rows } = await tx.query<{ started: boolean; queued: boolean }>(
+    `SELECT EXISTS (SELECT FROM deployments WHERE id = $1) AS started,
+            EXISTS (SELECT FROM pending_requests WHERE id = $1) AS queued`,
+    [id],
+  )
+  if (rows[0]?.started) return { outcome: 'started', deployment_id: id }
+  if (rows[0]?.queued) return { outcome: 'queued', pending_request_id: id, message: QUEUED_MESSAGE }
+  return null
+}
+
+function refuseWhenFrozen(freezes: FreezesNow, { plan, caller, freeze_override }: StartCommand): void {
+  const hold = freezes.hold({
+    tenant_id: plan.tenant?.id ?? null,
+    environment_id: plan.environment?.id ?? null,
+    solution_id: plan.source.type === 'solution' ? plan.source.id : null,
+    caller,
+    override: freeze_override !== null,
+  })
+  if (hold) throw frozen(hold.freezes, hold.can_override)
+}
+
+/** Runs that lost their instance go first, then requests of the same or a higher priority that are not held back. */
+async function isNext(tx: Queryable, priority: number, freezes: FreezesNow): Promise<boolean> {
+  if (await anyOrphan(tx)) return false
+  const before = await nextWaiting(tx, freezes, { limit: 1, minPriority: priority })
+  return before.length === 0
+}

@@ -1,0 +1,31 @@
+import type { Envelope, EventBody } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import type { Logger } from '@slipway/runtime'
+import { beginRollback, finishDeployment } from '../deployments/finish.ts'
+
+export interface EventOptions {
+  database: Database
+  logger: Logger
+  onCommitted(): void
+  /** The queue may have become shorter, or a slot free. */
+  wake(): void
+}
+
+/** Handles what instances and the catalog tell. Every other event is a reason to look at the queue. */
+export function createEventHandler({ database, logger, onCommitted, wake }: EventOptions) {
+  return async ({ type, body }: Envelope): Promise<void> => {
+    switch (type) {
+      case 'run.rolling_back':
+        return note(await beginRollback(database, body as EventBody<'run.rolling_back'>), type, body)
+      case 'run.finished':
+        return note(await finishDeployment(database, body as EventBody<'run.finished'>), type, body)
+      default:
+        wake()
+    }
+  }
+
+  function note(changed: boolean, type: string, body: unknown): void {
+    if (changed) onCommitted()
+    else logger.info('a late or repeated event changes nothing', { type, ...(body as object) })
+  }
+}

@@ -1,0 +1,94 @@
+import type { Queryable } from '@slipway/database'
+import { COMPATIBLE_VERSION } from '../version.ts'
+
+/** After this long without a heartbeat an instance counts as lost: it gets nothing new and its leases end. */
+export const LOST_AFTER = '30 seconds'
+
+export interface Slot {
+  instance_id: string
+  slot: number
+  instance_name: string
+}
+
+export interface Lease extends Slot {
+  deployment_id: string
+  epoch: number
+}
+
+const MAX_ROUNDS = 10
+
+/**
+ * Locks up to `count` free slots of living, compatible instances, the least loaded first, until the transaction ends.
+ * Slots that another transaction holds are passed over.
+ */
+export async function lockFreeSlots(tx: Queryable, count: number): Promise<Slot[]> {
+  for (let round = 1; ; round += 1) {
+    const locked = await lockSlots(tx, count)
+    if (locked.length === 0) return []
+    // Between the look at a slot and its lock a lease may have come and been committed: look again, now that it holds.
+    const free = await stillFree(tx, locked)
+    if (free.length > 0 || round === MAX_ROUNDS) return free
+  }
+}
+
+async function lockSlots(tx: Queryable, count: number): Promise<Slot[]> {
+  const { rows } = await tx.query<Slot>(
+    `WITH living AS (
+       SELECT i.id, i.name, i.capacity,
+              (SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS taken
+         FROM instances i
+        WHERE NOT i.draining
+          AND i.last_heartbeat_at > now() - interval '${LOST_AFTER}'
+          AND split_part(i.version, '.', 1) || '.' || split_part(i.version, '.', 2) = $2
+     ), free AS (
+       SELECT living.name, s.instance_id, s.slot,
+              (living.taken + row_number() OVER (PARTITION BY s.instance_id ORDER BY s.slot))::float8 / living.capacity AS load
+         FROM living
+         JOIN instance_slots s ON s.instance_id = living.id AND NOT s.retired
+        WHERE NOT EXISTS (SELECT FROM leases l
+                           WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
+     )
+     SELECT s.instance_id, s.slot, free.name AS instance_name
+       FROM free
+       JOIN instance_slots s ON s.instance_id = free.instance_id AND s.slot = free.slot
+      ORDER BY free.load, s.instance_id, s.slot
+      LIMIT $1
+        FOR UPDATE OF s SKIP LOCKED`,
+    [count, COMPATIBLE_VERSION],
+  )
+  return rows
+}
+
+async function stillFree(tx: Queryable, slots: Slot[]): Promise<Slot[]> {
+  const { rows } = await tx.query<{ place: number }>(
+    `SELECT place::int FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS s (instance_id, slot, place)
+      WHERE EXISTS (SELECT FROM leases l
+                     WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)`,
+    [slots.map((slot) => slot.instance_id), slots.map((slot) => slot.slot)],
+  )
+  const taken = new Set(rows.map(({ place }) => place - 1))
+  return slots.filter((_, index) => !taken.has(index))
+}
+
+/** Leases locked slots to deployments, one each. Every lease gets an epoch above all that went before. */
+export async function insertLeases(
+  tx: Queryable,
+  wanted: readonly { slot: Slot; deployment_id: string }[],
+): Promise<Lease[]> {
+  const { rows } = await tx.query<{ deployment_id: string; epoch: number }>(
+    `INSERT INTO leases (instance_id, slot, deployment_id)
+     SELECT * FROM unnest($1::uuid[], $2::int[], $3::uuid[])
+     RETURNING deployment_id, epoch`,
+    [
+      wanted.map(({ slot }) => slot.instance_id),
+      wanted.map(({ slot }) => slot.slot),
+      wanted.map(({ deployment_id }) => deployment_id),
+    ],
+  )
+  const epochs = new Map(rows.map(({ deployment_id, epoch }) => [deployment_id, epoch]))
+  return wanted.map(({ slot, deployment_id }) => {
+    const epoch = epochs.get(deployment_id)
+    if (epoch === undefined) throw new Error(`No lease was inserted for deployment ${deployment_id}`)
+    return { ...slot, deployment_id, epoch }
+  })
+}

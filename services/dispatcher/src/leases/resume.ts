@@ -1,0 +1,64 @@
+import { commandMessage, enqueue, type Queryable } from '@slipway/database'
+import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
+import { insertLeases, lockFreeSlots } from './allocate.ts'
+import { IS_ORPHAN } from './orphans.ts'
+
+const LOST_MESSAGE = 'the instance was lost while the command ran'
+
+/** Gives deployments whose instance was lost to others, under a higher epoch, as far as slots are free. How many. */
+export async function resumeOrphans(tx: Queryable, limit: number): Promise<number> {
+  const { rows: orphans } = await tx.query<{ id: string }>(
+    `SELECT d.id FROM deployments d WHERE ${IS_ORPHAN}
+      ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT $1`,
+    [limit],
+  )
+  if (orphans.length === 0) return 0
+  const slots = await lockFreeSlots(tx, orphans.length)
+  // Locked only now (slots come first) and looked at again: one may have been cancelled since.
+  const { rows: deployments } = await tx.query<LockedDeployment>(
+    `SELECT d.id, d.tenant_id, d.state, d.request_id FROM deployments d
+      WHERE d.id = ANY($1::uuid[]) AND ${IS_ORPHAN} ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
+    [orphans.slice(0, slots.length).map(({ id }) => id)],
+  )
+  const wanted = deployments.flatMap(({ id }, index) => {
+    const slot = slots[index]
+    return slot ? [{ slot, deployment_id: id }] : []
+  })
+  if (wanted.length === 0) return 0
+  const leases = await insertLeases(tx, wanted)
+  await resolveLostSteps(
+    tx,
+    deployments.map(({ id }) => id),
+  )
+  await enqueue(
+    tx,
+    deployments.flatMap((deployment, index) => [
+      {
+        ...commandMessage('run.start', { deployment_id: deployment.id, epoch: leases[index]?.epoch ?? 0 }),
+        request_id: deployment.request_id,
+      },
+      { ...deploymentUpdated(deployment, deployment.state), request_id: deployment.request_id },
+    ]),
+  )
+  return wanted.length
+}
+
+/**
+ * What a command that was running when its instance was lost came to is unknown: a failed attempt. It is tried again
+ * where retries are left. A rollback that was running is done again: its steps stay as they are.
+ */
+async function resolveLostSteps(tx: Queryable, deploymentIds: readonly string[]): Promise<void> {
+  await tx.query(
+    `UPDATE steps s
+        SET state = CASE WHEN s.retry_count < a.max_retries THEN 'pending'::step_state ELSE 'failed' END,
+            retry_count = CASE WHEN s.retry_count < a.max_retries THEN s.retry_count + 1 ELSE s.retry_count END,
+            ever_failed = s.ever_failed OR s.retry_count >= a.max_retries,
+            error_message = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE $2 END,
+            started_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE s.started_at END,
+            completed_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE clock_timestamp() END
+       FROM deployment_actions a
+      WHERE s.deployment_id = ANY($1::uuid[]) AND s.state = 'running'
+        AND a.deployment_id = s.deployment_id AND a.action_index = s.action_index`,
+    [deploymentIds, LOST_MESSAGE],
+  )
+}

@@ -1,0 +1,96 @@
+import { commandMessage, type Database, enqueue, eventMessage } from '@slipway/database'
+import type { Logger } from '@slipway/runtime'
+import { closeSteps } from '../deployments/close-steps.ts'
+import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
+import { LOST_AFTER } from './allocate.ts'
+import { type EndedLease, endLease } from './end.ts'
+
+/** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
+const OVERDUE_AFTER = '60 seconds'
+const BATCH = 100
+
+/** Ends what no living instance will end any more. Any number may sweep. Returns whether anything changed. */
+export async function sweep(database: Database, logger: Logger): Promise<boolean> {
+  const lost = await endLostLeases(database)
+  for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
+  const overdue = await failOverdue(database, logger)
+  const stale = await endStaleLeases(database)
+  for (const lease of stale) logger.warn('ended the lease of a deployment that had ended', { ...lease })
+  return lost.length + overdue + stale.length > 0
+}
+
+/** Leases of instances without heartbeat. One that a batch of events is just using is left to the next sweep. */
+function endLostLeases(database: Database): Promise<EndedLease[]> {
+  return endWhere(database, 'lost', {
+    from: 'JOIN instances i ON i.id = l.instance_id',
+    where: `coalesce(i.last_heartbeat_at, i.enrolled_at) < now() - interval '${LOST_AFTER}'`,
+  })
+}
+
+/** A lease ends with its deployment, in one transaction; should one ever be left, its slot must not stay taken. */
+function endStaleLeases(database: Database): Promise<EndedLease[]> {
+  return endWhere(database, 'final', {
+    from: 'JOIN deployments d ON d.id = l.deployment_id',
+    where: 'd.completed_at IS NOT NULL',
+  })
+}
+
+function endWhere(
+  database: Database,
+  reason: 'lost' | 'final',
+  condition: { from: string; where: string },
+): Promise<EndedLease[]> {
+  return database.transaction(async (tx) => {
+    const { rows } = await tx.query<EndedLease>(
+      `UPDATE leases SET ended_at = now(), end_reason = $1
+        WHERE ended_at IS NULL AND epoch IN (
+          SELECT l.epoch FROM leases l ${condition.from}
+           WHERE l.ended_at IS NULL AND ${condition.where}
+           ORDER BY l.epoch LIMIT ${BATCH} FOR UPDATE OF l SKIP LOCKED)
+       RETURNING deployment_id, epoch, instance_id`,
+      [reason],
+    )
+    // No run.stop: a lost instance cannot be reached, and any other is told with its next heartbeat.
+    await enqueue(
+      tx,
+      rows.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),
+    )
+    return rows
+  })
+}
+
+async function failOverdue(database: Database, logger: Logger): Promise<number> {
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT id FROM deployments
+      WHERE state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
+      ORDER BY deadline_at LIMIT ${BATCH}`,
+  )
+  let failed = 0
+  for (const { id } of rows) {
+    if (!(await failOne(database, id))) continue
+    failed += 1
+    logger.warn('failed a deployment that its instance did not end in time', { deployment_id: id })
+  }
+  return failed
+}
+
+function failOne(database: Database, id: string): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    const deployment = await lockDeployment(tx, id)
+    if (deployment?.state !== 'running') return false
+    const lease = await endLease(tx, id, 'overdue')
+    const message = 'The deployment ran out of its time'
+    if (!(await transition(tx, id, { to: 'failed', message, error_message: message }))) return false
+    await closeSteps(tx, id, {
+      pending: 'skipped',
+      running: 'failed',
+      message: 'the deployment ran out of its time while the command ran',
+    })
+    await enqueue(tx, [
+      ...(lease ? [commandMessage('run.stop', { ...lease, reason: message })] : []),
+      deploymentUpdated(deployment, 'failed'),
+      ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
+    ])
+    return true
+  })
+}

@@ -1,0 +1,86 @@
+import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { pendingSourcesOf } from '@slipway/domain'
+
+/** A request that the drain has in hand. */
+export interface ClaimedRequest {
+  id: string
+  tenant_id: string | null
+  request_id: string | null
+  retry_count: number
+}
+
+/** After so many dispatches that went wrong a request is given up. */
+export const MAX_RETRIES = 5
+
+/** Takes requests out of the queue, in the order given. One that is being cancelled is left. */
+export async function claim(tx: Queryable, ids: readonly string[]): Promise<ClaimedRequest[]> {
+  const { rows } = await tx.query<ClaimedRequest>(
+    `UPDATE pending_requests SET status = 'processing'
+      WHERE id IN (SELECT id FROM pending_requests
+                    WHERE id = ANY($1::uuid[]) AND status = ANY($2::pending_status[])
+                    ORDER BY id FOR UPDATE SKIP LOCKED)
+     RETURNING id, tenant_id, request_id, retry_count`,
+    [ids, pendingSourcesOf('processing')],
+  )
+  const claimed = new Map(rows.map((row) => [row.id, row]))
+  return ids.flatMap((id) => claimed.get(id) ?? [])
+}
+
+export async function markDispatched(
+  tx: Queryable,
+  dispatched: readonly { request: ClaimedRequest; deployment_id: string; instance_id: string }[],
+): Promise<void> {
+  await tx.query(
+    `UPDATE pending_requests p
+        SET status = 'dispatched', deployment_id = d.deployment_id, dispatched_at = now(),
+            dispatched_to_instance_id = d.instance_id, error_message = NULL
+       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS d (id, deployment_id, instance_id)
+      WHERE p.id = d.id AND p.status = ANY($4::pending_status[])`,
+    [
+      dispatched.map(({ request }) => request.id),
+      dispatched.map(({ deployment_id }) => deployment_id),
+      dispatched.map(({ instance_id }) => instance_id),
+      pendingSourcesOf('dispatched'),
+    ],
+  )
+  await announce(
+    tx,
+    dispatched.map(({ request }) => request),
+    'dispatched',
+  )
+}
+
+/** What the request was planned with is gone: it ends, with the reason. */
+export async function markFailed(tx: Queryable, request: ClaimedRequest, reason: string): Promise<void> {
+  await tx.query(
+    `UPDATE pending_requests SET status = 'failed', error_message = $2 WHERE id = $1 AND status = ANY($3::pending_status[])`,
+    [request.id, reason, pendingSourcesOf('failed')],
+  )
+  await announce(tx, [request], 'failed')
+}
+
+/** The dispatch went wrong: back into the queue for another try, or given up after the last. */
+export async function markRetry(tx: Queryable, request: ClaimedRequest, reason: string): Promise<void> {
+  const status = request.retry_count + 1 >= MAX_RETRIES ? 'failed' : 'pending'
+  await tx.query(
+    `UPDATE pending_requests
+        SET status = $3, retry_count = retry_count + 1, last_retry_at = now(), error_message = $2
+      WHERE id = $1 AND status = ANY($4::pending_status[])`,
+    [request.id, reason, status, pendingSourcesOf(status)],
+  )
+  await announce(tx, [request], status)
+}
+
+async function announce(
+  tx: Queryable,
+  requests: readonly ClaimedRequest[],
+  status: 'dispatched' | 'failed' | 'pending',
+): Promise<void> {
+  await enqueue(
+    tx,
+    requests.map(({ id, tenant_id, request_id }) => ({
+      ...eventMessage('pending.updated', { pending_request_id: id, tenant_id, status }),
+      request_id,
+    })),
+  )
+}

@@ -1,0 +1,321 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Database } from '@slipway/database'
+import { Problem } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { cancelDeployment } from '../src/deployments/cancel.ts'
+import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
+import { startDeployment } from '../src/deployments/start.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  clear,
+  deployment,
+  liveLease,
+  outbox,
+  setStep,
+  startCommand,
+  states,
+  stepStates,
+} from './fixtures.ts'
+import { createTestDatabase, type TestDatabase } from './setup.ts'
+
+let server: TestDatabase
+let database: Database
+let catalog: Catalog
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+})
+afterAll(() => server.drop())
+beforeEach(() => clear(database))
+
+const received = { request_id: 'request-1' }
+const first = { repeated: false }
+
+async function started(options: Parameters<typeof startCommand>[1] = {}): Promise<{ id: string; epoch: number }> {
+  const command = startCommand(catalog, options)
+  const outcome = await startDeployment(database, command, received)
+  if (outcome?.outcome !== 'started') throw new Error(`not started: ${JSON.stringify(outcome)}`)
+  const lease = await liveLease(database, command.command_id)
+  if (!lease) throw new Error('no lease')
+  return { id: command.command_id, epoch: lease.epoch }
+}
+
+const codeOf = (error: unknown) => (error instanceof Problem ? error.code : `not a problem: ${String(error)}`)
+
+describe('start', () => {
+  test('writes the deployment with its plan, its steps, its lease and its messages', async () => {
+    await addInstance(database, 1)
+    const { id } = await started({ deployment_timeout_seconds: 60 })
+
+    const row = await deployment(database, id)
+    expect(row).toMatchObject({ state: 'running', total_steps: 6, request_id: 'request-1', source_deployment_id: null })
+    expect(row.plan_head).not.toHaveProperty('actions')
+    expect(row.plan_head).not.toHaveProperty('targets')
+    expect(row.plan_head).toMatchObject({ sealed_under: id, override_variables: { release: 'r1' } })
+    expect(await states(database, id)).toEqual(['running'])
+    expect(await stepStates(database, id)).toEqual(Array(6).fill('pending'))
+    expect(await outbox(database, id)).toEqual(['run.start', 'deployment.created'])
+    const { rows } = await database.query(
+      `SELECT action_index, action_name, variables FROM deployment_actions WHERE deployment_id = $1 ORDER BY 1`,
+      [id],
+    )
+    expect(rows[2]).toEqual({ action_index: 2, action_name: 'step 2', variables: { colour: 'blue' } })
+    const targets = await database.query(
+      'SELECT target_id FROM deployment_targets WHERE deployment_id = $1 ORDER BY target_index',
+      [id],
+    )
+    expect(targets.rows.map(({ target_id }) => target_id)).toEqual(catalog.target_ids)
+  })
+
+  test('a command that comes twice has one effect and one answer, also when both come at once', async () => {
+    await addInstance(database, 5)
+    const command = startCommand(catalog)
+    const answers = await Promise.all([1, 2, 3].map(() => startDeployment(database, command, received)))
+    answers.push(await startDeployment(database, command, received))
+    expect(answers).toEqual(Array(4).fill({ outcome: 'started', deployment_id: command.command_id }))
+    const { rows } = await database.query('SELECT deployment_id FROM leases')
+    expect(rows).toHaveLength(1)
+
+    await database.query('UPDATE instances SET draining = true')
+    const queued = startCommand(catalog)
+    const [one, two] = await Promise.all([1, 2].map(() => startDeployment(database, queued, received)))
+    expect(one).toMatchObject({ outcome: 'queued', pending_request_id: queued.command_id })
+    expect(two).toEqual(one)
+  })
+
+  test('past its deadline a command has no effect', async () => {
+    await addInstance(database, 1)
+    const command = startCommand(catalog)
+    const deadline = new Date(Date.now() - 1000).toISOString()
+    expect(await startDeployment(database, command, { ...received, deadline })).toBeNull()
+    const { rows } = await database.query('SELECT FROM deployments UNION ALL SELECT FROM pending_requests')
+    expect(rows).toHaveLength(0)
+  })
+
+  test('20 at once never exceed the capacity; the rest is queued', async () => {
+    await addInstance(database, 3)
+    await addInstance(database, 4)
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, () => startDeployment(database, startCommand(catalog), received)),
+    )
+    const count = (outcome: string) => outcomes.filter((each) => each?.outcome === outcome).length
+    expect({ started: count('started'), queued: count('queued') }).toEqual({ started: 7, queued: 13 })
+    const { rows } = await database.query<{ live: number; capacity: number }>(
+      `SELECT i.capacity, count(*) AS live FROM leases l JOIN instances i ON i.id = l.instance_id
+        WHERE l.ended_at IS NULL GROUP BY i.id ORDER BY i.capacity`,
+    )
+    expect(rows).toEqual([
+      { capacity: 3, live: 3 },
+      { capacity: 4, live: 4 },
+    ])
+  })
+
+  test('goes to the least loaded instance, and never to a lost, draining, foreign-version or retired one', async () => {
+    const large = await addInstance(database, 4)
+    const small = await addInstance(database, 2)
+    const other = await addInstance(database, 50, '0.2.0')
+    const lost = await addInstance(database, 50)
+    const draining = await addInstance(database, 50)
+    const shrunk = await addInstance(database, 50)
+    await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds' WHERE id = $1`, [lost])
+    await database.query('UPDATE instances SET draining = true WHERE id = $1', [draining])
+    await database.query('UPDATE instance_slots SET retired = true WHERE instance_id = $1', [shrunk])
+    for (let n = 0; n < 3; n += 1) await started()
+    const { rows } = await database.query<{ instance_id: string; n: number }>(
+      'SELECT instance_id, count(*) AS n FROM leases GROUP BY 1 ORDER BY 2',
+    )
+    expect(rows).toEqual([
+      { instance_id: small, n: 1 },
+      { instance_id: large, n: 2 },
+    ])
+    expect(rows.map(({ instance_id }) => instance_id)).not.toContain(other)
+  })
+
+  test('is refused in a freeze, unless overridden by one who may', async () => {
+    await addInstance(database, 5)
+    const freezeId = uuidv7()
+    await database.query(
+      `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, updated_at)
+       VALUES ($1, 'year end', now() - interval '1 hour', now() + interval '1 hour', $2, now())`,
+      [freezeId, catalog.tenant_id],
+    )
+    const user = { ...ADMIN, roles: ['operator'] }
+    const override = { freeze_override: { reason: 'hot fix' }, tenant: true }
+    const start = (options: Parameters<typeof startCommand>[1]) =>
+      startDeployment(database, startCommand(catalog, options), received)
+
+    const refusal = (await start({ tenant: true }).catch((error: unknown) => error)) as Problem
+    expect(codeOf(refusal)).toBe('DEPLOYMENT_FROZEN')
+    expect(refusal.details).toMatchObject({ active_freezes: [{ id: freezeId, name: 'year end' }], can_override: true })
+    await expect(start({ ...override, caller: user })).rejects.toMatchObject({ code: 'DEPLOYMENT_FROZEN' })
+    expect(await start(override)).toMatchObject({ outcome: 'started' })
+    expect(await start({})).toMatchObject({ outcome: 'started' })
+  })
+})
+
+describe('finish', () => {
+  test('ends the deployment, its lease and the steps that never ran, and frees the slot', async () => {
+    const instance = await addInstance(database, 1)
+    const { id, epoch } = await started()
+    await setStep(database, id, [0, 0], 'completed')
+    expect(
+      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: 'it broke' }),
+    ).toBe(true)
+
+    expect(await deployment(database, id)).toMatchObject({ state: 'failed', error_message: 'it broke' })
+    expect(await states(database, id)).toEqual(['running', 'failed'])
+    expect(await liveLease(database, id)).toBeNull()
+    expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('skipped')])
+    const { rows } = await database.query(`SELECT body FROM outbox WHERE type = 'slot.freed'`)
+    expect(rows).toEqual([{ body: { instance_id: instance } }])
+  })
+
+  test('a late or repeated message changes nothing', async () => {
+    await addInstance(database, 1)
+    const { id, epoch } = await started()
+    const finished = { deployment_id: id, epoch, outcome: 'success', error_message: null } as const
+    expect(await finishDeployment(database, { ...finished, epoch: epoch + 1 })).toBe(false)
+    expect(await finishDeployment(database, finished)).toBe(true)
+    expect(await finishDeployment(database, { ...finished, outcome: 'failed' })).toBe(false)
+    expect(await beginRollback(database, { deployment_id: id, epoch })).toBe(false)
+    expect(await states(database, id)).toEqual(['running', 'success'])
+  })
+
+  test('tells of a rollback also when its beginning is told late or never', async () => {
+    await addInstance(database, 3)
+    const inOrder = await started()
+    expect(await beginRollback(database, { deployment_id: inOrder.id, epoch: inOrder.epoch })).toBe(true)
+    await finishDeployment(database, {
+      deployment_id: inOrder.id,
+      epoch: inOrder.epoch,
+      outcome: 'rolled_back',
+      error_message: null,
+    })
+    expect(await states(database, inOrder.id)).toEqual(['running', 'rolling_back', 'rolled_back'])
+
+    const early = await started()
+    await finishDeployment(database, {
+      deployment_id: early.id,
+      epoch: early.epoch,
+      outcome: 'rolled_back',
+      error_message: null,
+    })
+    expect(await states(database, early.id)).toEqual(['running', 'rolling_back', 'rolled_back'])
+
+    const failed = await started()
+    await setStep(database, failed.id, [0, 0], 'rollback_failed')
+    await finishDeployment(database, {
+      deployment_id: failed.id,
+      epoch: failed.epoch,
+      outcome: 'failed',
+      error_message: null,
+    })
+    expect(await states(database, failed.id)).toEqual(['running', 'rolling_back', 'failed'])
+  })
+
+  test('names the first failure when the instance does not', async () => {
+    await addInstance(database, 1)
+    const { id, epoch } = await started()
+    await database.query(
+      `UPDATE steps SET state = 'failed', ever_failed = true, error_message = 'exit code 3', completed_at = now()
+        WHERE deployment_id = $1 AND target_index = 1 AND action_index = 2`,
+      [id],
+    )
+    await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: null })
+    expect((await deployment(database, id)).error_message).toBe(
+      `step 2 on target-${catalog.target_ids[1]} failed: exit code 3`,
+    )
+  })
+})
+
+describe('cancel', () => {
+  test('ends everything at once and has the instance told', async () => {
+    await addInstance(database, 1)
+    const { id } = await started()
+    await setStep(database, id, [0, 0], 'completed')
+    await setStep(database, id, [0, 1], 'running')
+    await cancelDeployment(database, { deployment_id: id, caller: ADMIN, reason: 'wrong version' }, first)
+
+    expect(await deployment(database, id)).toMatchObject({
+      state: 'cancelled',
+      cancel_reason: 'wrong version',
+      error_message: null,
+    })
+    expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('cancelled')])
+    expect(await liveLease(database, id)).toBeNull()
+    expect(await outbox(database, id)).toEqual(['run.start', 'deployment.created', 'run.stop', 'deployment.updated'])
+  })
+
+  test('is refused for what has ended, what is not there and what is not theirs', async () => {
+    await addInstance(database, 3)
+    const { id, epoch } = await started({ tenant: true })
+    const cancel = (caller: typeof ADMIN, deployment_id = id) =>
+      cancelDeployment(database, { deployment_id, caller }, first).catch(codeOf)
+    expect(await cancel(ADMIN, uuidv7())).toBe('NOT_FOUND')
+    expect(await cancel({ ...ADMIN, tenant_id: uuidv7() })).toBe('NOT_FOUND')
+    const shared = await started()
+    expect(await cancel({ ...ADMIN, tenant_id: catalog.tenant_id }, shared.id)).toBe('INSUFFICIENT_PERMISSIONS')
+    await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null })
+    expect(await cancel(ADMIN)).toBe('CONFLICT')
+    expect(await states(database, id)).toEqual(['running', 'success'])
+  })
+
+  test('past its deadline it has no effect; repeated it is no conflict', async () => {
+    await addInstance(database, 1)
+    const { id } = await started()
+    const command = { deployment_id: id, caller: ADMIN }
+    const deadline = new Date(Date.now() - 1000).toISOString()
+    expect(await cancelDeployment(database, command, { deadline, repeated: false })).toBeNull()
+    expect((await deployment(database, id)).state).toBe('running')
+    await cancelDeployment(database, command, first)
+    expect(await cancelDeployment(database, command, { repeated: true })).toEqual({ deployment_id: id })
+    await expect(cancelDeployment(database, command, first)).rejects.toMatchObject({ code: 'CONFLICT' })
+  })
+
+  test('against finish exactly one wins', async () => {
+    await addInstance(database, 12)
+    const runs = await Promise.all(Array.from({ length: 12 }, () => started()))
+    await Promise.all(
+      runs.map(async ({ id, epoch }) => {
+        const [cancelled, finished] = await Promise.all([
+          cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first).then(
+            () => true,
+            () => false,
+          ),
+          finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
+        ])
+        expect([cancelled, finished].filter(Boolean)).toHaveLength(1)
+        const state = cancelled ? 'cancelled' : 'success'
+        expect(await states(database, id)).toEqual(['running', state])
+        expect((await deployment(database, id)).state).toBe(state)
+        const events = (await outbox(database, id)).filter((type) => type === 'deployment.updated')
+        expect(events).toHaveLength(1)
+      }),
+    )
+  })
+
+  test('waits for a batch of events that is being applied under the lease', async () => {
+    await addInstance(database, 1)
+    const { id, epoch } = await started()
+    let cancelling: Promise<unknown> | undefined
+    await database.transaction(async (tx) => {
+      await tx.query('SELECT FROM leases WHERE deployment_id = $1 AND epoch = $2 AND ended_at IS NULL FOR SHARE', [
+        id,
+        epoch,
+      ])
+      cancelling = cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first)
+      await tx.query(
+        `UPDATE steps SET state = 'completed' WHERE deployment_id = $1 AND target_index = 0 AND action_index = 0`,
+        [id],
+      )
+    })
+    await cancelling
+    expect((await stepStates(database, id))[0]).toBe('completed')
+    expect((await deployment(database, id)).state).toBe('cancelled')
+  })
+})

@@ -1,0 +1,187 @@
+import type { CommandBody } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+
+type StartCommand = CommandBody<'deployment.start'>
+
+export const ADMIN: StartCommand['caller'] = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'] }
+
+/** An enrolled instance with a fresh heartbeat. */
+export async function addInstance(database: Database, capacity: number, version = '0.1.0'): Promise<string> {
+  const id = uuidv7()
+  await database.query(
+    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
+     VALUES ($1, $2, $3, 'http://127.0.0.1:1', $4, '', '', now())`,
+    [id, `instance-${id}`, version, capacity],
+  )
+  await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT $1, generate_series(0, $2 - 1)', [
+    id,
+    capacity,
+  ])
+  return id
+}
+
+export async function loseInstance(database: Database, id: string): Promise<void> {
+  await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds' WHERE id = $1`, [id])
+}
+
+export interface Catalog {
+  action_id: string
+  target_ids: string[]
+  tenant_id: string
+}
+
+/** An action of version 1.0.0, two shared targets, a tenant. */
+export async function addCatalog(database: Database): Promise<Catalog> {
+  const action_id = uuidv7()
+  const tenant_id = uuidv7()
+  await database.query(`INSERT INTO tenants (id, name, slug, updated_at) VALUES ($1, $2, $2, now())`, [
+    tenant_id,
+    `t-${tenant_id}`,
+  ])
+  await database.query(`INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'action', $2, now())`, [
+    action_id,
+    `action-${action_id}`,
+  ])
+  await database.query(
+    `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', '{"type":"script","script":"true"}')`,
+    [action_id],
+  )
+  const target_ids = [uuidv7(), uuidv7()]
+  for (const id of target_ids) {
+    await database.query(
+      `INSERT INTO targets (id, name, connection, updated_at) VALUES ($1, $2, '{"type":"local"}', now())`,
+      [id, `target-${id}`],
+    )
+  }
+  return { action_id, target_ids, tenant_id }
+}
+
+export interface CommandOptions {
+  priority?: number
+  max_retries?: number
+  deployment_timeout_seconds?: number
+  tenant?: boolean
+  caller?: StartCommand['caller']
+  freeze_override?: StartCommand['freeze_override']
+}
+
+/** One action three times in a row on the catalog's two targets: six steps. */
+export function startCommand(catalog: Catalog, options: CommandOptions = {}): StartCommand {
+  const { priority = 0, max_retries = 0, deployment_timeout_seconds = 0 } = options
+  const command_id = uuidv7()
+  const action = (action_order: number) => ({
+    sequence_id: catalog.action_id,
+    sequence_name: 'release',
+    sequence_version: '1.0.0',
+    sequence_order: 0,
+    action_id: catalog.action_id,
+    action_name: `step ${action_order}`,
+    action_version: '1.0.0',
+    action_order,
+    timeout_seconds: 60,
+    max_retries,
+    has_rollback: false,
+    variables: { colour: 'blue' },
+  })
+  return {
+    command_id,
+    caller: options.caller ?? ADMIN,
+    plan: {
+      source: { type: 'action', id: catalog.action_id, name: 'release', version: '1.0.0' },
+      tenant: options.tenant ? { id: catalog.tenant_id, name: 'acme' } : null,
+      environment: null,
+      actions: [action(0), action(1), action(2)],
+      targets: catalog.target_ids.map((id) => ({ id, name: `target-${id}`, variables: { port: 1 } })),
+      shared_variables: {},
+      override_variables: { release: 'r1' },
+      sensitive: [],
+      sealed_under: command_id,
+      options: {
+        target_mode: 'sequential',
+        failure_strategy: 'stop_on_first_failure',
+        rollback_strategy: 'none',
+        priority,
+        timeout_seconds: 60,
+        max_retries,
+        deployment_timeout_seconds,
+        bypass_cache: false,
+      },
+    },
+    selection: {
+      target_ids: catalog.target_ids,
+      target_tags: [],
+      target_tags_match_all: false,
+      version_requirement: null,
+    },
+    source_deployment_id: null,
+    freeze_override: options.freeze_override ?? null,
+  }
+}
+
+export interface DeploymentRow {
+  id: string
+  state: string
+  error_message: string | null
+  cancel_reason: string | null
+  total_steps: number
+  request_id: string | null
+  plan_head: Record<string, unknown>
+  source_deployment_id: string | null
+}
+
+export async function deployment(database: Database, id: string): Promise<DeploymentRow> {
+  const { rows } = await database.query<DeploymentRow>('SELECT * FROM deployments WHERE id = $1', [id])
+  if (!rows[0]) throw new Error(`There is no deployment ${id}`)
+  return rows[0]
+}
+
+export async function states(database: Database, id: string): Promise<string[]> {
+  const { rows } = await database.query<{ to_state: string }>(
+    'SELECT to_state FROM deployment_transitions WHERE deployment_id = $1 ORDER BY number',
+    [id],
+  )
+  return rows.map(({ to_state }) => to_state)
+}
+
+export async function liveLease(
+  database: Database,
+  id: string,
+): Promise<{ epoch: number; instance_id: string } | null> {
+  const { rows } = await database.query<{ epoch: number; instance_id: string }>(
+    'SELECT epoch, instance_id FROM leases WHERE deployment_id = $1 AND ended_at IS NULL',
+    [id],
+  )
+  return rows[0] ?? null
+}
+
+export async function stepStates(database: Database, id: string): Promise<string[]> {
+  const { rows } = await database.query<{ state: string }>(
+    'SELECT state FROM steps WHERE deployment_id = $1 ORDER BY target_index, action_index',
+    [id],
+  )
+  return rows.map(({ state }) => state)
+}
+
+export async function setStep(database: Database, id: string, place: [number, number], state: string, retryCount = 0) {
+  await database.query(
+    `UPDATE steps SET state = $4::step_state, retry_count = $5, started_at = now()
+      WHERE deployment_id = $1 AND target_index = $2 AND action_index = $3`,
+    [id, ...place, state, retryCount],
+  )
+}
+
+/** Types of the messages in the outbox about a record, in order. */
+export async function outbox(database: Database, id: string): Promise<string[]> {
+  const { rows } = await database.query<{ type: string }>(
+    `SELECT type FROM outbox WHERE body ->> 'deployment_id' = $1 OR body ->> 'pending_request_id' = $1 ORDER BY id`,
+    [id],
+  )
+  return rows.map(({ type }) => type)
+}
+
+/** Ends all that an earlier test left running or waiting. */
+export async function clear(database: Database): Promise<void> {
+  await database.query(`TRUNCATE leases, instance_slots, instances, deployments, deployment_actions, deployment_targets,
+    deployment_transitions, steps, pending_requests, freezes, outbox CASCADE`)
+}
