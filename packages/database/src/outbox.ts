@@ -13,8 +13,14 @@ export const commandMessage = <T extends CommandType>(type: T, body: CommandBody
 export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =>
   ({ exchange: 'events', type, body }) as OutboxMessage
 
-/** Puts messages into the outbox, within the caller's transaction, in one statement. */
-export async function enqueue(tx: Queryable, messages: OutboxMessage[]): Promise<void> {
+/**
+ * Puts messages into the outbox, within the caller's transaction, in one statement. They carry the request id of the
+ * current context, unless one has its own: a batch may act for several requests.
+ */
+export async function enqueue(
+  tx: Queryable,
+  messages: (OutboxMessage & { request_id?: string | null })[],
+): Promise<void> {
   if (messages.length === 0) return
   const requestId = currentContext()?.request_id ?? null
   await tx.query(
@@ -25,7 +31,7 @@ export async function enqueue(tx: Queryable, messages: OutboxMessage[]): Promise
       messages.map((m) => m.exchange),
       messages.map((m) => m.type),
       messages.map((m) => JSON.stringify(m.body)),
-      messages.map(() => requestId),
+      messages.map((m) => (m.request_id === undefined ? requestId : m.request_id)),
     ],
   )
 }
