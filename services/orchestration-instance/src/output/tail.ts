@@ -1,0 +1,19 @@
+/** How much of the end of each stream goes into a command's result, in characters. */
+const TAIL_LENGTH = 2_000
+
+/** The end of an output, of which it keeps no more than that. */
+export class Tail {
+  #text = ''
+
+  addLine(line: string): void {
+    // Cutting at double the length now and then is cheaper than cutting at every line.
+    this.#text += `${line.slice(-TAIL_LENGTH)}\n`
+    if (this.#text.length > 2 * TAIL_LENGTH) this.#text = this.#text.slice(-TAIL_LENGTH - 1)
+  }
+
+  get text(): string {
+    const tail = this.#text.replace(/\n$/, '').slice(-TAIL_LENGTH)
+    const first = tail.charCodeAt(0)
+    return first >= 0xdc00 && first <= 0xdfff ? tail.slice(1) : tail
+  }
+}

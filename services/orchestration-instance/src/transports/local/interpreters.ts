@@ -1,0 +1,25 @@
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import path from 'node:path'
+import { CommandError, type Interpreter } from '../transport.ts'
+
+const found = new Map<Interpreter, string>()
+
+/** The interpreter's executable on this machine. Throws CommandError when there is none. */
+export async function findInterpreter(interpreter: Interpreter, searchPath: string): Promise<string> {
+  const known = found.get(interpreter)
+  if (known !== undefined) return known
+  for (const folder of searchPath.split(':').filter((entry) => path.isAbsolute(entry))) {
+    const file = path.join(folder, interpreter)
+    const isExecutable = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (!isExecutable) continue
+    found.set(interpreter, file)
+    return file
+  }
+  throw new CommandError(
+    `the interpreter ${interpreter} was not found on the instance: install it or choose another one (PATH ${searchPath})`,
+  )
+}

@@ -1,0 +1,36 @@
+import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as delay } from 'node:timers/promises'
+
+/** Sends a signal to all of a group; 0 only asks. Returns whether there was anything to signal. */
+export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-group, signal)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Waits until none of the group runs, at most `limitMs`. Returns whether that is so. */
+export async function groupEnds(group: number, limitMs: number): Promise<boolean> {
+  const until = Date.now() + limitMs
+  for (let pauseMs = 10; await isRunning(group); pauseMs = Math.min(2 * pauseMs, 250)) {
+    const left = until - Date.now()
+    if (left <= 0) return false
+    await delay(Math.min(pauseMs, left))
+  }
+  return true
+}
+
+/** The dead count as members until somebody has asked for their exit status, which in a container may be nobody. */
+async function isRunning(group: number): Promise<boolean> {
+  if (!signalGroup(group, 0)) return false
+  const processes = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
+  if (processes.length === 0) return true
+  const states = await Promise.all(processes.map((id) => readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')))
+  return states.some((stat) => {
+    // `1234 (name) S 1 1234 …`: the name may hold anything.
+    const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return Number(processGroup) === group && state !== 'Z' && state !== 'X'
+  })
+}

@@ -1,0 +1,81 @@
+import type { Readable } from 'node:stream'
+
+/** How long after a command's end its output is waited for: a daemon that it left may hold the stream for ever. */
+const AFTER_END_MS = 200
+/** More than a pipe or socket holds: what comes later was written after the command's end. */
+const AFTER_END_BYTES = 1024 * 1024
+
+/**
+ * Reads a command's output into `sink`, one chunk at a time. Resolves when the stream ends, or soon after `ended` has
+ * been called: what was written until then is read, however long the sink takes. The stream is the caller's to close.
+ */
+export class OutputPump {
+  readonly #stream: Readable
+  readonly #sink: (chunk: Buffer) => void | Promise<void>
+  #ended = false
+  #stopped = false
+  #streamDone = false
+  #wake: () => void = () => {}
+  readonly #onReadable = () => this.#wake()
+  readonly finished: Promise<void>
+
+  constructor(stream: Readable, sink: (chunk: Buffer) => void | Promise<void>) {
+    this.#stream = stream
+    this.#sink = sink
+    const done = () => {
+      this.#streamDone = true
+      this.#wake()
+    }
+    // A reset connection ends the output as well; that the command was lost is the transport's to say.
+    stream.on('end', done).on('close', done).on('error', done)
+    stream.on('readable', this.#onReadable)
+    this.finished = this.#run()
+    // Whoever waits for it is told; until then a failure is nobody's unhandled one.
+    this.finished.catch(() => {})
+  }
+
+  /** The command has ended. */
+  ended(): void {
+    this.#ended = true
+    this.#wake()
+  }
+
+  /** There is nothing more of interest, whatever the stream says. */
+  stop(): void {
+    this.#stopped = true
+    this.#wake()
+  }
+
+  async #run(): Promise<void> {
+    let msLeft = AFTER_END_MS
+    let bytesLeft = AFTER_END_BYTES
+    try {
+      while (!this.#stopped && msLeft > 0 && bytesLeft > 0) {
+        const chunk = this.#stream.read() as Buffer | null
+        if (chunk !== null) {
+          if (this.#ended) bytesLeft -= chunk.length
+          await this.#sink(chunk)
+        } else if (this.#streamDone) {
+          return
+        } else {
+          const since = performance.now()
+          const counting = this.#ended
+          await this.#somethingNew(counting ? msLeft : undefined)
+          if (counting) msLeft -= performance.now() - since
+        }
+      }
+    } finally {
+      this.#stream.off('readable', this.#onReadable)
+    }
+  }
+
+  #somethingNew(limitMs: number | undefined): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = limitMs === undefined ? undefined : setTimeout(resolve, limitMs)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+}

@@ -1,0 +1,127 @@
+import { randomBytes } from 'node:crypto'
+import { type Command, INTERPRETER_CALLS } from '../transport.ts'
+
+/**
+ * What runs on an ssh target around a command. It is sent whole, with environment and script, to the standard input of
+ * a shell: nothing of it shows in the arguments of a process. Afterwards that input is the control line:
+ *
+ *     end N                       TERM to the command's process group, KILL to what is left of it after N seconds
+ *     another word, end of file   KILL after a moment: the command is over, or the link or the instance is
+ *
+ * The command takes the place of the shell, so that the ssh server itself reports how it ended. On both output streams
+ * a mark stands before the command's own output and one behind it, so that nobody need wait for the streams to close: a
+ * daemon may keep them open.
+ */
+export interface Bootstrap {
+  input: string
+  /** The marks, as lines. */
+  ready: string
+  over: string
+  /** On standard output instead of `ready` when the command cannot start: a BootstrapProblem follows. */
+  failed: string
+}
+
+export type BootstrapProblem = 'directory' | 'interpreter' | 'working-directory'
+
+/**
+ * The shell shall lead a process group of its own. OpenSSH gives each session one; elsewhere setsid makes one, without
+ * changing the process id. No ! in it, for csh's sake.
+ */
+export const BOOTSTRAP_COMMAND = [
+  `exec sh -c 'read -r pid name state parent group rest 2>/dev/null </proc/$$/stat`,
+  `case "$group" in ""|$$) exec sh -s ;; esac`,
+  `command -v setsid >/dev/null 2>&1 && exec setsid sh -s`,
+  `exec sh -s'`,
+].join('; ')
+
+/**
+ * Reads the control line. $1 is the process group, $2 the command's directory, $3 the mark for the end of the output
+ * (to descriptors 4 and 5), $4 a dash where the guard is outside the group. There, the pin keeps the group's number from
+ * becoming another's until the guard closes its output or is gone. The pause at the end lets a daemon that the command's
+ * last line started leave the group.
+ */
+const GUARD = `
+trap "" HUP INT PIPE TERM
+naps=
+while read -r word seconds; do
+  [ "$word" = end ] || break
+  kill -TERM "-$1"
+  exec >&-
+  nap=1 naps=$seconds
+  if sleep 0.1; then nap=0.1 naps=$((seconds * 10)); fi
+  while [ "$naps" -gt 0 ] && kill -0 "$4$1"; do sleep "$nap"; naps=$((naps - 1)); done
+  kill -KILL "$4$1"
+  break
+done
+echo "$3" >&4
+echo "$3" >&5
+exec 4>&- 5>&- <&-
+[ "$naps" ] || sleep 0.3 || sleep 1
+[ "$4" ] || rm -rf -- "$2"
+kill -KILL "-$1"
+rm -rf -- "$2"
+`
+
+/** The input for BOOTSTRAP_COMMAND that runs the command. */
+export function bootstrapOf(command: Command): Bootstrap {
+  const nonce = randomBytes(16).toString('hex')
+  const [ready, over, failed] = ['ready', 'over', 'failed'].map((word) => `slipway-${nonce} ${word}`) as [
+    string,
+    string,
+    string,
+  ]
+  const { file, args } = INTERPRETER_CALLS[command.interpreter]
+  const script = `"$slipway_dir/${file}"`
+  const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
+  const exports = Object.entries(command.environment).map(([name, value]) => `  export ${name}=${quoted(value)}`)
+  // All within functions: a shell that got only a part of it runs nothing.
+  const input = `
+slipway_fail() {
+  [ -z "$slipway_dir" ] || rm -rf -- "$slipway_dir"
+  echo "${failed} $1"
+  exit 125
+}
+slipway_guard() {
+  if command -v setsid >/dev/null 2>&1; then
+    setsid sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" - <&3 | slipway_pin
+  else
+    sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" '' <&3
+  fi
+}
+slipway_pin() {
+  trap '' HUP INT TERM
+  exec 3<&- 4>&- 5>&-
+  read -r slipway_word
+}
+slipway_run() {
+  umask 077
+  slipway_dir=$(mktemp -d "\${TMPDIR:-/tmp}/slipway.XXXXXXXXXX") || slipway_fail directory
+  command -v ${command.interpreter} >/dev/null 2>&1 || slipway_fail interpreter
+  cat >${script} <<'${nonce}' || slipway_fail directory
+${command.script}
+${nonce}
+  mkdir "$slipway_dir/work" && cd "$slipway_dir/work" || slipway_fail directory
+${enter(command.workingDirectory)}
+  umask 022
+  exec 3<&0 </dev/null
+  ( slipway_guard 4>&1 5>&2 >/dev/null 2>&1 & )
+  exec 3<&-
+${exports.join('\n')}
+  echo "${ready}"
+  echo "${ready}" >&2
+  exec ${call}
+}
+slipway_run
+`
+  return { input, ready, over, failed }
+}
+
+function enter(workingDirectory: string | null): string {
+  if (workingDirectory === null) return ''
+  const make = workingDirectory.startsWith('/') ? '' : `mkdir -p -- ${quoted(workingDirectory)} && `
+  return `  { ${make}cd -- ${quoted(workingDirectory)}; } 2>/dev/null || slipway_fail working-directory`
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`
+}

@@ -1,0 +1,110 @@
+import { Client, type ConnectConfig } from 'ssh2'
+import { CommandError } from '../transport.ts'
+import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
+import { type ConnectError, connectProblem, endpointOf, type SshAddress } from './ssh-errors.ts'
+
+const READY_MS = 20_000
+const KEEPALIVE_MS = 5_000
+/** Unanswered keepalives after which the link counts as cut. */
+const KEEPALIVE_COUNT = 3
+
+export interface Connected {
+  client: Client
+  /** The key that the host showed, in OpenSSH form. */
+  hostKey: string
+}
+
+/** Opens a connection. Throws CommandError saying what is wrong; an aborted one throws the signal's reason. */
+export async function connect(address: SshAddress, known: KnownHostKey | null, signal: AbortSignal): Promise<Connected> {
+  const attempts = known?.algorithms ?? [null]
+  let seen: Buffer | null = null
+  for (const algorithms of attempts) {
+    const attempt = await tryToConnect(address, known, algorithms, signal)
+    if ('client' in attempt) return attempt
+    seen = attempt.wrongKey ?? seen
+  }
+  const endpoint = endpointOf(address)
+  throw new CommandError(
+    seen
+      ? `host key of ${endpoint} changed: expected ${known?.fingerprint}, got ${fingerprint(seen)}`
+      : `host key of ${endpoint} changed: it has none of the kind of ${known?.fingerprint}`,
+  )
+}
+
+/** `wrongKey` is null when the host has none of the kinds asked for. */
+type Attempt = Connected | { wrongKey: Buffer | null }
+
+function tryToConnect(
+  address: SshAddress,
+  known: KnownHostKey | null,
+  hostKeyAlgorithms: readonly string[] | null,
+  signal: AbortSignal,
+): Promise<Attempt> {
+  const client = new Client()
+  const endpoint = endpointOf(address)
+  let hostKey: Buffer | null = null
+  const verify = (key: Buffer) => {
+    hostKey = key
+    return known?.matches(key) ?? true
+  }
+  let onAbort = () => {}
+  const attempt = new Promise<Attempt>((resolve, reject) => {
+    onAbort = () => reject(signal.reason)
+    signal.addEventListener('abort', onAbort, { once: true })
+    if (signal.aborted) return onAbort()
+    client.once('ready', () => resolve({ client, hostKey: hostKeyText(hostKey as Buffer) }))
+    client.once('error', (error: ConnectError) => {
+      if (known && hostKey && !known.matches(hostKey)) return resolve({ wrongKey: hostKey })
+      if (known && !hostKey && error.message.includes('no matching host key')) return resolve({ wrongKey: null })
+      reject(new CommandError(connectProblem(error, address)))
+    })
+    client.once('close', () => reject(new CommandError(`connection closed by ${endpoint} before it was established`)))
+    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
+      finish(prompts.map(() => address.password ?? ''))
+    })
+    try {
+      client.connect(configOf(address, hostKeyAlgorithms, verify))
+      client.setNoDelay(true)
+    } catch (error) {
+      // The library's own text may quote what it could not read.
+      const what = /key/i.test((error as Error).message) ? 'the private key cannot be read' : 'the settings are not valid'
+      reject(new CommandError(`no connection to ${endpoint} as ${address.username}: ${what}`))
+    }
+  })
+  return attempt.finally(() => signal.removeEventListener('abort', onAbort)).then(
+    (result) => {
+      client.removeAllListeners()
+      if (!('client' in result)) discard(client)
+      return result
+    },
+    (error) => {
+      discard(client)
+      throw error
+    },
+  )
+}
+
+/** Later words of a connection that is given up are of no interest, but must not become uncaught errors. */
+function discard(client: Client): void {
+  client.removeAllListeners().on('error', () => {})
+  client.destroy()
+}
+
+function configOf(
+  address: SshAddress,
+  hostKeyAlgorithms: readonly string[] | null,
+  hostVerifier: (key: Buffer) => boolean,
+): ConnectConfig {
+  return {
+    host: address.host,
+    port: address.port,
+    username: address.username,
+    ...(address.private_key !== undefined && { privateKey: address.private_key }),
+    ...(address.password !== undefined && { password: address.password, tryKeyboard: true }),
+    ...(hostKeyAlgorithms && { algorithms: { serverHostKey: hostKeyAlgorithms as never } }),
+    hostVerifier,
+    readyTimeout: READY_MS,
+    keepaliveInterval: KEEPALIVE_MS,
+    keepaliveCountMax: KEEPALIVE_COUNT,
+  }
+}

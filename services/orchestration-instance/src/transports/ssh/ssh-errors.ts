@@ -1,0 +1,22 @@
+import type { RunConnection } from '@slipway/contracts'
+
+export type SshAddress = Extract<RunConnection, { type: 'ssh' }>
+
+export function endpointOf({ host, port }: SshAddress): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
+/** A `code` that is a number is the reason of the server's farewell. */
+export type ConnectError = Error & { code?: string | number; level?: string }
+
+/** Why no connection came about, in words that say what to look at. */
+export function connectProblem(error: ConnectError, address: SshAddress): string {
+  const endpoint = endpointOf(address)
+  if (error.level === 'client-authentication') return `authentication failed for ${address.username}@${endpoint}`
+  if (error.level === 'client-timeout' || error.code === 'ETIMEDOUT') return `no answer from ${endpoint}`
+  if (error.code === 'ECONNREFUSED') return `connection refused by ${endpoint}`
+  if (error.code === 'ECONNRESET') return `connection closed by ${endpoint} before it was established`
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return `the host name ${address.host} cannot be resolved`
+  if (typeof error.code === 'string') return `${endpoint} cannot be reached (${error.code})`
+  return `no connection to ${endpoint}: ${error.message.slice(0, 200)}`
+}

@@ -1,0 +1,187 @@
+import type { Client, ClientChannel } from 'ssh2'
+import {
+  type Command,
+  type CommandEnd,
+  CommandError,
+  type CommandIo,
+  CONFIRM_MS,
+  graceOf,
+  type Transport,
+  whenAborted,
+} from '../transport.ts'
+import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf } from './bootstrap.ts'
+import { connect } from './connect.ts'
+import { KnownHostKey } from './host-key.ts'
+import { endpointOf, type SshAddress } from './ssh-errors.ts'
+import { SshOutput } from './ssh-output.ts'
+import type { Turnstile } from './turnstile.ts'
+
+const IDLE_MS = 60_000
+/** How long a kill waits for a command that is about to start. */
+const START_MS = 1_000
+
+export interface SshTransportOptions {
+  address: SshAddress
+  /** Limits how many connections are being made at a time: a handshake costs far more than a command. */
+  handshakes: Turnstile
+  /** The host's key where none was known: from now on it has to stay the same. */
+  onHostKey(hostKey: string): void
+  /** The host answered. */
+  onSeen(): void
+}
+
+/** Runs commands on one host over a connection that is kept for the next one. One command at a time. */
+export class SshTransport implements Transport {
+  readonly #options: SshTransportOptions
+  #known: KnownHostKey | null
+  #client: Client | null = null
+  #idle: NodeJS.Timeout | undefined
+
+  constructor(options: SshTransportOptions) {
+    this.#options = options
+    const { host_key } = options.address
+    this.#known = host_key === undefined ? null : new KnownHostKey(host_key)
+  }
+
+  async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
+    clearTimeout(this.#idle)
+    try {
+      const channel = await this.#openChannel(signal)
+      return await this.#runOn(channel, command, io, signal)
+    } finally {
+      this.#idle = setTimeout(() => this.close(), IDLE_MS).unref()
+    }
+  }
+
+  close(): void {
+    clearTimeout(this.#idle)
+    this.#client?.end()
+    this.#client = null
+  }
+
+  async #openChannel(signal: AbortSignal): Promise<ClientChannel> {
+    const kept = this.#client
+    if (kept) {
+      // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
+      const channel = await openShell(kept).catch(() => null)
+      if (channel) return channel
+      kept.destroy()
+    }
+    const client = await this.#connect(signal)
+    try {
+      return await openShell(client)
+    } catch (error) {
+      throw new CommandError(`${endpointOf(this.#options.address)} refuses to run commands: ${(error as Error).message}`)
+    }
+  }
+
+  async #connect(signal: AbortSignal): Promise<Client> {
+    const { address, handshakes, onHostKey, onSeen } = this.#options
+    const { client, hostKey } = await handshakes.pass(() => connect(address, this.#known, signal))
+    this.#client = client
+    client.on('error', () => {})
+    client.once('close', () => {
+      if (this.#client === client) this.#client = null
+    })
+    onSeen()
+    if (!this.#known) {
+      this.#known = new KnownHostKey(hostKey)
+      onHostKey(hostKey)
+    }
+    return client
+  }
+
+  async #runOn(channel: ClientChannel, command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
+    const bootstrap = bootstrapOf(command)
+    const output = new SshOutput(channel, bootstrap, io)
+    const exit = new ChannelExit(channel)
+    const abort = whenAborted(signal)
+    try {
+      channel.write(bootstrap.input)
+      const first = await Promise.race([exit.known, abort.promise])
+      if (first === 'aborted') await this.#kill(channel, output, exit, graceOf(signal))
+      // OpenSSH has ended the control line by now; other servers leave that to us.
+      else channel.write('over\n')
+    } finally {
+      abort.forget()
+      output.ended()
+    }
+    await output.finished
+    channel.close()
+    if (exit.end && (output.hasBegun || signal.aborted)) return exit.end
+    if (signal.aborted) return { exitCode: null, signal: null, confirmed: false }
+    throw new CommandError(this.#problem(output, bootstrap, exit, command))
+  }
+
+  /** Asks the guard to end the command. Without an answer the connection goes, which ends it too if the host lives. */
+  async #kill(channel: ClientChannel, output: SshOutput, exit: ChannelExit, graceMs: number): Promise<void> {
+    await within(START_MS, Promise.race([output.begun, exit.known]))
+    // Where the command has not started, nothing needs time to end.
+    if (output.hasBegun) channel.write(`end ${Math.ceil(graceMs / 1000)}\n`)
+    else channel.close()
+    await within(graceMs + CONFIRM_MS, Promise.race([output.finished, exit.closed]))
+    // The guard's last word and the server's come from two processes, in any order.
+    await within(CONFIRM_MS, exit.known)
+    if (exit.end) return
+    this.#client?.destroy()
+    this.#client = null
+  }
+
+  #problem({ preamble, hasBegun }: SshOutput, { failed }: Bootstrap, exit: ChannelExit, command: Command): string {
+    const endpoint = endpointOf(this.#options.address)
+    if (preamble.includes(`${failed} interpreter`)) {
+      return `the interpreter ${command.interpreter} was not found on ${endpoint}`
+    }
+    if (preamble.includes(`${failed} working-directory`)) {
+      return `the working directory ${command.workingDirectory} does not exist on ${endpoint}`
+    }
+    if (preamble.includes(`${failed} directory`)) return `no directory for the command can be made on ${endpoint}`
+    if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
+    if (!exit.end) return `connection to ${endpoint} was lost before the command started`
+    const said = preamble.replace(/\p{Cc}+/gu, ' ').trim().slice(-200)
+    const { username } = this.#options.address
+    return `${endpoint} started no shell for ${username} (exit code ${exit.end.exitCode})${said && `: ${said}`}`
+  }
+}
+
+/** What becomes known of a command's end. */
+class ChannelExit {
+  /** Null until the server said how the command ended. */
+  end: CommandEnd | null = null
+  /** The command ended, or nothing more can be heard of it. */
+  readonly known: Promise<'known'>
+  readonly closed: Promise<'closed'>
+
+  constructor(channel: ClientChannel) {
+    channel.on('error', () => {})
+    this.closed = new Promise((resolve) => channel.once('close', () => resolve('closed')))
+    const exited = new Promise<void>((resolve) => {
+      channel.once('exit', (exitCode: number | null, signal?: string) => {
+        this.end = { exitCode, signal: signal ?? null, confirmed: true }
+        resolve()
+      })
+    })
+    this.known = Promise.race([exited, this.closed]).then(() => 'known')
+  }
+}
+
+/** The promise's value, or null when that takes longer. */
+async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<null>((resolve) => {
+    timer = setTimeout(() => resolve(null), ms)
+  })
+  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
+}
+
+function openShell(client: Client): Promise<ClientChannel> {
+  return new Promise((resolve, reject) => {
+    const onClose = () => reject(new Error('the connection was lost'))
+    client.once('close', onClose)
+    client.exec(BOOTSTRAP_COMMAND, (error, channel) => {
+      client.off('close', onClose)
+      if (error) reject(error)
+      else resolve(channel)
+    })
+  })
+}

@@ -1,0 +1,85 @@
+import type { RunAction } from '@slipway/contracts'
+
+export type Interpreter = RunAction['interpreter']
+export type OutputStream = 'stdout' | 'stderr'
+
+/** One script to run on one target. */
+export interface Command {
+  script: string
+  interpreter: Interpreter
+  /** Added to what the transport gives each command of its own (PATH, HOME). */
+  environment: Readonly<Record<string, string>>
+  /** Where to run it; null for a fresh directory. A relative one lies within the fresh directory and is made. */
+  workingDirectory: string | null
+}
+
+export interface CommandIo {
+  /** Takes a piece of output. While its promise is pending nothing more is read, so that the command has to wait. */
+  onOutput(stream: OutputStream, chunk: Buffer): void | Promise<void>
+}
+
+export interface CommandEnd {
+  /** Null when a signal ended it. */
+  exitCode: number | null
+  /** Name of the signal that ended it, such as SIGKILL. */
+  signal: string | null
+  /** False when it was killed and the target did not say that it is gone. */
+  confirmed: boolean
+}
+
+/**
+ * How commands reach one target. `run` resolves when the command itself has ended, whatever it left running in a
+ * session of its own (`setsid`); anything else that it started ends with it. An abort sends TERM to its whole process
+ * group and KILL after the grace (see Kill). Throws CommandError when the command could not be run to its end.
+ */
+export interface Transport {
+  run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd>
+  /** Gives back what is held for the target. No command runs any more. */
+  close(): void
+}
+
+/** The command did not start, or nobody knows how it ended. The message is a sentence's end, for people. */
+export class CommandError extends Error {
+  override name = 'CommandError'
+}
+
+/** Why a command is killed, as the reason of an abort. */
+export class Kill extends Error {
+  override name = 'Kill'
+  /** Between TERM and KILL. */
+  readonly graceMs: number
+
+  constructor(message: string, graceMs: number) {
+    super(message)
+    this.graceMs = graceMs
+  }
+}
+
+/** Between TERM and KILL where nothing asks for haste. */
+export const KILL_GRACE_MS = 10_000
+/** How long after KILL a transport waits for the end to be confirmed. */
+export const CONFIRM_MS = 5_000
+
+export function graceOf(signal: AbortSignal): number {
+  return signal.reason instanceof Kill ? signal.reason.graceMs : KILL_GRACE_MS
+}
+
+/** Resolves when the signal aborts. `forget` must be called when that is no longer of interest. */
+export function whenAborted(signal: AbortSignal): { promise: Promise<'aborted'>; forget(): void } {
+  let listener = () => {}
+  const promise = new Promise<'aborted'>((resolve) => {
+    listener = () => resolve('aborted')
+    if (signal.aborted) listener()
+    else signal.addEventListener('abort', listener, { once: true })
+  })
+  return { promise, forget: () => signal.removeEventListener('abort', listener) }
+}
+
+/** File name and arguments for each interpreter; `{}` stands for the script's file. */
+export const INTERPRETER_CALLS: Record<Interpreter, { file: string; args: readonly string[] }> = {
+  sh: { file: 'script', args: ['{}'] },
+  bash: { file: 'script', args: ['{}'] },
+  python3: { file: 'script.py', args: ['{}'] },
+  node: { file: 'script.js', args: ['{}'] },
+  pwsh: { file: 'script.ps1', args: ['-NoLogo', '-NoProfile', '-NonInteractive', '-File', '{}'] },
+}
