@@ -1,0 +1,25 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { commonConfig, portVariable } from '@slipway/runtime'
+
+/** What the log-stream reads from its environment. */
+export const logStreamConfig = Type.Object({
+  DATABASE_URL: commonConfig.DATABASE_URL,
+  RABBITMQ_URL: commonConfig.RABBITMQ_URL,
+  REDIS_URL: commonConfig.REDIS_URL,
+  SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
+  SLIPWAY_MANAGEMENT_PORT: commonConfig.SLIPWAY_MANAGEMENT_PORT,
+  SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
+  SLIPWAY_NAMESPACE: commonConfig.SLIPWAY_NAMESPACE,
+  SLIPWAY_LOG_STREAM_PORT: portVariable({
+    default: 8081,
+    description: 'Port on which the gateway reaches the streams',
+  }),
+  SLIPWAY_LOG_STREAM_HOST: Type.String({
+    default: '127.0.0.1',
+    minLength: 1,
+    description: 'Address on which the gateway reaches the streams',
+    examples: ['0.0.0.0'],
+  }),
+})
+
+export type LogStreamConfig = Static<typeof logStreamConfig>

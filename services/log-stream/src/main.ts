@@ -1,0 +1,49 @@
+import { connectBroker } from '@slipway/broker'
+import type { EventBody } from '@slipway/contracts'
+import { createDatabase } from '@slipway/database'
+import { runService } from '@slipway/runtime'
+import { logStreamConfig } from './config.ts'
+import { createApp } from './http/app.ts'
+import { listen } from './http/server.ts'
+import { connectRedis, isRedisUp } from './redis.ts'
+import { createHubs } from './streams/hubs.ts'
+import { startStreamReader } from './streams/reader.ts'
+import { WATCHER_LIMITS } from './streams/watcher.ts'
+
+/** Longer than a blocking read waits by itself. */
+const BLOCKING_READ_MS = 5_000
+
+await runService({
+  name: 'log-stream',
+  config: logStreamConfig,
+  async start({ name, config, logger, health, onStop, fatal }) {
+    const namespace = config.SLIPWAY_NAMESPACE
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name })
+    onStop('database', () => database.close())
+    const redis = connectRedis(config.REDIS_URL, logger)
+    onStop('redis', () => redis.disconnect())
+    const broker = await connectBroker({ url: config.RABBITMQ_URL, namespace, name, logger, onFatal: fatal })
+    onStop('broker', () => broker.close())
+    health.check('database', () => database.isUp())
+    health.check('broker', () => broker.isUp())
+    health.check('cache', () => isRedisUp(redis))
+
+    const reader = startStreamReader(connectRedis(config.REDIS_URL, logger, BLOCKING_READ_MS), redis, logger)
+    onStop('live streams', () => reader.stop())
+    const hubs = createHubs({ database, reader, namespace, logger })
+    const app = createApp({ database, redis, namespace, logger, hubs, limits: WATCHER_LIMITS })
+    const server = await listen(app, { port: config.SLIPWAY_LOG_STREAM_PORT, host: config.SLIPWAY_LOG_STREAM_HOST })
+    onStop('streams', async () => {
+      const closed = server.close()
+      await hubs.stop()
+      await closed
+    })
+    await broker.consumeEventsExclusively(
+      ['deployment.updated'],
+      async ({ body }) => hubs.look((body as EventBody<'deployment.updated'>).deployment_id),
+      { onResumed: () => hubs.lookAtAll() },
+    )
+    onStop('consumer', () => broker.stopConsuming())
+    logger.info('streams are served', { port: server.port, host: config.SLIPWAY_LOG_STREAM_HOST })
+  },
+})

@@ -1,0 +1,96 @@
+import type { LogStreamMessage, StoredLine } from '@slipway/contracts'
+import { type DeploymentState, stepId } from '@slipway/domain'
+import type { Transition } from '../deployments/queries.ts'
+import type { StepRecord } from './mirror.ts'
+
+/** A message as it goes to clients: one `data:` line, nothing else. */
+export const frame = (message: LogStreamMessage): string => `data: ${JSON.stringify(message)}\n\n`
+
+export const PING = Buffer.from(frame({ event: 'ping', data: { type: 'ping' } }))
+
+/** The ids that a deployment's lines and steps have, which are stored as places in its plan. */
+export class Places {
+  readonly deploymentId: string
+  readonly actionCount: number
+  readonly #targets: { id: string; name: string }[]
+  readonly #stepIds = new Map<number, string>()
+
+  constructor(deploymentId: string, targets: { id: string; name: string }[], actionCount: number) {
+    this.deploymentId = deploymentId
+    this.#targets = targets
+    this.actionCount = actionCount
+  }
+
+  target(index: number | null): { id: string; name: string } | undefined {
+    return index === null ? undefined : this.#targets[index]
+  }
+
+  stepId(target: number, action: number): string {
+    const key = target * this.actionCount + action
+    let id = this.#stepIds.get(key)
+    if (id === undefined) {
+      id = stepId(this.deploymentId, target, action)
+      this.#stepIds.set(key, id)
+    }
+    return id
+  }
+}
+
+export function logFrame(places: Places, line: StoredLine, seq: number): string {
+  const target = places.target(line.i)
+  return frame({
+    event: 'log',
+    data: {
+      type: 'log',
+      log: {
+        timestamp: new Date(line.t).toISOString(),
+        level: line.l,
+        step_id: line.i === null || line.a === null ? null : places.stepId(line.i, line.a),
+        target_id: target?.id ?? null,
+        target_name: target?.name ?? null,
+        message: line.m,
+        metadata: { ...line.x, seq },
+      },
+    },
+  })
+}
+
+export function stepFrame(places: Places, step: StepRecord): string {
+  const { state, exit_code, error_message } = step
+  const step_id = places.stepId(step.target, step.action)
+  return frame({
+    event: 'step_update',
+    data: { type: 'step_update', step_id, state, exit_code, error_message, output: null },
+  })
+}
+
+export function progressFrame(
+  { deploymentId }: Places,
+  counts: { progress: number; completed_steps: number; total_steps: number },
+): string {
+  const { progress, completed_steps, total_steps } = counts
+  return frame({
+    event: 'progress',
+    data: { type: 'progress', deployment_id: deploymentId, progress, completed_steps, total_steps, message: null },
+  })
+}
+
+/** `logLines` on the final one only. */
+export function stateFrame(
+  { deploymentId }: Places,
+  oldState: DeploymentState | '',
+  { to_state, message }: Pick<Transition, 'to_state' | 'message'>,
+  logLines?: number,
+): string {
+  return frame({
+    event: 'state_change',
+    data: {
+      type: 'state_change',
+      deployment_id: deploymentId,
+      old_state: oldState,
+      new_state: to_state,
+      message,
+      ...(logLines === undefined ? {} : { log_lines: logLines }),
+    },
+  })
+}

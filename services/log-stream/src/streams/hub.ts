@@ -1,0 +1,241 @@
+import type { StoredLine, StreamBatch } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import type { Logger } from '@slipway/runtime'
+import { actionCountOf, type Head, type Snapshot, takeSnapshot, targetsOf } from '../deployments/queries.ts'
+import { Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
+import { type Changes, Mirror, type StepRecord } from './mirror.ts'
+import { encodeLines, Tape } from './tape.ts'
+
+/** A larger change is not put on the tape: each watcher takes it from the database, at its own pace. */
+const MAX_TAPE_LINES = 2_000
+const MAX_TAPE_STEPS = 2_000
+
+/** Batches that wait for a snapshot to end. */
+const MAX_EARLY = 256
+
+const BEGUN = new Set(['running', 'rolling_back'])
+
+export interface HubOptions {
+  database: Database
+  logger: Logger
+  /** Called when Redis did not bring what the database has. */
+  onMissed(): void
+}
+
+/**
+ * One watched deployment, for all who watch it. Batches from Redis are the fast way; snapshots of the database are what counts.
+ * Every change has a number (`seq`), so that a watcher knows what it has been told.
+ */
+export class Hub {
+  readonly id: string
+  readonly places: Places
+  readonly mirror: Mirror
+  readonly tape = new Tape()
+  seq = 0
+  /** The last frames of the stream, once the deployment has ended and all else is known. */
+  ending: Buffer | null = null
+  readonly #options: HubOptions
+  readonly #waiting = new Set<() => void>()
+  #early: StreamBatch[] = []
+  #syncing: Promise<void> | undefined
+  #wanted = false
+  #failed = false
+  #aheadAt: number | null = null
+  #started = false
+  #closed = false
+
+  private constructor(places: Places, options: HubOptions) {
+    this.id = places.deploymentId
+    this.places = places
+    this.mirror = new Mirror(places.actionCount)
+    this.#options = options
+  }
+
+  /** Reads the deployment. Batches may be given to it from the moment it exists, so nothing falls in between. */
+  static async open(id: string, options: HubOptions): Promise<Hub> {
+    const [targets, actionCount] = await Promise.all([
+      targetsOf(options.database, id),
+      actionCountOf(options.database, id),
+    ])
+    return new Hub(new Places(id, targets, actionCount), options)
+  }
+
+  /** Takes the first snapshot; throws when the database cannot be read. */
+  async start(): Promise<void> {
+    await this.#snapshot(null)
+    this.#started = true
+    this.#takeEarly()
+  }
+
+  /** Takes a batch from Redis: it may be late, repeated, or not the next. */
+  take(batch: StreamBatch): void {
+    if (this.ending || this.#closed) return
+    if (this.#syncing || !this.#started) {
+      this.#early.push(batch)
+      // One that is dropped leaves a gap, and that is read from the database.
+      if (this.#early.length > MAX_EARLY) this.#early.shift()
+      return
+    }
+    switch (this.mirror.compare(batch)) {
+      case 'repeated':
+        return
+      case 'gap':
+        this.sync()
+        return
+      case 'next': {
+        const changes = this.mirror.takeBatch(batch, this.seq + 1)
+        this.#record(changes, '', batch.first_line, batch.lines)
+      }
+    }
+  }
+
+  /** Compares with how far the deployment is in the database, and reads it when something did not come by Redis. */
+  notice({ state, epoch, next_event }: Head): void {
+    if (this.ending || this.#syncing || !this.#started) return
+    const { mirror } = this
+    if (this.#failed || state !== mirror.state || epoch !== mirror.epoch) this.sync()
+    else if (next_event > mirror.nextEvent) {
+      // A batch that was just committed is still on its way; one that was there the last time is lost.
+      if (this.#aheadAt !== null && this.#aheadAt > mirror.nextEvent) {
+        this.#options.onMissed()
+        this.sync()
+      }
+      this.#aheadAt = next_event
+    } else this.#aheadAt = null
+  }
+
+  /** Reads the database soon, and again if asked meanwhile. */
+  sync(): void {
+    if (this.ending || this.#closed || !this.#started) return
+    this.#wanted = true
+    this.#syncing ??= this.#syncWhileWanted()
+  }
+
+  /** Resolves at the next change, or when `wake` is called. */
+  changed(): Promise<void> {
+    return new Promise((resolve) => this.#waiting.add(resolve))
+  }
+
+  /** Lets everybody who waits look around. */
+  wake(): void {
+    const waiting = [...this.#waiting]
+    this.#waiting.clear()
+    for (const resolve of waiting) resolve()
+  }
+
+  close(): void {
+    this.#closed = true
+    this.#early = []
+  }
+
+  async #syncWhileWanted(): Promise<void> {
+    try {
+      while (this.#wanted && !this.#closed && !this.ending) {
+        this.#wanted = false
+        await this.#snapshot(this.mirror.nextLine)
+      }
+      this.#failed = false
+    } catch (error) {
+      this.#failed = true
+      this.#options.logger.warn('a watched deployment cannot be read, trying again', { deployment_id: this.id, error })
+    }
+    this.#syncing = undefined
+    this.#takeEarly()
+  }
+
+  async #snapshot(linesFrom: number | null): Promise<void> {
+    const snapshot = await takeSnapshot(this.#options.database, this.id, linesFrom, MAX_TAPE_LINES)
+    const fresh = linesFrom === null
+    const told = this.mirror.openTransitions.length
+    const missing = snapshot.next_line - this.mirror.nextLine
+    const changes = this.mirror.takeSnapshot(snapshot, this.seq + 1)
+    this.#aheadAt = null
+    if (fresh || missing !== snapshot.lines.length || changes.steps.length > MAX_TAPE_STEPS) this.#jump()
+    else this.#record(changes, this.#stateFrames(told), snapshot.next_line - missing, snapshot.lines)
+    if (this.mirror.isFinal) this.#end(snapshot)
+  }
+
+  #takeEarly(): void {
+    const early = this.#early
+    this.#early = []
+    for (const batch of early) this.take(batch)
+  }
+
+  /** Everybody reads for itself what changed. */
+  #jump(): void {
+    this.seq += 1
+    this.tape.clear()
+    this.wake()
+  }
+
+  #record({ steps, progress }: Changes, before: string, firstLine: number, lines: readonly StoredLine[]): void {
+    if (steps.length + lines.length + before.length === 0 && !progress) return
+    this.seq += 1
+    const begun = steps.filter(({ state }) => BEGUN.has(state))
+    const others = steps.filter(({ state }) => !BEGUN.has(state))
+    const told = progress && !this.mirror.isFinal ? progressFrame(this.places, this.counts) : ''
+    this.tape.append({
+      seq: this.seq,
+      before: Buffer.from(before + this.#stepFrames(begun)),
+      lines: encodeLines(this.places, firstLine, lines),
+      after: Buffer.from(this.#stepFrames(others) + told),
+      transitions: this.mirror.openTransitions.length,
+    })
+    this.wake()
+  }
+
+  #end({ next_line }: Snapshot): void {
+    const { places, mirror } = this
+    const last = mirror.transitions.at(-1)
+    const transition =
+      last?.to_state === mirror.state ? last : { to_state: mirror.state, message: `Ended ${mirror.state}` }
+    const before = mirror.openTransitions.at(-1)?.to_state ?? ''
+    this.ending = Buffer.from(progressFrame(places, this.counts) + stateFrame(places, before, transition, next_line))
+    this.wake()
+  }
+
+  get counts(): { progress: number; completed_steps: number; total_steps: number } {
+    const { progress, completedSteps, totalSteps } = this.mirror
+    return { progress, completed_steps: completedSteps, total_steps: totalSteps }
+  }
+
+  #stepFrames(steps: readonly StepRecord[]): string {
+    return steps.map((step) => stepFrame(this.places, step)).join('')
+  }
+
+  /** The changes of state after the first `told` ones. */
+  #stateFrames(told: number): string {
+    const transitions = this.mirror.openTransitions
+    return transitions
+      .slice(told)
+      .map((transition, n) => stateFrame(this.places, transitions[told + n - 1]?.to_state ?? '', transition))
+      .join('')
+  }
+
+  /** What a watcher is told that comes now: the state, every step that has left pending, progress. In pieces. */
+  *opening(): Generator<Buffer> {
+    const current = this.mirror.openTransitions.at(-1)
+    const state = current ? stateFrame(this.places, '', current) : ''
+    yield* this.#tellSteps(state, 0, this.seq)
+  }
+
+  /** What changed after `seq`, lines apart, for a watcher that was told `transitions` changes of state. In pieces. */
+  *differences(seq: number, transitions: number): Generator<Buffer> {
+    yield* this.#tellSteps(this.#stateFrames(transitions), seq, this.seq)
+  }
+
+  /** Steps that change while the pieces are taken are left out: the change has a later number and comes by itself. */
+  *#tellSteps(first: string, after: number, upTo: number): Generator<Buffer> {
+    const progress = progressFrame(this.places, this.counts)
+    let piece = first
+    for (const step of this.mirror.steps.values()) {
+      if (step.seq <= after || step.seq > upTo || (after === 0 && step.state === 'pending')) continue
+      piece += stepFrame(this.places, step)
+      if (piece.length > 32 * 1024) {
+        yield Buffer.from(piece)
+        piece = ''
+      }
+    }
+    yield Buffer.from(piece + progress)
+  }
+}

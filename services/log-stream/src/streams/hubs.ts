@@ -1,0 +1,108 @@
+import { streamKey } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { createTicker, type Logger } from '@slipway/runtime'
+import { headsOf } from '../deployments/queries.ts'
+import { Hub } from './hub.ts'
+import type { StreamReader } from './reader.ts'
+import type { Watcher } from './watcher.ts'
+
+/** What Redis or RabbitMQ failed to bring is found within two of these. */
+const RESYNC_MS = 1_000
+const CHECK_MS = 1_000
+
+interface Entry {
+  hub: Promise<Hub>
+  watchers: Set<Watcher>
+  /** Streams that are open or about to be. */
+  users: number
+}
+
+export interface Hubs {
+  /** Gives the deployment's hub to `use`; the hub lives as long as somebody uses it. */
+  use<T>(deploymentId: string, use: (hub: Hub, watch: (watcher: Watcher) => Promise<void>) => Promise<T>): Promise<T>
+  /** Looks at a deployment of which something is said to have changed. */
+  look(deploymentId: string): void
+  lookAtAll(): void
+  size(): number
+  /** Lets all clients go and ends the upkeep. */
+  stop(): Promise<void>
+}
+
+export interface HubsOptions {
+  database: Database
+  reader: StreamReader
+  namespace: string
+  logger: Logger
+  resyncMs?: number
+  checkMs?: number
+}
+
+/** The deployments that are being watched here, one hub each. */
+export function createHubs(options: HubsOptions): Hubs {
+  const { database, reader, namespace, logger } = options
+  const entries = new Map<string, Entry>()
+  const ready = new Map<string, Hub>()
+  let stopped = false
+
+  const open = async (id: string): Promise<Hub> => {
+    const key = streamKey(namespace, id)
+    const hub = await Hub.open(id, { database, logger, onMissed: () => void reader.toEnd(key) })
+    // Before the first snapshot, so that no batch falls in between; repeated ones are told by their numbers.
+    await reader.add(key, (batch) => hub.take(batch))
+    await hub.start()
+    ready.set(id, hub)
+    return hub
+  }
+  const close = (id: string) => {
+    entries.delete(id)
+    ready.get(id)?.close()
+    ready.delete(id)
+    reader.remove(streamKey(namespace, id))
+  }
+
+  const resync = createTicker({
+    name: 'stream-resync',
+    intervalMs: options.resyncMs ?? RESYNC_MS,
+    logger,
+    async run() {
+      const waiting = [...ready.values()].filter((hub) => !hub.ending).map((hub) => hub.id)
+      if (waiting.length === 0) return
+      for (const head of await headsOf(database, waiting)) ready.get(head.id)?.notice(head)
+    },
+  })
+  const check = setInterval(() => {
+    const now = Date.now()
+    for (const { watchers } of entries.values()) for (const watcher of watchers) watcher.check(now)
+    // Pings are due by time, not by change.
+    for (const hub of ready.values()) hub.wake()
+  }, options.checkMs ?? CHECK_MS)
+
+  return {
+    async use(id, use) {
+      const entry = entries.get(id) ?? { hub: open(id), watchers: new Set<Watcher>(), users: 0 }
+      entries.set(id, entry)
+      entry.users += 1
+      try {
+        return await use(await entry.hub, async (watcher) => {
+          if (stopped) return watcher.dismiss()
+          entry.watchers.add(watcher)
+          await watcher.run().finally(() => entry.watchers.delete(watcher))
+        })
+      } finally {
+        entry.users -= 1
+        if (entry.users === 0) close(id)
+      }
+    },
+    look: (id) => ready.get(id)?.sync(),
+    lookAtAll() {
+      for (const hub of ready.values()) hub.sync()
+    },
+    size: () => entries.size,
+    async stop() {
+      stopped = true
+      clearInterval(check)
+      for (const { watchers } of entries.values()) for (const watcher of watchers) watcher.dismiss()
+      await resync.stop()
+    },
+  }
+}

@@ -1,0 +1,218 @@
+import type { ServerResponse } from 'node:http'
+import type { Database } from '@slipway/database'
+import type { Logger } from '@slipway/runtime'
+import { chunksFrom } from '../deployments/queries.ts'
+import { PING } from './frames.ts'
+import type { Hub } from './hub.ts'
+import { encodeLines, fromLine, type TapeEntry } from './tape.ts'
+
+/** When a client counts as too slow. Its bytes in memory are bounded at all times: one piece, and what its socket holds. */
+export interface WatcherLimits {
+  pingMs: number
+  /** How far behind a client may be that had caught up before … */
+  lines: number
+  bytes: number
+  /** … for this long, while its socket takes no more. */
+  graceMs: number
+  /** How long a socket may take nothing at all. */
+  stallMs: number
+}
+
+export const WATCHER_LIMITS: WatcherLimits = {
+  pingMs: 15_000,
+  lines: 1_000,
+  bytes: 256 * 1024,
+  graceMs: 5_000,
+  stallMs: 30_000,
+}
+
+/** Given to a socket at a time; it says for each whether it wants more. */
+const PIECE_BYTES = 64 * 1024
+
+export interface WatcherOptions {
+  database: Database
+  logger: Logger
+  limits: WatcherLimits
+  /** The first line that the client wants. */
+  from: number
+}
+
+class Gone extends Error {}
+
+/**
+ * One client of a hub: what has happened, the log from its line, then what happens, until the deployment has ended. It goes at
+ * the client's pace: lines that are no longer on the hub's tape come from the database.
+ */
+export class Watcher {
+  readonly #hub: Hub
+  readonly #response: ServerResponse
+  readonly #options: WatcherOptions
+  /** The next line to send. */
+  #line: number
+  /** The last change of the hub that was told. */
+  #seq = 0
+  #transitions = 0
+  #tapeBytes = 0
+  #caughtUp = false
+  #blockedSince: number | null = null
+  #withinLimitsAt = Date.now()
+  #pingedAt = Date.now()
+  #gone = false
+  #leave: () => void = () => {}
+
+  constructor(hub: Hub, response: ServerResponse, options: WatcherOptions) {
+    this.#hub = hub
+    this.#response = response
+    this.#options = options
+    this.#line = options.from
+  }
+
+  /** Serves the client until the stream has ended or the client is gone. Never throws. */
+  async run(): Promise<void> {
+    const left = new Promise<void>((resolve) => {
+      this.#leave = resolve
+    })
+    this.#response.once('close', () => {
+      this.#gone = true
+      this.#leave()
+    })
+    try {
+      await Promise.race([this.#serve(), left])
+    } catch (error) {
+      if (error instanceof Gone) return
+      this.#options.logger.warn('a log stream broke off', { deployment_id: this.#hub.id, error })
+      this.#response.destroy()
+    }
+  }
+
+  /** Ends the stream without its last message: the client comes back, to another replica. */
+  dismiss(): void {
+    this.#gone = true
+    this.#response.end()
+    this.#leave()
+  }
+
+  /** Cuts the client off when it is too slow. Called now and then. */
+  check(now: number): void {
+    const { limits, logger } = this.#options
+    const blocked = this.#blockedSince !== null
+    if (!blocked || !this.#isBehind()) this.#withinLimitsAt = now
+    const slow = now - this.#withinLimitsAt > limits.graceMs
+    const stalled = this.#blockedSince !== null && now - this.#blockedSince > limits.stallMs
+    if (!slow && !stalled) return
+    logger.info('a client of a log stream reads too slowly and is cut off', {
+      deployment_id: this.#hub.id,
+      line: this.#line,
+    })
+    this.#response.destroy()
+  }
+
+  #isBehind(): boolean {
+    if (!this.#caughtUp) return false
+    const { mirror, tape } = this.#hub
+    const { lines, bytes } = this.#options.limits
+    return mirror.nextLine - this.#line > lines || tape.totalBytes - this.#tapeBytes > bytes
+  }
+
+  async #serve(): Promise<void> {
+    await this.#write(PING)
+    await this.#tellOpening()
+    while (!this.#gone) {
+      await this.#pingIfDue()
+      if (await this.#tellSomething()) continue
+      this.#caughtUp = true
+      if (this.#hub.ending) {
+        await this.#write(this.#hub.ending)
+        this.#response.end()
+        return
+      }
+      await this.#hub.changed()
+    }
+  }
+
+  /** Tells the next thing that the client does not have; false when it has everything. */
+  async #tellSomething(): Promise<boolean> {
+    const hub = this.#hub
+    const entry = hub.tape.after(this.#seq)
+    const upTo = entry === undefined ? hub.mirror.nextLine : entry.lines.firstLine
+    if (this.#line < upTo) await this.#replay(upTo)
+    else if (entry) await this.#tellEntry(entry)
+    else if (this.#seq < hub.seq) await this.#tellDifferences()
+    else return false
+    return true
+  }
+
+  async #tellOpening(): Promise<void> {
+    const opening = this.#hub.opening()
+    this.#adopt()
+    for (const piece of opening) await this.#write(piece)
+  }
+
+  async #tellDifferences(): Promise<void> {
+    const differences = this.#hub.differences(this.#seq, this.#transitions)
+    // Taken now: what changes while it is sent has later numbers.
+    const pieces = differences[Symbol.iterator]()
+    let next = pieces.next()
+    this.#adopt()
+    for (; !next.done; next = pieces.next()) await this.#write(next.value)
+  }
+
+  #adopt(): void {
+    this.#seq = this.#hub.seq
+    this.#transitions = this.#hub.mirror.openTransitions.length
+    this.#tapeBytes = this.#hub.tape.totalBytes
+  }
+
+  async #tellEntry({ seq, before, lines, after, transitions, totalBytes }: TapeEntry): Promise<void> {
+    await this.#write(before)
+    if (this.#line < lines.nextLine) {
+      await this.#write(fromLine(lines, this.#line))
+      this.#line = lines.nextLine
+    }
+    await this.#write(after)
+    this.#seq = seq
+    this.#transitions = transitions
+    this.#tapeBytes = totalBytes
+  }
+
+  /** A page of lines below `upTo` from the database. */
+  async #replay(upTo: number): Promise<void> {
+    const chunks = await chunksFrom(this.#options.database, this.#hub.id, this.#line, upTo)
+    // Lines that are gone (their day was dropped) are passed over.
+    if (chunks.length === 0) this.#line = upTo
+    for (const { first_line, lines } of chunks) {
+      const wanted = lines.slice(0, Math.max(0, upTo - first_line))
+      await this.#write(encodeLines(this.#hub.places, first_line, wanted).bytes)
+      this.#line = first_line + wanted.length
+    }
+  }
+
+  async #pingIfDue(): Promise<void> {
+    if (Date.now() - this.#pingedAt < this.#options.limits.pingMs) return
+    this.#pingedAt = Date.now()
+    await this.#write(PING)
+  }
+
+  /** Sends bytes, piece by piece, as fast as the client takes them. */
+  async #write(bytes: Buffer): Promise<void> {
+    for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
+      if (this.#gone || this.#response.destroyed) throw new Gone()
+      if (!this.#response.write(bytes.subarray(sent, sent + PIECE_BYTES))) await this.#drained()
+    }
+  }
+
+  async #drained(): Promise<void> {
+    const response = this.#response
+    this.#blockedSince = Date.now()
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        response.off('drain', done)
+        response.off('close', done)
+        resolve()
+      }
+      response.on('drain', done)
+      response.on('close', done)
+    })
+    this.#blockedSince = null
+  }
+}

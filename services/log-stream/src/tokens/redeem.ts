@@ -1,0 +1,40 @@
+import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
+import { hashToken, type Logger } from '@slipway/runtime'
+import type { Redis } from 'ioredis'
+
+/** A longer text is no token of ours, and need not be hashed to know it. */
+const MAX_TOKEN_LENGTH = 512
+
+/**
+ * Takes an SSE token and says whose it is. Reading it is spending it: of two that come at once with the same token one gets
+ * the record, the other 401.
+ */
+export async function redeemToken(
+  { redis, namespace, logger }: { redis: Redis; namespace: string; logger: Logger },
+  token: unknown,
+): Promise<SseTokenRecord> {
+  if (token === undefined || token === '') {
+    throw new Problem(
+      'UNAUTHORIZED',
+      'This stream needs the query parameter sse_token, from POST /api/v1/auth/sse-token',
+    )
+  }
+  if (typeof token !== 'string' || token.length > MAX_TOKEN_LENGTH) throw invalidToken()
+  let stored: string | null
+  try {
+    stored = await redis.getdel(sseTokenKey(namespace, hashToken(token)))
+  } catch (error) {
+    logger.warn('an SSE token cannot be checked', { error })
+    throw unavailable('The token cannot be checked now: try again with a new one')
+  }
+  if (stored === null) throw invalidToken()
+  return JSON.parse(stored) as SseTokenRecord
+}
+
+export function requirePermission(record: SseTokenRecord, permission: string): void {
+  if (!record.permissions.includes(permission)) throw insufficientPermissions(permission)
+}
+
+const invalidToken = () =>
+  new Problem('INVALID_TOKEN', 'The SSE token is not valid, has expired or was used before: request a new one')
