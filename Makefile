@@ -84,6 +84,6 @@ test: build ## Run every test against real servers; the last line is `N passed, 
 	@exec node scripts/test.mjs $(TESTS)
 
 clean: ## Stop everything and remove what was made
-	@if [ -d .slipway ]; then $(SUITE) down; scripts/infra.sh remove; fi
+	@if [ -d .slipway ]; then $(SUITE) down; sh examples/storefront/stop.sh; scripts/infra.sh remove; fi
 	rm -rf .slipway coverage packages/database/src/generated packages/*/dist services/*/dist
 	rm -rf node_modules packages/*/node_modules services/*/node_modules .tools
