@@ -110,10 +110,11 @@ export function createDatabase({ url, applicationName, max = 10 }: DatabaseOptio
 
 /** Whether the error says that the server cannot be reached, rather than that the statement is wrong. */
 export function isConnectionError(error: unknown): boolean {
-  if (!(error instanceof Error)) return false
-  const code = (error as { code?: unknown }).code
+  // By its fields, not by its class: an error of Node's core is of another realm than code that runs in a sandbox.
+  if (typeof error !== 'object' || error === null) return false
+  const { code, message } = error as { code?: unknown; message?: unknown }
   if (typeof code === 'string' && (/^(08|57P0)/.test(code) || code === 'P1001' || code === '53300')) return true
   return /ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EPIPE|Connection terminated|timeout exceeded when trying to connect/.test(
-    `${String(code)} ${error.message}`,
+    `${String(code)} ${String(message)}`,
   )
 }

@@ -6,7 +6,6 @@ import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing
 let made: TestDatabase
 let database: Database
 const logger = createLogger({ service: 'test', level: 'error' })
-logger.silent = true
 
 beforeAll(async () => {
   made = await createTestDatabase()
