@@ -1,15 +1,8 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, startRelay } from '@slipway/database'
-import { createTicker, runService } from '@slipway/runtime'
-import { createCommandHandler } from './commands/handler.ts'
+import { createDatabase } from '@slipway/database'
+import { runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
-import { createEventHandler } from './events/handler.ts'
-import { sweep } from './leases/sweep.ts'
-import { drain } from './pending/drain.ts'
-
-/** Below the pool's size: the drain, the sweeper and the relay need connections too. */
-const PREFETCH = 6
-const TICK_MS = 1_000
+import { startDispatcher } from './dispatcher.ts'
 
 await runService({
   name: 'dispatcher',
@@ -29,39 +22,6 @@ await runService({
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
 
-    const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
-    onStop('outbox relay', () => relay.stop())
-
-    const drainer = createTicker({
-      name: 'drain',
-      intervalMs: TICK_MS,
-      logger,
-      run: () => drain({ database, logger, onCommitted: () => relay.kick() }),
-    })
-    onStop('drain', () => drainer.stop())
-    const onCommitted = () => {
-      relay.kick()
-      drainer.kick()
-    }
-
-    const sweeper = createTicker({
-      name: 'sweep',
-      intervalMs: TICK_MS,
-      logger,
-      run: async () => {
-        if (await sweep(database, logger)) onCommitted()
-      },
-    })
-    onStop('sweeper', () => sweeper.stop())
-
-    await broker.consume('dispatcher.commands', {
-      prefetch: PREFETCH,
-      handle: createCommandHandler({ database, broker, logger, onCommitted }),
-    })
-    await broker.consume('dispatcher.events', {
-      prefetch: PREFETCH,
-      handle: createEventHandler({ database, logger, onCommitted, wake: () => drainer.kick() }),
-    })
-    onStop('consumers', () => broker.stopConsuming())
+    for (const { name: part, stop } of await startDispatcher({ database, broker, logger })) onStop(part, stop)
   },
 })

@@ -1,0 +1,61 @@
+import type { Broker } from '@slipway/broker'
+import { type Database, startRelay } from '@slipway/database'
+import { createTicker, type Logger } from '@slipway/runtime'
+import { createCommandHandler } from './commands/handler.ts'
+import { createEventHandler } from './events/handler.ts'
+import { sweep } from './leases/sweep.ts'
+import { drain } from './pending/drain.ts'
+
+/** Below the pool's size: the drain, the sweeper and the relay need connections too. */
+const PREFETCH = 6
+/** A wake-up that got lost costs this much. */
+const TICK_MS = 1_000
+
+export interface DispatcherOptions {
+  database: Database
+  broker: Broker
+  logger: Logger
+}
+
+/** Something to be stopped, in reverse order of the list. */
+export interface Running {
+  name: string
+  stop(): Promise<void>
+}
+
+/** Wires the dispatcher's parts and lets them work. Any number of dispatchers share the database and the queues. */
+export async function startDispatcher({ database, broker, logger }: DispatcherOptions): Promise<Running[]> {
+  const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
+  const drainer = createTicker({
+    name: 'drain',
+    intervalMs: TICK_MS,
+    logger,
+    run: () => drain({ database, logger, onCommitted: () => relay.kick() }),
+  })
+  const onCommitted = () => {
+    relay.kick()
+    drainer.kick()
+  }
+  const sweeper = createTicker({
+    name: 'sweep',
+    intervalMs: TICK_MS,
+    logger,
+    run: async () => {
+      if (await sweep(database, logger)) onCommitted()
+    },
+  })
+  await broker.consume('dispatcher.commands', {
+    prefetch: PREFETCH,
+    handle: createCommandHandler({ database, broker, logger, onCommitted }),
+  })
+  await broker.consume('dispatcher.events', {
+    prefetch: PREFETCH,
+    handle: createEventHandler({ database, logger, onCommitted, wake: () => drainer.kick() }),
+  })
+  return [
+    { name: 'outbox relay', stop: () => relay.stop() },
+    { name: 'drain', stop: () => drainer.stop() },
+    { name: 'sweeper', stop: () => sweeper.stop() },
+    { name: 'consumers', stop: () => broker.stopConsuming() },
+  ]
+}

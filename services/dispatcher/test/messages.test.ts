@@ -1,0 +1,184 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type Broker, connectBroker, deleteTopology } from '@slipway/broker'
+import type { CommandBody, CommandReply, EventBody } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+import { connect } from 'amqplib'
+import { type Running, startDispatcher } from '../src/dispatcher.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand, states } from './fixtures.ts'
+import { createTestDatabase, rabbitUrl, type TestDatabase, testLogger, testNamespace, until } from './setup.ts'
+
+/** Two dispatchers on the real broker; the test plays the gateway, the executor-bridge and its instance. */
+let server: TestDatabase
+let database: Database
+let catalog: Catalog
+const namespace = testNamespace()
+const logger = testLogger()
+const brokers: Broker[] = []
+let running: Running[][] = []
+let gateway: Broker
+let bridge: Broker
+/** Runs that the bridge was told to start and to stop. */
+let starts: CommandBody<'run.start'>[] = []
+let stops: CommandBody<'run.stop'>[] = []
+
+async function open(name: string): Promise<Broker> {
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const broker = await connectBroker({ url: rabbitUrl(), namespace, name, logger, onFatal })
+  brokers.push(broker)
+  return broker
+}
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+  gateway = await open('gateway')
+  bridge = await open('executor-bridge')
+  await bridge.consume('executor.commands', {
+    prefetch: 10,
+    async handle({ type, body }) {
+      if (type === 'run.start') starts.push(body as CommandBody<'run.start'>)
+      if (type === 'run.stop') stops.push(body as CommandBody<'run.stop'>)
+    },
+  })
+})
+
+beforeEach(async () => {
+  await clear(database)
+  starts = []
+  stops = []
+  for (const name of ['dispatcher-1', 'dispatcher-2']) {
+    running.push(await startDispatcher({ database, broker: await open(name), logger }))
+  }
+})
+
+afterEach(async () => {
+  for (const parts of running) for (const part of parts.reverse()) await part.stop()
+  running = []
+})
+
+afterAll(async () => {
+  await Promise.all(brokers.map((broker) => broker.close()))
+  const connection = await connect(rabbitUrl())
+  await deleteTopology(await connection.createChannel(), namespace)
+  await connection.close()
+  await server.drop()
+})
+
+const request = <T extends 'deployment.start' | 'deployment.cancel' | 'pending.cancel'>(
+  type: T,
+  body: CommandBody<T>,
+) => gateway.request(type, body, { timeoutMs: 10_000, request_id: 'request-1' })
+
+async function start(options: Parameters<typeof startCommand>[1] = {}): Promise<CommandReply<'deployment.start'>> {
+  const reply = await request('deployment.start', startCommand(catalog, options))
+  if (!reply.ok) throw new Error(JSON.stringify(reply.problem))
+  return reply.result
+}
+
+const tell = (
+  type: 'run.finished' | 'instance.updated',
+  body: EventBody<'run.finished'> | EventBody<'instance.updated'>,
+) => bridge.publish([{ exchange: 'events', type, body, message_id: uuidv7(), request_id: null }])
+
+test('a deployment is started, handed to the bridge, and the next one follows when it has ended', async () => {
+  await addInstance(database, 1)
+  const first = await start()
+  const second = await start()
+  expect(first).toMatchObject({ outcome: 'started' })
+  expect(second).toMatchObject({ outcome: 'queued' })
+  const id = 'deployment_id' in first ? first.deployment_id : ''
+  const [run] = await until(
+    'the start of the run',
+    () => starts,
+    (list) => list.length === 1,
+  )
+  expect(run?.deployment_id).toBe(id)
+
+  const finished = { deployment_id: id, epoch: run?.epoch ?? 0, outcome: 'success', error_message: null } as const
+  await Promise.all([tell('run.finished', finished), tell('run.finished', finished)])
+  await until(
+    'the end of the deployment',
+    () => states(database, id),
+    (path) => path.at(-1) === 'success',
+  )
+  const [, next] = await until(
+    'the start of the next run',
+    () => starts,
+    (list) => list.length === 2,
+  )
+  expect(await states(database, String(next?.deployment_id))).toEqual(['queued', 'running'])
+  expect(await states(database, id)).toEqual(['running', 'success'])
+})
+
+test('an instance that comes gets the waiting requests in order, each once', async () => {
+  const priorities = [1, 5, 3, 5, 2]
+  for (const priority of priorities) await start({ priority })
+  const instance_id = await addInstance(database, 5)
+  await tell('instance.updated', { instance_id })
+  await until(
+    'all starts',
+    () => starts,
+    (list) => list.length === 5,
+  )
+  const { rows } = await database.query<{ priority: number }>(
+    `SELECT p.priority FROM leases l JOIN pending_requests p USING (deployment_id) ORDER BY l.epoch`,
+  )
+  expect(rows.map(({ priority }) => priority)).toEqual([5, 5, 3, 2, 1])
+  expect(new Set(starts.map(({ deployment_id }) => deployment_id)).size).toBe(5)
+})
+
+test('a cancel is answered, the bridge is told, and the slot goes to the next', async () => {
+  const instance_id = await addInstance(database, 1)
+  const first = await start()
+  const id = 'deployment_id' in first ? first.deployment_id : ''
+  await start()
+  expect(await request('deployment.cancel', { deployment_id: id, caller: ADMIN, reason: 'no' })).toEqual({
+    ok: true,
+    result: { deployment_id: id },
+  })
+  expect((await deployment(database, id)).state).toBe('cancelled')
+  const [stop] = await until(
+    'the stop of the run',
+    () => stops,
+    (list) => list.length === 1,
+  )
+  expect(stop).toMatchObject({ deployment_id: id, instance_id })
+  await until(
+    'the start of the next run',
+    () => starts,
+    (list) => list.length === 2,
+  )
+  const again = await request('deployment.cancel', { deployment_id: id, caller: ADMIN })
+  expect(again).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } })
+})
+
+test('a pending request that is cancelled never starts', async () => {
+  const queued = await start()
+  const pending_request_id = 'pending_request_id' in queued ? queued.pending_request_id : ''
+  expect(await request('pending.cancel', { pending_request_id, caller: ADMIN })).toMatchObject({ ok: true })
+  await addInstance(database, 1)
+  expect(await start()).toMatchObject({ outcome: 'started' })
+  expect(await request('pending.cancel', { pending_request_id, caller: ADMIN })).toMatchObject({
+    ok: false,
+    problem: { code: 'CONFLICT' },
+  })
+  const { rows } = await database.query('SELECT status, deployment_id FROM pending_requests')
+  expect(rows).toEqual([{ status: 'cancelled', deployment_id: null }])
+})
+
+test('20 starts at once over two dispatchers fill the capacity and no more', async () => {
+  await addInstance(database, 6)
+  const outcomes = await Promise.all(Array.from({ length: 20 }, () => start()))
+  expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(6)
+  await until(
+    'six starts',
+    () => starts,
+    (list) => list.length === 6,
+  )
+  const { rows } = await database.query('SELECT count(*) AS live FROM leases WHERE ended_at IS NULL')
+  expect(rows).toEqual([{ live: 6 }])
+})

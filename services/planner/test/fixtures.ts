@@ -1,0 +1,258 @@
+import { randomBytes } from 'node:crypto'
+import { type Broker, connectBroker, deleteTopology, type RequestOptions } from '@slipway/broker'
+import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import type { VariableValues } from '@slipway/domain'
+import { KeyRing, uuidv7 } from '@slipway/runtime'
+import { connect as openConnection } from 'amqplib'
+import { createCommandHandler } from '../src/commands/handler.ts'
+import { rabbitUrl, testLogger, testNamespace } from './setup.ts'
+
+export type StartCommand = CommandBody<'deployment.start'>
+export type Request = CommandBody<'plan.create'>['request'] & {
+  variables?: VariableValues
+  prompted_values?: VariableValues
+}
+
+export const keyRing = KeyRing.parse(`test:${randomBytes(32).toString('base64')}`)
+export const ADMIN: StartCommand['caller'] = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'] }
+export const OPERATOR: StartCommand['caller'] = { ...ADMIN, user_id: uuidv7(), username: 'olga', roles: ['operator'] }
+
+/** A planner on the real broker, with a gateway's end that asks and a dispatcher's end that answers. */
+export interface Rig {
+  /** What the dispatcher was told to start, in order. */
+  started: StartCommand[]
+  ask(
+    type: 'plan.create' | 'plan.preview',
+    request: Request,
+    caller?: StartCommand['caller'],
+  ): Promise<ReplyEnvelope<CommandReply<'plan.preview'>> & { command_id: string }>
+  redeploy(
+    deploymentId: string,
+    request?: CommandBody<'plan.redeploy'>['request'] & { variables?: VariableValues },
+    caller?: StartCommand['caller'],
+  ): Promise<ReplyEnvelope & { command_id: string }>
+  stop(): Promise<void>
+}
+
+export async function createRig(database: Database): Promise<Rig> {
+  const namespace = testNamespace()
+  const logger = testLogger()
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const connect = (name: string): Promise<Broker> =>
+    connectBroker({ url: rabbitUrl(), namespace, name, logger, onFatal })
+  const [gateway, planner, dispatcher] = await Promise.all([
+    connect('gateway'),
+    connect('planner'),
+    connect('dispatcher'),
+  ])
+  const started: StartCommand[] = []
+  const handle = createCommandHandler({ database, broker: planner, keyRing, logger })
+  await planner.consume('planner.commands', { prefetch: 4, handle })
+  await dispatcher.consume('dispatcher.commands', {
+    prefetch: 4,
+    async handle({ body }, { replyTo, correlationId }) {
+      const command = body as StartCommand
+      started.push(command)
+      dispatcher.reply(replyTo, correlationId, {
+        ok: true,
+        result: { outcome: 'started', deployment_id: command.command_id },
+      })
+    },
+  })
+
+  async function send<T extends CommandType>(type: T, body: CommandBody<T>): Promise<ReplyEnvelope<CommandReply<T>>> {
+    const options = {
+      timeoutMs: 10_000,
+      deadline: new Date(Date.now() + 8_000).toISOString(),
+      request_id: 'request-1',
+    } satisfies RequestOptions
+    return gateway.request(type, body, options)
+  }
+
+  const seal = (command_id: string, values: { variables?: VariableValues; prompted_values?: VariableValues }) =>
+    keyRing.seal(JSON.stringify(values), `command:${command_id}`)
+
+  return {
+    started,
+    async ask(type, { variables, prompted_values, ...request }, caller = ADMIN) {
+      const command_id = uuidv7()
+      const values = { ...(variables ? { variables } : {}), ...(prompted_values ? { prompted_values } : {}) }
+      const sealed_values = variables || prompted_values ? seal(command_id, values) : null
+      const reply = await send(type, { command_id, caller, request, sealed_values })
+      return { ...(reply as ReplyEnvelope<CommandReply<'plan.preview'>>), command_id }
+    },
+    async redeploy(deployment_id, { variables, ...request } = {}, caller = ADMIN) {
+      const command_id = uuidv7()
+      const sealed_values = variables ? seal(command_id, { variables }) : null
+      return {
+        ...(await send('plan.redeploy', { command_id, caller, deployment_id, request, sealed_values })),
+        command_id,
+      }
+    },
+    async stop() {
+      await Promise.all([gateway.close(), planner.close(), dispatcher.close()])
+      const connection = await openConnection(rabbitUrl())
+      await deleteTopology(await connection.createChannel(), namespace)
+      await connection.close()
+    },
+  }
+}
+
+interface SourceOptions {
+  kind?: 'action' | 'sequence' | 'solution'
+  name?: string
+  tenant_id?: string | null
+  versions?: Record<string, object>
+  secrets?: Record<string, VariableValues>
+}
+
+export async function addSource(
+  database: Database,
+  options: SourceOptions = {},
+): Promise<{ id: string; number: number }> {
+  const { kind = 'action', tenant_id = null, secrets = {} } = options
+  const { versions = { '1.0.0': { type: 'script', script: 'true' } } } = options
+  const id = uuidv7()
+  const { rows } = await database.query<{ number: number }>(
+    `INSERT INTO sources (id, kind, name, tenant_id, updated_at) VALUES ($1, $2::source_kind, $3, $4, now()) RETURNING number`,
+    [id, kind, options.name ?? `${kind}-${id}`, tenant_id],
+  )
+  for (const [version, definition] of Object.entries(versions)) {
+    const sealed = secrets[version] ? keyRing.seal(JSON.stringify(secrets[version]), `source:${id}:${version}`) : null
+    await database.query(
+      'INSERT INTO source_versions (source_id, version, definition, secrets) VALUES ($1, $2, $3, $4)',
+      [id, version, JSON.stringify(definition), sealed],
+    )
+  }
+  return { id, number: rows[0]?.number ?? 0 }
+}
+
+interface TargetOptions {
+  name?: string
+  tenant_id?: string | null
+  environment_id?: string | null
+  tags?: { key: string; value: string }[]
+  enabled?: boolean
+  variables?: VariableValues
+  connection?: object
+}
+
+export async function addTarget(
+  database: Database,
+  options: TargetOptions = {},
+): Promise<{ id: string; number: number }> {
+  const id = uuidv7()
+  const { tenant_id = null, environment_id = null, tags = [], enabled = true, variables } = options
+  const { rows } = await database.query<{ number: number }>(
+    `INSERT INTO targets (id, name, tenant_id, environment_id, connection, enabled, variables_sealed, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, now()) RETURNING number`,
+    [
+      id,
+      options.name ?? `target-${id}`,
+      tenant_id,
+      environment_id,
+      JSON.stringify(options.connection ?? { type: 'local' }),
+      enabled,
+      variables ? keyRing.seal(JSON.stringify(variables), `target:${id}:variables`) : null,
+    ],
+  )
+  for (const { key, value } of tags) {
+    await database.query('INSERT INTO target_tags (target_id, key, value) VALUES ($1, $2, $3)', [id, key, value])
+  }
+  return { id, number: rows[0]?.number ?? 0 }
+}
+
+export async function addTenant(database: Database, variables: VariableValues = {}): Promise<string> {
+  const id = uuidv7()
+  const sealed = keyRing.seal(JSON.stringify(variables), `tenant:${id}:variables`)
+  await database.query(
+    `INSERT INTO tenants (id, name, slug, variables_sealed, updated_at) VALUES ($1, $2, $2, $3, now())`,
+    [id, `tenant-${id}`, sealed],
+  )
+  return id
+}
+
+export async function addEnvironment(
+  database: Database,
+  tenantId: string | null = null,
+  variables: VariableValues = {},
+): Promise<string> {
+  const id = uuidv7()
+  const sealed = keyRing.seal(JSON.stringify(variables), `environment:${id}:variables`)
+  await database.query(
+    `INSERT INTO environments (id, name, tenant_id, variables_sealed, updated_at) VALUES ($1, $2, $3, $4, now())`,
+    [id, `environment-${id}`, tenantId, sealed],
+  )
+  return id
+}
+
+export async function addFreeze(
+  database: Database,
+  scope: { tenant_id?: string; solution_id?: string } = {},
+): Promise<string> {
+  const id = uuidv7()
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, solution_id, updated_at)
+     VALUES ($1, $2, now() - interval '1 hour', now() + interval '1 hour', $3, $4, now())`,
+    [id, `freeze-${id}`, scope.tenant_id ?? null, scope.solution_id ?? null],
+  )
+  return id
+}
+
+export async function heartbeat(database: Database, ageSeconds: number): Promise<void> {
+  await database.query(
+    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
+     VALUES ($1, 'one', '0.1.0', 'http://127.0.0.1:1', 1, '', '', now() - make_interval(secs => $2))
+     ON CONFLICT (name) DO UPDATE SET last_heartbeat_at = EXCLUDED.last_heartbeat_at`,
+    [uuidv7(), ageSeconds],
+  )
+}
+
+/** Stores a started deployment as the dispatcher would, from the command that it got. */
+export async function storeDeployment(
+  database: Database,
+  command: StartCommand,
+  failedTargets: number[] = [],
+): Promise<void> {
+  const { actions, targets, ...head } = command.plan
+  const id = command.command_id
+  await database.query(
+    `INSERT INTO deployments (id, state, tenant_id, source_type, source_id, source_name, source_version, plan_head,
+                              selection, total_steps)
+     VALUES ($1, 'running', $2, $3::source_kind, $4, $5, $6, $7, $8, 1)`,
+    [
+      id,
+      head.tenant?.id ?? null,
+      head.source.type,
+      head.source.id,
+      head.source.name,
+      head.source.version,
+      JSON.stringify(head),
+      JSON.stringify(command.selection),
+    ],
+  )
+  for (const [index, action] of actions.entries()) {
+    await database.query(
+      `INSERT INTO deployment_actions SELECT $1, $2, a.sequence_id, a.sequence_name, a.sequence_version, a.sequence_order,
+         a.action_id, a.action_name, a.action_version, a.action_order, a.timeout_seconds, a.max_retries, a.has_rollback, a.variables
+         FROM jsonb_populate_record(NULL::deployment_actions, $3::jsonb) a`,
+      [id, index, JSON.stringify(action)],
+    )
+  }
+  for (const [index, target] of targets.entries()) {
+    await database.query('INSERT INTO deployment_targets VALUES ($1, $2, $3, $4, $5)', [
+      id,
+      index,
+      target.id,
+      target.name,
+      '{}',
+    ])
+    await database.query(
+      `INSERT INTO steps (deployment_id, target_index, action_index, state, ever_failed) VALUES ($1, $2, 0, $3::step_state, $4)`,
+      [id, index, failedTargets.includes(index) ? 'rolled_back' : 'completed', failedTargets.includes(index)],
+    )
+  }
+}

@@ -1,0 +1,148 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Database } from '@slipway/database'
+import { isSealed } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import {
+  ADMIN,
+  addSource,
+  addTarget,
+  addTenant,
+  createRig,
+  keyRing,
+  type Request,
+  type Rig,
+  type StartCommand,
+  storeDeployment,
+} from './fixtures.ts'
+import { createTestDatabase, type TestDatabase } from './setup.ts'
+
+let server: TestDatabase
+let database: Database
+let rig: Rig
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  database = server.database
+  rig = await createRig(database)
+})
+afterAll(async () => {
+  await rig.stop()
+  await server.drop()
+})
+
+/** Creates a deployment the way the services do, and returns its command. */
+async function original(request: Request, failedTargets: number[] = [], caller = ADMIN): Promise<StartCommand> {
+  const { command_id } = await rig.ask('plan.create', request, caller)
+  const command = rig.started.find((each) => each.command_id === command_id)
+  if (!command) throw new Error('the original was refused')
+  await storeDeployment(database, command, failedTargets)
+  return command
+}
+
+async function repeated(...args: Parameters<Rig['redeploy']>): Promise<StartCommand> {
+  const reply = await rig.redeploy(...args)
+  const command = rig.started.find((each) => each.command_id === reply.command_id)
+  if (!command) throw new Error(`refused: ${JSON.stringify(reply)}`)
+  return command
+}
+
+async function refusal(...args: Parameters<Rig['redeploy']>) {
+  const reply = await rig.redeploy(...args)
+  if (reply.ok) throw new Error('accepted')
+  return reply.problem
+}
+
+describe('redeploy', () => {
+  test('repeats the original in the versions it took, nested ones too, with its settings and values', async () => {
+    const action = await addSource(database, {
+      versions: {
+        '1.0.0': { type: 'script', script: 'x', timeout_seconds: 9, variables: [{ name: 'pass', sensitive: true }] },
+      },
+    })
+    const sequence = await addSource(database, {
+      kind: 'sequence',
+      versions: { '1.0.0': { actions: [{ action_id: action.id }] } },
+    })
+    const target = await addTarget(database)
+    const first = await original({
+      sequence_id: sequence.id,
+      target_ids: [target.id],
+      priority: 7,
+      failure_strategy: 'continue_on_failure',
+      deployment_timeout_seconds: 90,
+      bypass_cache: true,
+      variables: { pass: 'old-secret', keep: 'kept', change: 'old' },
+    })
+    await database.query(
+      `INSERT INTO source_versions VALUES ($1, '2.0.0', '{"type":"script","script":"y"}'), ($2, '2.0.0', $3)`,
+      [action.id, sequence.id, JSON.stringify({ actions: [{ action_id: action.id }, { action_id: action.id }] })],
+    )
+
+    const again = await repeated(first.command_id, { variables: { change: 'new' }, max_retries: 3 })
+    expect(again.source_deployment_id).toBe(first.command_id)
+    expect(again.plan.source.version).toBe('1.0.0')
+    expect(again.plan.actions.map(({ action_version }) => action_version)).toEqual(['1.0.0'])
+    expect(again.plan.actions[0]).toMatchObject({ timeout_seconds: 9, max_retries: 3 })
+    expect(again.plan.options).toEqual({ ...first.plan.options, max_retries: 3, bypass_cache: false })
+    expect(again.plan.override_variables).toMatchObject({ keep: 'kept', change: 'new' })
+    const sealed = again.plan.override_variables['pass']
+    expect(isSealed(sealed) && keyRing.openText(sealed.$sealed, `plan:${again.command_id}:pass`)).toBe('"old-secret"')
+    expect(again.selection).toEqual(first.selection)
+  })
+
+  test('goes to other targets, or to the failed ones only', async () => {
+    const action = await addSource(database)
+    const targets = [await addTarget(database), await addTarget(database), await addTarget(database)]
+    const ids = targets.map(({ id }) => id)
+    const first = await original({ action_id: action.id, target_ids: ids }, [1])
+    const targetsOf = ({ plan }: StartCommand) => plan.targets.map(({ id }) => id)
+    expect(targetsOf(await repeated(first.command_id))).toEqual(ids)
+    expect(targetsOf(await repeated(first.command_id, { only_failed_targets: true }))).toEqual([ids[1]])
+    expect(targetsOf(await repeated(first.command_id, { target_ids: [String(ids[2])] }))).toEqual([ids[2]])
+
+    const both = await refusal(first.command_id, { only_failed_targets: true, target_ids: ids })
+    expect(both).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ path: '/only_failed_targets' }] } })
+    const well = await original({ action_id: action.id, target_ids: ids })
+    const none = await refusal(well.command_id, { only_failed_targets: true })
+    expect(none).toMatchObject({ code: 'VALIDATION_ERROR', details: { errors: [{ path: '/only_failed_targets' }] } })
+  })
+
+  test('of what the caller may not see is not found', async () => {
+    const [mine, theirs] = [await addTenant(database), await addTenant(database)]
+    const action = await addSource(database)
+    const target = await addTarget(database)
+    const request = { action_id: action.id, target_ids: [target.id] }
+    const first = await original(request, [], { ...ADMIN, tenant_id: theirs })
+    expect(await refusal(first.command_id, {}, { ...ADMIN, tenant_id: mine })).toMatchObject({ code: 'NOT_FOUND' })
+    expect(await refusal(uuidv7())).toMatchObject({ code: 'NOT_FOUND' })
+    expect((await repeated(first.command_id)).plan.tenant?.id).toBe(theirs)
+  })
+
+  test('is a conflict when the source, one of its versions or a target is gone', async () => {
+    const make = async () => {
+      const action = await addSource(database)
+      const target = await addTarget(database)
+      const first = await original({ action_id: action.id, target_ids: [target.id] })
+      return { action, target, id: first.command_id }
+    }
+    const source = await make()
+    await database.query('DELETE FROM sources WHERE id = $1', [source.action.id])
+    expect(await refusal(source.id)).toMatchObject({ code: 'CONFLICT' })
+
+    const version = await make()
+    await database.query('DELETE FROM source_versions WHERE source_id = $1', [version.action.id])
+    expect(await refusal(version.id)).toMatchObject({ code: 'CONFLICT' })
+
+    const target = await make()
+    await database.query('DELETE FROM targets WHERE id = $1', [target.target.id])
+    const problem = await refusal(target.id)
+    expect(problem).toMatchObject({ code: 'CONFLICT' })
+    expect(problem.message).toContain(target.target.id)
+    // A target that this request names is another matter.
+    const unknown = uuidv7()
+    expect(await refusal(target.id, { target_ids: [unknown] })).toMatchObject({
+      code: 'NOT_FOUND',
+      details: { missing: [{ path: '/target_ids/0', id: unknown }] },
+    })
+  })
+})
