@@ -1,0 +1,149 @@
+import { randomBytes } from 'node:crypto'
+import { connect as connectSocket, type Socket } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createLogger } from '@slipway/runtime'
+import { numbered, TestDeployment } from './deployment.ts'
+import { makeDatabase, startStreams, type TestDatabase, type TestStreams, until } from './setup.ts'
+import { SseClient } from './sse.ts'
+
+let db: TestDatabase
+let streams: TestStreams
+
+// Resync is off: what comes here comes by Redis.
+beforeAll(async () => {
+  db = await makeDatabase()
+  streams = await startStreams({
+    database: db.database,
+    logger: createLogger({ service: 'test', level: 'error' }),
+    limits: { graceMs: 300 },
+    resyncMs: 3_600_000,
+  })
+})
+
+afterAll(async () => {
+  await streams?.close()
+  await db?.drop()
+})
+
+const watch = async (deployment: TestDeployment) => SseClient.open(streams, deployment.id, await streams.token())
+
+/** Applies lines of about a kilobyte until the condition holds. */
+async function pour(deployment: TestDeployment, until: () => boolean): Promise<void> {
+  for (let n = 0; !until(); n += 1) {
+    if (n > 400) throw new Error('poured 100 MB in vain')
+    const from = deployment.nextLine
+    await deployment.apply(streams.redis, streams.namespace, { lines: numbered(from, from + 250, 1_000) })
+  }
+}
+
+/** A client that asks for a stream, reads its beginning and then nothing more. */
+async function openStalled(deployment: TestDeployment): Promise<{ socket: Socket; closed: () => boolean }> {
+  const { hostname, port } = new URL(streams.url)
+  const socket = connectSocket(Number(port), hostname)
+  let closed = false
+  socket.on('close', () => {
+    closed = true
+  })
+  socket.on('error', () => {})
+  const token = await streams.token()
+  socket.write(`GET /api/v1/deployments/${deployment.id}/logs?sse_token=${token} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  let text = ''
+  await new Promise<void>((resolve) => {
+    const take = (chunk: Buffer) => {
+      text += chunk.toString()
+      if (!text.includes('"progress"')) return
+      socket.off('data', take)
+      socket.pause()
+      resolve()
+    }
+    socket.on('data', take)
+  })
+  return { socket, closed: () => closed }
+}
+
+/** Bytes of streams that this process holds for its clients' sockets. */
+async function connections(server: TestStreams): Promise<number> {
+  return server.hubs.size()
+}
+
+describe('a client that reads too slowly', () => {
+  test('is cut off, and the others do not notice', async () => {
+    const deployment = await TestDeployment.create(db.database)
+    const [good, stalled] = [await watch(deployment), await openStalled(deployment)]
+    await until(() => good.all('progress').length > 0, 'the opening')
+    const before = process.memoryUsage().rss
+    let cut = false
+    // A paused socket does not see its end: reading again, after a while, shows how much was sent and that it broke off.
+    await pour(deployment, () => {
+      cut ||= deployment.nextLine > 25_000
+      return cut
+    })
+    await until(() => good.lines.length === deployment.nextLine, 'all lines at the good one')
+    await new Promise((resolve) => setTimeout(resolve, 600))
+    let received = ''
+    stalled.socket.on('data', (chunk: Buffer) => {
+      received += chunk.toString('latin1')
+    })
+    stalled.socket.resume()
+    await until(stalled.closed, 'the cut')
+    const last = Number(/.*"message":"line (\d+) /s.exec(received)?.[1] ?? -1)
+    expect(last).toBeLessThan(deployment.nextLine - 1_000)
+    expect(good.numbers).toEqual(Array.from({ length: deployment.nextLine }, (_, n) => n))
+    expect(process.memoryUsage().rss - before).toBeLessThan(500 * 1024 * 1024)
+    good.close()
+    await until(async () => (await connections(streams)) === 0, 'the hub to be gone')
+  })
+
+  test('but takes a long history at its pace is not', async () => {
+    const deployment = await TestDeployment.create(db.database)
+    for (let n = 0; n < 20; n += 1) await deployment.commit({ lines: numbered(n * 500, (n + 1) * 500, 1_000) })
+    await deployment.end('success')
+    const client = await watch(deployment)
+    // Slower than a live client might be: it stops for longer than the grace, then reads on.
+    client.response.pause()
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    client.response.resume()
+    await until(() => client.ended, 'the end')
+    expect(client.lines).toHaveLength(10_000)
+  })
+})
+
+test('a burst larger than the limits cuts off nobody who reads', async () => {
+  const deployment = await TestDeployment.create(db.database)
+  const client = await watch(deployment)
+  await until(() => client.all('progress').length > 0, 'the opening')
+  await Promise.all([
+    deployment.apply(streams.redis, streams.namespace, { lines: numbered(0, 2_000, 500) }),
+    until(() => client.lines.length === 2_000, 'the burst'),
+  ])
+  client.close()
+})
+
+test('many watchers of one deployment all get everything', async () => {
+  const deployment = await TestDeployment.create(db.database)
+  const clients = await Promise.all(Array.from({ length: 50 }, () => watch(deployment)))
+  await until(() => clients.every((client) => client.all('progress').length > 0), 'the openings')
+  for (let n = 0; n < 20; n += 1) {
+    await deployment.apply(streams.redis, streams.namespace, { lines: numbered(n * 10, n * 10 + 10) })
+  }
+  await until(() => clients.every((client) => client.lines.length === 200), 'all lines everywhere')
+  for (const client of clients) expect(client.lines).toEqual(numbered(0, 200))
+  for (const client of clients) client.close()
+})
+
+test('hostile text stays one data line', async () => {
+  const deployment = await TestDeployment.create(db.database)
+  const lines = [
+    'data: x',
+    'a\r\nb\n\ndata: {}',
+    '\u2028\u2029',
+    `"\\${randomBytes(4).toString('hex')}`,
+    '😀'.repeat(10),
+  ]
+  const client = await watch(deployment)
+  await until(() => client.all('progress').length > 0, 'the opening')
+  await deployment.apply(streams.redis, streams.namespace, { lines })
+  await until(() => client.lines.length === lines.length, 'the lines')
+  expect(client.lines).toEqual(lines)
+  client.close()
+})

@@ -1,0 +1,73 @@
+import { type ClientRequest, get, type IncomingMessage } from 'node:http'
+import type { LogStreamMessage } from '@slipway/contracts'
+import type { TestStreams } from './setup.ts'
+
+type Message<E extends LogStreamMessage['event']> = Extract<LogStreamMessage, { event: E }>['data']
+
+/** A client that keeps all it was sent, and refuses anything but single `data:` lines. */
+export class SseClient {
+  readonly messages: LogStreamMessage[] = []
+  /** The stream ended in order. */
+  ended = false
+  /** The connection broke off. */
+  broken = false
+  readonly response: IncomingMessage
+  readonly #request: ClientRequest
+  #text = ''
+
+  constructor(request: ClientRequest, response: IncomingMessage) {
+    this.#request = request
+    this.response = response
+    response.setEncoding('utf8')
+    response.on('data', (text: string) => this.#take(text))
+    response.on('end', () => {
+      this.ended = true
+    })
+    response.on('error', () => {
+      this.broken = true
+    })
+  }
+
+  static open(streams: TestStreams, id: string, token: string, query = ''): Promise<SseClient> {
+    return new Promise((resolve, reject) => {
+      const url = `${streams.url}/api/v1/deployments/${id}/logs?sse_token=${token}${query}`
+      const request = get(url, { agent: false }, (response) => {
+        if (response.statusCode === 200) resolve(new SseClient(request, response))
+        else reject(new Error(`status ${response.statusCode}`))
+      })
+      request.on('error', reject)
+    })
+  }
+
+  #take(text: string): void {
+    this.#text += text
+    const frames = this.#text.split('\n\n')
+    this.#text = frames.pop() ?? ''
+    for (const frame of frames) {
+      if (!/^data: \{[^\n]*\}$/.test(frame)) throw new Error(`not a single data line: ${frame.slice(0, 200)}`)
+      const message = JSON.parse(frame.slice(6)) as LogStreamMessage
+      if (message.event !== message.data.type) throw new Error('data.type is not the event')
+      this.messages.push(message)
+    }
+  }
+
+  all<E extends LogStreamMessage['event']>(event: E): Message<E>[] {
+    return this.messages.filter((message) => message.event === event).map(({ data }) => data as Message<E>)
+  }
+
+  get lines(): string[] {
+    return this.all('log').map(({ log }) => log.message)
+  }
+
+  get numbers(): (number | undefined)[] {
+    return this.all('log').map(({ log }) => log.metadata?.seq)
+  }
+
+  get states(): string[] {
+    return this.all('state_change').map(({ old_state, new_state }) => `${old_state}>${new_state}`)
+  }
+
+  close(): void {
+    this.#request.destroy()
+  }
+}
