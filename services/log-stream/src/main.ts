@@ -1,5 +1,4 @@
 import { connectBroker } from '@slipway/broker'
-import type { EventBody } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
 import { runService } from '@slipway/runtime'
 import { logStreamConfig } from './config.ts'
@@ -8,6 +7,7 @@ import { listen } from './http/server.ts'
 import { connectRedis, isRedisUp } from './redis.ts'
 import { createHubs } from './streams/hubs.ts'
 import { startStreamReader } from './streams/reader.ts'
+import { wakeByEvents } from './streams/wake.ts'
 import { WATCHER_LIMITS } from './streams/watcher.ts'
 
 /** Longer than a blocking read waits by itself. */
@@ -38,11 +38,7 @@ await runService({
       await hubs.stop()
       await closed
     })
-    await broker.consumeEventsExclusively(
-      ['deployment.updated'],
-      async ({ body }) => hubs.look((body as EventBody<'deployment.updated'>).deployment_id),
-      { onResumed: () => hubs.lookAtAll() },
-    )
+    await wakeByEvents(broker, hubs)
     onStop('consumer', () => broker.stopConsuming())
     logger.info('streams are served', { port: server.port, host: config.SLIPWAY_LOG_STREAM_HOST })
   },
