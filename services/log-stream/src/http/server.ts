@@ -1,5 +1,6 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { ConfigurationError } from '@slipway/runtime'
 import type { Express } from 'express'
 
 export interface HttpServer {
@@ -8,7 +9,9 @@ export interface HttpServer {
   close(): Promise<void>
 }
 
-/** Listens; rejects with a message that names the variable when the port cannot be had. */
+const IDLE_SWEEP_MS = 50
+
+/** Listens; rejects with a ConfigurationError when the port cannot be had. */
 export async function listen(app: Express, options: { port: number; host: string }): Promise<HttpServer> {
   const server = createServer({ noDelay: true }, app)
   server.headersTimeout = 15_000
@@ -18,17 +21,23 @@ export async function listen(app: Express, options: { port: number; host: string
     port: (server.address() as AddressInfo).port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeIdleConnections()
+        // A connection kept alive after its last answer would hold up the stop.
+        const idle = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
+        server.close(() => {
+          clearInterval(idle)
+          resolve()
+        })
       }),
   }
 }
 
 function bound(server: Server, { port, host }: { port: number; host: string }): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once('error', (error) => {
-      const message = `cannot listen on ${host}:${port}, change SLIPWAY_LOG_STREAM_PORT: ${error.message}`
-      reject(new Error(message, { cause: error }))
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const where = `${host}:${port}`
+      const problem =
+        error.code === 'EADDRINUSE' ? `names ${where}, which is taken: choose another port` : `: ${error.message}`
+      reject(new ConfigurationError([{ variable: 'SLIPWAY_LOG_STREAM_PORT', problem, example: '8081' }]))
     })
     server.listen(port, host, resolve)
   })
