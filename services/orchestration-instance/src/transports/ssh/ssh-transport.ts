@@ -16,7 +16,7 @@ import { endpointOf, type SshAddress } from './ssh-errors.ts'
 import { SshOutput } from './ssh-output.ts'
 import type { Turnstile } from './turnstile.ts'
 
-const IDLE_MS = 60_000
+const IDLE_MS = 20_000
 /** How long a kill waits for a command that is about to start. */
 const START_MS = 1_000
 

@@ -1,0 +1,75 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { commonConfig, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+
+const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
+
+export const config = Type.Object({
+  SLIPWAY_LOG_LEVEL,
+  SLIPWAY_MANAGEMENT_PORT,
+  SLIPWAY_MANAGEMENT_HOST,
+  SLIPWAY_INSTANCE_NAME: Type.String({
+    minLength: 1,
+    maxLength: 255,
+    description: 'Name of this instance; each has its own',
+    examples: ['instance-1'],
+  }),
+  SLIPWAY_INSTANCE_HOST: Type.String({
+    default: '127.0.0.1',
+    minLength: 1,
+    description: 'Address on which the executor-bridge reaches the instance',
+    examples: ['0.0.0.0'],
+  }),
+  SLIPWAY_INSTANCE_PORT: portVariable({ default: 8085, description: 'Port on which the executor-bridge reaches it' }),
+  SLIPWAY_INSTANCE_URL: urlVariable({
+    schemes: ['http', 'https'],
+    description: 'Base URL under which the executor-bridge reaches the instance',
+    examples: ['http://127.0.0.1:8085'],
+  }),
+  SLIPWAY_INSTANCE_CAPACITY: Type.Integer({
+    default: 10,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'How many deployments it runs at a time',
+    examples: [10],
+    expects: 'a number from 1 to 10000',
+  }),
+  SLIPWAY_INSTANCE_LABELS: Type.String({
+    default: '',
+    pattern: '^([^=,]+=[^=,]*(,[^=,]+=[^=,]*)*)?$',
+    description: 'Labels of the instance',
+    examples: ['site=berlin,network=dmz'],
+    expects: '`key=value`, comma separated',
+  }),
+  SLIPWAY_PARALLEL_LIMIT: Type.Integer({
+    default: 50,
+    minimum: 1,
+    maximum: 10_000,
+    description: 'How many commands of one deployment it runs at a time',
+    examples: [50],
+    expects: 'a number from 1 to 10000',
+  }),
+  SLIPWAY_SSH_HANDSHAKES: Type.Integer({
+    default: 16,
+    minimum: 1,
+    maximum: 1_000,
+    description: 'How many ssh connections it makes at a time; one costs far more than a command over it',
+    examples: [16],
+    expects: 'a number from 1 to 1000',
+  }),
+  SLIPWAY_BRIDGE_URL: urlVariable({
+    schemes: ['http', 'https'],
+    description: 'Base URL of the executor-bridge',
+    examples: ['http://127.0.0.1:8084'],
+  }),
+  SLIPWAY_ENROLMENT_TOKEN: secretVariable({
+    description: 'With it the instance enrols at the executor-bridge, which has the same',
+    examples: ['<output of `openssl rand -hex 32`>'],
+  }),
+  SLIPWAY_JOURNAL_DIR: Type.String({
+    minLength: 1,
+    description: 'Folder of this instance alone: its identity, the journals of its runs, directories of local commands',
+    examples: ['/var/lib/slipway/instance-1'],
+  }),
+})
+
+export type Config = Static<typeof config>

@@ -1,0 +1,96 @@
+import { fullJitter, type Logger, sleep } from '@slipway/runtime'
+import { FencedError } from '../bridge/bridge-client.ts'
+import type { EventLog } from './event-log.ts'
+
+/** How long events are gathered before a batch leaves. */
+const GATHER_MS = 15
+const RETRY = { baseMs: 200, capMs: 5_000 }
+
+export interface SenderOptions {
+  log: EventLog
+  /** Posts `{ epoch, first_event, events }`; answers with the number of the event that the bridge wants next. */
+  post(firstEvent: number, events: string): Promise<number>
+  /** The bridge no longer takes events of this epoch. */
+  onFenced(): void
+  logger: Logger
+}
+
+/** Brings a run's events to the bridge, in order, one batch at a time, for as long as it takes. */
+export class Sender {
+  readonly #options: SenderOptions
+  readonly #abort = new AbortController()
+  #wake: () => void = () => {}
+  #complete = false
+  #cursor: number
+  readonly #done: Promise<void>
+  #resolveDelivered: () => void = () => {}
+  /** Resolves when the bridge has all events and no more will come. */
+  readonly delivered: Promise<void>
+
+  constructor(options: SenderOptions) {
+    this.#options = options
+    this.#cursor = options.log.acknowledged
+    this.delivered = new Promise((resolve) => {
+      this.#resolveDelivered = resolve
+    })
+    options.log.onDurable = () => this.#wake()
+    this.#done = this.#run()
+  }
+
+  /** No event comes after those in the log. */
+  complete(): void {
+    this.#complete = true
+    this.#wake()
+  }
+
+  /** Gives up, wherever it stands. */
+  async stop(): Promise<void> {
+    this.#abort.abort()
+    this.#wake()
+    await this.#done
+  }
+
+  async #run(): Promise<void> {
+    const { log } = this.#options
+    const { signal } = this.#abort
+    while (!signal.aborted) {
+      if (log.has(this.#cursor)) {
+        await this.#send()
+      } else if (this.#complete && this.#cursor >= log.next) {
+        this.#resolveDelivered()
+        return
+      } else {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve
+        })
+        if (!this.#complete) await sleep(GATHER_MS, signal)
+      }
+    }
+  }
+
+  async #send(): Promise<void> {
+    const { log, post, onFenced, logger } = this.#options
+    const batch = await log.batch(this.#cursor)
+    for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
+      try {
+        const next = await post(batch.first, batch.events)
+        if (this.#abort.signal.aborted) return
+        if (next > log.next) logger.warn('the bridge knows events of this run that its journal has not', { next })
+        log.acknowledge(next)
+        this.#cursor = Math.min(next, log.next)
+        // An answer that asks for the same again is no progress: no haste then.
+        if (next < batch.next) await sleep(fullJitter(attempt, RETRY), this.#abort.signal)
+        return
+      } catch (error) {
+        if (this.#abort.signal.aborted) return
+        if (error instanceof FencedError) {
+          this.#abort.abort()
+          onFenced()
+          return
+        }
+        if (attempt === 1 || attempt % 20 === 0) logger.warn('events are not accepted yet', { attempt, error })
+        await sleep(fullJitter(attempt, RETRY), this.#abort.signal)
+      }
+    }
+  }
+}

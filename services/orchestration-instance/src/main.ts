@@ -1,0 +1,87 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
+import type { RunRef } from '@slipway/contracts'
+import { runService } from '@slipway/runtime'
+import { createApi } from './api/app.ts'
+import { listen } from './api/listen.ts'
+import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
+import { Identity } from './bridge/identity.ts'
+import { Membership } from './bridge/membership.ts'
+import { config } from './config.ts'
+import { Runs } from './runs/runs.ts'
+import { Transports } from './transports/transports.ts'
+import { VERSION } from './version.ts'
+
+await runService({
+  name: 'orchestration-instance',
+  config,
+  async start({ config, logger, health, onStop, fatal }) {
+    const folder = path.resolve(config.SLIPWAY_JOURNAL_DIR)
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const identity = await Identity.open(folder)
+    const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL)
+    const transports = await Transports.open(path.join(folder, 'commands'), { handshakes: config.SLIPWAY_SSH_HANDSHAKES })
+    onStop('transports', () => transports.close())
+
+    const runs = await Runs.open(path.join(folder, 'journals'), {
+      keys: identity.journalKeys,
+      transports,
+      parallelLimit: config.SLIPWAY_PARALLEL_LIMIT,
+      post: (ref, first, events) => postEvents(ref, first, events),
+      logger,
+      fatal,
+    })
+
+    const self = {
+      name: config.SLIPWAY_INSTANCE_NAME,
+      version: VERSION,
+      base_url: config.SLIPWAY_INSTANCE_URL,
+      capacity: config.SLIPWAY_INSTANCE_CAPACITY,
+      labels: labelsOf(config.SLIPWAY_INSTANCE_LABELS),
+    }
+    const membership = new Membership({
+      bridge,
+      identity,
+      enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
+      self,
+      heldRuns: () => runs.held,
+      onHeartbeat: (reported, stop) => runs.heard(reported, stop),
+      onFence: () => void runs.fence(),
+      logger,
+    })
+    async function postEvents({ deployment_id, epoch }: RunRef, first: number, events: string): Promise<number> {
+      const { credential } = membership
+      try {
+        return (await bridge.events(deployment_id, credential, { epoch, first, events })).next_event
+      } catch (error) {
+        if (error instanceof UnauthorizedError) await membership.refused(credential)
+        throw error
+      }
+    }
+
+    const about = () => ({
+      name: self.name,
+      version: self.version,
+      instance_id: identity.enrolment?.instance_id ?? null,
+      capacity: self.capacity,
+      bridge_heard_ms_ago: membership.heardAgoMs,
+    })
+    const app = createApi({ runs, callbackToken: identity.callbackToken, about, logger })
+    const server = await listen(app, config.SLIPWAY_INSTANCE_HOST, config.SLIPWAY_INSTANCE_PORT)
+
+    // Last to stop: while commands end, their leases live on.
+    onStop('membership', () => membership.stop())
+    onStop('runs', () => runs.drain(), { timeoutMs: 19_000 })
+    onStop('http server', () => {
+      server.closeAllConnections()
+      server.close()
+    })
+    health.check('executor-bridge', () => membership.isUp)
+    membership.start()
+  },
+})
+
+function labelsOf(text: string): { [label: string]: string } {
+  const pairs = text.split(',').filter((pair) => pair !== '')
+  return Object.fromEntries(pairs.map((pair): [string, string] => [pair.split('=')[0] ?? '', pair.split('=')[1] ?? '']))
+}

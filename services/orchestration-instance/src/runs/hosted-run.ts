@@ -1,0 +1,199 @@
+import type { RunRef, RunSpec } from '@slipway/contracts'
+import type { KeyRing, Logger } from '@slipway/runtime'
+import { EventLog } from '../events/event-log.ts'
+import { Sender } from '../events/sender.ts'
+import { Journal } from '../journal/journal.ts'
+import { readHeader, readRecords } from '../journal/read-journal.ts'
+import { type Header, sealedUnder } from '../journal/records.ts'
+import type { Kill, Transport } from '../transports/transport.ts'
+import type { Transports } from '../transports/transports.ts'
+import { Progress } from './progress.ts'
+import { Run } from './run.ts'
+import { StepValues } from './step-values.ts'
+import { Tries } from './tries.ts'
+
+/** How often at most the bridge is told that a target answers. */
+const SEEN_EVERY_MS = 30_000
+
+export interface Hosting {
+  keys: KeyRing
+  transports: Transports
+  parallelLimit: number
+  /** Posts events of a run; see Sender. */
+  post(ref: RunRef, firstEvent: number, events: string): Promise<number>
+  logger: Logger
+  /** A state that only a restart can mend, such as a full disk. */
+  fatal(error: unknown): void
+}
+
+export interface HostedRunHooks {
+  /** The bridge has all of it. */
+  onDelivered(): void
+  /** The bridge has given it to somebody else. */
+  onFenced(): void
+}
+
+/** A run with all that it needs here: journal, event log, sender, connections. */
+export class HostedRun {
+  readonly ref: RunRef
+  readonly #journal: Journal
+  readonly #events: EventLog
+  readonly #hosting: Hosting
+  readonly #hooks: HostedRunHooks
+  readonly #spec: RunSpec
+  readonly #progress: Progress
+  readonly #deadline: string | null
+  readonly #transports = new Map<number, Transport>()
+  #run: Run | null = null
+  #sender: Sender | null = null
+  #killed = false
+
+  private constructor(
+    own: { spec: RunSpec; deadline: string | null; journal: Journal; progress: Progress },
+    hosting: Hosting,
+    hooks: HostedRunHooks,
+  ) {
+    this.ref = refOf(own.spec)
+    this.#spec = own.spec
+    this.#deadline = own.deadline
+    this.#journal = own.journal
+    this.#progress = own.progress
+    this.#hosting = hosting
+    this.#hooks = hooks
+    const { nextEvent, nextLine, unacknowledged } = own.progress
+    this.#events = new EventLog(own.journal, { nextEvent, nextLine, waiting: unacknowledged })
+  }
+
+  /** Takes a new run. When this resolves, a restart knows of it. */
+  static async create(spec: RunSpec, file: string, hosting: Hosting, hooks: HostedRunHooks): Promise<HostedRun> {
+    const { remaining_seconds } = spec
+    const deadline = remaining_seconds === null ? null : new Date(Date.now() + remaining_seconds * 1_000).toISOString()
+    const header: Header = {
+      journal: 1,
+      ...refOf(spec),
+      deadline,
+      sealed_spec: hosting.keys.seal(JSON.stringify(spec), sealedUnder(refOf(spec))),
+    }
+    const journal = await Journal.create(file, header, hosting.fatal)
+    return new HostedRun({ spec, deadline, journal, progress: new Progress(spec) }, hosting, hooks)
+  }
+
+  /** Takes up a run where its journal ends. Throws when the journal cannot be read. */
+  static async restore(file: string, hosting: Hosting, hooks: HostedRunHooks): Promise<HostedRun> {
+    const read = await readHeader(file)
+    if (!read) throw new Error(`${file} is no journal`)
+    const { header } = read
+    const spec = JSON.parse(hosting.keys.openText(header.sealed_spec, sealedUnder(header))) as RunSpec
+    const progress = new Progress(spec)
+    let length = read.end
+    for await (const { record, end } of readRecords(file)) {
+      progress.add(record)
+      length = end
+    }
+    const journal = await Journal.reopen(file, length, hosting.fatal)
+    return new HostedRun({ spec, deadline: header.deadline, journal, progress }, hosting, hooks)
+  }
+
+  get file(): string {
+    return this.#journal.file
+  }
+
+  status() {
+    return {
+      ...this.ref,
+      phase: this.#run?.phase ?? (this.#progress.finished ? 'ended' : 'waiting'),
+      active_commands: this.#run?.active ?? 0,
+      next_event: this.#events.next,
+      acknowledged_event: this.#events.acknowledged,
+    }
+  }
+
+  /** Begins, unless it was killed before. */
+  start(): void {
+    if (this.#killed) return
+    const { logger, post, parallelLimit, fatal } = this.#hosting
+    const events = this.#events
+    this.#sender = new Sender({
+      log: events,
+      post: (firstEvent, batch) => post(this.ref, firstEvent, batch),
+      onFenced: this.#hooks.onFenced,
+      logger: logger.child(this.ref),
+    })
+    void this.#sender.delivered.then(this.#hooks.onDelivered)
+    if (this.#progress.finished) return this.#sender.complete()
+    const values = new StepValues(this.#spec)
+    this.#run = new Run({
+      spec: this.#spec,
+      progress: this.#progress,
+      remainingMs: this.#deadline === null ? null : Date.parse(this.#deadline) - Date.now(),
+      parallelLimit,
+      events,
+      values,
+      tries: new Tries({ spec: this.#spec, values, events, transportOf: (target) => this.#transportOf(target) }),
+      onFinished: () => {
+        this.#closeTransports()
+        this.#sender?.complete()
+      },
+      onError: fatal,
+    })
+    this.#run.start()
+  }
+
+  /** Starts nothing new and lets what runs end by itself. */
+  async pause(): Promise<void> {
+    await this.#run?.pause()
+  }
+
+  /** Kills what runs and closes the journal: `restore` can go on from it. */
+  async suspend(kill: Kill, note?: string): Promise<void> {
+    await this.#end(kill)
+    if (note !== undefined) this.#events.note({ fenced: note })
+    await this.#journal.close()
+  }
+
+  /** Kills what runs and forgets all of it. */
+  async discard(kill: Kill): Promise<void> {
+    await this.#end(kill)
+    await this.#journal.remove()
+  }
+
+  async #end(kill: Kill): Promise<void> {
+    this.#killed = true
+    await Promise.all([this.#sender?.stop(), this.#run?.kill(kill)])
+    this.#closeTransports()
+  }
+
+  #transportOf(target: number): Transport {
+    const known = this.#transports.get(target)
+    if (known) return known
+    const connection = this.#spec.targets[target]?.connection
+    if (!connection) throw new Error('A target outside the plan')
+    const pinned = this.#progress.hostKeys.get(target)
+    const trusted = connection.type === 'ssh' && pinned !== undefined ? { host_key: pinned, ...connection } : connection
+    const transport = this.#hosting.transports.to(trusted, this.#newsOf(target))
+    this.#transports.set(target, transport)
+    return transport
+  }
+
+  #newsOf(target: number) {
+    const events = this.#events
+    let seenAt = Number.NEGATIVE_INFINITY
+    return {
+      onHostKey: (host_key: string) => events.emit({ type: 'host_key', at: new Date().toISOString(), target, host_key }),
+      onSeen: () => {
+        if (this.#killed || performance.now() - seenAt < SEEN_EVERY_MS) return
+        seenAt = performance.now()
+        events.emit({ type: 'target_seen', at: new Date().toISOString(), target })
+      },
+    }
+  }
+
+  #closeTransports(): void {
+    for (const transport of this.#transports.values()) transport.close()
+    this.#transports.clear()
+  }
+}
+
+function refOf({ deployment_id, epoch }: RunRef): RunRef {
+  return { deployment_id, epoch }
+}

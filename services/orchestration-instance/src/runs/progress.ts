@@ -1,0 +1,126 @@
+import type { RunEvent, RunSpec } from '@slipway/contracts'
+import type { EndedStep, StepRef } from '@slipway/domain'
+import type { NumberedEvent } from '../events/event-log.ts'
+import type { Record } from '../journal/records.ts'
+import { wordingOf } from './wording.ts'
+
+/** A try that began and of whose end nothing is known. */
+export interface OpenTry {
+  attempt: number
+  startedAt: string
+  /** Whether it is known to have failed, so that the next one only waits for its time. */
+  failed: boolean
+}
+
+/** How far a run has come: from its specification and, after an interruption, from its journal. */
+export class Progress {
+  readonly #spec: RunSpec
+  readonly #ended = new Map<string, EndedStep>()
+  /** The number of each step's next try where that is not 0. */
+  readonly tries = new Map<string, number>()
+  readonly openTries = new Map<string, StepRef & OpenTry>()
+  readonly openRollbacks = new Map<string, StepRef>()
+  readonly hostKeys = new Map<number, string>()
+  phase: RunSpec['phase']
+  /** Whether the bridge has been told of the rollback. */
+  rollbackAnnounced = false
+  firstFailure: string | null = null
+  finished = false
+  /** Whether the last interruption was a loss of contact, not a restart. */
+  fenced = false
+  nextEvent = 0
+  nextLine: number
+  /** Events that the bridge may not have. */
+  unacknowledged: NumberedEvent[] = []
+
+  constructor(spec: RunSpec) {
+    this.#spec = spec
+    this.phase = spec.phase
+    this.rollbackAnnounced = spec.phase === 'rolling_back'
+    this.nextLine = spec.first_line
+    for (const { target, action, state, retry_count } of spec.steps) {
+      const step = { target, action }
+      if (state !== 'pending') this.end(step, state)
+      else if (retry_count > 0) this.tries.set(keyOf(step), retry_count)
+      if (state === 'failed') this.firstFailure ??= `${wordingOf(spec).place(step)} failed`
+    }
+  }
+
+  get ended(): EndedStep[] {
+    return [...this.#ended.values()]
+  }
+
+  get hasFailures(): boolean {
+    return this.ended.some(({ state }) => state === 'failed')
+  }
+
+  end(step: StepRef, state: EndedStep['state']): void {
+    this.#ended.set(keyOf(step), { ...stepOf(step), state })
+  }
+
+  /** Takes in a line of the journal. */
+  add(record: Record): void {
+    if ('n' in record) this.#addEvent(record.n, record.event)
+    else if ('failed_try' in record) this.#failTry(record.failed_try)
+    else if ('fenced' in record) this.fenced = true
+    else this.unacknowledged = this.unacknowledged.filter(({ n }) => n >= record.acknowledged)
+  }
+
+  #addEvent(n: number, event: RunEvent): void {
+    this.nextEvent = n + 1
+    this.unacknowledged.push({ n, text: JSON.stringify(event) })
+    switch (event.type) {
+      case 'log':
+        this.nextLine = event.line + 1
+        break
+      case 'step_started':
+        this.fenced = false
+        this.openTries.set(keyOf(event), { ...stepOf(event), attempt: event.attempt, startedAt: event.at, failed: false })
+        this.tries.set(keyOf(event), event.attempt + 1)
+        break
+      case 'step_ended':
+        this.openTries.delete(keyOf(event))
+        this.end(stepOf(event), event.state)
+        if (event.state === 'failed') this.#noteFailure(event, event.error_message)
+        break
+      case 'steps_skipped':
+        for (const [target, action] of event.steps) this.end({ target, action }, 'skipped')
+        break
+      case 'rolling_back':
+        this.phase = 'rolling_back'
+        this.rollbackAnnounced = true
+        break
+      case 'rollback_started':
+        this.fenced = false
+        this.openRollbacks.set(keyOf(event), stepOf(event))
+        break
+      case 'rollback_ended':
+        this.openRollbacks.delete(keyOf(event))
+        this.end(stepOf(event), event.ok ? 'rolled_back' : 'rollback_failed')
+        break
+      case 'host_key':
+        this.hostKeys.set(event.target, event.host_key)
+        break
+      case 'finished':
+        this.finished = true
+        break
+    }
+  }
+
+  #noteFailure(step: StepRef, reason: string | null): void {
+    this.firstFailure ??= wordingOf(this.#spec).firstFailure(step, reason ?? 'no reason is known')
+  }
+
+  #failTry([target, action, attempt]: [number, number, number]): void {
+    const open = this.openTries.get(keyOf({ target, action }))
+    if (open?.attempt === attempt) open.failed = true
+  }
+}
+
+export function keyOf({ target, action }: StepRef): string {
+  return `${target}/${action}`
+}
+
+function stepOf({ target, action }: StepRef): StepRef {
+  return { target, action }
+}

@@ -1,0 +1,251 @@
+import type { RunSpec } from '@slipway/contracts'
+import { Schedule, type StepRef } from '@slipway/domain'
+import { sleep } from '@slipway/runtime'
+import type { EventLog } from '../events/event-log.ts'
+import { Kill, KILL_GRACE_MS } from '../transports/transport.ts'
+import { keyOf, type Progress } from './progress.ts'
+import { resolveInterruption } from './resume.ts'
+import type { StepValues } from './step-values.ts'
+import { after } from './timer.ts'
+import type { Tries, TryResult } from './tries.ts'
+import { capitalized, deploymentTimedOut, type Wording, wordingOf } from './wording.ts'
+
+const MAX_RETRY_WAIT_MS = 30_000
+const MAX_SKIPPED_IN_EVENT = 10_000
+
+export interface RunOptions {
+  spec: RunSpec
+  progress: Progress
+  /** Milliseconds until the deployment's time is over; null for no limit. */
+  remainingMs: number | null
+  parallelLimit: number
+  events: EventLog
+  values: StepValues
+  tries: Tries
+  /** The last event is written. */
+  onFinished(): void
+  /** Something that must not happen happened. */
+  onError(error: unknown): void
+}
+
+/**
+ * One run: starts what its schedule allows, repeats what failed, and reports every change.
+ *
+ *     working → finished            the schedule has ended
+ *     working → pausing → killed    nothing new starts; what runs may end, then is killed. A restart goes on from here.
+ *     working → killed              nothing is reported any more
+ */
+export class Run {
+  readonly #options: RunOptions
+  readonly #schedule: Schedule
+  readonly #wording: Wording
+  readonly #active = new Set<Promise<void>>()
+  /** Ends everything: the run is not ours any more. */
+  readonly #killed = new AbortController()
+  /** Ends commands, not rollback scripts: the deployment's time is over. */
+  readonly #outOfTime = new AbortController()
+  /** Ends the waits between tries. */
+  readonly #noMoreTries = new AbortController()
+  #callOffDeadline = () => {}
+  #firstFailure: string | null
+  #announced: boolean
+  #finished = false
+  #pausing = false
+
+  constructor(options: RunOptions) {
+    const { spec, progress, events, parallelLimit } = options
+    this.#options = options
+    this.#wording = wordingOf(spec)
+    const outOfTime = options.remainingMs !== null && options.remainingMs <= 0
+    resolveInterruption({ spec, progress, events, wording: this.#wording, outOfTime })
+    this.#firstFailure = progress.firstFailure
+    this.#announced = progress.rollbackAnnounced
+    this.#schedule = new Schedule(
+      {
+        targetCount: spec.targets.length,
+        actionCount: spec.actions.length,
+        hasRollback: (action) => (spec.actions[action]?.rollback_script ?? null) !== null,
+        targetMode: spec.options.target_mode,
+        failureStrategy: spec.options.failure_strategy,
+        rollbackStrategy: spec.options.rollback_strategy,
+        parallelLimit,
+      },
+      progress.ended,
+      progress.phase,
+    )
+  }
+
+  get phase(): string {
+    return this.#schedule.phase
+  }
+
+  /** How many commands run or wait for their next try. */
+  get active(): number {
+    return this.#active.size
+  }
+
+  start(): void {
+    const { remainingMs } = this.#options
+    if (remainingMs !== null && remainingMs <= 0) return this.#runOutOfTime()
+    if (remainingMs !== null) this.#callOffDeadline = after(remainingMs, () => this.#runOutOfTime())
+    this.#advance()
+  }
+
+  /** Starts nothing new. Resolves when what runs has ended by itself. */
+  async pause(): Promise<void> {
+    this.#pausing = true
+    this.#noMoreTries.abort()
+    await Promise.all(this.#active)
+  }
+
+  /** Kills what runs and reports nothing more. Resolves when nothing runs. */
+  async kill(kill: Kill): Promise<void> {
+    this.#callOffDeadline()
+    this.#killed.abort(kill)
+    this.#noMoreTries.abort()
+    this.#options.events.release()
+    await Promise.all(this.#active)
+  }
+
+  #advance(): void {
+    if (this.#killed.signal.aborted || this.#pausing || this.#finished) return
+    const { events } = this.#options
+    for (const step of this.#schedule.next()) this.#keep(this.#runStep(step))
+    this.#reportSkipped()
+    if (this.#schedule.phase === 'rolling_back' && !this.#announced) {
+      this.#announced = true
+      events.emit({ type: 'rolling_back', at: now() })
+      this.#say('warning', null, 'Rollback begins')
+    }
+    for (const step of this.#schedule.nextRollbacks()) this.#keep(this.#rollBack(step))
+    if (this.#schedule.stopping) this.#noMoreTries.abort()
+    if (this.#schedule.phase === 'ended') this.#finish()
+  }
+
+  #keep(work: Promise<void>): void {
+    const kept = work.catch(this.#options.onError).finally(() => this.#active.delete(kept))
+    this.#active.add(kept)
+  }
+
+  async #runStep(step: StepRef): Promise<void> {
+    const { values, progress, events } = this.#options
+    const action = values.action(step)
+    for (let attempt = progress.tries.get(keyOf(step)) ?? 0; ; attempt++) {
+      events.emit({ type: 'step_started', at: now(), ...step, attempt })
+      await this.#durableOrKilled()
+      if (this.#killed.signal.aborted) return
+      const kills = [this.#killed.signal, this.#outOfTime.signal]
+      const result = await this.#options.tries.run(step, action.script, attempt, kills)
+      if (this.#killed.signal.aborted) return
+      if (result.error === null || attempt >= action.max_retries || this.#schedule.stopping) {
+        return this.#endStep(step, attempt, result)
+      }
+      await this.#waitForNextTry(step, attempt, result.error)
+      if (this.#killed.signal.aborted || this.#pausing) return
+      if (this.#schedule.stopping) return this.#endStep(step, attempt, result)
+    }
+  }
+
+  async #waitForNextTry(step: StepRef, attempt: number, error: string): Promise<void> {
+    const { events, values } = this.#options
+    const waitMs = Math.min(MAX_RETRY_WAIT_MS, 1_000 * 2 ** Math.min(attempt, 10))
+    const tries = values.action(step).max_retries + 1
+    events.note({ failed_try: [step.target, step.action, attempt] })
+    const next = `next try (${attempt + 2} of ${tries}) in ${waitMs / 1_000} s`
+    this.#say('warning', step, `${this.#wording.place(step)} failed: ${error}; ${next}`)
+    await sleep(waitMs, this.#noMoreTries.signal)
+  }
+
+  async #endStep(step: StepRef, attempt: number, result: TryResult): Promise<void> {
+    const { events } = this.#options
+    const state = result.error === null ? 'completed' : 'failed'
+    if (result.error !== null) {
+      this.#firstFailure ??= this.#wording.firstFailure(step, result.error)
+      this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
+    }
+    events.emit({
+      type: 'step_ended',
+      at: now(),
+      ...step,
+      attempt,
+      state,
+      exit_code: result.exitCode,
+      error_message: result.error,
+      started_at: result.startedAt,
+      stdout_tail: result.stdoutTail,
+      stderr_tail: result.stderrTail,
+    })
+    await this.#durableOrKilled()
+    if (this.#killed.signal.aborted) return
+    this.#schedule.ended(step, state)
+    this.#advance()
+  }
+
+  async #rollBack(step: StepRef): Promise<void> {
+    const { values, events, tries } = this.#options
+    events.emit({ type: 'rollback_started', at: now(), ...step })
+    await this.#durableOrKilled()
+    if (this.#killed.signal.aborted) return
+    const result = await tries.run(step, values.action(step).rollback_script ?? '', 0, [this.#killed.signal])
+    if (this.#killed.signal.aborted) return
+    if (result.error !== null) {
+      this.#say('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)
+    }
+    const ok = result.error === null
+    events.emit({ type: 'rollback_ended', at: now(), ...step, ok, error_message: result.error })
+    await this.#durableOrKilled()
+    if (this.#killed.signal.aborted) return
+    this.#schedule.rollbackEnded(step, ok)
+    this.#advance()
+  }
+
+  #reportSkipped(): void {
+    const skipped = this.#schedule.takeSkipped().map(({ target, action }): [number, number] => [target, action])
+    for (let from = 0; from < skipped.length; from += MAX_SKIPPED_IN_EVENT) {
+      const steps = skipped.slice(from, from + MAX_SKIPPED_IN_EVENT)
+      this.#options.events.emit({ type: 'steps_skipped', at: now(), steps })
+    }
+  }
+
+  #runOutOfTime(): void {
+    if (this.#schedule.phase !== 'running') return this.#advance()
+    const reason = deploymentTimedOut(this.#options.spec)
+    this.#firstFailure ??= capitalized(reason)
+    this.#schedule.stop(reason)
+    this.#outOfTime.abort(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
+    this.#advance()
+  }
+
+  #finish(): void {
+    const { events, onFinished } = this.#options
+    const outcome = this.#schedule.outcome ?? 'failed'
+    const error = outcome === 'success' ? null : (this.#firstFailure ?? 'No step of the deployment was completed')
+    this.#finished = true
+    this.#callOffDeadline()
+    events.emit({ type: 'finished', at: now(), outcome, error_message: error })
+    onFinished()
+  }
+
+  /** A journal that is closed while we wait answers no more. */
+  #durableOrKilled(): Promise<void> {
+    const { signal } = this.#killed
+    return new Promise((resolve) => {
+      const done = () => {
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      if (signal.aborted) return resolve()
+      signal.addEventListener('abort', done, { once: true })
+      void this.#options.events.durable().then(done)
+    })
+  }
+
+  #say(level: 'warning' | 'error', step: StepRef | null, text: string, metadata?: Record<string, unknown>): void {
+    const { target, action } = step ?? { target: null, action: null }
+    this.#options.events.emitLine({ target, action, stream: 'system', level, text, ...(metadata && { metadata }) })
+  }
+}
+
+function now(): string {
+  return new Date().toISOString()
+}

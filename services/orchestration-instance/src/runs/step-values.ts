@@ -1,0 +1,72 @@
+import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
+import { environmentName, renderTemplate, type StepRef, toText, valuesFor } from '@slipway/domain'
+import { Masker } from '../output/masking.ts'
+import type { Command } from '../transports/transport.ts'
+
+/** Turns a run's steps into commands, and knows what must not be seen of them. */
+export class StepValues {
+  readonly #spec: RunSpec
+  readonly #common: Masker
+  readonly #own = new Map<number, Masker>()
+
+  constructor(spec: RunSpec) {
+    this.#spec = spec
+    this.#common = new Masker(sensitiveTexts(spec, commonLayers(spec)))
+  }
+
+  command(step: StepRef, script: string, attempt: number): Command {
+    const action = this.action(step)
+    const target = this.target(step)
+    // A run's actions are a plan's with less around them; the rule reads their variables only.
+    const values = valuesFor(this.#spec as unknown as Parameters<typeof valuesFor>[0], step.action, target)
+    const variables = Object.entries(values).map(([name, value]) => [environmentName(name), toText(value)])
+    return {
+      script: renderTemplate(script, values, action.interpreter).text,
+      interpreter: action.interpreter,
+      workingDirectory: action.working_directory,
+      environment: {
+        ...action.env,
+        ...Object.fromEntries(variables),
+        SLIPWAY_DEPLOYMENT_ID: this.#spec.deployment_id,
+        SLIPWAY_STEP: action.name,
+        SLIPWAY_TARGET_NAME: target.name,
+        SLIPWAY_ATTEMPT: String(attempt),
+      },
+    }
+  }
+
+  /** Hides the sensitive values of a target's steps. */
+  masker({ target }: StepRef): Masker {
+    const own = this.#own.get(target)
+    if (own) return own
+    const variables = this.#spec.targets[target]?.variables ?? {}
+    if (!this.#spec.sensitive.some((name) => Object.hasOwn(variables, name))) return this.#common
+    const masker = new Masker(sensitiveTexts(this.#spec, [...commonLayers(this.#spec), variables]))
+    this.#own.set(target, masker)
+    return masker
+  }
+
+  action({ action }: StepRef): RunAction {
+    return existing(this.#spec.actions[action])
+  }
+
+  target({ target }: StepRef): RunTarget {
+    return existing(this.#spec.targets[target])
+  }
+}
+
+function commonLayers(spec: RunSpec): Record<string, unknown>[] {
+  return [...spec.actions.map((action) => action.variables), spec.shared_variables, spec.override_variables]
+}
+
+function sensitiveTexts(spec: RunSpec, layers: Record<string, unknown>[]): Set<string> {
+  const texts = layers.flatMap((layer) => {
+    return spec.sensitive.filter((name) => Object.hasOwn(layer, name)).map((name) => toText(layer[name]))
+  })
+  return new Set(texts)
+}
+
+function existing<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('A step outside the plan')
+  return value
+}

@@ -1,0 +1,104 @@
+import type { RunSpec } from '@slipway/contracts'
+import type { StepRef } from '@slipway/domain'
+import type { EventLog } from '../events/event-log.ts'
+import { CommandOutput } from '../output/command-output.ts'
+import { type Command, CommandError, Kill, KILL_GRACE_MS, type Transport } from '../transports/transport.ts'
+import type { StepValues } from './step-values.ts'
+import { after } from './timer.ts'
+import { clip, endProblem, timedOut } from './wording.ts'
+
+/** How one try of a command ended. */
+export interface TryResult {
+  /** Null when it succeeded, else the reason, for people. */
+  error: string | null
+  exitCode: number | null
+  startedAt: string
+  stdoutTail: string
+  stderrTail: string
+}
+
+export interface TriesOptions {
+  spec: RunSpec
+  values: StepValues
+  events: EventLog
+  transportOf(target: number): Transport
+}
+
+/** Runs single commands: output to the log, time limit, and words for what went wrong. */
+export class Tries {
+  readonly #options: TriesOptions
+
+  constructor(options: TriesOptions) {
+    this.#options = options
+  }
+
+  /** Runs a step's script (or its rollback script) once. An abort of one of `kills` ends it. */
+  async run(step: StepRef, script: string, attempt: number, kills: readonly AbortSignal[]): Promise<TryResult> {
+    const { values, events } = this.#options
+    const masker = values.masker(step)
+    const startedAt = new Date().toISOString()
+    const output = new CommandOutput(masker, (stream, { text, split }) => {
+      const level = stream === 'stderr' ? 'error' : 'info'
+      events.emitLine({ ...step, stream, level, text, ...(split && { metadata: { split } }) })
+    })
+    const end = await this.#run(step, values.command(step, script, attempt), output, kills)
+    output.end()
+    return {
+      error: end.error === null ? null : clip(masker.mask(end.error)),
+      exitCode: end.exitCode,
+      startedAt,
+      stdoutTail: output.tail('stdout'),
+      stderrTail: output.tail('stderr'),
+    }
+  }
+
+  async #run(
+    step: StepRef,
+    command: Command,
+    output: CommandOutput,
+    kills: readonly AbortSignal[],
+  ): Promise<{ error: string | null; exitCode: number | null }> {
+    const { values, events, transportOf } = this.#options
+    const controller = new AbortController()
+    const seconds = values.action(step).timeout_seconds
+    const callOff = after(seconds * 1_000, () => controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS)))
+    const letGo = follow(kills, controller)
+    const { signal } = controller
+    try {
+      const io = {
+        onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
+          output.write(stream, chunk)
+          return events.whenWritable()
+        },
+      }
+      const end = await transportOf(step.target).run(command, io, signal)
+      if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode }
+      const doubt = end.confirmed ? '' : '; the target did not confirm its end'
+      return { error: `${killMessage(signal)}${doubt}`, exitCode: null }
+    } catch (error) {
+      if (signal.aborted) return { error: killMessage(signal), exitCode: null }
+      if (error instanceof CommandError) return { error: error.message, exitCode: null }
+      throw error
+    } finally {
+      callOff()
+      letGo()
+    }
+  }
+}
+
+function killMessage(signal: AbortSignal): string {
+  return signal.reason instanceof Error ? signal.reason.message : 'killed'
+}
+
+/** Aborts the controller with the first of the signals. Returns how to stop following them. */
+function follow(signals: readonly AbortSignal[], controller: AbortController): () => void {
+  const listeners = signals.map((signal) => {
+    const listener = () => controller.abort(signal.reason)
+    if (signal.aborted) listener()
+    else signal.addEventListener('abort', listener, { once: true })
+    return () => signal.removeEventListener('abort', listener)
+  })
+  return () => {
+    for (const remove of listeners) remove()
+  }
+}

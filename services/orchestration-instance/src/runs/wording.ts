@@ -1,0 +1,52 @@
+import type { RunSpec } from '@slipway/contracts'
+import type { StepRef } from '@slipway/domain'
+import type { CommandEnd } from '../transports/transport.ts'
+
+/** What people read of a run. */
+export interface Wording {
+  /** `step on target`. */
+  place(step: StepRef): string
+  /** The sentence with which a deployment explains that it failed. */
+  firstFailure(step: StepRef, reason: string): string
+}
+
+export function wordingOf(spec: RunSpec): Wording {
+  const action = (step: StepRef) => spec.actions[step.action]?.name ?? `action ${step.action}`
+  const target = (step: StepRef) => spec.targets[step.target]?.name ?? `target ${step.target}`
+  return {
+    place: (step) => `${action(step)} on ${target(step)}`,
+    firstFailure: (step, reason) => clip(`Action "${action(step)}" failed on target "${target(step)}": ${reason}`),
+  }
+}
+
+/** Why a command that was not killed by us counts as failed; null when it does not. */
+export function endProblem(end: CommandEnd): string | null {
+  if (end.signal !== null) return `killed by ${end.signal}`
+  return end.exitCode === 0 ? null : `exit code ${end.exitCode}`
+}
+
+export function timedOut(seconds: number): string {
+  return `killed after ${seconds} s (timeout_seconds)`
+}
+
+export function deploymentTimedOut(spec: RunSpec): string {
+  return `the deployment took longer than ${spec.options.deployment_timeout_seconds} s (deployment_timeout_seconds)`
+}
+
+/** Why the outcome of a command is unknown. */
+export type Interruption = 'restarted' | 'fenced'
+
+export function interrupted(interruption: Interruption, what: 'command' | 'rollback script'): string {
+  return interruption === 'restarted'
+    ? `the instance was restarted while the ${what} ran`
+    : `the instance lost contact with Slipway and killed the ${what}`
+}
+
+/** Texts of errors have a limit in the protocol. */
+export function clip(text: string): string {
+  return text.length > 9_000 ? `${text.slice(0, 9_000)}…` : text
+}
+
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}

@@ -1,0 +1,39 @@
+import { mkdir, rm } from 'node:fs/promises'
+import type { RunConnection } from '@slipway/contracts'
+import { LocalTransport } from './local/local-transport.ts'
+import { SshTransport } from './ssh/ssh-transport.ts'
+import { Turnstile } from './ssh/turnstile.ts'
+import type { Transport } from './transport.ts'
+
+/** What a transport tells of its target. */
+export interface TargetNews {
+  onHostKey(hostKey: string): void
+  onSeen(): void
+}
+
+/** Makes the transports of this instance's runs, and holds what they share. */
+export class Transports {
+  readonly #local: LocalTransport
+  readonly #handshakes: Turnstile
+
+  private constructor(local: LocalTransport, handshakes: Turnstile) {
+    this.#local = local
+    this.#handshakes = handshakes
+  }
+
+  /** `folder` is for the directories of local commands; what an instance that died left in it is deleted. */
+  static async open(folder: string, limits: { handshakes: number }): Promise<Transports> {
+    await rm(folder, { recursive: true, force: true })
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    return new Transports(new LocalTransport(folder), new Turnstile(limits.handshakes))
+  }
+
+  to(connection: RunConnection, news: TargetNews): Transport {
+    if (connection.type === 'local') return this.#local
+    return new SshTransport({ address: connection, handshakes: this.#handshakes, ...news })
+  }
+
+  close(): void {
+    this.#local.shutDown()
+  }
+}
