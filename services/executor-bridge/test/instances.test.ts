@@ -160,16 +160,19 @@ describe('a heartbeat', () => {
     expect(await isFresh(instance)).toBe(true)
   })
 
-  test('that misses a run which it had does not count, until the lease has ended', async () => {
+  test('that misses a run which it had renews nothing and says so, until the lease has ended', async () => {
     const instance = await enrolInstance(bridge)
     const run = await seedRun(db.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
     await post(events, instance.credential, { epoch: run.epoch, first_event: 0, events: [started(0, 0)] })
     await age(instance, 10)
-    expect((await beat(instance)).status).toBe(200)
+    expect(await beat(instance)).toMatchObject({
+      status: 409,
+      body: { error: { code: 'LEASES_LOST', details: { deployments: [run.deploymentId] } } },
+    })
     expect(await isFresh(instance)).toBe(false)
     await endLease(db.database, run.epoch)
-    await beat(instance)
+    expect((await beat(instance)).status).toBe(200)
     expect(await isFresh(instance)).toBe(true)
   })
 
@@ -183,12 +186,12 @@ describe('a heartbeat', () => {
     expect(await isFresh(instance)).toBe(true)
   })
 
-  test('of an instance that began anew does not count while leases from before are live', async () => {
+  test('of an instance that began anew renews nothing while leases from before are live', async () => {
     const instance = await enrolInstance(bridge, { name: 'reborn' })
     const run = await seedRun(db.database, { instanceId: instance.id })
     await age(instance, 10)
     const reborn = await enrolInstance(bridge, { name: 'reborn', callback_token: 'd'.repeat(40) })
-    await beat(reborn)
+    expect((await beat(reborn)).status).toBe(409)
     expect(await isFresh(reborn)).toBe(false)
     await endLease(db.database, run.epoch)
     await beat(reborn)

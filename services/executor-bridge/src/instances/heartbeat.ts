@@ -1,6 +1,7 @@
 import type { HeartbeatRequest, HeartbeatResponse, RunRef } from '@slipway/contracts'
 import { enqueue, eventMessage } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
+import { Refusal } from '../http/refusal.ts'
 import { LOST_AFTER_SECONDS } from './enrol.ts'
 
 /** A lease younger than this may still be on its way to the instance. */
@@ -20,9 +21,10 @@ interface LiveLease {
 }
 
 /**
- * Compares what the instance runs with what it should run, by leases. `stop` in the answer: runs without a live lease.
- * `resend`: runs that never reached it. A run that it had and no longer has cannot be handed over again, since what it did of
- * it is unknown: the heartbeat then does not count, until the dispatcher has ended such leases as lost.
+ * Renews the instance's leases, after comparing what it runs with what it should run. `stop` in the answer: runs without a live
+ * lease. `resend`: runs that never reached it. A run that it had and no longer has cannot be handed over again, since what it
+ * did of it is unknown. Then nothing is renewed and it is told so: it kills its commands in time, and the dispatcher ends
+ * its leases as lost. Throws 409 LEASES_LOST.
  */
 export async function heartbeat(
   bridge: Bridge,
@@ -30,25 +32,19 @@ export async function heartbeat(
   request: HeartbeatRequest,
 ): Promise<{ answer: HeartbeatResponse; resend: RunRef[] }> {
   const leases = await liveLeases(bridge, instanceId, request.runs)
-  const live = new Set(leases.map(keyOf))
-  const missing = leases.filter((lease) => !lease.reported && !lease.finished)
-  const lost = leases.filter(
-    (lease) => (lease.stale && !lease.finished) || (missing.includes(lease) && (lease.started || lease.overdue)),
-  )
-
-  if (lost.length === 0) await refresh(bridge, instanceId, request.version)
-  else {
+  const missing = leases.filter((lease) => lease.settled && !lease.reported && !lease.finished)
+  const lost = leases.filter((lease) => lease.stale && !lease.finished)
+  lost.push(...missing.filter((lease) => !lease.stale && (lease.started || lease.overdue)))
+  if (lost.length > 0) {
     const deployments = lost.map((lease) => lease.deployment_id)
-    bridge.logger.warn('an instance no longer has runs that it was given; it counts as lost until their leases end', {
-      instance_id: instanceId,
-      deployments,
-    })
+    const message = 'The instance no longer has runs that it was given: its leases end before it is given others'
+    throw new Refusal(409, 'LEASES_LOST', message, { deployments })
   }
+  await refresh(bridge, instanceId, request.version)
+  const live = new Set(leases.map(keyOf))
   return {
     answer: { stop: request.runs.filter((run) => !live.has(keyOf(run))) },
-    resend: missing
-      .filter((lease) => lease.settled && !lease.started && !lease.stale)
-      .map(({ deployment_id, epoch }) => ({ deployment_id, epoch })),
+    resend: missing.map(({ deployment_id, epoch }) => ({ deployment_id, epoch })),
   }
 }
 
