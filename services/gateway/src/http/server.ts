@@ -13,6 +13,12 @@ export interface RunningServer {
 export async function listen(app: Express, { host, port }: { host: string; port: number }): Promise<RunningServer> {
   const server = createServer({ headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 }, app)
   server.on('clientError', refuseMalformed)
+  server.on('request', (_request, response) => {
+    response.once('close', () => {
+      // While stopping, a connection whose answer is out would otherwise be kept for a next request.
+      if (!server.listening) setImmediate(() => server.closeIdleConnections())
+    })
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)))
     server.listen(port, host, resolve)

@@ -54,8 +54,9 @@ function parseQuery(search: string): { values: Record<string, string>; problems:
     else if (given[0] === '') add(name, 'must not be empty')
     else if (hasUnstorableText(given)) add(name, 'must not contain NUL')
   }
-  const values = Object.fromEntries([...names].map((name) => [name, parameters.get(name) ?? '']))
-  return { values, problems }
+  const wrong = new Set(problems.map(({ path }) => path))
+  const sound = [...names].filter((name) => !wrong.has(`query${pointer(name)}`))
+  return { values: Object.fromEntries(sound.map((name) => [name, parameters.get(name) ?? ''])), problems }
 }
 
 /** Text that Postgres cannot keep, at its place. */

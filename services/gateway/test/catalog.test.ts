@@ -1,0 +1,362 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { type Client, clientOf, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+
+let gateway: TestGateway
+let admin: Client
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+})
+afterAll(() => gateway.close())
+
+let counter = 0
+const unique = (name: string) => `${name} ${++counter}`
+const script = (more: object = {}) => ({ type: 'script', script: 'echo hello', ...more })
+
+async function newAction(definition: object = script()) {
+  const { body } = await admin.send('createAction', '/actions', {
+    name: unique('Action'),
+    version: '1.0.0',
+    definition,
+  })
+  return body as { id: string; sqid: string; name: string }
+}
+
+/** A stored row, as text. */
+async function rowText(table: string, column: string, id: string): Promise<string> {
+  const { rows } = await gateway.database.query<{ text: string }>(
+    `SELECT to_jsonb(r)::text AS text FROM ${table} r WHERE ${column} = $1`,
+    [id],
+  )
+  expect(rows).toHaveLength(1)
+  return rows[0]?.text ?? ''
+}
+
+describe('sources', () => {
+  test('an action comes back as it was made, by UUID and by SqId', async () => {
+    const name = unique('Restart')
+    const created = await admin.send('createAction', '/actions', { name, version: '1.0.0', definition: script() })
+    expect(created.status).toBe(201)
+    expect(created.body).toMatchObject({ name, description: null, tenant_id: null, latest_version: '1.0.0' })
+    for (const id of [created.body.id, created.body.id.toUpperCase(), created.body.sqid]) {
+      const read = await admin.send('getAction', `/actions/${id}`)
+      expect(read.body).toEqual(created.body)
+    }
+    const version = await admin.send('getActionVersion', `/actions/${created.body.sqid}/versions/1.0.0`)
+    expect(version.body.definition).toEqual(script())
+  })
+
+  test('an id of another kind, an unknown one and none at all are 404', async () => {
+    const { sqid, id } = await newAction()
+    for (const path of [`/sequences/${sqid}`, `/sequences/${id}`, `/sequences/${UNKNOWN_ID}`, '/sequences/nonsense']) {
+      expect(refusal(await admin.send('getSequence', path))).toEqual(refused(404, 'NOT_FOUND'))
+    }
+    expect(refusal(await admin.send('getActionVersion', `/actions/${id}/versions/9.9.9`))).toEqual(
+      refused(404, 'NOT_FOUND'),
+    )
+  })
+
+  test('the latest version is the highest that is no prerelease, whatever the order of publishing', async () => {
+    const { id } = await newAction()
+    for (const version of ['2.0.0', '1.5.0', '3.0.0-rc.1']) {
+      const published = await admin.send('createActionVersion', `/actions/${id}/versions`, {
+        version,
+        definition: script(),
+      })
+      expect(published.status).toBe(201)
+    }
+    const { body } = await admin.send('getAction', `/actions/${id}`)
+    expect(body.latest_version).toBe('2.0.0')
+    expect(body.versions.map(({ version }: { version: string }) => version)).toEqual([
+      '3.0.0-rc.1',
+      '1.5.0',
+      '2.0.0',
+      '1.0.0',
+    ])
+    const page = await admin.send('listActionVersions', `/actions/${id}/versions?limit=3&page=2`)
+    expect(page.body.data).toMatchObject([{ version: '1.0.0' }])
+    expect(page.body.meta).toEqual({ total: 4, page: 2, limit: 3, total_pages: 2, has_next: false, has_prev: true })
+  })
+
+  test('a published version never changes', async () => {
+    const { id } = await newAction()
+    const again = await admin.send('createActionVersion', `/actions/${id}/versions`, {
+      version: '1.0.0',
+      definition: script(),
+    })
+    expect(refusal(again)).toEqual(refused(409, 'CONFLICT'))
+  })
+
+  test('names are unique within a kind, with regard to case, also when two come at once', async () => {
+    const body = { name: unique('Same'), version: '1.0.0', definition: script() }
+    const both = await Promise.all([1, 2].map(() => admin.send('createAction', '/actions', body)))
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409])
+    const { status } = await admin.send('createAction', '/actions', { ...body, name: body.name.toUpperCase() })
+    expect(status).toBe(201)
+  })
+
+  test('sequences name actions by either id and are kept with UUIDs; all unknown ones are listed', async () => {
+    const { id, sqid } = await newAction()
+    const sequence = (actions: object[]) =>
+      admin.send('createSequence', '/sequences', {
+        name: unique('Sequence'),
+        version: '1.0.0',
+        definition: { actions },
+      })
+    const created = await sequence([{ action_id: sqid }, { action_id: id, variables: { who: 'me' } }])
+    const version = await admin.send('getSequenceVersion', `/sequences/${created.body.id}/versions/1.0.0`)
+    expect(version.body.definition).toEqual({
+      actions: [{ action_id: id }, { action_id: id, variables: { who: 'me' } }],
+    })
+
+    const { sqid: sequenceSqid } = created.body
+    const missing = await sequence([{ action_id: UNKNOWN_ID }, { action_id: id }, { action_id: created.body.id }])
+    expect(refusal(missing)).toEqual(
+      refused(404, 'NOT_FOUND', {
+        missing: [
+          { path: '/definition/actions/0/action_id', id: UNKNOWN_ID },
+          { path: '/definition/actions/2/action_id', id: created.body.id },
+        ],
+      }),
+    )
+    const solution = await admin.send('createSolution', '/solutions', {
+      name: unique('Solution'),
+      version: '1.0.0',
+      definition: { sequences: [{ sequence_id: sequenceSqid, version_requirement: '^1.0.0' }] },
+    })
+    expect(solution.status).toBe(201)
+  })
+
+  test('sensitive defaults are sealed at rest and masked in answers', async () => {
+    const secret = `planted-${uuidv7()}`
+    const name = `secret_${counter}`
+    const definition = script({
+      variables: [
+        { name, sensitive: true, default: secret },
+        { name: 'plain', default: 'shown' },
+      ],
+    })
+    const { id } = await newAction(definition)
+    const { body } = await admin.send('getActionVersion', `/actions/${id}/versions/1.0.0`)
+    expect(body.definition.variables).toMatchObject([
+      { name, default: '***' },
+      { name: 'plain', default: 'shown' },
+    ])
+    expect(await rowText('source_versions', 'source_id', id)).not.toContain(secret)
+    // Publishing what was read would make *** the secret.
+    const again = await admin.send('createActionVersion', `/actions/${id}/versions`, {
+      version: '2.0.0',
+      definition: body.definition,
+    })
+    expect(refusal(again)).toMatchObject(
+      refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/definition/variables/0/default' }] }),
+    )
+  })
+
+  test('what a definition may not say is refused, each at its place', async () => {
+    const response = await admin.send('createAction', '/actions', {
+      name: unique('Wrong'),
+      version: 'v1',
+      definition: script({
+        interpreter: 'perl',
+        env: { PATH: '/tmp', LD_PRELOAD: 'x', FINE: 'y' },
+        variables: [
+          { name: 'count', type: 'number', default: 'three' },
+          { name: 'COUNT' },
+          { name: 'count' },
+          { name: 'short', sensitive: true, default: 'abc' },
+        ],
+      }),
+    })
+    const paths = response.body.error.details.errors.map(({ path }: { path: string }) => path)
+    expect(paths.sort()).toEqual([
+      '/definition/env/LD_PRELOAD',
+      '/definition/env/PATH',
+      '/definition/interpreter',
+      '/definition/variables/0/default',
+      '/definition/variables/1/name',
+      '/definition/variables/2/name',
+      '/definition/variables/3/default',
+      '/version',
+    ])
+  })
+})
+
+describe('targets', () => {
+  test('secrets of a connection are written, sealed, and never read', async () => {
+    const password = `planted-${uuidv7()}`
+    const connection = { type: 'ssh', host: '192.0.2.1', username: 'deploy', password, private_key: `key-${password}` }
+    const created = await admin.send('createTarget', '/targets', { name: unique('ssh'), connection })
+    expect(created.body.connection).toEqual({ type: 'ssh', host: '192.0.2.1', port: 22, username: 'deploy' })
+    const row = await rowText('targets', 'id', created.body.id)
+    expect(row).not.toContain(password)
+    const { connection_secrets } = JSON.parse(row)
+    const opened = gateway.dependencies.keys.openText(connection_secrets, `target:${created.body.id}:connection`)
+    expect(JSON.parse(opened)).toEqual({ password, private_key: `key-${password}` })
+  })
+
+  test('variables are masked wherever a declared sensitive variable has their name', async () => {
+    const name = `token_${++counter}`
+    const variables = { [name]: 'planted-value', port: 8080 }
+    const target = await admin.send('createTarget', '/targets', {
+      name: unique('t'),
+      connection: { type: 'local' },
+      variables,
+    })
+    const environment = await admin.send('createEnvironment', '/environments', { name: unique('e'), variables })
+    const tenant = await admin.send('createTenant', '/tenants', { name: unique('n'), variables })
+    expect(target.body.variables).toEqual(variables)
+    expect(await rowText('targets', 'id', target.body.id)).not.toContain('planted-value')
+
+    await newAction(script({ variables: [{ name, sensitive: true }] }))
+    const masked = { [name]: '***', port: 8080 }
+    expect((await admin.send('getTarget', `/targets/${target.body.id}`)).body.variables).toEqual(masked)
+    expect((await admin.send('getEnvironment', `/environments/${environment.body.sqid}`)).body.variables).toEqual(
+      masked,
+    )
+    expect((await admin.send('getTenant', `/tenants/${tenant.body.sqid}`)).body.variables).toEqual(masked)
+    const list = await admin.send('listTargets', '/targets')
+    expect(JSON.stringify(list.body)).not.toContain('planted-value')
+  })
+
+  test('a local target is there while an instance is; another while it has been reached', async () => {
+    const make = async (connection: object) =>
+      (await admin.send('createTarget', '/targets', { name: unique('seen'), connection })).body.id as string
+    const local = await make({ type: 'local' })
+    const ssh = await make({ type: 'ssh', host: 'h', username: 'u' })
+    const statusOf = async (id: string) => (await admin.send('getTarget', `/targets/${id}`)).body.status
+    expect([await statusOf(local), await statusOf(ssh)]).toEqual(['offline', 'offline'])
+
+    await gateway.database.query(
+      `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
+       VALUES ($1, 'i', '0.1.0', 'http://i', 1, 'x', 'x', now())`,
+      [uuidv7()],
+    )
+    await gateway.database.query(
+      `INSERT INTO target_facts (target_id, host_key, last_seen_at) VALUES ($1, 'ssh-ed25519 AAAA', now() - interval '5 min')`,
+      [ssh],
+    )
+    expect([await statusOf(local), await statusOf(ssh)]).toEqual(['online', 'stale'])
+    const read = await admin.send('getTarget', `/targets/${ssh}`)
+    expect(read.body.connection.host_key).toBe('ssh-ed25519 AAAA')
+  })
+
+  test('tags are listed by key and value with their targets counted', async () => {
+    const tag = (key: string, value: string) => ({ key, value })
+    const make = (tags: object[]) =>
+      admin.send('createTarget', '/targets', { name: unique('tagged'), connection: { type: 'local' }, tags })
+    const created = await make([tag('zone', 'b'), tag('zone', 'a'), tag('zone', 'b')])
+    expect(created.body.tags).toEqual([tag('zone', 'a'), tag('zone', 'b')])
+    await make([tag('zone', 'b'), tag('app', '100%')])
+    const all = await admin.send('listTags', '/tags')
+    expect(all.body.data).toEqual([
+      { ...tag('app', '100%'), target_count: 1 },
+      { ...tag('zone', 'a'), target_count: 1 },
+      { ...tag('zone', 'b'), target_count: 2 },
+    ])
+    expect((await admin.send('listTags', '/tags?search=ONE%3Da')).body.meta.total).toBe(1)
+    expect((await admin.send('listTags', '/tags?search=%25')).body.data).toMatchObject([{ value: '100%' }])
+  })
+
+  test('making one is told to whoever listens', async () => {
+    const { body } = await admin.send('createTarget', '/targets', {
+      name: unique('told'),
+      connection: { type: 'local' },
+    })
+    const { rows } = await gateway.database.query(
+      `SELECT body FROM outbox WHERE type = 'target.created' AND body ->> 'target_id' = $1`,
+      [body.id],
+    )
+    expect(rows).toEqual([{ body: { target_id: body.id, tenant_id: null } }])
+  })
+})
+
+describe('tenants', () => {
+  test('a slug follows from the name and is made free; a given one must be', async () => {
+    const first = await admin.send('createTenant', '/tenants', { name: 'Café Noir!' })
+    const second = await admin.send('createTenant', '/tenants', { name: 'Café noir' })
+    expect([first.body.slug, second.body.slug]).toEqual(['cafe-noir', 'cafe-noir-2'])
+    const taken = await admin.send('createTenant', '/tenants', { name: 'Other', slug: 'cafe-noir' })
+    expect(refusal(taken)).toEqual(refused(409, 'CONFLICT'))
+    expect((await admin.send('createTenant', '/tenants', { name: '株式会社' })).body.slug).toBe('tenant')
+  })
+})
+
+describe('freezes', () => {
+  const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+
+  test('come back with whether they are active, and wake whoever dispatches', async () => {
+    const make = (start: number, end: number) =>
+      admin.send('createFreeze', '/deployment-freezes', { name: 'Freeze', start_time: at(start), end_time: at(end) })
+    const now = await make(-1, 10)
+    const later = await make(10, 20)
+    expect(now.body).toMatchObject({ active: true, created_by: 'admin', tenant_id: null, solution_id: null })
+    expect(later.body.active).toBe(false)
+    expect((await admin.send('getFreeze', `/deployment-freezes/${now.body.id}`)).body).toEqual(now.body)
+    const list = await admin.send('listFreezes', '/deployment-freezes?limit=1')
+    expect(list.body).toMatchObject({ data: [{ id: later.body.id }], meta: { total: 2 } })
+    const { rowCount } = await gateway.database.query(`SELECT FROM outbox WHERE type = 'freeze.created'`)
+    expect(rowCount).toBe(2)
+  })
+
+  test('end after they start, at moments that exist, for records that exist', async () => {
+    const make = (body: object) => admin.send('createFreeze', '/deployment-freezes', { name: 'Wrong', ...body })
+    const at9 = '2026-01-31T09:00:00Z'
+    expect(refusal(await make({ start_time: at9, end_time: '2026-01-31T10:00:00+01:00' }))).toMatchObject(
+      refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/end_time' }] }),
+    )
+    expect(refusal(await make({ start_time: '2026-01-31', end_time: at9 }))).toMatchObject(
+      refused(400, 'VALIDATION_ERROR'),
+    )
+    expect(refusal(await make({ start_time: at9 }))).toEqual(refused(400, 'MISSING_FIELD', { fields: ['end_time'] }))
+    const scoped = await make({ start_time: at9, end_time: at(1), tenant_id: UNKNOWN_ID, solution_id: UNKNOWN_ID })
+    expect(refusal(scoped)).toEqual(
+      refused(404, 'NOT_FOUND', {
+        missing: [
+          { path: '/tenant_id', id: UNKNOWN_ID },
+          { path: '/solution_id', id: UNKNOWN_ID },
+        ],
+      }),
+    )
+  })
+})
+
+describe('lists', () => {
+  test('page and limit are moved into their range; beyond the last page there is nothing', async () => {
+    const total = 5
+    for (let i = 0; i < total; i += 1) await admin.send('createEnvironment', '/environments', { name: `list_${i}` })
+    const list = async (query: string) =>
+      (await admin.send('listEnvironments', `/environments?search=list_&${query}`)).body
+    const names = (body: { data: { name: string }[] }) => body.data.map(({ name }) => name)
+    expect(names(await list('limit=2'))).toEqual(['list_4', 'list_3'])
+    expect((await list('limit=2')).meta).toEqual({
+      total,
+      page: 1,
+      limit: 2,
+      total_pages: 3,
+      has_next: true,
+      has_prev: false,
+    })
+    expect(names(await list('limit=2&page=3'))).toEqual(['list_0'])
+    expect((await list('page=0&limit=0')).meta).toMatchObject({ page: 1, limit: 1 })
+    expect((await list('page=-7&limit=1000')).meta).toMatchObject({ page: 1, limit: 100 })
+    for (const page of ['9', '99999999999999']) {
+      const beyond = await list(`limit=2&page=${page}`)
+      expect(beyond).toMatchObject({ data: [], meta: { total, total_pages: 3, has_next: false, has_prev: true } })
+    }
+  })
+
+  test('search finds a substring without regard to case, and wildcards only as themselves', async () => {
+    for (const name of ['Percent 100%', 'Percent 1000', 'Back\\slash'])
+      await admin.send('createEnvironment', '/environments', { name })
+    const found = async (search: string) => {
+      const { body } = await admin.send('listEnvironments', `/environments?search=${encodeURIComponent(search)}`)
+      return body.data.map(({ name }: { name: string }) => name)
+    }
+    expect(await found('pERCENT')).toEqual(['Percent 1000', 'Percent 100%'])
+    expect(await found('100%')).toEqual(['Percent 100%'])
+    expect(await found('k\\s')).toEqual(['Back\\slash'])
+    expect(await found("' OR 1=1 --")).toEqual([])
+  })
+})

@@ -1,0 +1,479 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Broker, BrokerUnavailable, connectBroker, type Delivery, RequestTimeout } from '@slipway/broker'
+import type { CommandBody, Envelope, ReplyEnvelope } from '@slipway/contracts'
+import { frozen, lineId, missingRecords, stepId, toErrorBody } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { serverUrl } from '@slipway/testing'
+import { command } from '../src/deployments/command.ts'
+import { createGateway } from '../src/gateway.ts'
+import { addDeployment, addPending } from './deployment-rows.ts'
+import { type Client, clientOf, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+
+type Answer = ReplyEnvelope | 'silence'
+
+let gateway: TestGateway
+let admin: Client
+/** Stands where planner and dispatcher stand, at the real broker. */
+let services: Broker
+let answer: (message: Envelope) => Promise<Answer> | Answer
+let commands: Envelope[] = []
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  services = await connectBroker({
+    url: serverUrl('RABBITMQ_URL'),
+    namespace: gateway.namespace,
+    name: 'other services',
+    logger,
+    onFatal: () => {},
+  })
+  const handle = async (message: Envelope, delivery: Delivery) => {
+    commands.push(message)
+    const reply = await answer(message)
+    if (reply !== 'silence') services.reply(delivery.replyTo, delivery.correlationId, reply)
+  }
+  await services.consume('planner.commands', { prefetch: 5, handle })
+  await services.consume('dispatcher.commands', { prefetch: 5, handle })
+})
+beforeEach(() => {
+  commands = []
+  answer = () => {
+    throw new Error('no command was expected')
+  }
+})
+afterAll(async () => {
+  await services.close()
+  await gateway.close()
+})
+
+const create = (more: object = {}) =>
+  admin.send('createDeployment', '/deployments', { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], ...more })
+const commandId = ({ body }: Envelope) => (body as { command_id: string }).command_id
+const refuse = (problem: Parameters<typeof toErrorBody>[0]): Answer => {
+  const { code, message, details } = toErrorBody(problem).error
+  return { ok: false, problem: { code, message, ...(details === undefined ? {} : { details }) } }
+}
+
+describe('create', () => {
+  const start = async (message: Envelope, state = 'running'): Promise<Answer> => {
+    const deployment_id = await addDeployment(gateway.database, { id: commandId(message), state })
+    return { ok: true, result: { outcome: 'started', deployment_id } }
+  }
+
+  test('started: 201 with the deployment as it started, even when it has ended by then', async () => {
+    answer = (message) => start(message, 'success')
+    const response = await create()
+    expect(response.status).toBe(201)
+    const { deployment_id, pending, deployment } = response.body
+    expect({ pending, id: deployment.id }).toEqual({ pending: false, id: deployment_id })
+    expect(deployment).toMatchObject({ state: 'running', progress: 0, completed_at: null, duration_ms: null })
+    expect(deployment.started_at).not.toBeNull()
+    expect(deployment.plan.steps).toHaveLength(4)
+    expect(new Set(deployment.plan.steps.map(({ state }: { state: string }) => state))).toEqual(new Set(['pending']))
+    expect(deployment).not.toHaveProperty('source_deployment_id')
+  })
+
+  test('the command carries who asks, a deadline and the request id, and its values sealed', async () => {
+    answer = (message) => start(message)
+    await create({ variables: { token: 'planted-secret' }, prompted_values: { level: 3 }, priority: 7 })
+    const [message] = commands as [Envelope<CommandBody<'plan.create'>>]
+    expect(message.type).toBe('plan.create')
+    expect(message.body.caller).toMatchObject({ username: 'admin', tenant_id: null, roles: ['admin'] })
+    expect(message.body.request).toEqual({ action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], priority: 7 })
+    expect(JSON.stringify(message)).not.toContain('planted-secret')
+    const opened = gateway.dependencies.keys.openText(
+      message.body.sealed_values ?? '',
+      `command:${message.body.command_id}`,
+    )
+    expect(JSON.parse(opened)).toEqual({ variables: { token: 'planted-secret' }, prompted_values: { level: 3 } })
+    expect(Date.parse(message.deadline ?? '')).toBeGreaterThan(Date.parse(message.timestamp))
+    expect(message.request_id).toMatch(/^[0-9a-f-]{36}$/)
+  })
+
+  test('queued: 202', async () => {
+    answer = (message) => ({
+      ok: true,
+      result: { outcome: 'queued', pending_request_id: commandId(message), message: 'waits' },
+    })
+    const response = await create()
+    expect(response.status).toBe(202)
+    expect(response.body).toEqual({
+      pending_request_id: commandId(commands[0] as Envelope),
+      pending: true,
+      message: 'waits',
+    })
+  })
+
+  test('a refusal is answered as whoever refused it said', async () => {
+    const freezes = [{ id: UNKNOWN_ID, name: 'Xmas', ends_at: '2026-12-27T00:00:00.000Z' }]
+    answer = () => refuse(frozen(freezes, true))
+    expect(refusal(await create())).toEqual(
+      refused(409, 'DEPLOYMENT_FROZEN', { active_freezes: freezes, can_override: true }),
+    )
+    const missing = [{ path: '/target_ids/0', id: UNKNOWN_ID }]
+    answer = () => refuse(missingRecords(missing))
+    expect(refusal(await create())).toEqual(refused(404, 'NOT_FOUND', { missing }))
+  })
+
+  test('dry_run asks for a preview and passes it on', async () => {
+    const preview = {
+      plan: {
+        target_count: 0,
+        steps: [],
+        resolved_variables: {},
+        tenant_name: null,
+        environment_name: null,
+        created_at: '2026-01-01T00:00:00.000Z',
+      },
+      warnings: ['careful'],
+      target_summary: { total: 0, online: 0, offline: 0, stale: 0 },
+      variables: {},
+      source_type: 'action',
+      source_name: 'a',
+      source_version: '1.0.0',
+    }
+    answer = () => ({ ok: true, result: preview })
+    const dry = await create({ dry_run: true })
+    const response = await admin.send('previewDeployment', '/deployments/preview', {
+      action_id: UNKNOWN_ID,
+      target_ids: [UNKNOWN_ID],
+    })
+    expect([dry.status, response.status]).toEqual([200, 200])
+    expect([dry.body, response.body]).toEqual([preview, preview])
+    expect(commands.map(({ type }) => type)).toEqual(['plan.preview', 'plan.preview'])
+  })
+
+  test('an answer that is lost is looked up: what took effect is told', async () => {
+    answer = async (message) => {
+      await start(message)
+      return 'silence' as const
+    }
+    const response = await create()
+    expect(response.status).toBe(201)
+    expect(response.body.deployment_id).toBe(commandId(commands[0] as Envelope))
+  })
+
+  test('no answer and no effect is 503', async () => {
+    answer = () => 'silence'
+    expect(refusal(await create())).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+  })
+
+  test('without a broker it is 503 at once', async () => {
+    const request = async () => {
+      throw new BrokerUnavailable('the connection is down', { mayHaveBeenSent: false })
+    }
+    const { app } = createGateway({ ...gateway.dependencies, broker: { request } })
+    const response = await clientOf({ app }, gateway.adminToken).send('createDeployment', '/deployments', {
+      action_id: UNKNOWN_ID,
+      target_ids: [UNKNOWN_ID],
+    })
+    expect(refusal(response)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+  })
+})
+
+describe('a command without an answer', () => {
+  const failing = (error: Error) => ({
+    request: async () => {
+      throw error
+    },
+  })
+  const cancel = (error: Error, lookUp?: () => Promise<{ pending_request_id: string } | null>) =>
+    command(
+      failing(error),
+      'pending.cancel',
+      { pending_request_id: UNKNOWN_ID, caller: { user_id: UNKNOWN_ID, username: 'u', tenant_id: null, roles: [] } },
+      { requestId: 'r', ...(lookUp === undefined ? {} : { lookUp }) },
+    )
+
+  test.each([
+    ['timed out', new RequestTimeout('late')],
+    ['lost its connection', new BrokerUnavailable('lost', { mayHaveBeenSent: true })],
+  ])('that %s is looked for until it shows', async (_, error) => {
+    let looks = 0
+    const found = await cancel(error, async () => (++looks < 3 ? null : { pending_request_id: UNKNOWN_ID }))
+    expect({ found, looks }).toEqual({ found: { pending_request_id: UNKNOWN_ID }, looks: 3 })
+  })
+
+  test('that never was sent is not looked for', async () => {
+    const lookUp = async () => {
+      throw new Error('looked')
+    }
+    await expect(cancel(new BrokerUnavailable('down', { mayHaveBeenSent: false }), lookUp)).rejects.toThrow('down')
+  })
+
+  test('that has no effect to look for is refused', async () => {
+    await expect(cancel(new RequestTimeout('late'))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+})
+
+describe('redeploy', () => {
+  test('201 with the bare detail: no plan, and the original named', async () => {
+    const original = await addDeployment(gateway.database, { state: 'failed' })
+    answer = async (message) => {
+      const deployment_id = await addDeployment(gateway.database, {
+        id: commandId(message),
+        source_deployment_id: original,
+      })
+      return { ok: true, result: { outcome: 'started', deployment_id } }
+    }
+    const response = await admin.send('redeployDeployment', `/deployments/${original}/redeploy`)
+    expect(response.status).toBe(201)
+    expect(response.body).toMatchObject({
+      source_deployment_id: original,
+      plan: null,
+      state: 'running',
+      error_message: null,
+    })
+    expect(commands[0]).toMatchObject({
+      type: 'plan.redeploy',
+      body: { deployment_id: original, request: {}, sealed_values: null },
+    })
+  })
+
+  test('of what does not exist is 404, and asks nobody', async () => {
+    const response = await admin.send('redeployDeployment', `/deployments/${UNKNOWN_ID}/redeploy`, {})
+    expect(refusal(response)).toEqual(refused(404, 'NOT_FOUND'))
+    expect(commands).toEqual([])
+  })
+})
+
+describe('cancel', () => {
+  test('answers the cancelled deployment without its plan; the reason travels', async () => {
+    const id = await addDeployment(gateway.database)
+    answer = async () => {
+      await gateway.database.query(`UPDATE deployments SET state = 'cancelled', completed_at = now() WHERE id = $1`, [
+        id,
+      ])
+      return { ok: true, result: { deployment_id: id } }
+    }
+    const response = await admin.send('cancelDeployment', `/deployments/${id}/cancel`, { reason: 'wrong window' })
+    expect(response.status).toBe(200)
+    expect(response.body).toMatchObject({ id, state: 'cancelled', plan: null, progress: 1 })
+    expect(commands[0]).toMatchObject({
+      type: 'deployment.cancel',
+      body: { deployment_id: id, reason: 'wrong window' },
+    })
+  })
+
+  test('a pending request: 200 with no body; ended ones and unknown ones are refused', async () => {
+    const id = await addPending(gateway.database)
+    answer = () => ({ ok: true, result: { pending_request_id: id } })
+    const response = await admin.send('cancelPending', `/deployments/pending/${id}`)
+    expect([response.status, response.text]).toEqual([200, ''])
+    answer = () => ({ ok: false, problem: { code: 'CONFLICT', message: 'already dispatched' } })
+    expect(refusal(await admin.send('cancelPending', `/deployments/pending/${id}`))).toEqual(refused(409, 'CONFLICT'))
+    for (const unknown of [UNKNOWN_ID, 'nonsense']) {
+      const gone = await admin.send('cancelPending', `/deployments/pending/${unknown}`)
+      expect(refusal(gone)).toEqual(refused(404, 'NOT_FOUND'))
+    }
+  })
+})
+
+describe('reading', () => {
+  test('a detail has its plan, its configuration and no secret', async () => {
+    const id = await addDeployment(gateway.database, { targets: 2, actions: 3 })
+    await gateway.database.query(
+      `UPDATE steps SET state = 'completed', exit_code = 0, started_at = now(), completed_at = now() + interval '250 ms'
+       WHERE deployment_id = $1 AND target_index = 0`,
+      [id],
+    )
+    await gateway.database.query(
+      'INSERT INTO run_progress (deployment_id, epoch, ended_steps, completed_steps) VALUES ($1, 1, 3, 3)',
+      [id],
+    )
+    const { body } = await admin.send('getDeployment', `/deployments/${id}`)
+    expect(body).toMatchObject({
+      id,
+      progress: 0.5,
+      total_steps: 6,
+      completed_steps: 3,
+      failed_steps: 0,
+      duration_ms: null,
+    })
+    expect(body).toMatchObject({
+      source_type: 'action',
+      action_name: 'Release',
+      action_version: '1.2.0',
+      solution_id: null,
+    })
+    expect(body.config).toEqual({
+      target_mode: { rolling: { batch_size: 1 } },
+      failure_strategy: 'stop_on_first_failure',
+      rollback_strategy: 'none',
+      priority: 5,
+      timeout_seconds: 60,
+      max_retries: 1,
+      target_ids: [],
+      target_tags: [{ key: 'role', value: 'web' }],
+      variables: { token: '***', level: 3 },
+      tenant_id: null,
+      environment_id: null,
+    })
+    expect(body.plan.resolved_variables).toEqual({ index: 2, region: 'eu', token: '***', level: 3 })
+    expect(body.plan.target_count).toBe(2)
+    const places = body.plan.steps.map((step: { id: string }) => step.id)
+    expect(places).toEqual([0, 1].flatMap((target) => [0, 1, 2].map((action) => stepId(id, target, action))))
+    expect(body.plan.steps[0]).toMatchObject({
+      state: 'completed',
+      exit_code: 0,
+      duration_ms: 250,
+      target_name: 'target-0',
+    })
+    expect(body.plan.steps[5]).toMatchObject({ state: 'pending', started_at: null, action_order: 2 })
+  })
+
+  test('a plan of many steps comes whole, in pieces', async () => {
+    const id = await addDeployment(gateway.database, { targets: 1_500, actions: 10 })
+    const { body } = await admin.send('getDeployment', `/deployments/${id}`)
+    const ids = body.plan.steps.map((step: { id: string }) => step.id)
+    expect(ids).toHaveLength(15_000)
+    expect(ids[14_999]).toBe(stepId(id, 1_499, 9))
+    expect(new Set(ids).size).toBe(15_000)
+  })
+
+  test('an ended deployment has progress 1 and its exact duration', async () => {
+    const id = await addDeployment(gateway.database, { state: 'failed' })
+    const { body } = await admin.send('getDeployment', `/deployments/${id}`)
+    expect(body).toMatchObject({ progress: 1, duration_ms: 1_500 })
+    expect(Date.parse(body.completed_at) - Date.parse(body.started_at)).toBe(1_500)
+  })
+
+  test('lists are newest first, and filters reduce the total', async () => {
+    const { database } = gateway
+    const older = await addDeployment(database, {
+      source_name: 'Filtered one',
+      source_type: 'solution',
+      state: 'success',
+    })
+    const newer = await addDeployment(database, { source_name: 'Filtered two' })
+    const list = async (query: string) => {
+      const { body } = await admin.send('listDeployments', `/deployments?search=filtered&${query}`)
+      expect(body.meta.total).toBe(body.data.length)
+      return body.data.map(({ id }: { id: string }) => id)
+    }
+    expect(await list('limit=10')).toEqual([newer, older])
+    expect(await list('state=success')).toEqual([older])
+    expect(await list('source_type=action')).toEqual([newer])
+    expect(await list(`tenant_id=${UNKNOWN_ID}`)).toEqual([])
+    const byState = await admin.send('listDeployments', '/deployments?search=SUCC')
+    expect(byState.body.data.map(({ id }: { id: string }) => id)).toContain(older)
+    const wrong = await admin.send('listDeployments', '/deployments?state=done')
+    expect(refusal(wrong)).toMatchObject(refused(400, 'VALIDATION_ERROR', { errors: [{ path: 'query/state' }] }))
+  })
+
+  test('pending requests stand by position; ended ones only when asked for', async () => {
+    await gateway.database.query('DELETE FROM pending_requests')
+    const [low, high, later] = [
+      await addPending(gateway.database, { priority: 0 }),
+      await addPending(gateway.database, { priority: 9 }),
+      await addPending(gateway.database, { priority: 9 }),
+    ]
+    const processing = await addPending(gateway.database, { status: 'processing' })
+    const cancelled = await addPending(gateway.database, { status: 'cancelled' })
+    const list = async (query = '') => {
+      const { body } = await admin.send('listPending', `/deployments/pending${query}`)
+      return body.map(({ id, position }: { id: string; position?: number }) => [id, position])
+    }
+    expect(await list()).toEqual([
+      [high, 1],
+      [later, 2],
+      [low, 3],
+      [processing, undefined],
+    ])
+    expect(await list('?status=cancelled')).toEqual([[cancelled, undefined]])
+    const { body } = await admin.send('listPending', '/deployments/pending?status=pending')
+    expect(Object.keys(body[0]).sort()).toEqual(
+      ['id', 'triggered_by', 'queued_at', 'created_at', 'retry_count', 'status', 'priority', 'position'].sort(),
+    )
+    expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
+  })
+})
+
+describe('history', () => {
+  const line = (number: number) => ({
+    t: 1_700_000_000_000 + number,
+    ...(number % 10 === 9 ? { i: null, a: null, s: 's' } : { i: number % 2, a: 0, s: number % 3 === 0 ? 'e' : 'o' }),
+    l: 'info',
+    m: `line ${number}`,
+  })
+  let id: string
+  beforeAll(async () => {
+    id = await addDeployment(gateway.database)
+    // Chunks of unequal size: 0-6, 7-13, … 1498-1504.
+    for (let first = 0; first < 1_505; first += 7) {
+      const lines = Array.from({ length: 7 }, (_, index) => line(first + index))
+      await gateway.database.query(
+        'INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, $2, 7, $3)',
+        [id, first, JSON.stringify(lines)],
+      )
+    }
+  })
+  const numbers = async (query: string) => {
+    const { body } = await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history${query}`)
+    return body.map(({ metadata }: { metadata: { seq: number } }) => metadata.seq) as number[]
+  }
+  const range = (from: number, to: number) => Array.from({ length: to - from }, (_, index) => from + index)
+
+  test('lines come by number, from any offset, within the limits', async () => {
+    expect(await numbers('')).toEqual(range(0, 100))
+    expect(await numbers('?offset=5&limit=4')).toEqual(range(5, 9))
+    expect(await numbers('?offset=700&limit=1')).toEqual([700])
+    expect(await numbers('?offset=1500&limit=100')).toEqual(range(1_500, 1_505))
+    expect(await numbers('?offset=5000')).toEqual([])
+    expect(await numbers('?offset=999999999999999999')).toEqual([])
+    expect(await numbers('?offset=-3&limit=0')).toEqual([0])
+    expect(await numbers('?limit=5000')).toEqual(range(0, 1_000))
+  })
+
+  test('an entry says where its line came from', async () => {
+    const { body } = await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history?limit=10`)
+    expect(body[3]).toMatchObject({
+      id: lineId(id, 3),
+      timestamp: '2023-11-14T22:13:20.003+00:00',
+      level: 'info',
+      event_type: 'log',
+      step_id: stepId(id, 1, 0),
+      target_name: 'target-1',
+      message: 'line 3',
+      stdout: null,
+      stderr: 'line 3',
+      metadata: { seq: 3 },
+      analysis: null,
+    })
+    expect(body[1]).toMatchObject({ stdout: 'line 1', stderr: null })
+    expect(body[9]).toMatchObject({ step_id: null, target_id: null, target_name: null, stdout: null, stderr: null })
+  })
+})
+
+test('command results stand by start, tails cut to their last 2000 characters, what does not apply left out', async () => {
+  const id = await addDeployment(gateway.database)
+  await gateway.database.query(
+    `INSERT INTO command_results (deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail, error_message, started_at, completed_at)
+     VALUES ($1, 1, 0, 'failed', NULL, '', 'no', 'killed by SIGKILL', now() + interval '1 s', now() + interval '3 s'),
+            ($1, 0, 0, 'completed', 0, repeat('a', 10) || repeat('é', 2000), '', NULL, now(), now() + interval '1 s')`,
+    [id],
+  )
+  const { body } = await admin.send('listCommandResults', `/deployments/${id}/analysis`)
+  expect(body).toHaveLength(2)
+  expect(body[0]).toMatchObject({
+    id: stepId(id, 0, 0),
+    status: 'completed',
+    exit_code: 0,
+    duration_ms: 1_000,
+    target_name: 'target-0',
+  })
+  expect(body[0].stdout_tail).toBe('é'.repeat(2_000))
+  expect(body[0]).not.toHaveProperty('error_message')
+  expect(body[1]).toMatchObject({ status: 'failed', error_message: 'killed by SIGKILL' })
+  expect(body[1]).not.toHaveProperty('exit_code')
+})
+
+test('ids that name nothing are 404 everywhere', async () => {
+  for (const id of [UNKNOWN_ID, uuidv7(), 'nonsense', '%00']) {
+    for (const path of ['', '/logs/history', '/analysis']) {
+      const response = await admin.send('getDeployment', `/deployments/${id}${path}`)
+      expect(refusal(response)).toEqual(refused(404, 'NOT_FOUND'))
+    }
+  }
+})

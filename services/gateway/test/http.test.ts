@@ -1,0 +1,375 @@
+import http from 'node:http'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { OPERATIONS, type Operation } from '@slipway/contracts'
+import { createDatabase } from '@slipway/database'
+import request from 'supertest'
+import { createGateway } from '../src/gateway.ts'
+import { listen } from '../src/http/server.ts'
+import {
+  addUser,
+  clientOf,
+  expectAnswer,
+  refusal,
+  refused,
+  startGateway,
+  type TestGateway,
+  UNKNOWN_ID,
+} from './setup.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+const api = () => request(gateway.app)
+const bearer = (token: string) => ({ Authorization: `Bearer ${token}` })
+const asAdmin = () => bearer(gateway.adminToken)
+
+describe('routes', () => {
+  test('an unknown route is 404 and a wrong method 405 with Allow, both without a token', async () => {
+    expect(refusal(await api().get('/api/v1/nothing'))).toEqual(refused(404, 'NOT_FOUND'))
+    expect(refusal(await api().get('/api/v1/deployments/'))).toEqual(refused(404, 'NOT_FOUND'))
+    const response = await api().put('/api/v1/deployments')
+    expect(refusal(response)).toEqual(refused(405, 'METHOD_NOT_ALLOWED'))
+    expect(response.headers['allow']?.split(', ').sort()).toEqual(['GET', 'HEAD', 'POST'])
+  })
+
+  test('a literal route is never taken for an id', async () => {
+    expect(refusal(await api().get('/api/v1/deployments/preview'))).toEqual(refused(405, 'METHOD_NOT_ALLOWED'))
+    expect(refusal(await api().post('/api/v1/deployments/pending'))).toEqual(refused(405, 'METHOD_NOT_ALLOWED'))
+  })
+
+  test('every operation but the public ones asks for a token', async () => {
+    for (const { method, path, access } of Object.values(OPERATIONS) as Operation[]) {
+      if (access === 'public' || access === 'sse') continue
+      const url = `/api/v1${path.replaceAll(/\{\w+\}/g, UNKNOWN_ID)}`
+      const response = await api()[method.toLowerCase() as 'get' | 'post' | 'delete'](url)
+      expect({ url, ...refusal(response) }).toEqual({ url, ...refused(401, 'MISSING_AUTH_HEADER') })
+    }
+  })
+
+  test('a malformed escape in a path is an id that names nothing', async () => {
+    const response = await api().get('/api/v1/deployments/%E0%A4%A').set(asAdmin())
+    expect(refusal(response)).toEqual(refused(404, 'NOT_FOUND'))
+  })
+
+  test('health, readiness and the OpenAPI document need no token; server info does', async () => {
+    expectAnswer('getHealth', await api().get('/api/v1/health'))
+    expectAnswer('getReadiness', await api().get('/api/v1/health/ready'))
+    const { body } = await api().get('/api/v1/openapi.json')
+    expect(Object.keys(body.paths)).toContain('/api/v1/deployments/{id}')
+    expectAnswer('getServerInfo', await api().get('/api/v1/server/info').set(asAdmin()))
+  })
+})
+
+describe('the order of checks', () => {
+  const post = () => api().post('/api/v1/targets')
+
+  test('authentication comes before the body', async () => {
+    const response = await post()
+      .set('Content-Type', 'text/plain')
+      .send('x'.repeat(1024 * 1024 + 1))
+    expect(refusal(response)).toEqual(refused(401, 'MISSING_AUTH_HEADER'))
+  })
+
+  test('size, media type, JSON, permission, validation, existence follow each other', async () => {
+    const { token } = await addUser(gateway, { role: 'user' })
+    const as = bearer(token)
+    const large = await post()
+      .set(as)
+      .set('Content-Type', 'text/plain')
+      .send('x'.repeat(1024 * 1024 + 1))
+    expect(refusal(large)).toEqual(refused(413, 'PAYLOAD_TOO_LARGE'))
+    const text = await post().set(as).set('Content-Type', 'text/plain').send('{')
+    expect(refusal(text)).toEqual(refused(415, 'UNSUPPORTED_MEDIA_TYPE'))
+    const broken = await post().set(as).set('Content-Type', 'application/json').send('{')
+    expect(refusal(broken)).toEqual(refused(400, 'INVALID_BODY'))
+    const forbidden = await post().set(as).send({ nonsense: true })
+    expect(refusal(forbidden)).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
+    const invalid = await post()
+      .set(asAdmin())
+      .send({ name: 't', connection: { type: 'x' }, environment_id: UNKNOWN_ID })
+    expect(refusal(invalid)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    const missing = await post()
+      .set(asAdmin())
+      .send({ name: 't', connection: { type: 'local' }, environment_id: UNKNOWN_ID })
+    expect(refusal(missing)).toMatchObject(refused(404, 'NOT_FOUND'))
+  })
+})
+
+describe('bodies', () => {
+  const send = (body: string | Buffer, type = 'application/json') =>
+    api()
+      .post('/api/v1/tenants')
+      .set(asAdmin())
+      .set('Content-Type', type)
+      .serialize((bytes) => bytes)
+      .send(body)
+
+  test('a body of 1 MiB is read, one byte more is not', async () => {
+    const filled = (size: number) => `{"name":"${'x'.repeat(size - 11)}"}`
+    expect(refusal(await send(filled(1024 * 1024)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    expect(refusal(await send(filled(1024 * 1024 + 1)))).toEqual(refused(413, 'PAYLOAD_TOO_LARGE'))
+  })
+
+  test('nesting ends at 32 levels', async () => {
+    const nested = (levels: number) => `${'{"a":'.repeat(levels - 1)}{}${'}'.repeat(levels - 1)}`
+    expect(refusal(await send(nested(32)))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    expect(refusal(await send(nested(33)))).toEqual(refused(400, 'INVALID_BODY'))
+    expect(refusal(await send('['.repeat(100_000)))).toEqual(refused(400, 'INVALID_BODY'))
+  })
+
+  test('what is no JSON object in UTF-8 is refused', async () => {
+    expect(refusal(await send(''))).toEqual(refused(400, 'INVALID_BODY'))
+    expect(refusal(await api().post('/api/v1/tenants').set(asAdmin()))).toEqual(refused(400, 'INVALID_BODY'))
+    expect(refusal(await send(Buffer.from([0x22, 0xff, 0x22])))).toEqual(refused(400, 'INVALID_BODY'))
+    expect(refusal(await send('{}', 'application/json; charset=latin1'))).toEqual(
+      refused(415, 'UNSUPPORTED_MEDIA_TYPE'),
+    )
+    for (const text of ['[]', '"x"', '1', 'null']) {
+      const { status, body } = await send(text)
+      expect({ text, status, path: body.error.details?.errors[0].path }).toEqual({ text, status: 400, path: '' })
+    }
+  })
+
+  test('charset=utf-8 is JSON like any other', async () => {
+    const response = await send('{"name":"Charset"}', 'application/json; charset="UTF-8"')
+    expectAnswer('createTenant', response)
+  })
+
+  test('no bytes at all are accepted where the body is optional, whatever the type', async () => {
+    const response = await api().post('/api/v1/auth/sse-token').set(asAdmin())
+    expectAnswer('createSseToken', response)
+  })
+})
+
+describe('validation', () => {
+  const admin = () => clientOf(gateway, gateway.adminToken)
+  const errorsOf = (response: { body: { error: { details: { errors: { path: string }[] } } } }) =>
+    response.body.error.details.errors.map(({ path }) => path).sort()
+
+  test('everything that is wrong is reported at once, unknown fields at their own place', async () => {
+    const response = await admin().send('createTarget', '/targets?x=1', {
+      name: ' blanks ',
+      targets_ids: [],
+      connection: { type: 'ssh', host: 'a b', port: 0 },
+      variables: { 'not-a-name': 1 },
+    })
+    expect(refusal(response)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    expect(errorsOf(response)).toEqual(
+      expect.arrayContaining([
+        'query/x',
+        '/name',
+        '/targets_ids',
+        '/connection/host',
+        '/connection/port',
+        '/connection/username',
+        '/variables/not-a-name',
+      ]),
+    )
+  })
+
+  test('only absent top-level fields are MISSING_FIELD; null and nested ones are not', async () => {
+    const login = (body: object) => api().post('/api/v1/auth/login').send(body)
+    expect(refusal(await login({}))).toEqual(refused(400, 'MISSING_FIELD', { fields: ['email', 'password'] }))
+    expect(refusal(await login({ email: 'a@b.c', password: null }))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    expect(refusal(await login({ email: 'a@b.c', pasword: 'x' }))).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+    const nested = await admin().send('createTarget', '/targets', { name: 't', connection: { type: 'ssh' } })
+    expect(refusal(nested)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+  })
+
+  test('a create says which of its fields need another', async () => {
+    const create = (body: object) => admin().send('createDeployment', '/deployments', body)
+    const whole = { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID] }
+    expect(refusal(await create({ ...whole, override_freeze: true }))).toEqual(
+      refused(400, 'MISSING_FIELD', { fields: ['override_reason'] }),
+    )
+    expect(refusal(await create({ ...whole, tenant_id: UNKNOWN_ID }))).toEqual(
+      refused(400, 'MISSING_FIELD', { fields: ['environment_id'] }),
+    )
+    expect(errorsOf(await create({ target_ids: [UNKNOWN_ID] }))).toEqual(['/solution_id'])
+    expect(errorsOf(await create({ ...whole, solution_id: UNKNOWN_ID }))).toEqual(['/action_id'])
+    expect(errorsOf(await create({ action_id: UNKNOWN_ID }))).toEqual(['/target_ids'])
+    expect(errorsOf(await create({ action_id: UNKNOWN_ID, target_ids: [], target_tags: [] }))).toEqual(['/target_ids'])
+  })
+
+  test('limits hold at both ends', async () => {
+    const create = (body: object) =>
+      admin().send('createDeployment', '/deployments', { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], ...body })
+    for (const wrong of [
+      { priority: -101 },
+      { priority: 101 },
+      { timeout_seconds: 0 },
+      { timeout_seconds: 86_401 },
+      { max_retries: -1 },
+      { max_retries: 11 },
+      { deployment_timeout_seconds: -1 },
+      { target_mode: { rolling: { batch_size: 0 } } },
+      { target_mode: 'all' },
+      { version_requirement: 'not a range' },
+    ]) {
+      const response = await create(wrong)
+      expect({ wrong, ...refusal(response) }).toMatchObject({ wrong, ...refused(400, 'VALIDATION_ERROR') })
+    }
+  })
+
+  test('text that Postgres cannot keep is refused at its place', async () => {
+    const response = await admin().send('createTenant', '/tenants', {
+      name: 'nul',
+      description: 'a\0b',
+      variables: { deep: { er: ['\ud800'] } },
+    })
+    expect(errorsOf(response)).toEqual(['/description', '/variables/deep/er/0'])
+    const search = await api().get('/api/v1/tenants?search=%00').set(asAdmin())
+    expect(errorsOf(search)).toEqual(['query/search'])
+  })
+
+  test('a value in the form of a sealed one is refused', async () => {
+    const response = await admin().send('createEnvironment', '/environments', {
+      name: 'forged',
+      variables: { a: { $sealed: 'v1.k.x' } },
+    })
+    expect(errorsOf(response)).toEqual(['/variables/a'])
+  })
+
+  test('query parameters are given once, with a whole number where one is due', async () => {
+    for (const query of ['page=1&page=2', 'limit=', 'page=1.5', 'page=1e2', 'limit=x', 'sort=name', 'search=']) {
+      const response = await api().get(`/api/v1/actions?${query}`).set(asAdmin())
+      expect({ query, ...refusal(response) }).toMatchObject({ query, ...refused(400, 'VALIDATION_ERROR') })
+      expect(errorsOf(response)).toEqual([`query/${query.split('=')[0]}`])
+    }
+  })
+})
+
+describe('answers', () => {
+  test('carry the request id of the client when it is sane, else a new one', async () => {
+    const given = await api().get('/api/v1/health').set('X-Request-Id', 'build-42.a_b')
+    expect(given.headers['x-request-id']).toBe('build-42.a_b')
+    for (const insane of ['has blank', 'x'.repeat(129), 'ä'.normalize('NFC')]) {
+      const { headers } = await api().get('/api/v1/health').set('X-Request-Id', Buffer.from(insane).toString('latin1'))
+      expect(headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/)
+    }
+  })
+
+  test('say nothing of what serves them and may not be cached or framed', async () => {
+    const { headers } = await api().get('/api/v1/health')
+    expect(headers['x-powered-by']).toBeUndefined()
+    expect(headers['cache-control']).toBe('no-store')
+    expect(headers['content-security-policy']).toContain("frame-ancestors 'none'")
+    expect(headers['x-content-type-options']).toBe('nosniff')
+  })
+})
+
+describe('a dependency is away', () => {
+  test('without a database: 500 DATABASE_CONNECTION_ERROR, by plain SQL and by Prisma', async () => {
+    const away = createDatabase({ url: 'postgres://nobody@127.0.0.1:1/none', applicationName: 'test' })
+    const broken = createGateway({ ...gateway.dependencies, database: away })
+    const login = await request(broken.app).post('/api/v1/auth/login').send({ email: 'a@b.c', password: 'x' })
+    expect(refusal(login)).toEqual(refused(500, 'DATABASE_CONNECTION_ERROR'))
+    const prismaOnly = createGateway({
+      ...gateway.dependencies,
+      database: { ...gateway.database, query: gateway.database.query, prisma: away.prisma },
+    })
+    const list = await request(prismaOnly.app).get('/api/v1/actions').set(asAdmin())
+    expect(refusal(list)).toEqual(refused(500, 'DATABASE_CONNECTION_ERROR'))
+    await away.close()
+  })
+
+  test('without a cache: no SSE token, 503', async () => {
+    const { connectCache } = await import('../src/cache.ts')
+    const cache = connectCache('redis://127.0.0.1:1', { ...gateway.dependencies.logger, warn() {}, error() {} })
+    const broken = createGateway({ ...gateway.dependencies, cache })
+    const response = await request(broken.app).post('/api/v1/auth/sse-token').set(asAdmin())
+    expect(refusal(response)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+    expect(await cache.isUp()).toBe(false)
+    await cache.close()
+  })
+
+  test('readiness names what is down', async () => {
+    const readiness = async () => ({ ready: false, dependencies: { database: 'up', broker: 'down' } as const })
+    const broken = createGateway({ ...gateway.dependencies, readiness })
+    const response = await request(broken.app).get('/api/v1/health/ready')
+    expect(response.status).toBe(503)
+    expect(response.body).toEqual({ status: 'unavailable', dependencies: { database: 'up', broker: 'down' } })
+  })
+
+  test('a defect is told without its insides', async () => {
+    const lines: unknown[] = []
+    const keys = {
+      ...gateway.dependencies.logger,
+      error: (message: string, fields?: object) => void lines.push([message, fields]),
+      info() {},
+    }
+    const readiness = async () => {
+      throw new Error('secret inside')
+    }
+    const broken = createGateway({ ...gateway.dependencies, readiness, logger: keys })
+    const response = await request(broken.app).get('/api/v1/health/ready')
+    expect(refusal(response)).toEqual(refused(500, 'INTERNAL_ERROR'))
+    expect(JSON.stringify(response.body)).not.toMatch(/secret inside|at /)
+    expect(lines).toHaveLength(1)
+  })
+})
+
+describe('the server', () => {
+  test('answers what is no HTTP in the standard form', async () => {
+    const server = await listen(gateway.app, { host: '127.0.0.1', port: 0 })
+    const socket = (await import('node:net')).connect(server.port, '127.0.0.1')
+    socket.write('NOT HTTP AT ALL\r\n\r\n')
+    let text = ''
+    for await (const chunk of socket) text += chunk
+    expect(text).toContain('HTTP/1.1 400 Bad Request')
+    expect(JSON.parse(text.split('\r\n\r\n')[1] ?? '')).toMatchObject({ error: { code: 'VALIDATION_ERROR' } })
+    await server.close()
+  })
+
+  test('stopping lets a request in hand end', async () => {
+    let finish = () => {}
+    let begun = () => {}
+    const inHand = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const readiness = () =>
+      new Promise<{ ready: boolean; dependencies: Record<string, 'up'> }>((resolve) => {
+        finish = () => resolve({ ready: true, dependencies: {} })
+        begun()
+      })
+    const { app } = createGateway({ ...gateway.dependencies, readiness })
+    const server = await listen(app, { host: '127.0.0.1', port: 0 })
+    const answer = new Promise<number | undefined>((resolve, reject) => {
+      http
+        .get(`http://127.0.0.1:${server.port}/api/v1/health/ready`, (response) => {
+          response.resume().once('end', () => resolve(response.statusCode))
+        })
+        .once('error', reject)
+    })
+    await inHand
+    const closed = server.close()
+    await expect(fetch(`http://127.0.0.1:${server.port}/api/v1/health`)).rejects.toThrow()
+    finish()
+    expect(await answer).toBe(200)
+    await closed
+  })
+})
+
+describe('the request log', () => {
+  test('has route, status and user, and never a query', async () => {
+    const lines: Record<string, unknown>[] = []
+    const logger = {
+      ...gateway.dependencies.logger,
+      info: (_: string, fields?: Record<string, unknown>) => void lines.push(fields ?? {}),
+    }
+    const { app } = createGateway({ ...gateway.dependencies, logger })
+    await request(app).get('/api/v1/deployments?search=hidden').set(asAdmin()).set('X-Request-Id', 'log-1')
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatchObject({
+      request_id: 'log-1',
+      method: 'GET',
+      route: '/api/v1/deployments',
+      status: 200,
+      username: 'admin',
+    })
+    expect(JSON.stringify(lines)).not.toContain('hidden')
+  })
+})

@@ -1,0 +1,143 @@
+import { expect } from '@jest/globals'
+import { type Broker, connectBroker } from '@slipway/broker'
+import { compile, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import { createDatabase, type Database } from '@slipway/database'
+import { createLogger, KeyRing, randomToken, uuidv7 } from '@slipway/runtime'
+import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing'
+import bcrypt from 'bcrypt'
+import request from 'supertest'
+import { connectCache } from '../src/cache.ts'
+import type { Dependencies } from '../src/dependencies.ts'
+import { createGateway, type Gateway } from '../src/gateway.ts'
+import { createAccessTokens } from '../src/identity/access-token.ts'
+import { seedIdentity } from '../src/identity/first-admin.ts'
+import { createPasswordHasher } from '../src/identity/passwords.ts'
+
+export const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' }
+export const JWT_KEY = Buffer.alloc(32, 9)
+export const logger = createLogger({ service: 'test', level: 'error', stream: process.stderr })
+export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
+export interface TestGateway extends Gateway {
+  dependencies: Dependencies
+  database: Database
+  broker: Broker
+  namespace: string
+  /** A token of the first administrator, who is bound to no tenant. */
+  adminToken: string
+  close(): Promise<void>
+}
+
+/** The gateway as main.ts makes it, on real servers, with a database and names of its own. */
+export async function startGateway(overrides: Partial<Dependencies> = {}): Promise<TestGateway> {
+  const testDatabase = await createTestDatabase()
+  const namespace = `test-${randomToken(8)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, '')}`
+  const database = createDatabase({ url: testDatabase.url, applicationName: 'gateway test' })
+  const broker = await connectBroker({
+    url: serverUrl('RABBITMQ_URL'),
+    namespace,
+    name: 'gateway test',
+    logger,
+    onFatal: (error) => {
+      throw error
+    },
+  })
+  const cache = connectCache(serverUrl('REDIS_URL'), logger)
+  const passwords = await createPasswordHasher()
+  await seedIdentity(database, { admin: ADMIN, passwords, logger })
+  const accessTokens = createAccessTokens(`test:${JWT_KEY.toString('base64')}`)
+  const dependencies: Dependencies = {
+    database,
+    broker,
+    cache,
+    keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
+    accessTokens,
+    passwords,
+    logger,
+    namespace,
+    logStreamUrl: 'http://127.0.0.1:1',
+    readiness: async () => ({ ready: true, dependencies: {} }),
+    outboxChanged() {},
+    ...overrides,
+  }
+  const gateway = createGateway(dependencies)
+  const { rows } = await database.query<{ id: string }>('SELECT id FROM users')
+  return {
+    ...gateway,
+    dependencies,
+    database,
+    broker,
+    namespace,
+    adminToken: accessTokens.issue(rows[0]?.id ?? ''),
+    async close() {
+      gateway.endStreams()
+      await broker.close()
+      await cache.close()
+      await database.close()
+      await testDatabase.drop()
+      await removeNamespace(namespace)
+    },
+  }
+}
+
+export interface NewUser {
+  role: 'admin' | 'operator' | 'user'
+  tenant_id?: string | null
+  status?: string
+  password?: string
+}
+
+/** A user straight in the database, with a token. */
+export async function addUser({ database, dependencies }: TestGateway, user: NewUser) {
+  const id = uuidv7()
+  const email = `${id}@example.com`
+  const hash = await bcrypt.hash(user.password ?? 'unused-password', 4)
+  await database.query(
+    `INSERT INTO users (id, email, username, password_hash, status, tenant_id) VALUES ($1, $2, $3, $4, $5, $6)`,
+    [id, email, `user-${id}`, hash, user.status ?? 'active', user.tenant_id ?? null],
+  )
+  await database.query(`INSERT INTO user_roles SELECT $1, id FROM roles WHERE name = $2`, [id, user.role])
+  return { id, email, username: `user-${id}`, token: dependencies.accessTokens.issue(id) }
+}
+
+const validators = new Map<string, ReturnType<typeof compile>>()
+
+/** Fails unless the answer is one that the contracts promise for this operation. */
+export function expectAnswer(id: OperationId, response: { status: number; body: unknown }): void {
+  const schema = (OPERATIONS[id] as Operation).responses[response.status]
+  if (schema === undefined) throw new Error(`${id} promises no ${response.status}: ${JSON.stringify(response.body)}`)
+  if (schema === null || typeof schema === 'string') return
+  const key = `${id} ${response.status}`
+  const validate = validators.get(key) ?? compile(schema)
+  validators.set(key, validate)
+  expect(validate(response.body)).toEqual([])
+}
+
+/** A client that sends JSON with a token and checks every success against the contracts. */
+export function clientOf(gateway: Pick<TestGateway, 'app'>, token: string) {
+  async function send(id: OperationId, path: string, body?: object) {
+    const method = OPERATIONS[id].method.toLowerCase() as 'get' | 'post' | 'delete'
+    const call = request(gateway.app)[method](`/api/v1${path}`).set('Authorization', `Bearer ${token}`)
+    const response = body === undefined ? await call : await call.send(body)
+    if (response.status < 400) expectAnswer(id, response)
+    return response
+  }
+  return { send }
+}
+
+export type Client = ReturnType<typeof clientOf>
+
+/** What a refusal says, without its sentence. */
+export const refusal = (response: { status: number; body: { error?: { code: string; details?: unknown } } }) => ({
+  status: response.status,
+  code: response.body.error?.code,
+  ...(response.body.error?.details === undefined ? {} : { details: response.body.error.details }),
+})
+
+export const refused = (status: number, code: string, details?: unknown) => ({
+  status,
+  code,
+  ...(details === undefined ? {} : { details }),
+})

@@ -1,0 +1,113 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { waitFor } from '@slipway/testing'
+import request from 'supertest'
+import { createGateway, type Gateway } from '../src/gateway.ts'
+import { listen, type RunningServer } from '../src/http/server.ts'
+import { refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+
+const PATH = `/api/v1/deployments/${UNKNOWN_ID}/logs`
+
+let testGateway: TestGateway
+let logStream: http.Server
+let upstream: { request: http.IncomingMessage; response: http.ServerResponse } | null = null
+let gateway: Gateway
+let server: RunningServer
+
+beforeAll(async () => {
+  testGateway = await startGateway()
+})
+afterAll(() => testGateway.close())
+beforeEach(async () => {
+  upstream = null
+  logStream = http.createServer((incoming, response) => {
+    upstream = { request: incoming, response }
+  })
+  await new Promise<void>((resolve) => logStream.listen(0, '127.0.0.1', resolve))
+  const logStreamUrl = `http://127.0.0.1:${(logStream.address() as AddressInfo).port}`
+  gateway = createGateway({ ...testGateway.dependencies, logStreamUrl })
+  server = await listen(gateway.app, { host: '127.0.0.1', port: 0 })
+})
+afterEach(async () => {
+  gateway.endStreams()
+  logStream.closeAllConnections()
+  logStream.close()
+  await server.close()
+})
+
+/** Opens a stream and gives what has arrived so far, and whether it has ended. */
+async function open(query = '?sse_token=t0ken&from=3') {
+  const client = { text: '', ended: false, status: 0, abort: () => {} }
+  const outgoing = http.get(
+    `http://127.0.0.1:${server.port}${PATH}${query}`,
+    { headers: { Authorization: 'Bearer not-for-streams', 'X-Request-Id': 'stream-1' } },
+    (response) => {
+      client.status = response.statusCode ?? 0
+      response.on('data', (chunk) => {
+        client.text += chunk
+      })
+      response.on('close', () => {
+        client.ended = true
+      })
+      response.on('error', () => {})
+    },
+  )
+  outgoing.on('error', () => {
+    client.ended = true
+  })
+  client.abort = () => outgoing.destroy()
+  await waitFor(() => upstream, { what: 'the log-stream service is asked' })
+  return client
+}
+
+test('each piece is passed on when it comes, with the query and without the bearer', async () => {
+  const client = await open()
+  expect(upstream?.request.url).toBe(`${PATH}?sse_token=t0ken&from=3`)
+  expect(upstream?.request.headers).toMatchObject({ 'x-request-id': 'stream-1' })
+  expect(upstream?.request.headers).not.toHaveProperty('authorization')
+  upstream?.response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  upstream?.response.write('data: 1\n\n')
+  await waitFor(() => client.text === 'data: 1\n\n', { what: 'the first message' })
+  upstream?.response.write('data: 2\n\n')
+  await waitFor(() => client.text === 'data: 1\n\ndata: 2\n\n', { what: 'the second message' })
+  upstream?.response.end()
+  await waitFor(() => client.ended, { what: 'the end' })
+})
+
+test('a refusal of the log-stream service is passed on', async () => {
+  const client = await open()
+  upstream?.response.writeHead(401, { 'Content-Type': 'application/json' })
+  upstream?.response.end('{"error":{"code":"INVALID_TOKEN","message":"spent"}}')
+  await waitFor(() => client.ended, { what: 'the answer' })
+  expect(client.status).toBe(401)
+  expect(client.text).toContain('INVALID_TOKEN')
+})
+
+test('a client that leaves is told to the log-stream service', async () => {
+  const client = await open()
+  let left = false
+  upstream?.response.once('close', () => {
+    left = true
+  })
+  upstream?.response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  upstream?.response.write('data: 1\n\n')
+  await waitFor(() => client.text !== '', { what: 'the first message' })
+  client.abort()
+  await waitFor(() => left, { what: 'the other side is closed' })
+})
+
+test('stopping ends open streams', async () => {
+  const client = await open()
+  upstream?.response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  upstream?.response.write('data: 1\n\n')
+  await waitFor(() => client.text !== '', { what: 'the first message' })
+  gateway.endStreams()
+  await waitFor(() => client.ended, { what: 'the end' })
+})
+
+test('without the log-stream service it is 503 in the standard form', async () => {
+  const { app } = createGateway({ ...testGateway.dependencies, logStreamUrl: 'http://127.0.0.1:1' })
+  const response = await request(app).get(`${PATH}?sse_token=x`)
+  expect(refusal(response)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+})

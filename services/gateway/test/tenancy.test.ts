@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { OperationId } from '@slipway/contracts'
+import { addDeployment, addPending } from './deployment-rows.ts'
+import { addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+interface Records {
+  tenant: string
+  action: string
+  sequence: string
+  environment: string
+  target: string
+  freeze: string
+  deployment: string
+  pending: string
+}
+
+let gateway: TestGateway
+let admin: Client
+let ofA: Client
+let a: Records
+let b: Records
+let shared: Omit<Records, 'tenant'>
+
+const definition = { type: 'script', script: 'true' }
+const freezeTimes = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-01-02T00:00:00Z' }
+
+async function recordsOf(name: string, tenant: string | null): Promise<Omit<Records, 'tenant'>> {
+  const own = { name, tenant_id: tenant }
+  const id = async (op: OperationId, path: string, body: object) => (await admin.send(op, path, body)).body.id as string
+  const action = await id('createAction', '/actions', { ...own, version: '1.0.0', definition })
+  const environment = await id('createEnvironment', '/environments', own)
+  return {
+    action,
+    environment,
+    sequence: await id('createSequence', '/sequences', {
+      ...own,
+      version: '1.0.0',
+      definition: { actions: [{ action_id: action }] },
+    }),
+    target: await id('createTarget', '/targets', {
+      ...own,
+      connection: { type: 'local' },
+      tags: [{ key: 'of', value: name }],
+    }),
+    freeze: await id('createFreeze', '/deployment-freezes', { ...own, ...freezeTimes }),
+    deployment: await addDeployment(gateway.database, { tenant_id: tenant }),
+    pending: await addPending(gateway.database, { tenant_id: tenant }),
+  }
+}
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  const tenant = async (name: string) => (await admin.send('createTenant', '/tenants', { name })).body.id as string
+  const [tenantA, tenantB] = [await tenant('A'), await tenant('B')]
+  a = { tenant: tenantA, ...(await recordsOf('a', tenantA)) }
+  b = { tenant: tenantB, ...(await recordsOf('b', tenantB)) }
+  shared = await recordsOf('shared', null)
+  ofA = clientOf(gateway, (await addUser(gateway, { role: 'admin', tenant_id: tenantA })).token)
+})
+afterAll(() => gateway.close())
+
+const PATHS: [OperationId, (records: Omit<Records, 'tenant'>) => string][] = [
+  ['getAction', ({ action }) => `/actions/${action}`],
+  ['listActionVersions', ({ action }) => `/actions/${action}/versions`],
+  ['getActionVersion', ({ action }) => `/actions/${action}/versions/1.0.0`],
+  ['getSequence', ({ sequence }) => `/sequences/${sequence}`],
+  ['getEnvironment', ({ environment }) => `/environments/${environment}`],
+  ['getTarget', ({ target }) => `/targets/${target}`],
+  ['getFreeze', ({ freeze }) => `/deployment-freezes/${freeze}`],
+  ['getDeployment', ({ deployment }) => `/deployments/${deployment}`],
+  ['listDeploymentLogs', ({ deployment }) => `/deployments/${deployment}/logs/history`],
+  ['listCommandResults', ({ deployment }) => `/deployments/${deployment}/analysis`],
+]
+
+test.each(PATHS)('%s: own and shared records are there, those of another tenant are not', async (op, path) => {
+  expect((await ofA.send(op, path(a))).status).toBe(200)
+  expect((await ofA.send(op, path(shared))).status).toBe(200)
+  expect(refusal(await ofA.send(op, path(b)))).toEqual(refused(404, 'NOT_FOUND'))
+  expect((await admin.send(op, path(b))).status).toBe(200)
+})
+
+const LISTS: [OperationId, string, (records: Omit<Records, 'tenant'>) => string][] = [
+  ['listActions', '/actions', ({ action }) => action],
+  ['listSequences', '/sequences', ({ sequence }) => sequence],
+  ['listEnvironments', '/environments', ({ environment }) => environment],
+  ['listTargets', '/targets', ({ target }) => target],
+  ['listFreezes', '/deployment-freezes', ({ freeze }) => freeze],
+  ['listDeployments', '/deployments', ({ deployment }) => deployment],
+]
+
+test.each(LISTS)('%s counts and shows own and shared records alone', async (op, path, idOf) => {
+  const { body } = await ofA.send(op, path)
+  expect(body.data.map(({ id }: { id: string }) => id).sort()).toEqual([idOf(a), idOf(shared)].sort())
+  expect(body.meta.total).toBe(2)
+  expect((await admin.send(op, path)).body.meta.total).toBe(3)
+})
+
+test('tenants, tags and pending requests likewise', async () => {
+  const tenants = await ofA.send('listTenants', '/tenants')
+  expect(tenants.body.data).toMatchObject([{ id: a.tenant }])
+  expect(refusal(await ofA.send('getTenant', `/tenants/${b.tenant}`))).toEqual(refused(404, 'NOT_FOUND'))
+  const tags = await ofA.send('listTags', '/tags')
+  expect(tags.body.data.map(({ value }: { value: string }) => value)).toEqual(['a', 'shared'])
+  const pending = await ofA.send('listPending', '/deployments/pending')
+  expect(pending.body.map(({ id }: { id: string }) => id).sort()).toEqual([a.pending, shared.pending].sort())
+})
+
+test('a filter by another tenant finds nothing', async () => {
+  const { body } = await ofA.send('listDeployments', `/deployments?tenant_id=${b.tenant}`)
+  expect(body.meta.total).toBe(0)
+  expect((await ofA.send('listPending', `/deployments/pending?tenant_id=${b.tenant}`)).body).toEqual([])
+})
+
+describe('writing', () => {
+  const target = (more: object) => ({ name: `t ${Math.random()}`, connection: { type: 'local' }, ...more })
+
+  test('a record of a tenant-bound caller is always of that tenant', async () => {
+    for (const tenant_id of [undefined, null, a.tenant]) {
+      const { body } = await ofA.send('createTarget', '/targets', target(tenant_id === undefined ? {} : { tenant_id }))
+      expect(body.tenant_id).toBe(a.tenant)
+    }
+  })
+
+  test('foreign ids in a body are like unknown ones', async () => {
+    const response = await ofA.send(
+      'createTarget',
+      '/targets',
+      target({ tenant_id: b.tenant, environment_id: b.environment }),
+    )
+    expect(refusal(response)).toEqual(
+      refused(404, 'NOT_FOUND', {
+        missing: [
+          { path: '/tenant_id', id: b.tenant },
+          { path: '/environment_id', id: b.environment },
+        ],
+      }),
+    )
+    const sequence = await ofA.send('createSequence', '/sequences', {
+      name: 'foreign',
+      version: '1.0.0',
+      definition: { actions: [{ action_id: b.action }] },
+    })
+    expect(refusal(sequence)).toMatchObject(refused(404, 'NOT_FOUND'))
+  })
+
+  test('records of different tenants do not fit together, whoever writes', async () => {
+    const response = await admin.send(
+      'createTarget',
+      '/targets',
+      target({ tenant_id: a.tenant, environment_id: b.environment }),
+    )
+    expect(refusal(response)).toMatchObject(refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/environment_id' }] }))
+    const sharedTarget = await admin.send('createTarget', '/targets', target({ environment_id: b.environment }))
+    expect(refusal(sharedTarget)).toMatchObject(refused(400, 'VALIDATION_ERROR'))
+  })
+
+  test('the same name may be used by another tenant, not twice by one', async () => {
+    expect((await ofA.send('createEnvironment', '/environments', { name: 'b' })).status).toBe(201)
+    expect(refusal(await ofA.send('createEnvironment', '/environments', { name: 'a' }))).toEqual(
+      refused(409, 'CONFLICT'),
+    )
+  })
+
+  test('shared records are used, not changed', async () => {
+    const version = { version: '2.0.0', definition }
+    const publish = (id: string) => ofA.send('createActionVersion', `/actions/${id}/versions`, version)
+    expect(refusal(await publish(shared.action))).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
+    expect(refusal(await publish(b.action))).toEqual(refused(404, 'NOT_FOUND'))
+    expect((await publish(a.action)).status).toBe(201)
+    const cancel = (id: string) => ofA.send('cancelDeployment', `/deployments/${id}/cancel`, {})
+    expect(refusal(await cancel(shared.deployment))).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
+    expect(refusal(await cancel(b.deployment))).toEqual(refused(404, 'NOT_FOUND'))
+    const drop = (id: string) => ofA.send('cancelPending', `/deployments/pending/${id}`)
+    expect(refusal(await drop(shared.pending))).toEqual(refused(403, 'INSUFFICIENT_PERMISSIONS'))
+    expect(refusal(await drop(b.pending))).toEqual(refused(404, 'NOT_FOUND'))
+    const redeploy = await ofA.send('redeployDeployment', `/deployments/${b.deployment}/redeploy`, {})
+    expect(refusal(redeploy)).toEqual(refused(404, 'NOT_FOUND'))
+  })
+
+  test('tenants are made from outside of any', async () => {
+    expect(refusal(await ofA.send('createTenant', '/tenants', { name: 'C' }))).toEqual(refused(403, 'FORBIDDEN'))
+  })
+})
