@@ -50,10 +50,9 @@ class View {
         this.#ended = Math.round(data.progress * data.total_steps)
         this.#drawProgress()
         break
-      case 'state_change':
-        if (data.new_state === 'rolling_back') this.#screen.line(this.#screen.paint('rolling back', 'yellow'))
-        break
       case 'ping':
+      case 'state_change':
+        // The log says it in words, the result at the end.
         break
     }
   }
