@@ -6,6 +6,7 @@ import { hashToken } from '@slipway/runtime'
 import { createTestDatabase } from '@slipway/testing'
 import jwt from 'jsonwebtoken'
 import request from 'supertest'
+import { createGateway } from '../src/gateway.ts'
 import { createAccessTokens } from '../src/identity/access-token.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
 import {
@@ -60,8 +61,19 @@ describe('login', () => {
     expect(answers[0]?.body.error.code).toBe('INVALID_CREDENTIALS')
   })
 
-  test('an unknown user costs as many hashes as a known one', async () => {
+  test('an unknown user and a suspended one cost the same work as any other', async () => {
+    const suspended = await addUser(gateway, { role: 'user', status: 'suspended' })
+    const compared: (string | null)[] = []
     const { passwords } = gateway.dependencies
+    const matches: typeof passwords.matches = (password, hash) => {
+      compared.push(hash)
+      return passwords.matches(password, hash)
+    }
+    const { app } = createGateway({ ...gateway.dependencies, passwords: { ...passwords, matches } })
+    for (const email of ['nobody@example.com', suspended.email, ADMIN.email]) {
+      await request(app).post('/api/v1/auth/login').send({ email, password: 'wrong' })
+    }
+    expect(compared).toEqual([null, expect.any(String), expect.any(String)])
     expect(await passwords.matches('anything', null)).toBe(false)
   })
 
