@@ -21,6 +21,12 @@ export function createStreamProxy(target: string, logger: Logger): StreamProxy {
     outgoing.removeHeader('authorization')
     outgoing.removeHeader('cookie')
   })
+  proxy.on('proxyRes', (incoming, _request, response) => {
+    // A stream that broke off behind us breaks off for its client too, who then comes back.
+    incoming.once('close', () => {
+      if (!incoming.complete) response.destroy()
+    })
+  })
 
   function stream(request: Request, response: Response): void {
     open.add(response)
