@@ -23,7 +23,7 @@ type Environment = Record<string, string | undefined>
 
 /**
  * Reads the variables that the schema names: its keys are the environment variables.
- * Each may come from the file that `<NAME>_FILE` names; an empty value counts as unset; others are ignored.
+ * Each may come from the file that `<NAME>_FILE` names; a blank value counts as unset; others are ignored.
  * Throws ConfigurationError listing all that is wrong.
  */
 export function loadConfig<T extends TObject>(schema: T, env: Environment = process.env): Static<T> {
@@ -57,15 +57,20 @@ export function loadConfig<T extends TObject>(schema: T, env: Environment = proc
 }
 
 function readVariable(variable: string, env: Environment): { value: string | undefined } | { problem: string } {
-  const value = env[variable] || undefined
-  const file = env[`${variable}_FILE`] || undefined
+  const value = set(env[variable])
+  const file = set(env[`${variable}_FILE`])
   if (file === undefined) return { value }
   if (value !== undefined) return { problem: `is set twice, also by ${variable}_FILE: unset one of them` }
   try {
-    return { value: readFileSync(file, 'utf8').replace(/\r?\n$/, '') || undefined }
+    return { value: set(readFileSync(file, 'utf8').replace(/\r?\n$/, '')) }
   } catch (error) {
     return { problem: `cannot be read: ${variable}_FILE names ${file} (${(error as NodeJS.ErrnoException).code})` }
   }
+}
+
+/** Blank counts as unset: JSON Schema's coercion would read it as the number 0. */
+function set(value: string | undefined): string | undefined {
+  return value?.trim() ? value : undefined
 }
 
 interface Failure {

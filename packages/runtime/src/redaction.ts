@@ -1,3 +1,5 @@
+import { types } from 'node:util'
+
 const SECRET_KEY =
   /authori[sz]ation|passw(or)?d|passphrase|secret|token|private_?key|credential|cookie|api_?key|encryption_?key|jwt_?key/i
 const URL_PASSWORD = /([a-z][a-z0-9+.-]*:\/\/[^\s:@/]*):[^\s@/]+@/gi
@@ -13,7 +15,7 @@ export function loggable(value: unknown, depth = 0): unknown {
   if (typeof value === 'function' || typeof value === 'symbol') return undefined
   if (typeof value !== 'object' || value === null) return value
   if (depth >= MAX_DEPTH) return '[too deep]'
-  if (value instanceof Error) return loggableError(value, depth)
+  if (value instanceof Error || types.isNativeError(value)) return loggableError(value, depth)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? null : value.toISOString()
   if (value instanceof Uint8Array) return `[${value.byteLength} bytes]`
   if (value instanceof Map) return loggable(Object.fromEntries(value), depth)

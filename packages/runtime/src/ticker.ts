@@ -47,7 +47,7 @@ export function createTicker(options: TickerOptions): Ticker {
   return {
     kick() {
       if (stopped) return
-      if (running) again = true
+      if (running !== undefined) again = true
       else schedule(0)
     },
     async stop() {

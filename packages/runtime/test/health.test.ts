@@ -1,0 +1,33 @@
+import { expect, test } from '@jest/globals'
+import { Health } from '../src/index.ts'
+
+test('a check that throws or never answers means down, and the others are told all the same', async () => {
+  const health = new Health()
+  health.setServing(true)
+  health.check('good', async () => true)
+  health.check('bad', () => false)
+  health.check('broken', () => {
+    throw new Error('no')
+  })
+  health.check('silent', () => new Promise(() => {}))
+  expect(await health.report()).toEqual({
+    ready: false,
+    dependencies: { good: 'up', bad: 'down', broken: 'down', silent: 'down' },
+  })
+})
+
+test('all up is not ready before the service says that it serves', async () => {
+  const health = new Health()
+  health.check('good', () => true)
+  expect(await health.report()).toEqual({ ready: false, dependencies: { good: 'up' } })
+  health.setServing(true)
+  expect((await health.report()).ready).toBe(true)
+})
+
+test('callers at the same moment share one run of the checks', async () => {
+  let runs = 0
+  const health = new Health()
+  health.check('counted', () => ++runs > 0)
+  await Promise.all([health.report(), health.report(), health.report()])
+  expect(runs).toBe(1)
+})

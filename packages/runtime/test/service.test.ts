@@ -1,0 +1,169 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { sleep } from '../src/index.ts'
+
+interface Run {
+  child: ChildProcess
+  lines: Record<string, unknown>[]
+  stderr: () => string
+  exit: Promise<{ code: number | null; signal: string | null }>
+}
+
+const running: ChildProcess[] = []
+afterEach(() => {
+  for (const child of running.splice(0)) child.kill('SIGKILL')
+})
+
+const here = import.meta.dirname
+const loader = `data:text/javascript,${encodeURIComponent(
+  `import { register } from 'node:module'; register(${JSON.stringify(`file://${join(here, 'fixtures', 'typescript.mjs')}`)})`,
+)}`
+
+function start(env: Record<string, string>): Run {
+  const child = spawn(
+    process.execPath,
+    ['--no-warnings', '--import', loader, '--conditions=@slipway/source', join(here, 'fixtures', 'service.ts')],
+    {
+      env: { PATH: process.env['PATH'] ?? '', REDIS_URL: 'redis://127.0.0.1:1', ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
+  running.push(child)
+  const lines: Record<string, unknown>[] = []
+  let rest = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    const parts = (rest + chunk.toString()).split('\n')
+    rest = parts.pop() ?? ''
+    for (const part of parts) lines.push(JSON.parse(part))
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  const exit = new Promise<{ code: number | null; signal: string | null }>((resolve) => {
+    child.on('close', (code, signal) => resolve({ code, signal }))
+  })
+  return { child, lines, stderr: () => stderr, exit }
+}
+
+const eventually = async (condition: () => unknown | Promise<unknown>) => {
+  while (!(await condition())) await sleep(20)
+}
+const said = (run: Run, message: string) => run.lines.some((line) => line['message'] === message)
+const stepsOf = (run: Run) => run.lines.filter((line) => 'step' in line).map((line) => line['step'])
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+describe('stopping', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'on %s the steps run, the last registered first, whatever fails, and the exit is clean',
+    async (signal) => {
+      const run = start({})
+      await eventually(() => said(run, 'started'))
+      run.child.kill(signal)
+      expect(await run.exit).toEqual({ code: 0, signal: null })
+      expect(stepsOf(run)).toEqual(['last in', 'hangs', 'fails', 'first in'])
+      expect(run.lines.find((line) => line['message'] === 'leaving')).toMatchObject({
+        aborted: true,
+        service: 'fixture',
+      })
+      expect(run.stderr()).toBe('')
+    },
+  )
+
+  test('a step that is late is left behind', async () => {
+    const run = start({ MODE: 'late' })
+    await eventually(() => said(run, 'started'))
+    run.child.kill('SIGTERM')
+    expect((await run.exit).code).toBe(0)
+    expect(run.lines.find((line) => line['step'] === 'hangs')).toMatchObject({ level: 'warn' })
+    expect(stepsOf(run)).toContain('first in')
+  })
+
+  test('a second signal ends it at once', async () => {
+    const run = start({ MODE: 'hang' })
+    await eventually(() => said(run, 'started'))
+    const again = setInterval(() => run.child.kill('SIGTERM'), 100)
+    const { code } = await run.exit
+    clearInterval(again)
+    expect(code).toBe(1)
+    expect(said(run, 'second signal, leaving at once')).toBe(true)
+    expect(stepsOf(run)).toEqual(['last in'])
+  })
+
+  test('works during a start that takes long', async () => {
+    const run = start({
+      MODE: 'slow start',
+      SLIPWAY_LOG_LEVEL: 'debug',
+      SLIPWAY_MANAGEMENT_PORT: String(await freePort()),
+    })
+    await eventually(() => said(run, 'management server listens'))
+    run.child.kill('SIGTERM')
+    expect((await run.exit).code).toBe(0)
+    expect(stepsOf(run)).toContain('first in')
+    expect(said(run, 'started')).toBe(false)
+  })
+})
+
+describe('ending', () => {
+  test('with 78 and a plain message when the configuration is wrong', async () => {
+    const run = start({ REDIS_URL: 'http://:hunter2@x', SLIPWAY_LOG_LEVEL: 'loud' })
+    expect((await run.exit).code).toBe(78)
+    expect(run.stderr()).toMatch(/^2 environment variables are wrong:\n {2}REDIS_URL must be/)
+    expect(run.stderr()).not.toContain('hunter2')
+    expect(run.lines).toEqual([])
+  })
+
+  test('with 78 when the management port is taken, naming its variable', async () => {
+    const server = createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const run = start({ SLIPWAY_MANAGEMENT_PORT: String((server.address() as AddressInfo).port) })
+    expect((await run.exit).code).toBe(78)
+    expect(run.stderr()).toContain('SLIPWAY_MANAGEMENT_PORT')
+    server.close()
+  })
+
+  test.each([
+    ['start', 'cannot start'],
+    ['fatal', 'it is over'],
+    ['throw', 'nobody caught it'],
+    ['reject', 'nobody awaited it'],
+  ])('with 1 and the error in the log: %s', async (mode, message) => {
+    const run = start({ MODE: mode })
+    expect((await run.exit).code).toBe(1)
+    expect(run.lines.find((line) => line['level'] === 'error')).toMatchObject({ error: { message } })
+  })
+})
+
+test('readiness follows the dependencies, and is gone before the first step of stopping', async () => {
+  const port = await freePort()
+  const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port), MODE: 'hang' })
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${port}${path}`)
+    return { status: response.status, body: await response.json() }
+  }
+  await eventually(() => said(run, 'started'))
+  expect(await get('/livez')).toEqual({ status: 200, body: { alive: true } })
+  expect(await get('/readyz')).toEqual({ status: 200, body: { ready: true, dependencies: { redis: 'up' } } })
+  expect((await get('/')).status).toBe(404)
+
+  run.child.kill('SIGUSR2')
+  await eventually(async () => (await get('/readyz')).status === 503)
+  expect((await get('/readyz')).body).toEqual({ ready: false, dependencies: { redis: 'down' } })
+  run.child.kill('SIGUSR2')
+  await eventually(async () => (await get('/readyz')).status === 200)
+
+  run.child.kill('SIGTERM')
+  await eventually(() => said(run, 'leaving'))
+  expect(await get('/readyz')).toEqual({ status: 503, body: { ready: false, dependencies: { redis: 'up' } } })
+  expect((await get('/livez')).status).toBe(200)
+})
