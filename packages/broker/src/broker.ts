@@ -56,7 +56,6 @@ export interface Broker {
 /** Connects to RabbitMQ and declares all queues; throws BrokerUnavailable when that takes longer than 30 s. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const { url, namespace, name, logger } = options
-  const closing = new AbortController()
   const subscriptions: Subscription[] = []
   const first = firstConnection(options)
 
@@ -72,8 +71,8 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     setup: async (model) => {
       await work.attach(model)
       await requester.publisher.attach(model)
-      first.done('publish')
     },
+    up: () => first.done('publish'),
     lost: (error) => {
       work.detach('the connection to RabbitMQ was lost')
       requester.publisher.detach('the connection to RabbitMQ was lost')
@@ -87,8 +86,8 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     setup: async (model) => {
       for (const subscription of subscriptions) subscription.attach(model)
       attachNew = (subscription) => subscription.attach(model)
-      first.done('consume')
     },
+    up: () => first.done('consume'),
     lost: (error) => {
       attachNew = () => {}
       for (const subscription of subscriptions) subscription.detach()
@@ -103,7 +102,6 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     return subscription.whenLive()
   }
   const close = async () => {
-    closing.abort()
     await Promise.all([consuming.close(), publishing.close()])
     work.stop()
     requester.stop()
@@ -119,7 +117,9 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   return {
     async publish(messages) {
       if (publishing.blocked) {
-        throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', { mayHaveBeenSent: false })
+        throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', {
+          mayHaveBeenSent: false,
+        })
       }
       const { wire, failures } = encodeAll(messages, namespace)
       try {
@@ -139,7 +139,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
           await declareTopology(channel, namespace)
           return queueName(namespace, queue)
         },
-        onMessage: workHandling({ namespace, queue, logger, handle, publish, signal: closing.signal }),
+        onMessage: workHandling({ namespace, queue, logger, handle, publish }),
       })
     },
     consumeEventsExclusively(routingKeys, handle, { onResumed } = {}) {
@@ -159,7 +159,9 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     },
     async request(type, body, settings) {
       if (publishing.blocked) {
-        throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', { mayHaveBeenSent: false })
+        throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', {
+          mayHaveBeenSent: false,
+        })
       }
       return requester.request(type, body, settings)
     },
@@ -175,7 +177,10 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   }
 }
 
-function encodeAll(messages: OutgoingMessage[], namespace: string): { wire: WireMessage[]; failures: PublishFailure[] } {
+function encodeAll(
+  messages: OutgoingMessage[],
+  namespace: string,
+): { wire: WireMessage[]; failures: PublishFailure[] } {
   const wire: WireMessage[] = []
   const failures: PublishFailure[] = []
   for (const message of messages) {
@@ -200,7 +205,12 @@ function firstConnection(options: BrokerOptions) {
   })
   const timer = setTimeout(() => {
     const message = `RabbitMQ (RABBITMQ_URL, host ${new URL(options.url).host}) did not answer within ${waitMs} ms`
-    settle?.reject(new BrokerUnavailable(`${message}: ${last?.message ?? 'no reason known'}`, { mayHaveBeenSent: false, cause: last }))
+    settle?.reject(
+      new BrokerUnavailable(`${message}: ${last?.message ?? 'no reason known'}`, {
+        mayHaveBeenSent: false,
+        cause: last,
+      }),
+    )
   }, waitMs)
   wait.finally(() => clearTimeout(timer)).catch(() => {})
   return {

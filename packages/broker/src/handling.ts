@@ -23,13 +23,12 @@ export function workHandling(
   options: Handling & {
     queue: WorkQueue
     publish(message: WireMessage): Promise<void>
-    signal: AbortSignal
   },
 ): (message: ConsumeMessage, channel: Channel) => Promise<void> {
   const { namespace, queue, logger } = options
 
   const move = async (message: ConsumeMessage, channel: Channel, to: WireMessage) => {
-    const open = whileOpen(channel, options.signal)
+    const open = whileOpen(channel)
     for (let attempt = 1; !open.aborted; attempt++) {
       try {
         await options.publish(to)
@@ -44,14 +43,24 @@ export function workHandling(
   const bury = (message: ConsumeMessage, channel: Channel, reason: string) => {
     logger.error('dead letter: the message cannot be handled', { queue, ...idsOf(message), reason })
     const headers = { [HEADER.reason]: shorten(reason), [HEADER.queue]: queue }
-    return move(message, channel, forward(message, { exchange: exchangeName(namespace, 'dead'), routingKey: '', headers }))
+    return move(
+      message,
+      channel,
+      forward(message, { exchange: exchangeName(namespace, 'dead'), routingKey: '', headers }),
+    )
   }
   const retry = (message: ConsumeMessage, channel: Channel, error: unknown) => {
     const attempt = attemptOf(message)
     const reason = error instanceof Error ? error.message : String(error)
     if (attempt >= MAX_ATTEMPTS) return bury(message, channel, `${attempt} attempts failed, the last with: ${reason}`)
     const { exchange, delayMs } = retryExchange(namespace, attempt)
-    logger.warn('a message was not handled, trying again later', { queue, ...idsOf(message), attempt, delay_ms: delayMs, error })
+    logger.warn('a message was not handled, trying again later', {
+      queue,
+      ...idsOf(message),
+      attempt,
+      delay_ms: delayMs,
+      error,
+    })
     const headers = { [HEADER.attempt]: attempt + 1, [HEADER.reason]: shorten(reason) }
     return move(message, channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers }))
   }
@@ -97,11 +106,16 @@ function acknowledge(channel: Channel, message: ConsumeMessage): void {
   }
 }
 
-/** Aborted when the channel closes or the given signal says so. */
-function whileOpen(channel: Channel, signal: AbortSignal): AbortSignal {
+const closings = new WeakMap<Channel, AbortSignal>()
+
+/** Aborted when the channel closes: one signal a channel, however many messages wait on it. */
+function whileOpen(channel: Channel): AbortSignal {
+  const known = closings.get(channel)
+  if (known) return known
   const closed = new AbortController()
   channel.once('close', () => closed.abort())
-  return AbortSignal.any([closed.signal, signal])
+  closings.set(channel, closed.signal)
+  return closed.signal
 }
 
 function idsOf(message: ConsumeMessage): Record<string, unknown> {

@@ -1,3 +1,4 @@
+export type { ReplyEnvelope } from '@slipway/contracts'
 export { type Broker, type BrokerOptions, connectBroker } from './broker.ts'
 export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, RequestTimeout } from './errors.ts'
 export type { Handler } from './handling.ts'
@@ -13,4 +14,3 @@ export {
   RETRY_DELAYS,
   type WorkQueue,
 } from './topology.ts'
-export type { ReplyEnvelope } from '@slipway/contracts'

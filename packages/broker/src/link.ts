@@ -15,8 +15,10 @@ export interface LinkOptions {
   /** Shown in RabbitMQ's list of connections and in our log lines. */
   label: string
   logger: Logger
-  /** Runs on every new connection; the link is up when it has resolved. */
+  /** Runs on every new connection, before it is used. */
   setup(model: ChannelModel): Promise<void>
+  /** Runs when a connection is set up. */
+  up(): void
   /** Runs when a connection is lost, or its set-up failed. */
   lost(error: Error | undefined): void
 }
@@ -53,7 +55,8 @@ export class Link {
     const model = this.#model
     if (model) {
       const late = setTimeout(() => cut(model, 'it does not answer to a close'), CLOSE_MS)
-      await model.close().catch(() => {})
+      // Not awaited: where the socket is lost during a close, amqplib never says that it is closed.
+      model.close().catch(() => {})
       await this.#ended
       clearTimeout(late)
     }
@@ -68,7 +71,8 @@ export class Link {
       if (this.#abort.signal.aborted) return
       if (Date.now() - started > STABLE_MS) attempt = 1
       const delayMs = fullJitter(attempt, BACKOFF)
-      logger.warn('no connection to RabbitMQ, trying again', { connection: label, attempt, delay_ms: delayMs, error })
+      const reason = error?.message ?? 'it was closed'
+      logger.warn('no connection to RabbitMQ, trying again', { connection: label, attempt, delay_ms: delayMs, reason })
       await sleep(delayMs, this.#abort.signal)
     }
   }
@@ -89,7 +93,7 @@ export class Link {
       })
       const gone = new Promise<void>((resolve) => model.on('close', () => resolve()))
       this.#watchBlocking(model)
-      if (this.#abort.signal.aborted) void model.close().catch(() => {})
+      if (this.#abort.signal.aborted) cut(model, 'it came too late')
       else await this.#prepare(model, gone)
       await gone
     } catch (error) {
@@ -113,6 +117,7 @@ export class Link {
       this.#probe = probe
       probe.onSilent(() => cut(model, 'it no longer answers'))
       this.#ready = true
+      this.#options.up()
       logger.info('connected to RabbitMQ', { connection: label })
     } catch (error) {
       cut(model, 'its set-up failed')

@@ -127,9 +127,17 @@ export function forward(
   to: { exchange: string; routingKey: string; headers: Record<string, string | number> },
 ): WireMessage {
   const { properties } = message
-  const kept = Object.entries(properties.headers ?? {}).filter(([name]) => !/^x-(first-|last-)?(death|delivery)/.test(name))
+  const kept = Object.entries(properties.headers ?? {}).filter(
+    ([name]) => !/^x-(first-|last-)?(death|delivery)/.test(name),
+  )
   const given = Object.entries(properties).filter(([name, value]) => value !== undefined && name !== 'headers')
-  const { deliveryMode: _mode, clusterId: _cluster, userId: _user, expiration: _expiration, ...rest } = Object.fromEntries(given)
+  const {
+    deliveryMode: _mode,
+    clusterId: _cluster,
+    userId: _user,
+    expiration: _expiration,
+    ...rest
+  } = Object.fromEntries(given)
   return {
     exchange: to.exchange,
     routingKey: to.routingKey,

@@ -125,7 +125,7 @@ export class Publisher {
     try {
       channel.publish(exchange, routingKey, content, options, (error) => {
         if (!this.#inFlight.has(entry)) return
-        if (error) entry.settle({ reason: `RabbitMQ refused it: ${error.message}`, mayHaveBeenSent: true })
+        if (error) entry.settle({ reason: `RabbitMQ did not confirm it: ${error.message}`, mayHaveBeenSent: true })
         else if (entry.returned) entry.settle({ reason: entry.returned, mayHaveBeenSent: false })
         else entry.settle(null)
         this.#pump()
@@ -158,14 +158,13 @@ export class Publisher {
   }
 
   async #reopen(model: ChannelModel): Promise<void> {
-    let connected = true
-    model.once('close', () => {
-      connected = false
-    })
-    for (let attempt = 1; connected && !this.#channel; attempt++) {
-      await sleep(fullJitter(attempt, REOPEN))
+    const lost = new AbortController()
+    model.once('close', () => lost.abort())
+    for (let attempt = 1; !this.#channel; attempt++) {
+      await sleep(fullJitter(attempt, REOPEN), lost.signal)
+      if (lost.signal.aborted) return
       try {
-        if (connected) await this.attach(model)
+        await this.attach(model)
       } catch (error) {
         this.#options.logger.warn('a publishing channel cannot be opened, trying again', { attempt, error })
       }

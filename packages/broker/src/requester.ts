@@ -1,4 +1,10 @@
-import { type CommandBody, type CommandReply, type CommandType, type ReplyEnvelope, validateBody } from '@slipway/contracts'
+import {
+  type CommandBody,
+  type CommandReply,
+  type CommandType,
+  type ReplyEnvelope,
+  validateBody,
+} from '@slipway/contracts'
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib'
 import { BrokerUnavailable, PublishError, RequestTimeout } from './errors.ts'

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
 
@@ -27,6 +28,8 @@ export class Subscription {
   readonly #firstLive: Promise<void>
   #markLive: () => void = () => {}
   #model: ChannelModel | undefined
+  /** Aborted when trying on this connection makes no more sense. */
+  #trying = new AbortController()
   #channel: Channel | undefined
   #consumerTag: string | undefined
   #missingSince = 0
@@ -55,22 +58,25 @@ export class Subscription {
   /** Consumes on a new connection. */
   attach(model: ChannelModel): void {
     this.#model = model
+    this.#trying = new AbortController()
     void this.#subscribe(model)
   }
 
   detach(): void {
     this.#model = undefined
+    this.#trying.abort()
     this.#lose()
   }
 
   /** Takes no new messages and finishes those in hand. */
   async stop(): Promise<void> {
     this.#stopped = true
+    this.#trying.abort()
     clearInterval(this.#watch)
     this.#markLive()
     const [channel, tag] = [this.#channel, this.#consumerTag]
     // Without a channel there is nothing to cancel: the broker knows already.
-    if (channel && tag !== undefined) await Promise.resolve().then(() => channel.cancel(tag)).catch(() => {})
+    if (channel && tag !== undefined) await cancel(channel, tag)
     while (this.#inHand.size > 0) await Promise.allSettled(this.#inHand)
   }
 
@@ -93,7 +99,7 @@ export class Subscription {
       } catch (error) {
         if (!this.#wanted(model)) return
         this.#options.logger.warn('cannot consume, trying again', { consumer: this.#options.label, attempt, error })
-        await sleep(fullJitter(attempt, RESUBSCRIBE))
+        await sleep(fullJitter(attempt, RESUBSCRIBE), this.#trying.signal)
       }
     }
   }
@@ -101,8 +107,10 @@ export class Subscription {
   async #open(model: ChannelModel): Promise<void> {
     const options = this.#options
     const channel = await model.createChannel()
-    channel.on('error', (error: Error) => options.logger.warn('RabbitMQ closed a channel', { consumer: options.label, error }))
-    channel.on('close', () => this.#vanished(model, channel))
+    channel.on('error', (error: Error) =>
+      options.logger.warn('RabbitMQ closed a channel', { consumer: options.label, error }),
+    )
+    channel.on('close', () => void this.#vanished(model, channel))
     this.#channel = channel
     const queue = await options.declare(channel)
     await channel.prefetch(options.prefetch)
@@ -120,13 +128,15 @@ export class Subscription {
   }
 
   /** Only a consumer that was there starts anew here; one that never came is tried again by #subscribe. */
-  #vanished(model: ChannelModel, channel: Channel): void {
+  async #vanished(model: ChannelModel, channel: Channel): Promise<void> {
     if (this.#channel !== channel) return
     const wasLive = this.#consumerTag !== undefined
     this.#lose()
+    // Channels close just before their connection does: then the next connection brings the consumer back.
+    await nextTurn()
     if (!wasLive || !this.#wanted(model)) return
     this.#options.logger.warn('a consumer is gone, subscribing again', { consumer: this.#options.label })
-    void this.#subscribe(model)
+    await this.#subscribe(model)
   }
 
   #take(message: ConsumeMessage, channel: Channel): void {
@@ -140,5 +150,14 @@ export class Subscription {
     this.#options.onFatal(
       new Error(`${this.#options.label} could not be consumed for ${VANISHED_MS} ms although RabbitMQ is connected`),
     )
+  }
+}
+
+/** A channel that is closing throws, or rejects: either way the consumer is gone. */
+async function cancel(channel: Channel, consumerTag: string): Promise<void> {
+  try {
+    await channel.cancel(consumerTag)
+  } catch {
+    // Gone is what was wanted.
   }
 }

@@ -3,10 +3,10 @@ import { uuidv7 } from '@slipway/runtime'
 import { connect } from 'amqplib'
 import { type Broker, BrokerUnavailable, connectBroker, PublishError, queueName } from '../src/index.ts'
 import { eventually, Harness, RABBITMQ_URL, recordedLogger, stopRun } from './harness.ts'
-import { type Proxy, startProxy } from './proxy.ts'
+import { startProxy, type TcpProxy } from './proxy.ts'
 
 const harness = new Harness()
-let proxy: Proxy
+let proxy: TcpProxy
 let broker: Broker
 
 beforeEach(async () => {
@@ -14,6 +14,7 @@ beforeEach(async () => {
   broker = await harness.broker({ url: proxy.url })
 })
 afterEach(async () => {
+  proxy.refuse(false)
   proxy.resume()
   await harness.closeBrokers()
   await proxy.close()
@@ -31,7 +32,9 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
   proxy.onSent((bytes) => {
     if (bytes.includes('the-last-straw')) proxy.cut()
   })
-  const messages = Array.from({ length: 600 }, (_, index) => stopRun({ reason: index === 300 ? 'the-last-straw' : 'asked' }))
+  const messages = Array.from({ length: 600 }, (_, index) =>
+    stopRun({ reason: index === 300 ? 'the-last-straw' : 'asked' }),
+  )
   const error = await outcome(broker.publish(messages))
   proxy.onSent(() => {})
   expect(error).toBeInstanceOf(PublishError)
@@ -41,7 +44,10 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
   // Nothing that was reported as sent is lost.
   await eventually(() => broker.isUp())
   const seen = new Set<string>()
-  await broker.consume('executor.commands', { prefetch: 100, handle: async ({ message_id }) => void seen.add(message_id) })
+  await broker.consume('executor.commands', {
+    prefetch: 100,
+    handle: async ({ message_id }) => void seen.add(message_id),
+  })
   const last = stopRun()
   await broker.publish([last])
   await eventually(() => seen.has(last.message_id))
@@ -63,7 +69,9 @@ test('consumers are there again after a loss, and what was in hand comes again',
     },
   })
   const events: string[] = []
-  await broker.consumeEventsExclusively(['target.*'], async ({ type }) => void events.push(type), { onResumed: () => resumed++ })
+  await broker.consumeEventsExclusively(['target.*'], async ({ type }) => void events.push(type), {
+    onResumed: () => resumed++,
+  })
   const message = stopRun()
   await broker.publish([message])
   await eventually(() => seen.length === 2)
@@ -81,9 +89,14 @@ test('consumers are there again after a loss, and what was in hand comes again',
 
 test('a consumer whose queue was deleted subscribes again', async () => {
   const seen: string[] = []
-  await broker.consume('executor.commands', { prefetch: 1, handle: async ({ message_id }) => void seen.push(message_id) })
+  await broker.consume('executor.commands', {
+    prefetch: 1,
+    handle: async ({ message_id }) => void seen.push(message_id),
+  })
+  const gone = 'a consumer is gone, subscribing again'
+  expect(harness.said(gone)).toBe(0)
   await (await harness.channel()).deleteQueue(queueName(harness.namespace, 'executor.commands'))
-  await eventually(() => !broker.isUp())
+  await eventually(() => harness.said(gone) === 1)
   await eventually(() => broker.isUp())
   const message = stopRun()
   await broker.publish([message])
@@ -91,7 +104,10 @@ test('a consumer whose queue was deleted subscribes again', async () => {
 })
 
 test('a waiting question fails when the connection is lost: its answer cannot come', async () => {
-  const body = { pending_request_id: uuidv7(), caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: [] } }
+  const body = {
+    pending_request_id: uuidv7(),
+    caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: [] },
+  }
   const channel = await harness.channel()
   const queue = queueName(harness.namespace, 'dispatcher.commands')
   const asked = outcome(broker.request('pending.cancel', body, { timeoutMs: 25_000, request_id: null }))
@@ -114,9 +130,14 @@ test('a broker that is silent is not up, and is again when it speaks', async () 
 test('while there is no connection, nothing is sent and it says so', async () => {
   proxy.refuse(true)
   await eventually(() => !broker.isUp())
-  const error = await outcome(broker.publish([stopRun()]))
-  expect(error).toBeInstanceOf(BrokerUnavailable)
-  expect((error as BrokerUnavailable).mayHaveBeenSent).toBe(false)
+  // The two connections are not lost at the same moment: until this one is, the outcome is unknown.
+  const failures: unknown[] = []
+  await eventually(
+    async () =>
+      failures.push(await outcome(broker.publish([stopRun()]))) > 0 && failures.at(-1) instanceof BrokerUnavailable,
+  )
+  expect(failures).not.toContain('done')
+  expect((failures.at(-1) as BrokerUnavailable).mayHaveBeenSent).toBe(false)
   proxy.refuse(false)
   await eventually(() => broker.isUp())
   await broker.publish([stopRun()])
@@ -128,7 +149,14 @@ test('without RabbitMQ the start fails and says where it looked, without the pas
   const url = new URL(proxy.url)
   url.username = 'slipway'
   url.password = 'hunter2'
-  const options = { url: url.href, namespace: harness.namespace, name: 'test', logger, onFatal: () => {}, connectWaitMs: 300 }
+  const options = {
+    url: url.href,
+    namespace: harness.namespace,
+    name: 'test',
+    logger,
+    onFatal: () => {},
+    connectWaitMs: 300,
+  }
   const error = (await outcome(connectBroker(options))) as Error
   expect(error).toBeInstanceOf(BrokerUnavailable)
   expect(error.message).toContain(url.host)

@@ -54,8 +54,20 @@ export class Harness {
   /** A plain channel, to look at the server from the side. */
   async channel(): Promise<Channel> {
     this.#model ??= await connect(RABBITMQ_URL)
-    this.#channel ??= await this.#model.createChannel()
-    return this.#channel
+    if (this.#channel) return this.#channel
+    const channel = await this.#model.createChannel()
+    // A failed question closes a channel: the next one gets a new channel.
+    channel.on('error', () => {})
+    channel.on('close', () => {
+      this.#channel = undefined
+    })
+    this.#channel = channel
+    return channel
+  }
+
+  /** How often something was logged. */
+  said(message: string): number {
+    return this.lines.filter((line) => line['message'] === message).length
   }
 
   async closeBrokers(): Promise<void> {

@@ -1,8 +1,8 @@
-import { connect, createServer, type Socket } from 'node:net'
 import type { AddressInfo } from 'node:net'
+import { connect, createServer, type Socket } from 'node:net'
 
 /** A TCP proxy before RabbitMQ, to break connections without touching the server that others use. */
-export interface Proxy {
+export interface TcpProxy {
   url: string
   /** Drops every connection. */
   cut(): void
@@ -16,7 +16,7 @@ export interface Proxy {
   close(): Promise<void>
 }
 
-export async function startProxy(target: string): Promise<Proxy> {
+export async function startProxy(target: string): Promise<TcpProxy> {
   const upstream = new URL(target)
   const sockets = new Set<Socket>()
   let frozen = false

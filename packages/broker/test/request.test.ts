@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
 import type { Delivery, ReplyEnvelope } from '../src/index.ts'
 import { type Broker, BrokerUnavailable, exchangeName, queueName, RequestTimeout } from '../src/index.ts'
-import { uuidv7 } from '@slipway/runtime'
 import { eventually, Harness } from './harness.ts'
 
 const harness = new Harness()
@@ -48,9 +48,13 @@ test('a third party answers: the address travels with the command that was passe
     const result = { outcome: 'started', deployment_id: (body as { pending_request_id: string }).pending_request_id }
     dispatcher.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
   }
-  const request = { source_type: 'action', source_id: uuidv7(), target_ids: [uuidv7()] }
+  const request = { action_id: uuidv7(), target_ids: [uuidv7()] }
   const body = { command_id: uuidv7(), caller, request, sealed_values: null }
-  const reply = await gateway.request('plan.create', body as Parameters<typeof gateway.request<'plan.create'>>[1], waiting)
+  const reply = await gateway.request(
+    'plan.create',
+    body as Parameters<typeof gateway.request<'plan.create'>>[1],
+    waiting,
+  )
   expect(reply).toEqual({ ok: true, result: { outcome: 'started', deployment_id: id } })
 })
 
@@ -69,19 +73,24 @@ test('many at once each get their own answer, problems included', async () => {
 })
 
 test('an answer that nobody waits for any more harms nobody', async () => {
-  let late: Delivery | undefined
-  handle = (_body, delivery) => {
-    late = delivery
-  }
-  await expect(gateway.request('pending.cancel', cancel(uuidv7()), { ...waiting, timeoutMs: 1 })).rejects.toThrow(RequestTimeout)
-  const asked = gateway.request('pending.cancel', cancel(uuidv7()), waiting)
-  await eventually(() => late)
-  const second = late as unknown as Delivery
-  dispatcher.reply(second.replyTo, 'of another time', { ok: true, result: {} })
+  const deliveries = new Map<string, Delivery>()
+  handle = (body, delivery) =>
+    void deliveries.set((body as { pending_request_id: string }).pending_request_id, delivery)
+  const [givenUp, patient] = [uuidv7(), uuidv7()]
+  const inTime = new Date(Date.now() + 60_000).toISOString()
+  const impatient = { ...waiting, timeoutMs: 1, deadline: inTime }
+  await expect(gateway.request('pending.cancel', cancel(givenUp), impatient)).rejects.toThrow(RequestTimeout)
+  const asked = gateway.request('pending.cancel', cancel(patient), waiting)
+  await eventually(() => deliveries.size === 2)
+
+  const late = deliveries.get(givenUp)
+  dispatcher.reply(late?.replyTo, late?.correlationId, { ok: true, result: {} })
+  const timely = deliveries.get(patient)
+  dispatcher.reply(timely?.replyTo, 'of another time', { ok: true, result: {} })
   dispatcher.reply('amq.rabbitmq.reply-to.of-nobody', uuidv7(), { ok: true, result: {} })
   dispatcher.reply(undefined, undefined, { ok: true, result: {} })
-  dispatcher.reply(second.replyTo, second.correlationId, { ok: true, result: { pending_request_id: 'x' } })
-  expect(await asked).toEqual({ ok: true, result: { pending_request_id: 'x' } })
+  dispatcher.reply(timely?.replyTo, timely?.correlationId, { ok: true, result: { pending_request_id: patient } })
+  expect(await asked).toEqual({ ok: true, result: { pending_request_id: patient } })
   expect(dispatcher.isUp()).toBe(true)
 })
 
@@ -96,7 +105,11 @@ test('an answer is never put into a queue, whatever the command says', async () 
 
 test('a command that cannot be delivered fails at once and says that nothing was sent', async () => {
   const channel = await harness.channel()
-  const binding = [queueName(harness.namespace, 'dispatcher.commands'), exchangeName(harness.namespace, 'commands'), 'dispatcher.commands'] as const
+  const binding = [
+    queueName(harness.namespace, 'dispatcher.commands'),
+    exchangeName(harness.namespace, 'commands'),
+    'dispatcher.commands',
+  ] as const
   await channel.unbindQueue(...binding)
   const error = await gateway.request('pending.cancel', cancel(uuidv7()), waiting).catch((reason: unknown) => reason)
   await channel.bindQueue(...binding)

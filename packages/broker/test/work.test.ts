@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Envelope } from '@slipway/contracts'
 import { currentContext, uuidv7 } from '@slipway/runtime'
+import type { GetMessage } from 'amqplib'
 import {
   type Broker,
   type Delivery,
@@ -27,17 +28,17 @@ afterEach(async () => {
 })
 afterAll(() => harness.remove())
 
-const deadLetter = async () => {
+const deadLetter = async (): Promise<GetMessage> => {
   const channel = await harness.channel()
-  let letter: Awaited<ReturnType<typeof channel.get>> = false
+  const letters: GetMessage[] = []
   await eventually(async () => {
-    letter = await channel.get(queueName(namespace, 'dead-letters'), { noAck: true })
-    return letter
+    const letter = await channel.get(queueName(namespace, 'dead-letters'), { noAck: true })
+    return letter && letters.push(letter)
   })
-  if (!letter) throw new Error('no dead letter')
-  return letter as Exclude<typeof letter, false>
+  return letters[0] as GetMessage
 }
-const isEmpty = async (queue: string) => (await (await harness.channel()).checkQueue(`${namespace}.${queue}`)).messageCount === 0
+const isEmpty = async (queue: string) =>
+  (await (await harness.channel()).checkQueue(`${namespace}.${queue}`)).messageCount === 0
 
 describe('a command', () => {
   test('reaches its handler as it was sent, within the context of its request', async () => {
@@ -64,7 +65,10 @@ describe('a command', () => {
 
   test('past its deadline is dropped before its handler runs', async () => {
     const seen: string[] = []
-    await broker.publish([stopRun({ reason: 'late', deadline: new Date(Date.now() - 1).toISOString() }), stopRun({ reason: 'timely' })])
+    await broker.publish([
+      stopRun({ reason: 'late', deadline: new Date(Date.now() - 1).toISOString() }),
+      stopRun({ reason: 'timely' }),
+    ])
     await broker.consume('executor.commands', {
       prefetch: 1,
       handle: async (envelope) => void seen.push((envelope.body as { reason: string }).reason),
@@ -142,15 +146,23 @@ describe('a handler', () => {
     })
     const message = stopRun({ request_id: 'req-9' })
     const channel = await harness.channel()
-    channel.publish(exchangeName(namespace, 'commands'), 'executor.commands', Buffer.from(JSON.stringify(message.body)), {
-      messageId: message.message_id,
-      type: message.type,
-      headers: { [HEADER.attempt]: MAX_ATTEMPTS, [HEADER.requestId]: 'req-9' },
-    })
+    channel.publish(
+      exchangeName(namespace, 'commands'),
+      'executor.commands',
+      Buffer.from(JSON.stringify(message.body)),
+      {
+        messageId: message.message_id,
+        type: message.type,
+        headers: { [HEADER.attempt]: MAX_ATTEMPTS, [HEADER.requestId]: 'req-9' },
+      },
+    )
     const letter = await deadLetter()
     expect(JSON.parse(letter.content.toString())).toEqual(message.body)
     expect(letter.properties.messageId).toBe(message.message_id)
-    expect(letter.properties.headers).toMatchObject({ [HEADER.queue]: 'executor.commands', [HEADER.requestId]: 'req-9' })
+    expect(letter.properties.headers).toMatchObject({
+      [HEADER.queue]: 'executor.commands',
+      [HEADER.requestId]: 'req-9',
+    })
     expect(letter.properties.headers?.[HEADER.reason]).toContain('is down')
     expect(JSON.stringify([letter.properties.headers, harness.lines])).not.toContain('hunter2')
     await broker.stopConsuming()

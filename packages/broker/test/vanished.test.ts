@@ -1,0 +1,37 @@
+import { afterAll, expect, test } from '@jest/globals'
+import { queueName } from '../src/index.ts'
+import { eventually, Harness, stopRun } from './harness.ts'
+
+const harness = new Harness()
+afterAll(() => harness.remove())
+
+test('a queue that cannot be consumed on a good connection is fatal after a while, and only then', async () => {
+  const broker = await harness.broker()
+  const channel = await harness.channel()
+  const queue = queueName(harness.namespace, 'executor.commands')
+  const spoil = async () => {
+    await channel.deleteQueue(queue)
+    await channel.assertQueue(queue, { durable: true })
+  }
+  const seen: string[] = []
+  await broker.consume('executor.commands', {
+    prefetch: 1,
+    handle: async ({ message_id }) => void seen.push(message_id),
+  })
+
+  // A queue of the same name with other properties: our declaration of it fails.
+  await spoil()
+  await eventually(() => harness.said('cannot consume, trying again') > 0)
+  expect(broker.isUp()).toBe(false)
+  await channel.deleteQueue(queue)
+  await eventually(() => broker.isUp())
+  expect(harness.fatal).toEqual([])
+  const message = stopRun()
+  await broker.publish([message])
+  await eventually(() => seen.includes(message.message_id))
+
+  await spoil()
+  await eventually(() => harness.fatal.length > 0)
+  expect(harness.fatal[0]?.message).toContain(queue)
+  await channel.deleteQueue(queue)
+}, 60_000)
