@@ -97,6 +97,15 @@ test('a client that leaves is told to the log-stream service', async () => {
   await waitFor(() => left, { what: 'the other side is closed' })
 })
 
+test('a stream that breaks off behind the gateway breaks off for its client', async () => {
+  const client = await open()
+  upstream?.response.writeHead(200, { 'Content-Type': 'text/event-stream' })
+  upstream?.response.write('data: 1\n\n')
+  await waitFor(() => client.text !== '', { what: 'the first message' })
+  upstream?.response.destroy()
+  await waitFor(() => client.ended, { what: 'the end' })
+})
+
 test('stopping ends open streams', async () => {
   const client = await open()
   upstream?.response.writeHead(200, { 'Content-Type': 'text/event-stream' })
