@@ -5,7 +5,7 @@ import { finishDeployment } from '../src/deployments/finish.ts'
 import { startDeployment } from '../src/deployments/start.ts'
 import { sweep } from '../src/leases/sweep.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
-import { drain } from '../src/pending/drain.ts'
+import { DRAIN_LOCK, drain } from '../src/pending/drain.ts'
 import {
   ADMIN,
   addCatalog,
@@ -140,6 +140,20 @@ describe('drain', () => {
       'SELECT count(*) AS live, count(DISTINCT deployment_id) AS runs FROM leases WHERE ended_at IS NULL',
     )
     expect(leases).toEqual([{ live: 40, runs: 40 }])
+  })
+
+  test('while another replica drains it leaves the queue alone, and looks again when that has ended', async () => {
+    const id = await submit()
+    await addInstance(database, 1)
+    let waiting: Promise<void> | undefined
+    await database.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1, $2)', DRAIN_LOCK)
+      await drainAll()
+      expect((await pending(id)).status).toBe('pending')
+      waiting = drainAll()
+    })
+    await waiting
+    expect((await pending(id)).status).toBe('dispatched')
   })
 
   test('a freeze holds its requests and nobody else; its end lets them go', async () => {

@@ -57,7 +57,7 @@ async function refused(request: Request, caller = ADMIN) {
 }
 
 const pathsOf = (problem: { details?: Record<string, unknown> }) =>
-  ((problem.details ?? {})['errors'] as { path: string }[]).map(({ path }) => path)
+  (problem.details as { errors: { path: string }[] }).errors.map(({ path }) => path)
 
 async function previewed(request: Request) {
   const reply = await rig.ask('plan.preview', request)

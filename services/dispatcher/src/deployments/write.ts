@@ -13,7 +13,7 @@ export interface Starting {
 }
 
 /**
- * Starts deployments: leases, rows and messages in three statements, whatever their number and size.
+ * Starts deployments: leases, rows and messages in a handful of statements, whatever their number and size.
  * The plan is taken apart by the database: steps are targets times actions and never cross the wire.
  */
 export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
@@ -30,6 +30,9 @@ export async function writeStarted(tx: Queryable, starting: readonly Starting[])
 }
 
 async function insertDeployments(tx: Queryable, starting: readonly Starting[]): Promise<void> {
+  // Postgres takes every list for 1,000 elements, and for so many rows it would compile the statement: that takes longer
+  // than to run it.
+  await tx.query('SET LOCAL jit = off')
   await tx.query(
     `WITH input AS (
        SELECT i.id, i.request_id, i.instance_name, p.id IS NOT NULL AS was_queued,

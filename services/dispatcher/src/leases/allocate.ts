@@ -16,6 +16,8 @@ export interface Lease extends Slot {
 }
 
 const MAX_ROUNDS = 10
+/** Slots looked at beyond those wanted: as many as other transactions may hold in the same moment. */
+const SPARE = 200
 
 /**
  * Locks up to `count` free slots of living, compatible instances, the least loaded first, until the transaction ends.
@@ -33,25 +35,30 @@ export async function lockFreeSlots(tx: Queryable, count: number): Promise<Slot[
 
 async function lockSlots(tx: Queryable, count: number): Promise<Slot[]> {
   const { rows } = await tx.query<Slot>(
-    `WITH living AS (
-       SELECT i.id, i.name, i.capacity,
-              (SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS taken
+    `WITH living AS MATERIALIZED (
+       SELECT i.id, i.name, i.capacity, coalesce(live.taken, 0) AS taken
          FROM instances i
+         LEFT JOIN (SELECT instance_id, count(*) AS taken FROM leases WHERE ended_at IS NULL GROUP BY instance_id) live
+                ON live.instance_id = i.id
         WHERE NOT i.draining
           AND i.last_heartbeat_at > now() - interval '${LOST_AFTER}'
           AND split_part(i.version, '.', 1) || '.' || split_part(i.version, '.', 2) = $2
      ), free AS (
-       SELECT living.name, s.instance_id, s.slot,
-              (living.taken + row_number() OVER (PARTITION BY s.instance_id ORDER BY s.slot))::float8 / living.capacity AS load
+       SELECT living.name, living.id, first.slot, (living.taken + first.place)::float8 / living.capacity AS load
          FROM living
-         JOIN instance_slots s ON s.instance_id = living.id AND NOT s.retired
-        WHERE NOT EXISTS (SELECT FROM leases l
-                           WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
-     )
-     SELECT s.instance_id, s.slot, free.name AS instance_name
-       FROM free
-       JOIN instance_slots s ON s.instance_id = free.instance_id AND s.slot = free.slot
-      ORDER BY free.load, s.instance_id, s.slot
+        CROSS JOIN LATERAL (
+          SELECT slot, row_number() OVER (ORDER BY slot) AS place
+            FROM (SELECT s.slot FROM instance_slots s
+                   WHERE s.instance_id = living.id AND NOT s.retired
+                     AND NOT EXISTS (SELECT FROM leases l
+                                      WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
+                   ORDER BY s.slot LIMIT $1 + ${SPARE}) slots
+        ) first
+     ), least_loaded AS MATERIALIZED (SELECT * FROM free ORDER BY load, id, slot LIMIT $1 + ${SPARE})
+     SELECT s.instance_id, s.slot, least_loaded.name AS instance_name
+       FROM least_loaded
+       JOIN instance_slots s ON s.instance_id = least_loaded.id AND s.slot = least_loaded.slot
+      ORDER BY least_loaded.load, s.instance_id, s.slot
       LIMIT $1
         FOR UPDATE OF s SKIP LOCKED`,
     [count, COMPATIBLE_VERSION],

@@ -9,7 +9,7 @@ import { nextWaiting } from './queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from './status.ts'
 
 /** One drainer at a time in a database, so that the order of the queue holds over all replicas. */
-const DRAIN_LOCK = [0x51b, 1]
+export const DRAIN_LOCK = [0x51b, 1]
 /** Requests a transaction dispatches at most. */
 const BATCH = 50
 /** While another replica drains, look again this soon: it may have passed what woke us. */
