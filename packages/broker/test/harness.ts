@@ -23,7 +23,7 @@ export function recordedLogger(): { logger: Logger; lines: Record<string, unknow
 
 /** One namespace of its own in the shared RabbitMQ, and all that was opened in it. */
 export class Harness {
-  readonly namespace = `test-${randomBytes(5).toString('hex')}`
+  readonly namespace = `test-broker-${randomBytes(5).toString('hex')}`
   readonly fatal: Error[] = []
   readonly lines: Record<string, unknown>[]
   readonly #logger: Logger
