@@ -95,13 +95,15 @@ function* plainForms(text: string): Generator<string> {
 function* base64Forms(text: string): Generator<string> {
   const bytes = Buffer.from(text, 'utf8')
   for (let before = 0; before < 3; before++) {
-    const encoded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64').replace(/=+$/, '')
+    const padded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+    const encoded = padded.replace(/=+$/, '')
     const incomplete = (before + bytes.length) % 3 === 0 ? 0 : 1
     const core = encoded.slice(Math.ceil((before * 4) / 3), encoded.length - incomplete)
     yield core
     yield core.replaceAll('+', '-').replaceAll('/', '_')
     if (before > 0) continue
     yield encoded
+    yield padded
     for (const width of BASE64_WIDTHS) {
       if (encoded.length > width) for (let at = 0; at < encoded.length; at += width) yield encoded.slice(at, at + width)
     }

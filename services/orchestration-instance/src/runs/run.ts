@@ -110,8 +110,8 @@ export class Run {
   #advance(): void {
     if (this.#killed.signal.aborted || this.#pausing || this.#finished) return
     const { events } = this.#options
-    for (const step of this.#schedule.next()) this.#keep(this.#runStep(step))
     this.#reportSkipped()
+    for (const step of this.#schedule.next()) this.#keep(this.#runStep(step))
     if (this.#schedule.phase === 'rolling_back' && !this.#announced) {
       this.#announced = true
       events.emit({ type: 'rolling_back', at: now() })

@@ -1,0 +1,416 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunSpec } from '@slipway/contracts'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { processesWith } from './support/processes.ts'
+import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
+
+const bridge = new FakeBridge()
+const instance = new InstanceProcess(bridge)
+
+beforeAll(async () => {
+  await bridge.listen()
+  await instance.start()
+})
+
+afterAll(async () => {
+  expect(bridge.problems).toEqual([])
+  await instance.remove()
+  await bridge.close()
+})
+
+async function run(spec: RunSpec) {
+  expect((await bridge.handOver(spec)).status).toBe(202)
+  return bridge.finished(spec)
+}
+
+/** `started a@one`, `ended a@one`, …: what happened, in order. */
+function story(spec: RunSpec): string[] {
+  const place = ({ target, action }: { target: number; action: number }) => {
+    return `${spec.actions[action]?.name}@${spec.targets[target]?.name}`
+  }
+  return bridge.events(spec).flatMap((event) => {
+    switch (event.type) {
+      case 'step_started':
+        return [`${place(event)} try ${event.attempt}`]
+      case 'step_ended':
+        return [`${place(event)} ${event.state}`]
+      case 'steps_skipped':
+        return event.steps.map(([target, action]) => `${place({ target, action })} skipped`)
+      case 'rolling_back':
+        return ['rolling back']
+      case 'rollback_started':
+        return [`${place(event)} undoing`]
+      case 'rollback_ended':
+        return [`${place(event)} ${event.ok ? 'undone' : 'not undone'}`]
+      case 'finished':
+        return [event.outcome]
+      default:
+        return []
+    }
+  })
+}
+
+describe('order and strategies', () => {
+  test('sequential: one target after another, the steps of each in order', async () => {
+    const spec = specOf({
+      targets: ['one', 'two'],
+      actions: [
+        { name: 'a', script: 'echo a' },
+        { name: 'b', script: 'echo b' },
+      ],
+    })
+    const end = await run(spec)
+    expect(end).toMatchObject({ outcome: 'success', error_message: null })
+    expect(story(spec)).toEqual([
+      ...['a@one try 0', 'a@one completed', 'b@one try 0', 'b@one completed'],
+      ...['a@two try 0', 'a@two completed', 'b@two try 0', 'b@two completed'],
+      'success',
+    ])
+    expect(bridge.output(spec)).toEqual(['a', 'b', 'a', 'b'])
+  })
+
+  test('parallel: commands on all targets run at the same time', async () => {
+    const meeting = path.join(instance.folder, randomUUID())
+    const script = `mkdir -p ${meeting}; touch ${meeting}/$SLIPWAY_TARGET_NAME
+      until [ "$(ls ${meeting} | wc -l)" -eq 3 ]; do sleep 0.05; done`
+    const spec = specOf({
+      targets: ['one', 'two', 'three'],
+      actions: [{ script }],
+      options: { target_mode: 'parallel' },
+    })
+    expect(await run(spec)).toMatchObject({ outcome: 'success' })
+  })
+
+  test('rolling: a batch ends before the next begins', async () => {
+    const spec = specOf({
+      targets: ['one', 'two', 'three'],
+      actions: [{ name: 'a', script: 'sleep 0.1' }],
+      options: { target_mode: { rolling: { batch_size: 2 } } },
+    })
+    await run(spec)
+    const happened = story(spec)
+    expect(happened.indexOf('a@three try 0')).toBeGreaterThan(happened.indexOf('a@one completed'))
+    expect(happened.indexOf('a@three try 0')).toBeGreaterThan(happened.indexOf('a@two completed'))
+    expect(happened.indexOf('a@two try 0')).toBeLessThan(happened.indexOf('a@one completed'))
+  })
+
+  test('stop_on_first_failure: nothing new starts, and the sentence says what failed where and why', async () => {
+    const spec = specOf({
+      targets: ['one', 'two'],
+      actions: [
+        { name: 'a', script: 'echo oops >&2; exit 7' },
+        { name: 'b', script: 'true' },
+      ],
+    })
+    const end = await run(spec)
+    expect(end).toMatchObject({
+      outcome: 'failed',
+      error_message: 'Action "a" failed on target "one": exit code 7',
+    })
+    expect(story(spec)).toEqual([
+      ...['a@one try 0', 'a@one failed', 'b@one skipped', 'a@two skipped', 'b@two skipped'],
+      'failed',
+    ])
+    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({
+      exit_code: 7,
+      error_message: 'exit code 7',
+      stderr_tail: 'oops',
+      stdout_tail: '',
+    })
+    expect(bridge.lines(spec).filter(({ stream }) => stream === 'system')).toMatchObject([
+      { level: 'error', text: 'a on one failed: exit code 7', target: 0, action: 0 },
+    ])
+  })
+
+  test('continue_on_failure: other targets go on; ignore_failures: the same target does', async () => {
+    const plan = {
+      targets: ['one', 'two'],
+      actions: [
+        { name: 'a', script: '[ "$SLIPWAY_TARGET_NAME" = two ]' },
+        { name: 'b', script: 'true' },
+      ],
+    }
+    const going = specOf({ ...plan, options: { failure_strategy: 'continue_on_failure' } })
+    expect(await run(going)).toMatchObject({ outcome: 'failed' })
+    expect(story(going)).toEqual([
+      ...['a@one try 0', 'a@one failed', 'b@one skipped'],
+      ...['a@two try 0', 'a@two completed', 'b@two try 0', 'b@two completed', 'failed'],
+    ])
+    const ignoring = specOf({ ...plan, options: { failure_strategy: 'ignore_failures' } })
+    expect(await run(ignoring)).toMatchObject({ outcome: 'success', error_message: null })
+    expect(story(ignoring)).toContain('b@one completed')
+  })
+
+  test('failed_target_only: the scripts of that target run in reverse, the failed one first', async () => {
+    const log = path.join(instance.folder, `${randomUUID()}.log`)
+    const note = (what: string) => `echo "${what} $SLIPWAY_TARGET_NAME" >>${log}`
+    const spec = specOf({
+      targets: ['one', 'two'],
+      actions: [
+        { name: 'a', script: 'true', rollback_script: note('undo-a') },
+        { name: 'plain', script: 'true' },
+        { name: 'b', script: '[ "$SLIPWAY_TARGET_NAME" = one ]', rollback_script: note('undo-b') },
+      ],
+      options: { rollback_strategy: 'failed_target_only' },
+    })
+    expect(await run(spec)).toMatchObject({ outcome: 'rolled_back' })
+    expect(readFileSync(log, 'utf8').split('\n')).toEqual(['undo-b two', 'undo-a two', ''])
+    expect(story(spec).slice(-6)).toEqual([
+      ...['rolling back', 'b@two undoing', 'b@two undone', 'a@two undoing', 'a@two undone'],
+      'rolled_back',
+    ])
+  })
+
+  test('all_executed: every target is rolled back; a script that fails fails the deployment', async () => {
+    const spec = specOf({
+      targets: ['one', 'two'],
+      actions: [
+        { name: 'a', script: 'true', rollback_script: '[ "$SLIPWAY_TARGET_NAME" = two ]' },
+        { name: 'b', script: '[ "$SLIPWAY_TARGET_NAME" = one ]' },
+      ],
+      options: { rollback_strategy: 'all_executed' },
+    })
+    expect(await run(spec)).toMatchObject({
+      outcome: 'failed',
+      error_message: 'Action "b" failed on target "two": exit code 1',
+    })
+    expect(story(spec)).toEqual(expect.arrayContaining(['a@two undone', 'a@one not undone']))
+  })
+})
+
+describe('retries and time limits', () => {
+  test('a failed try is repeated with the next number, and only the last one is its end', async () => {
+    const spec = specOf({
+      actions: [{ name: 'a', script: 'echo "try $SLIPWAY_ATTEMPT"; [ "$SLIPWAY_ATTEMPT" = 1 ]', max_retries: 3 }],
+    })
+    expect(await run(spec)).toMatchObject({ outcome: 'success' })
+    expect(story(spec)).toEqual(['a@one try 0', 'a@one try 1', 'a@one completed', 'success'])
+    expect(bridge.output(spec)).toEqual(['try 0', 'try 1'])
+    expect(bridge.lines(spec).filter(({ stream }) => stream === 'system')).toMatchObject([
+      { level: 'warning', text: 'a on one failed: exit code 1; next try (2 of 4) in 1 s' },
+    ])
+  })
+
+  test('a command over its time is killed with its children and theirs, and is tried again', async () => {
+    const mark = randomUUID()
+    const deep = `sh -c 'sh -c "sleep 600 & sleep 600" & sleep 600'`
+    const spec = specOf({
+      actions: [{ name: 'a', script: `${deep} & ${deep}`, timeout_seconds: 1, max_retries: 1, env: { MARK: mark } }],
+    })
+    const end = await run(spec)
+    expect(end.error_message).toBe('Action "a" failed on target "one": killed after 1 s (timeout_seconds)')
+    expect(story(spec)).toEqual(['a@one try 0', 'a@one try 1', 'a@one failed', 'failed'])
+    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ exit_code: null })
+    expect(processesWith(mark)).toEqual([])
+  })
+
+  test('a command that ignores TERM gets KILL', async () => {
+    const mark = randomUUID()
+    const spec = specOf({
+      actions: [{ script: `trap '' TERM; while :; do sleep 0.2; done`, timeout_seconds: 1, env: { MARK: mark } }],
+    })
+    await run(spec)
+    expect(processesWith(mark)).toEqual([])
+  })
+
+  test('a deployment over its time fails; what ran is killed, what waits is skipped, and it is rolled back', async () => {
+    const spec = specOf({
+      remaining_seconds: 1,
+      actions: [
+        { name: 'a', script: 'true', rollback_script: 'echo undone' },
+        { name: 'b', script: 'sleep 600', max_retries: 5 },
+        { name: 'c', script: 'true' },
+      ],
+      options: { rollback_strategy: 'all_executed', deployment_timeout_seconds: 1 },
+    })
+    const end = await run(spec)
+    expect(end.outcome).toBe('rolled_back')
+    expect(end.error_message).toBe('The deployment took longer than 1 s (deployment_timeout_seconds)')
+    expect(story(spec)).toEqual([
+      ...['a@one try 0', 'a@one completed', 'b@one try 0', 'c@one skipped', 'b@one failed'],
+      ...['rolling back', 'a@one undoing', 'a@one undone', 'rolled_back'],
+    ])
+  })
+
+  test('a command that a signal ended has no exit code, and its error names the signal', async () => {
+    const spec = specOf({ actions: [{ script: 'kill -SEGV $$' }] })
+    await run(spec)
+    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ exit_code: null, error_message: 'killed by SIGSEGV' })
+  })
+})
+
+describe('what a command gets and what it writes', () => {
+  test('variables by precedence, as environment and as templates that stay data', async () => {
+    const spec = specOf({
+      targets: [{ name: 'one', variables: { c: 'target', d: 'target' } }],
+      shared_variables: { b: 'shared', c: 'shared', d: 'shared' },
+      override_variables: { d: `it's "$(id)" & more`, list: [1, 2] },
+      actions: [
+        {
+          script: 'echo "$SLIPWAY_VAR_A $SLIPWAY_VAR_B $SLIPWAY_VAR_C"; echo {{ d }}; echo "$SLIPWAY_VAR_LIST"; echo "$OWN"',
+          variables: { a: 'action', b: 'action', c: 'action', d: 'action' },
+          env: { OWN: 'env' },
+        },
+      ],
+    })
+    await run(spec)
+    expect(bridge.output(spec)).toEqual(['action shared target', `it's "$(id)" & more`, '[1,2]', 'env'])
+  })
+
+  test('nothing of the instance itself', async () => {
+    const spec = specOf({ actions: [{ script: 'env | cut -d= -f1 | sort; ls -A' }] })
+    await run(spec)
+    const own = ['SLIPWAY_ATTEMPT', 'SLIPWAY_DEPLOYMENT_ID', 'SLIPWAY_STEP', 'SLIPWAY_TARGET_NAME']
+    // PWD, OLDPWD, SHLVL and _ are the shell's.
+    const names = bridge.output(spec).filter((name) => !['PWD', 'OLDPWD', 'SHLVL', '_'].includes(name))
+    expect(names).toEqual(['HOME', 'LANG', 'PATH', ...own])
+  })
+
+  test('sensitive values are hidden in lines, results and the journal, also on several lines and encoded', async () => {
+    const secret = `hunter2-${randomUUID()}`
+    const spec = specOf({
+      sensitive: ['password', 'pem'],
+      override_variables: { password: secret, pem: 'first-line-of-it\nsecond-line-of-it' },
+      actions: [
+        {
+          script: `echo "pw=$SLIPWAY_VAR_PASSWORD."; echo "$SLIPWAY_VAR_PEM"; printf %s "$SLIPWAY_VAR_PASSWORD" | base64 -w0
+            for part in hunter 2- "\${SLIPWAY_VAR_PASSWORD#hunter2-}"; do printf %s "$part"; sleep 0.05; done >&2; exit 1`,
+        },
+      ],
+    })
+    bridge.takesNoEvents = true
+    await bridge.handOver(spec)
+    const journal = await eventually('the journal knows of the end', () => {
+      const texts = readdirSync(path.join(instance.folder, 'journals')).map((name) => {
+        return readFileSync(path.join(instance.folder, 'journals', name), 'utf8')
+      })
+      return texts.find((text) => text.includes(spec.deployment_id) && text.includes('"finished"'))
+    })
+    bridge.takesNoEvents = false
+    await bridge.finished(spec)
+    expect(bridge.output(spec)).toEqual(['pw=***.', '***', '***', '***'])
+    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ stdout_tail: 'pw=***.\n***\n***\n***', stderr_tail: '***' })
+    for (const text of [journal, JSON.stringify(bridge.events(spec)), instance.output]) {
+      expect(text).not.toContain(secret)
+      expect(text).not.toContain('second-line-of-it')
+      expect(text).not.toContain(Buffer.from(secret).toString('base64').slice(0, 30))
+    }
+  })
+
+  test('lines are numbered from where the deployment stands, without gap or repetition', async () => {
+    const spec = specOf({
+      first_line: 40,
+      actions: [{ script: 'i=0; while [ $i -lt 6000 ]; do echo "line $i"; i=$((i+1)); done; printf "last without end"' }],
+    })
+    await run(spec)
+    const lines = bridge.lines(spec)
+    expect(lines.map(({ line }) => line)).toEqual(Array.from({ length: 6_001 }, (_, index) => 40 + index))
+    expect(lines[5_999]?.text).toBe('line 5999')
+    expect(lines[6_000]?.text).toBe('last without end')
+    const tail = bridge.eventsOf(spec, 'step_ended')[0]?.stdout_tail ?? ''
+    expect(tail).toHaveLength(2_000)
+    expect(tail.endsWith('line 5999\nlast without end')).toBe(true)
+  })
+
+  test('what is no text becomes U+FFFD, carriage returns stay, long lines are split', async () => {
+    const spec = specOf({
+      actions: [
+        {
+          interpreter: 'python3',
+          script: `import sys, time
+out = sys.stdout.buffer
+out.write(b'caf\\xc3'); out.flush(); time.sleep(0.05)
+out.write(b'\\xa9 \\xff\\x00|\\r\\n')
+out.write(b'x' * 150000 + b'\\n\\n')`,
+        },
+      ],
+    })
+    await run(spec)
+    expect(bridge.output(spec).map((text) => text.length)).toEqual([9, 65_536, 65_536, 150_000 - 2 * 65_536, 0])
+    expect(bridge.output(spec)[0]).toBe('café \uFFFD\uFFFD|\r')
+    expect(bridge.lines(spec).map(({ metadata }) => metadata)).toEqual([
+      undefined,
+      { split: true },
+      { split: true },
+      { split: true },
+      undefined,
+    ])
+  })
+})
+
+describe('what the bridge asks', () => {
+  const sleeper = (mark: string) => ({ actions: [{ script: 'echo up; sleep 600', env: { MARK: mark } }] })
+
+  test('the same run twice is one run; an older epoch is refused', async () => {
+    const mark = randomUUID()
+    const spec = specOf({ ...sleeper(mark), epoch: 3 })
+    const answers = await Promise.all([bridge.handOver(spec), bridge.handOver(spec)])
+    expect(answers.map(({ status }) => status)).toEqual([202, 202])
+    await eventually('it runs', () => bridge.output(spec).length > 0)
+    expect((await bridge.handOver({ ...spec, epoch: 2 })).status).toBe(409)
+    expect(bridge.eventsOf(spec, 'step_started')).toHaveLength(1)
+
+    const newer = { ...spec, epoch: 4, actions: [{ ...spec.actions[0], script: 'echo newer' }] } as RunSpec
+    expect(await run(newer)).toMatchObject({ outcome: 'success' })
+    expect(processesWith(mark)).toEqual([])
+    expect(bridge.eventsOf(spec, 'finished')).toEqual([])
+    // Handed over once more, late: it has ended, and does not begin again.
+    expect((await bridge.handOver(newer)).status).toBe(202)
+    expect(bridge.eventsOf(newer, 'step_started')).toHaveLength(1)
+  })
+
+  test('a stop kills what runs and forgets the run, even when it comes first', async () => {
+    const mark = randomUUID()
+    const spec = specOf(sleeper(mark))
+    await bridge.handOver(spec)
+    await eventually('it runs', () => bridge.output(spec).length > 0)
+    expect((await bridge.stop(spec)).status).toBe(202)
+    await eventually('its command is gone', () => processesWith(mark).length === 0)
+    expect((await bridge.handOver(spec)).status).toBe(409)
+    await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
+    const other = specOf({ actions: [{ script: 'true' }] })
+    await bridge.stop(other)
+    expect((await bridge.handOver(other)).status).toBe(409)
+  })
+
+  test.each(['heartbeats', 'batches'])('a run that %s disown is killed and forgotten', async (by) => {
+    const mark = randomUUID()
+    const script = by === 'batches' ? 'while :; do echo on; sleep 0.1; done' : 'echo up; sleep 600'
+    const spec = specOf({ actions: [{ script, env: { MARK: mark } }] })
+    await bridge.handOver(spec)
+    await eventually('it runs', () => bridge.output(spec).length > 0)
+    bridge.disowned.push({ deployment_id: spec.deployment_id, epoch: spec.epoch })
+    await eventually('its command is gone', () => processesWith(mark).length === 0)
+    await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
+  })
+
+  test('calls need the callback token', async () => {
+    expect((await bridge.call('GET', '/v1/status', undefined, 'wrong')).status).toBe(401)
+    expect((await bridge.call('GET', '/v1/status')).status).toBe(200)
+    expect((await bridge.call('POST', '/v1/runs', { hello: 1 })).status).toBe(400)
+  })
+
+  test('events can be read from the journal while the run is held', async () => {
+    const mark = randomUUID()
+    const spec = specOf(sleeper(mark))
+    await bridge.handOver(spec)
+    await eventually('it runs', () => bridge.output(spec).length > 0)
+    const answer = await (await bridge.call('GET', `/v1/runs/${spec.deployment_id}/events?from=1`)).json()
+    expect(answer).toMatchObject({ epoch: 1, first_event: 1, events: [{ type: 'log', text: 'up' }] })
+    await bridge.stop(spec)
+    await eventually('its command is gone', () => processesWith(mark).length === 0)
+  })
+
+  test('no journal is left of runs that ended', async () => {
+    await eventually('the folder is empty', () => journals().length === 0)
+  })
+
+  function journals(): string[] {
+    return readdirSync(path.join(instance.folder, 'journals'))
+  }
+})

@@ -1,0 +1,261 @@
+import { generateKeyPairSync, randomUUID } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type Sshd, startSshd } from '@slipway/testing'
+import { fingerprint } from '../src/transports/ssh/host-key.ts'
+import type { SshAddress } from '../src/transports/ssh/ssh-errors.ts'
+import { SshTransport } from '../src/transports/ssh/ssh-transport.ts'
+import { Turnstile } from '../src/transports/ssh/turnstile.ts'
+import { type Command, Kill } from '../src/transports/transport.ts'
+import { PasswordServer } from './support/password-server.ts'
+import { processesWith } from './support/processes.ts'
+import { eventually } from './support/wait.ts'
+
+let sshd: Sshd
+const open: SshTransport[] = []
+
+beforeAll(async () => {
+  sshd = await startSshd()
+})
+
+afterAll(async () => {
+  for (const transport of open) transport.close()
+  await sshd.stop()
+})
+
+function transport(address: Partial<SshAddress> = {}) {
+  const hostKeys: string[] = []
+  const made = new SshTransport({
+    address: {
+      type: 'ssh',
+      host: '127.0.0.1',
+      port: sshd.port,
+      username: sshd.username,
+      ...(address.password === undefined && { private_key: sshd.privateKey }),
+      ...address,
+    },
+    handshakes: new Turnstile(2),
+    onHostKey: (key) => hostKeys.push(key),
+    onSeen: () => {},
+  })
+  open.push(made)
+  return { made, hostKeys }
+}
+
+/** Runs a script and gathers what it writes. */
+function start(on: SshTransport, script: string, options: Partial<Command> = {}) {
+  const output = { stdout: '', stderr: '' }
+  const abort = new AbortController()
+  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, ...options }
+  const io = {
+    onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
+      output[stream] += chunk.toString('utf8')
+    },
+  }
+  return { output, abort, end: on.run(command, io, abort.signal) }
+}
+
+describe('commands', () => {
+  test('exit codes, signals, both streams and the environment arrive as they are', async () => {
+    const { made } = transport()
+    const value = `it's "$(id)"\n\\ {{ x }}`
+    const first = start(made, 'printf "%s" "$VALUE"; echo err >&2; echo more >/dev/stderr; exit 9', {
+      environment: { VALUE: value },
+    })
+    expect(await first.end).toEqual({ exitCode: 9, signal: null, confirmed: true })
+    expect(first.output).toEqual({ stdout: value, stderr: 'err\nmore\n' })
+    expect(await start(made, 'kill -KILL $$').end).toEqual({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+  })
+
+  test('the next command uses the same connection', async () => {
+    const { made } = transport()
+    const server = 'echo $PPID'
+    const first = start(made, server)
+    await first.end
+    const second = start(made, server)
+    await second.end
+    expect(first.output.stdout).toMatch(/^\d+\n$/)
+    expect(second.output.stdout).toBe(first.output.stdout)
+  })
+
+  test('each has a fresh directory, which is gone afterwards', async () => {
+    const { made } = transport()
+    const command = start(made, 'ls -A; pwd; touch left')
+    await command.end
+    const folder = command.output.stdout.trim()
+    expect(folder).toMatch(/^\/.*\/slipway\.[^/]+\/work$/)
+    await eventually('the directory is removed', () => !existsSync(folder.replace(/\/work$/, '')))
+    const inside = start(made, 'pwd', { workingDirectory: 'a/b' })
+    await inside.end
+    expect(inside.output.stdout.trim()).toMatch(/\/work\/a\/b$/)
+  })
+
+  test('other interpreters, and a clear word where something is missing', async () => {
+    const { made } = transport()
+    const python = start(made, 'import os; print(os.environ["A"])', { interpreter: 'python3', environment: { A: 'é' } })
+    await python.end
+    expect(python.output.stdout).toBe('é\n')
+    const endpoint = `127.0.0.1:${sshd.port}`
+    await expect(start(made, '', { workingDirectory: '/no/such' }).end).rejects.toThrow(
+      `the working directory /no/such does not exist on ${endpoint}`,
+    )
+    await expect(start(made, '', { interpreter: 'pwsh' }).end).rejects.toThrow(
+      `the interpreter pwsh was not found on ${endpoint}`,
+    )
+  })
+
+  test('nothing of the script or its values shows in the arguments of a process', async () => {
+    const { made } = transport()
+    const secret = randomUUID()
+    const command = start(made, `: ${secret}; tr '\\0' ' ' </proc/[0-9]*/cmdline 2>/dev/null; cat /proc/[0-9]*/cmdline`, {
+      environment: { SECRET: secret },
+    })
+    await command.end
+    expect(command.output.stdout).toContain('sshd')
+    expect(command.output.stdout).not.toContain(secret)
+  })
+
+  test('a large output arrives whole, however slowly it is taken', async () => {
+    const { made } = transport()
+    let length = 0
+    const command = {
+      script: 'head -c 3000000 /dev/zero | tr "\\0" x',
+      interpreter: 'sh' as const,
+      environment: {},
+      workingDirectory: null,
+    }
+    const io = {
+      onOutput: async (_stream: string, chunk: Buffer) => {
+        await new Promise((resolve) => setTimeout(resolve, 1))
+        length += chunk.length
+      },
+    }
+    await made.run(command, io, new AbortController().signal)
+    expect(length).toBe(3_000_000)
+  })
+
+  test('a daemon may stay and keep the streams; what stays in the group may not', async () => {
+    const { made } = transport()
+    const [daemon, leftover] = [randomUUID(), randomUUID()]
+    const command = start(made, `MARK=${daemon} setsid sleep 600 & MARK=${leftover} sleep 600 & echo done`)
+    expect(await command.end).toMatchObject({ exitCode: 0 })
+    expect(command.output.stdout).toBe('done\n')
+    await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
+    const [survivor] = processesWith(daemon)
+    expect(survivor).toBeGreaterThan(0)
+    process.kill(survivor as number, 'SIGKILL')
+  })
+})
+
+describe('ends that nobody wished', () => {
+  const family = (mark: string) => `export MARK=${mark}; sh -c 'sleep 600 & sleep 600' & echo up; sleep 600`
+
+  test('a kill ends the whole group on the host', async () => {
+    const { made } = transport()
+    const mark = randomUUID()
+    const command = start(made, family(mark))
+    await eventually('it runs', () => command.output.stdout === 'up\n')
+    command.abort.abort(new Kill('cancelled', 10_000))
+    expect(await command.end).toEqual({ exitCode: null, signal: 'SIGTERM', confirmed: true })
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    // The connection is still good for the next command.
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+  })
+
+  test('what ignores TERM gets KILL', async () => {
+    const { made } = transport()
+    const mark = randomUUID()
+    const command = start(made, `export MARK=${mark}; trap '' TERM; echo up; while :; do sleep 0.1; done`)
+    await eventually('it runs', () => command.output.stdout === 'up\n')
+    command.abort.abort(new Kill('cancelled', 1_000))
+    expect(await command.end).toEqual({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+  })
+
+  test('a cut link is told as such, and nothing runs on behind it', async () => {
+    const { made } = transport()
+    const mark = randomUUID()
+    const command = start(made, `echo "server $PPID"; ${family(mark)}`)
+    await eventually('it runs', () => command.output.stdout.endsWith('up\n'))
+    process.kill(Number(/server (\d+)/.exec(command.output.stdout)?.[1]), 'SIGKILL')
+    await expect(command.end).rejects.toThrow(`connection to 127.0.0.1:${sshd.port} was lost while the command ran`)
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+  })
+})
+
+describe('connections that do not come about', () => {
+  const refused = (address: Partial<SshAddress>) => expect(start(transport(address).made, 'true').end).rejects
+
+  test('nobody listens', () => refused({ port: 1 }).toThrow('connection refused by 127.0.0.1:1'))
+
+  test('the name is unknown', () =>
+    refused({ host: 'no-such-host.invalid' }).toThrow('the host name no-such-host.invalid cannot be resolved'))
+
+  test('a wrong key', () =>
+    refused({ private_key: sshd.strangersKey }).toThrow(
+      `authentication failed for ${sshd.username}@127.0.0.1:${sshd.port}`,
+    ))
+
+  test('a key that is none, of which nothing is repeated', async () => {
+    const end = start(transport({ private_key: 'c2VjcmV0' }).made, 'true').end
+    await expect(end).rejects.toThrow('the private key cannot be read')
+    await expect(end).rejects.not.toThrow('c2VjcmV0')
+  })
+})
+
+describe('host keys', () => {
+  test('the first is reported in the form of OpenSSH and has to stay', async () => {
+    const { made, hostKeys } = transport()
+    await start(made, 'true').end
+    expect(hostKeys).toEqual([expect.stringMatching(/^ssh-ed25519 AAAA\S+$/)])
+    const known = fingerprint(Buffer.from(hostKeys[0]?.split(' ')[1] ?? '', 'base64'))
+    for (const host_key of [`${hostKeys[0]} root@host`, `[127.0.0.1]:${sshd.port} ${hostKeys[0]}`, known]) {
+      const again = transport({ host_key })
+      expect(await start(again.made, 'true').end).toMatchObject({ exitCode: 0 })
+      expect(again.hostKeys).toEqual([])
+    }
+
+    made.close()
+    await sshd.changeHostKey()
+    const changed = /host key of 127\.0\.0\.1:\d+ changed: expected (SHA256:\S+), got (SHA256:\S+)$/
+    const message = await start(made, 'true').end.then(
+      () => '',
+      (error: Error) => error.message,
+    )
+    expect(message).toMatch(changed)
+    const [, expected, got] = changed.exec(message) ?? []
+    expect(expected).toBe(known)
+    expect(got).not.toBe(known)
+    await expect(start(transport({ host_key: known }).made, 'true').end).rejects.toThrow(changed)
+  })
+
+  test('a key of another kind than the host has', async () => {
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const { e, n } = publicKey.export({ format: 'jwk' })
+    const part = (bytes: Buffer) => Buffer.concat([Buffer.from([0, 0, bytes.length >> 8, bytes.length & 255]), bytes])
+    const number = (text = '') => part(Buffer.concat([Buffer.from([0]), Buffer.from(text, 'base64url')]))
+    const key = Buffer.concat([part(Buffer.from('ssh-rsa')), number(e), number(n)])
+    const { made } = transport({ host_key: `ssh-rsa ${key.toString('base64')}` })
+    await expect(start(made, 'true').end).rejects.toThrow(/changed: it has none of the kind of SHA256:/)
+  })
+})
+
+describe('passwords', () => {
+  const server = new PasswordServer('operator', 'correct horse')
+  beforeAll(() => server.listen())
+  afterAll(() => server.close())
+
+  test.each(['password', 'keyboard-interactive'] as const)('by the method %s', async (method) => {
+    server.method = method
+    const good = transport({ port: server.port, username: 'operator', password: 'correct horse' })
+    const command = start(good.made, 'echo "hello"; exit 4')
+    expect(await command.end).toMatchObject({ exitCode: 4 })
+    expect(command.output.stdout).toBe('hello\n')
+    good.made.close()
+    const bad = transport({ port: server.port, username: 'operator', password: 'wrong horse' })
+    await expect(start(bad.made, 'true').end).rejects.toThrow(
+      `authentication failed for operator@127.0.0.1:${server.port}`,
+    )
+  })
+})

@@ -1,0 +1,55 @@
+import { randomUUID } from 'node:crypto'
+import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
+
+interface SpecOptions extends Partial<Omit<RunSpec, 'actions' | 'targets' | 'options'>> {
+  actions: (Partial<RunAction> & { script: string })[]
+  /** Names of local targets, or whole targets. */
+  targets?: (string | (Partial<RunTarget> & { name: string }))[]
+  options?: Partial<RunSpec['options']>
+}
+
+/** A run as the bridge would hand it over. */
+export function specOf({ actions, targets = ['one'], options, ...rest }: SpecOptions): RunSpec {
+  return {
+    deployment_id: randomUUID(),
+    epoch: 1,
+    request_id: null,
+    remaining_seconds: null,
+    shared_variables: {},
+    override_variables: {},
+    sensitive: [],
+    phase: 'running',
+    steps: [],
+    first_line: 0,
+    ...rest,
+    options: {
+      target_mode: 'sequential',
+      failure_strategy: 'stop_on_first_failure',
+      rollback_strategy: 'none',
+      priority: 0,
+      timeout_seconds: 60,
+      max_retries: 0,
+      deployment_timeout_seconds: 600,
+      bypass_cache: false,
+      ...options,
+    },
+    actions: actions.map((action, index) => ({
+      name: `action-${index}`,
+      sequence_name: 'sequence',
+      rollback_script: null,
+      interpreter: 'sh' as const,
+      working_directory: null,
+      env: {},
+      timeout_seconds: 60,
+      max_retries: 0,
+      variables: {},
+      ...action,
+    })),
+    targets: targets.map((target) => ({
+      id: randomUUID(),
+      connection: { type: 'local' as const },
+      variables: {},
+      ...(typeof target === 'string' ? { name: target } : target),
+    })),
+  }
+}
