@@ -46,7 +46,10 @@ interface OutboxRow {
 
 export interface RelayOptions {
   database: Database
-  /** Resolves when the broker has confirmed all of them. */
+  /**
+   * Resolves when the broker has confirmed all of them. An error with `failures` names those that it did not confirm;
+   * any other error says that none was sent.
+   */
   publish(messages: OutboxRow[]): Promise<void>
   logger: Logger
   /** How often to look without being woken; a lost wake-up costs this much. */
@@ -55,28 +58,49 @@ export interface RelayOptions {
 
 const BATCH = 200
 
+const unconfirmed = (error: unknown): Set<string> | null => {
+  const failures = (error as { failures?: { message_id: string }[] } | undefined)?.failures
+  return Array.isArray(failures) ? new Set(failures.map((failure) => failure.message_id)) : null
+}
+
 /**
- * Moves messages from the outbox to the broker: deletes a batch, publishes it, commits when it is confirmed. A crash in
- * between sends it again, which consumers bear. Any number of relays may run.
+ * Moves messages from the outbox to the broker: locks a batch, publishes it, deletes what was confirmed. A crash in
+ * between sends it again, which consumers bear. One message that cannot be sent holds up no other. Any number of relays
+ * may run.
  */
 export function startRelay({ database, publish, logger, intervalMs = 500 }: RelayOptions): Ticker {
-  const relayBatch = () =>
-    database.transaction(async (tx) => {
+  async function relayBatch(): Promise<boolean> {
+    let failure: unknown
+    const count = await database.transaction(async (tx) => {
       // By what is unsent, never by "id above the last": ids are taken before commit.
       const { rows } = await tx.query<OutboxRow & { id: number }>(
-        `DELETE FROM outbox WHERE id IN (SELECT id FROM outbox ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-         RETURNING id, message_id, exchange, type, body, request_id`,
+        `SELECT id, message_id, exchange, type, body, request_id FROM outbox
+         ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
       )
-      if (rows.length > 0) await publish(rows.sort((a, b) => a.id - b.id))
-      return rows.length
+      if (rows.length === 0) return 0
+      let kept: Set<string> | null = new Set()
+      failure = undefined
+      try {
+        await publish(rows)
+      } catch (error) {
+        failure = error
+        kept = unconfirmed(error)
+        if (kept === null) return 0
+      }
+      const sent = rows.filter((row) => !kept.has(row.message_id)).map((row) => row.id)
+      await tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [sent])
+      return sent.length
     })
+    if (failure !== undefined) throw failure
+    return count === BATCH
+  }
 
   return createTicker({
     name: 'outbox-relay',
     intervalMs,
     logger,
     async run() {
-      while ((await relayBatch()) === BATCH);
+      while (await relayBatch());
     },
   })
 }

@@ -72,6 +72,25 @@ test('messages that the broker did not confirm stay and are sent later', async (
   expect(sent).toHaveLength(2)
 })
 
+test('a message that cannot be sent holds up no other', async () => {
+  await enqueue(database, [freed(1), freed(2), freed(3)])
+  const sent: string[] = []
+  const relay = startRelay({
+    database,
+    logger,
+    intervalMs: 20,
+    async publish(messages) {
+      const isPoison = ({ body }: { body: unknown }) => JSON.stringify(body).endsWith('2"}')
+      sent.push(...messages.filter((m) => !isPoison(m)).map((m) => m.message_id))
+      const failures = messages.filter(isPoison)
+      if (failures.length > 0) throw Object.assign(new Error('too large'), { failures })
+    },
+  })
+  await waitFor(async () => (await unsent()) === 1)
+  await relay.stop()
+  expect(sent).toHaveLength(2)
+})
+
 test('a transaction that meets a deadlock is run again', async () => {
   await database.query('CREATE TABLE contended (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)')
   await database.query('INSERT INTO contended (id) VALUES (1), (2)')
