@@ -20,7 +20,9 @@ await runService({
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const identity = await Identity.open(folder)
     const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL)
-    const transports = await Transports.open(path.join(folder, 'commands'), { handshakes: config.SLIPWAY_SSH_HANDSHAKES })
+    const transports = await Transports.open(path.join(folder, 'commands'), {
+      handshakes: config.SLIPWAY_SSH_HANDSHAKES,
+    })
     onStop('transports', () => transports.close())
 
     const runs = await Runs.open(path.join(folder, 'journals'), {

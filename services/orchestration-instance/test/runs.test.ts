@@ -240,7 +240,10 @@ describe('retries and time limits', () => {
   test('a command that a signal ended has no exit code, and its error names the signal', async () => {
     const spec = specOf({ actions: [{ script: 'kill -SEGV $$' }] })
     await run(spec)
-    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ exit_code: null, error_message: 'killed by SIGSEGV' })
+    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({
+      exit_code: null,
+      error_message: 'killed by SIGSEGV',
+    })
   })
 })
 
@@ -252,7 +255,8 @@ describe('what a command gets and what it writes', () => {
       override_variables: { d: `it's "$(id)" & more`, list: [1, 2] },
       actions: [
         {
-          script: 'echo "$SLIPWAY_VAR_A $SLIPWAY_VAR_B $SLIPWAY_VAR_C"; echo {{ d }}; echo "$SLIPWAY_VAR_LIST"; echo "$OWN"',
+          script:
+            'echo "$SLIPWAY_VAR_A $SLIPWAY_VAR_B $SLIPWAY_VAR_C"; echo {{ d }}; echo "$SLIPWAY_VAR_LIST"; echo "$OWN"',
           variables: { a: 'action', b: 'action', c: 'action', d: 'action' },
           env: { OWN: 'env' },
         },
@@ -294,7 +298,10 @@ describe('what a command gets and what it writes', () => {
     bridge.takesNoEvents = false
     await bridge.finished(spec)
     expect(bridge.output(spec)).toEqual(['pw=***.', '***', '***', '***'])
-    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ stdout_tail: 'pw=***.\n***\n***\n***', stderr_tail: '***' })
+    expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({
+      stdout_tail: 'pw=***.\n***\n***\n***',
+      stderr_tail: '***',
+    })
     for (const text of [journal, JSON.stringify(bridge.events(spec)), instance.output]) {
       expect(text).not.toContain(secret)
       expect(text).not.toContain('second-line-of-it')
@@ -305,7 +312,9 @@ describe('what a command gets and what it writes', () => {
   test('lines are numbered from where the deployment stands, without gap or repetition', async () => {
     const spec = specOf({
       first_line: 40,
-      actions: [{ script: 'i=0; while [ $i -lt 6000 ]; do echo "line $i"; i=$((i+1)); done; printf "last without end"' }],
+      actions: [
+        { script: 'i=0; while [ $i -lt 6000 ]; do echo "line $i"; i=$((i+1)); done; printf "last without end"' },
+      ],
     })
     await run(spec)
     const lines = bridge.lines(spec)

@@ -107,9 +107,13 @@ describe('commands', () => {
   test('nothing of the script or its values shows in the arguments of a process', async () => {
     const { made } = transport()
     const secret = randomUUID()
-    const command = start(made, `: ${secret}; tr '\\0' ' ' </proc/[0-9]*/cmdline 2>/dev/null; cat /proc/[0-9]*/cmdline`, {
-      environment: { SECRET: secret },
-    })
+    const command = start(
+      made,
+      `: ${secret}; tr '\\0' ' ' </proc/[0-9]*/cmdline 2>/dev/null; cat /proc/[0-9]*/cmdline`,
+      {
+        environment: { SECRET: secret },
+      },
+    )
     await command.end
     expect(command.output.stdout).toContain('sshd')
     expect(command.output.stdout).not.toContain(secret)

@@ -91,7 +91,8 @@ function answerErrors(logger: Logger): ErrorRequestHandler {
     const status = error instanceof ApiError ? error.status : bodyStatus(error)
     if (status >= 500) logger.error('a call of the bridge failed', { error })
     const code = error instanceof ApiError ? error.code : status >= 500 ? 'INTERNAL_ERROR' : 'INVALID_BODY'
-    const message = error instanceof ApiError ? error.message : status >= 500 ? 'It failed here' : 'The body cannot be read'
+    const message =
+      error instanceof ApiError ? error.message : status >= 500 ? 'It failed here' : 'The body cannot be read'
     response.status(status).json({ error: { code, message } })
   }
 }

@@ -1,7 +1,7 @@
 import {
   compile,
-  EnrolResponse,
   type EnrolRequest,
+  EnrolResponse,
   EventBatchResponse,
   type HeartbeatRequest,
   HeartbeatResponse,
@@ -75,7 +75,8 @@ export class BridgeClient {
     const answer: unknown = await response.json().catch(() => null)
     if (!response.ok) throw refusal(response.status, answer)
     const problem = check(answer)[0]
-    if (problem) throw new BridgeError(response.status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
+    if (problem)
+      throw new BridgeError(response.status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
     return answer as T
   }
 }

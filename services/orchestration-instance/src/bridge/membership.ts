@@ -113,7 +113,10 @@ export class Membership {
     const sentAt = performance.now()
     const runs = heldRuns()
     try {
-      const { stop } = await bridge.heartbeat(enrolment.instance_id, enrolment.credential, { version: self.version, runs })
+      const { stop } = await bridge.heartbeat(enrolment.instance_id, enrolment.credential, {
+        version: self.version,
+        runs,
+      })
       if (this.#abort.signal.aborted) return true
       // An answer that took so long that the lease may be gone by now proves nothing.
       if (performance.now() - sentAt >= this.#fenceAfterMs) return false
@@ -126,7 +129,8 @@ export class Membership {
     } catch (error) {
       this.#failures += 1
       if (error instanceof UnauthorizedError) await this.refused(enrolment.credential)
-      if (this.#failures === 1 || this.#failures % 20 === 0) logger.warn('no heartbeat', { attempt: this.#failures, error })
+      if (this.#failures === 1 || this.#failures % 20 === 0)
+        logger.warn('no heartbeat', { attempt: this.#failures, error })
       return false
     }
   }
@@ -142,7 +146,8 @@ export class Membership {
 }
 
 function enrolAdvice(error: unknown): string {
-  if (error instanceof UnauthorizedError) return 'the bridge refuses to enrol this instance: check SLIPWAY_ENROLMENT_TOKEN'
+  if (error instanceof UnauthorizedError)
+    return 'the bridge refuses to enrol this instance: check SLIPWAY_ENROLMENT_TOKEN'
   if (error instanceof BridgeError) return `the bridge refuses to enrol this instance: ${error.message}`
   return 'the bridge cannot be reached to enrol: check SLIPWAY_BRIDGE_URL'
 }

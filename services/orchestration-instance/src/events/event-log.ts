@@ -113,9 +113,13 @@ export class EventLog {
       from < this.#acknowledged
         ? (await readEvents(this.#journal.file, from, MAX_BATCH_EVENTS)).map((event) => JSON.stringify(event))
         : this.#inMemory(from)
-    let bytes = 0
-    const fitting = events.findIndex((text) => (bytes += text.length) > MAX_BATCH_BYTES)
-    const chosen = fitting < 0 ? events : events.slice(0, Math.max(1, fitting))
+    const chosen: string[] = []
+    let size = 0
+    for (const text of events) {
+      size += text.length
+      if (chosen.length > 0 && size > MAX_BATCH_BYTES) break
+      chosen.push(text)
+    }
     return { first: from, next: from + chosen.length, events: `[${chosen.join(',')}]` }
   }
 

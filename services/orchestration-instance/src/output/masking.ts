@@ -42,7 +42,8 @@ export class Masker {
   #occurrences(text: string): [number, number][] {
     const found: [number, number][] = []
     for (const needle of this.#needles) {
-      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1)) found.push([at, at + needle.length])
+      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1))
+        found.push([at, at + needle.length])
     }
     found.sort(([a], [b]) => a - b)
     const merged: [number, number][] = []
@@ -66,7 +67,11 @@ export class Masker {
 }
 
 function* formsOf(value: string): Generator<string> {
-  for (const text of new Set([value, ...value.split(/[\r\n]+/), ...value.split(/[\r\n]+/).map((line) => line.trim())])) {
+  for (const text of new Set([
+    value,
+    ...value.split(/[\r\n]+/),
+    ...value.split(/[\r\n]+/).map((line) => line.trim()),
+  ])) {
     if (text.length < MIN_SENSITIVE_LENGTH) continue
     for (const form of new Set([...plainForms(text), ...base64Forms(text)])) {
       // Output is masked line by line, so what spans lines is never found.
@@ -85,7 +90,7 @@ function* plainForms(text: string): Generator<string> {
   const encoded = encodeURIComponent(bytes.toString('utf8'))
   yield encoded
   yield encoded.replaceAll('%20', '+')
-  yield encoded.replace(/%[0-9A-F]{2}/g, (escape) => escape.toLowerCase())
+  yield encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())
   const hex = bytes.toString('hex')
   yield hex
   yield hex.toUpperCase()
@@ -105,7 +110,7 @@ function* base64Forms(text: string): Generator<string> {
     yield encoded
     yield padded
     for (const width of BASE64_WIDTHS) {
-      if (encoded.length > width) for (let at = 0; at < encoded.length; at += width) yield encoded.slice(at, at + width)
+      if (padded.length > width) for (let at = 0; at < padded.length; at += width) yield padded.slice(at, at + width)
     }
   }
 }

@@ -111,16 +111,21 @@ export class HostedRun {
   /** Begins, unless it was killed before. */
   start(): void {
     if (this.#killed) return
-    const { logger, post, parallelLimit, fatal } = this.#hosting
-    const events = this.#events
+    const { logger, post } = this.#hosting
     this.#sender = new Sender({
-      log: events,
+      log: this.#events,
       post: (firstEvent, batch) => post(this.ref, firstEvent, batch),
       onFenced: this.#hooks.onFenced,
       logger: logger.child(this.ref),
     })
     void this.#sender.delivered.then(this.#hooks.onDelivered)
-    if (this.#progress.finished) return this.#sender.complete()
+    if (this.#progress.finished) this.#sender.complete()
+    else this.#startRun()
+  }
+
+  #startRun(): void {
+    const { parallelLimit, fatal } = this.#hosting
+    const events = this.#events
     const values = new StepValues(this.#spec)
     this.#run = new Run({
       spec: this.#spec,
@@ -179,7 +184,8 @@ export class HostedRun {
     const events = this.#events
     let seenAt = Number.NEGATIVE_INFINITY
     return {
-      onHostKey: (host_key: string) => events.emit({ type: 'host_key', at: new Date().toISOString(), target, host_key }),
+      onHostKey: (host_key: string) =>
+        events.emit({ type: 'host_key', at: new Date().toISOString(), target, host_key }),
       onSeen: () => {
         if (this.#killed || performance.now() - seenAt < SEEN_EVERY_MS) return
         seenAt = performance.now()

@@ -75,7 +75,12 @@ export class Progress {
         break
       case 'step_started':
         this.fenced = false
-        this.openTries.set(keyOf(event), { ...stepOf(event), attempt: event.attempt, startedAt: event.at, failed: false })
+        this.openTries.set(keyOf(event), {
+          ...stepOf(event),
+          attempt: event.attempt,
+          startedAt: event.at,
+          failed: false,
+        })
         this.tries.set(keyOf(event), event.attempt + 1)
         break
       case 'step_ended':

@@ -30,7 +30,12 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
     if (mayRetry(spec, open) && !stopping()) {
       if (open.failed) continue
       const tries = (spec.actions[open.action]?.max_retries ?? 0) + 1
-      say(events, 'warning', open, `${wording.place(open)} failed: ${reason}; next try (${open.attempt + 2} of ${tries})`)
+      say(
+        events,
+        'warning',
+        open,
+        `${wording.place(open)} failed: ${reason}; next try (${open.attempt + 2} of ${tries})`,
+      )
       events.note({ failed_try: [open.target, open.action, open.attempt] })
     } else {
       endFailed(open, reason, { progress, events, wording })

@@ -2,7 +2,7 @@ import type { RunSpec } from '@slipway/contracts'
 import { Schedule, type StepRef } from '@slipway/domain'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
-import { Kill, KILL_GRACE_MS } from '../transports/transport.ts'
+import { KILL_GRACE_MS, Kill } from '../transports/transport.ts'
 import { keyOf, type Progress } from './progress.ts'
 import { resolveInterruption } from './resume.ts'
 import type { StepValues } from './step-values.ts'
@@ -86,8 +86,8 @@ export class Run {
 
   start(): void {
     const { remainingMs } = this.#options
-    if (remainingMs !== null && remainingMs <= 0) return this.#runOutOfTime()
-    if (remainingMs !== null) this.#callOffDeadline = after(remainingMs, () => this.#runOutOfTime())
+    if (remainingMs !== null && remainingMs <= 0) this.#runOutOfTime()
+    else if (remainingMs !== null) this.#callOffDeadline = after(remainingMs, () => this.#runOutOfTime())
     this.#advance()
   }
 
@@ -208,7 +208,7 @@ export class Run {
   }
 
   #runOutOfTime(): void {
-    if (this.#schedule.phase !== 'running') return this.#advance()
+    if (this.#schedule.phase !== 'running') return
     const reason = deploymentTimedOut(this.#options.spec)
     this.#firstFailure ??= capitalized(reason)
     this.#schedule.stop(reason)

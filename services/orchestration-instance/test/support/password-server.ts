@@ -50,11 +50,11 @@ export class PasswordServer {
       if (context.username === this.#username && password === this.#password) context.accept()
       else context.reject([this.method])
     }
-    if (context.method === 'password' && this.method === 'password') return judge(context.password)
-    if (context.method !== 'keyboard-interactive' || this.method !== 'keyboard-interactive') {
-      return context.reject([this.method])
+    if (context.method !== this.method) context.reject([this.method])
+    else if (context.method === 'password') judge(context.password)
+    else if (context.method === 'keyboard-interactive') {
+      context.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) => judge(answer))
     }
-    context.prompt([{ prompt: 'Password: ', echo: false }], ([answer]) => judge(answer))
   }
 }
 

@@ -48,7 +48,11 @@ export class Fifos {
     const reader = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const writer = await open(file, constants.O_WRONLY)
     await unlink(file)
-    return { reader: new Socket({ fd: reader, readable: true, writable: false }), writer, closeWriter: () => close(writer) }
+    return {
+      reader: new Socket({ fd: reader, readable: true, writable: false }),
+      writer,
+      closeWriter: () => close(writer),
+    }
   }
 
   async #make(): Promise<void> {

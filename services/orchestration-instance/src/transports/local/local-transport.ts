@@ -5,11 +5,11 @@ import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { OutputPump } from '../output-pump.ts'
 import {
+  CONFIRM_MS,
   type Command,
   type CommandEnd,
   CommandError,
   type CommandIo,
-  CONFIRM_MS,
   graceOf,
   INTERPRETER_CALLS,
   type Transport,

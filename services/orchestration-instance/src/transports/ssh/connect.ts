@@ -15,7 +15,11 @@ export interface Connected {
 }
 
 /** Opens a connection. Throws CommandError saying what is wrong; an aborted one throws the signal's reason. */
-export async function connect(address: SshAddress, known: KnownHostKey | null, signal: AbortSignal): Promise<Connected> {
+export async function connect(
+  address: SshAddress,
+  known: KnownHostKey | null,
+  signal: AbortSignal,
+): Promise<Connected> {
   const attempts = known?.algorithms ?? [null]
   let seen: Buffer | null = null
   for (const algorithms of attempts) {
@@ -67,21 +71,25 @@ function tryToConnect(
       client.setNoDelay(true)
     } catch (error) {
       // The library's own text may quote what it could not read.
-      const what = /key/i.test((error as Error).message) ? 'the private key cannot be read' : 'the settings are not valid'
+      const what = /key/i.test((error as Error).message)
+        ? 'the private key cannot be read'
+        : 'the settings are not valid'
       reject(new CommandError(`no connection to ${endpoint} as ${address.username}: ${what}`))
     }
   })
-  return attempt.finally(() => signal.removeEventListener('abort', onAbort)).then(
-    (result) => {
-      client.removeAllListeners()
-      if (!('client' in result)) discard(client)
-      return result
-    },
-    (error) => {
-      discard(client)
-      throw error
-    },
-  )
+  return attempt
+    .finally(() => signal.removeEventListener('abort', onAbort))
+    .then(
+      (result) => {
+        client.removeAllListeners()
+        if (!('client' in result)) discard(client)
+        return result
+      },
+      (error) => {
+        discard(client)
+        throw error
+      },
+    )
 }
 
 /** Later words of a connection that is given up are of no interest, but must not become uncaught errors. */

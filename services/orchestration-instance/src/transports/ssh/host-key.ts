@@ -29,7 +29,12 @@ export class KnownHostKey {
     const words = text.trim().split(/\s+/)
     const at = words.findIndex((word) => TYPES.includes(word))
     const key = at >= 0 ? Buffer.from(words[at + 1] ?? '', 'base64') : null
-    this.fingerprint = key ? fingerprint(key) : `SHA256:${text.trim().replace(/^SHA256:/i, '').replace(/=+$/, '')}`
+    this.fingerprint = key
+      ? fingerprint(key)
+      : `SHA256:${text
+          .trim()
+          .replace(/^SHA256:/i, '')
+          .replace(/=+$/, '')}`
     this.algorithms = (at >= 0 ? [words[at] as string] : TYPES).map((type) => ALGORITHMS_OF_TYPE[type] ?? [type])
   }
 

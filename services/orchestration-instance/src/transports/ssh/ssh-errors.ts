@@ -16,7 +16,8 @@ export function connectProblem(error: ConnectError, address: SshAddress): string
   if (error.level === 'client-timeout' || error.code === 'ETIMEDOUT') return `no answer from ${endpoint}`
   if (error.code === 'ECONNREFUSED') return `connection refused by ${endpoint}`
   if (error.code === 'ECONNRESET') return `connection closed by ${endpoint} before it was established`
-  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN') return `the host name ${address.host} cannot be resolved`
+  if (error.code === 'ENOTFOUND' || error.code === 'EAI_AGAIN')
+    return `the host name ${address.host} cannot be resolved`
   if (typeof error.code === 'string') return `${endpoint} cannot be reached (${error.code})`
   return `no connection to ${endpoint}: ${error.message.slice(0, 200)}`
 }

@@ -1,10 +1,10 @@
 import type { Client, ClientChannel } from 'ssh2'
 import {
+  CONFIRM_MS,
   type Command,
   type CommandEnd,
   CommandError,
   type CommandIo,
-  CONFIRM_MS,
   graceOf,
   type Transport,
   whenAborted,
@@ -71,7 +71,9 @@ export class SshTransport implements Transport {
     try {
       return await openShell(client)
     } catch (error) {
-      throw new CommandError(`${endpointOf(this.#options.address)} refuses to run commands: ${(error as Error).message}`)
+      throw new CommandError(
+        `${endpointOf(this.#options.address)} refuses to run commands: ${(error as Error).message}`,
+      )
     }
   }
 
@@ -138,7 +140,10 @@ export class SshTransport implements Transport {
     if (preamble.includes(`${failed} directory`)) return `no directory for the command can be made on ${endpoint}`
     if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
     if (!exit.end) return `connection to ${endpoint} was lost before the command started`
-    const said = preamble.replace(/\p{Cc}+/gu, ' ').trim().slice(-200)
+    const said = preamble
+      .replace(/\p{Cc}+/gu, ' ')
+      .trim()
+      .slice(-200)
     const { username } = this.#options.address
     return `${endpoint} started no shell for ${username} (exit code ${exit.end.exitCode})${said && `: ${said}`}`
   }

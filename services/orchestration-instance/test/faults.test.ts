@@ -1,0 +1,288 @@
+import { randomUUID } from 'node:crypto'
+import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { RunSpec } from '@slipway/contracts'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { processesWith } from './support/processes.ts'
+import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
+
+let bridge: FakeBridge
+let instance: InstanceProcess
+
+beforeEach(async () => {
+  bridge = new FakeBridge()
+  await bridge.listen()
+  instance = new InstanceProcess(bridge)
+})
+
+afterEach(async () => {
+  await instance.remove()
+  await bridge.close()
+  expect(bridge.problems).toEqual([])
+})
+
+/** Every script notes its starts here, where no journal can be wrong about them. */
+function witness() {
+  const file = path.join(instance.folder, `${randomUUID()}.witness`)
+  return {
+    note: `echo "$SLIPWAY_STEP@$SLIPWAY_TARGET_NAME $SLIPWAY_ATTEMPT" >>${file}`,
+    starts: () => {
+      try {
+        return readFileSync(file, 'utf8').trimEnd().split('\n')
+      } catch {
+        return []
+      }
+    },
+  }
+}
+
+function lineNumbers(spec: RunSpec): number[] {
+  return bridge.lines(spec).map(({ line }) => line)
+}
+
+function expectGapless(spec: RunSpec): void {
+  expect(lineNumbers(spec)).toEqual(lineNumbers(spec).map((_, index) => index))
+}
+
+test('killed in the middle of a command, nothing lives on; started again, the run goes on and repeats no try', async () => {
+  await instance.start()
+  const mark = randomUUID()
+  const { note, starts } = witness()
+  const spec = specOf({
+    targets: ['one', 'two'],
+    actions: [
+      { name: 'a', script: `${note}; echo a` },
+      {
+        name: 'b',
+        script: `${note}; echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || { sh -c 'sleep 600 & sleep 600' & sleep 600; }`,
+        max_retries: 1,
+        env: { MARK: mark },
+      },
+    ],
+    options: { target_mode: 'parallel' },
+  })
+  await bridge.handOver(spec)
+  await eventually('b runs on both targets', () => bridge.output(spec).filter((text) => text === 'up').length === 2)
+  await instance.end('SIGKILL')
+  await eventually('no command lives', () => processesWith(mark).length === 0)
+
+  await instance.start()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect([...starts()].sort()).toEqual(['a@one 0', 'a@two 0', 'b@one 0', 'b@one 1', 'b@two 0', 'b@two 1'])
+  const told = bridge.lines(spec).filter(({ stream }) => stream === 'system')
+  expect(told.map(({ text }) => text).sort()).toEqual([
+    'b on one failed: the instance was restarted while the command ran; next try (2 of 2)',
+    'b on two failed: the instance was restarted while the command ran; next try (2 of 2)',
+  ])
+  expectGapless(spec)
+  expect(bridge.enrolments).toHaveLength(1)
+})
+
+test('without tries left, the interrupted command has failed and the run ends by its strategy', async () => {
+  await instance.start()
+  const { note, starts } = witness()
+  const spec = specOf({
+    actions: [
+      { name: 'a', script: note, rollback_script: 'echo undone' },
+      { name: 'b', script: `${note}; echo up; sleep 600` },
+      { name: 'c', script: note },
+    ],
+    options: { rollback_strategy: 'all_executed' },
+  })
+  await bridge.handOver(spec)
+  await eventually('b runs', () => bridge.output(spec).includes('up'))
+  await instance.end('SIGKILL')
+  await instance.start()
+  expect(await bridge.finished(spec)).toMatchObject({
+    outcome: 'rolled_back',
+    error_message: 'Action "b" failed on target "one": the instance was restarted while the command ran',
+  })
+  expect(starts()).toEqual(['a@one 0', 'b@one 0'])
+  expect(bridge.output(spec)).toContain('undone')
+  expect(bridge.eventsOf(spec, 'steps_skipped')).toMatchObject([{ steps: [[0, 2]] }])
+})
+
+test('killed again and again at any moment, with a bridge that loses answers: each try starts at most once', async () => {
+  const { note, starts } = witness()
+  const spec = specOf({
+    targets: ['one', 'two', 'three'],
+    actions: ['a', 'b', 'c', 'd'].map((name) => ({
+      name,
+      script: `${note}; i=0; while [ $i -lt 50 ]; do echo "$SLIPWAY_STEP $i"; i=$((i+1)); done; sleep 0.2`,
+      max_retries: 10,
+    })),
+    options: { target_mode: { rolling: { batch_size: 2 } } },
+  })
+  await instance.start()
+  await bridge.handOver(spec)
+  for (let round = 1; round <= 4; round++) {
+    await eventually('it goes on', () => starts().length > round)
+    bridge.losesAnswers = round % 2 === 0
+    await instance.end('SIGKILL')
+    await instance.start()
+  }
+  bridge.losesAnswers = false
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(new Set(starts()).size).toBe(starts().length)
+  expect(bridge.eventsOf(spec, 'step_ended').map(({ state }) => state)).toEqual(new Array(12).fill('completed'))
+  for (const { target, action, attempt } of bridge.eventsOf(spec, 'step_ended')) {
+    const own = bridge
+      .eventsOf(spec, 'step_started')
+      .filter((event) => event.target === target && event.action === action)
+    expect(own.map((event) => event.attempt)).toEqual(Array.from({ length: attempt + 1 }, (_, index) => index))
+  }
+  expectGapless(spec)
+  await eventually('its journal is gone', () => journals().length === 0)
+}, 60_000)
+
+test('a last line of the journal that is torn is left out', async () => {
+  await instance.start()
+  const spec = specOf({ actions: [{ script: 'echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }] })
+  await bridge.handOver(spec)
+  await eventually('it runs', () => bridge.output(spec).includes('up'))
+  await instance.end('SIGKILL')
+  appendFileSync(path.join(instance.folder, 'journals', journals()[0] ?? ''), '{"n":99,"event":{"type":"fini')
+  await instance.start()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expectGapless(spec)
+})
+
+test('a run that went to another instance meanwhile does not go on here', async () => {
+  await instance.start()
+  const { note, starts } = witness()
+  const spec = specOf({ actions: [{ script: `${note}; sleep 600`, max_retries: 3 }] })
+  await bridge.handOver(spec)
+  await eventually('it runs', () => starts().length === 1)
+  await instance.end('SIGKILL')
+  bridge.disowned.push(spec)
+  await instance.start()
+  await eventually('its journal is gone', () => journals().length === 0)
+  expect(starts()).toHaveLength(1)
+})
+
+test('without a bridge for too long it kills its commands; when the lease is still its own, the run goes on', async () => {
+  // Fenced eight seconds before that.
+  bridge.lostAfterSeconds = 10
+  await instance.start()
+  const mark = randomUUID()
+  const { note, starts } = witness()
+  const spec = specOf({
+    actions: [
+      {
+        name: 'a',
+        script: `${note}; echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600`,
+        max_retries: 1,
+        env: { MARK: mark },
+      },
+    ],
+  })
+  await bridge.handOver(spec)
+  await eventually('it runs', () => bridge.output(spec).includes('up'))
+  await bridge.close()
+  await eventually('its command is gone', () => processesWith(mark).length === 0)
+  expect(instance.isRunning).toBe(true)
+  await bridge.listen()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(starts()).toEqual(['a@one 0', 'a@one 1'])
+  expect(bridge.lines(spec).map(({ text }) => text)).toContain(
+    'a on one failed: the instance lost contact with Slipway and killed the command; next try (2 of 2)',
+  )
+  expectGapless(spec)
+})
+
+test('a bridge that is away for a while costs nothing; a lost credential is replaced', async () => {
+  await instance.start()
+  const spec = specOf({ actions: [{ script: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done' }] })
+  await bridge.handOver(spec)
+  await eventually('it runs', () => bridge.output(spec).includes('1'))
+  await bridge.close()
+  bridge.credential = 'another one'
+  await bridge.listen()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(bridge.output(spec)).toEqual(['1', '2', '3', '4', '5', '6'])
+  expect(bridge.enrolments.length).toBeGreaterThan(1)
+  expect(new Set(bridge.enrolments.map(({ callback_token }) => callback_token)).size).toBe(1)
+})
+
+test('while the bridge takes nothing, commands wait with their output instead of filling the memory', async () => {
+  await instance.start()
+  bridge.takesNoEvents = true
+  const total = 60_000
+  const { note, starts } = witness()
+  const line = 'x'.repeat(500)
+  const spec = specOf({
+    actions: [
+      {
+        name: 'a',
+        script: `i=0; while [ $i -lt ${total} ]; do echo ${line}; i=$((i+1)); done; ${note}`,
+        timeout_seconds: 120,
+      },
+    ],
+  })
+  await bridge.handOver(spec)
+  const size = () =>
+    journals().reduce((sum, name) => sum + statSync(path.join(instance.folder, 'journals', name)).size, 0)
+  let last = -1
+  await eventually('the journal no longer grows', async () => {
+    const before = last
+    last = size()
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    return last > 8_000_000 && last === before
+  })
+  expect(last).toBeLessThan(16_000_000)
+  expect(starts()).toEqual([])
+  bridge.takesNoEvents = false
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(bridge.output(spec)).toHaveLength(total)
+  expectGapless(spec)
+}, 90_000)
+
+test('stopped by a signal it lets commands end, and what it has to kill goes on after the restart', async () => {
+  await instance.start()
+  const mark = randomUUID()
+  const { note, starts } = witness()
+  const spec = specOf({
+    targets: ['quick', 'slow'],
+    actions: [
+      {
+        name: 'a',
+        script: `${note}; echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || [ "$SLIPWAY_TARGET_NAME" = quick ] && exec sleep 2; sleep 600`,
+        max_retries: 1,
+        env: { MARK: mark },
+      },
+    ],
+    options: { target_mode: 'parallel' },
+  })
+  await bridge.handOver(spec)
+  await eventually('both run', () => bridge.output(spec).length === 2)
+  expect(await instance.end('SIGTERM')).toBe(0)
+  expect(processesWith(mark)).toEqual([])
+  await instance.start()
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect([...starts()].sort()).toEqual(['a@quick 0', 'a@slow 0', 'a@slow 1'])
+}, 60_000)
+
+test('its identity is its own, and secrets lie nowhere in clear', async () => {
+  await instance.start()
+  expect(statSync(path.join(instance.folder, 'identity.json')).mode & 0o777).toBe(0o600)
+  const secret = `hunter2-${randomUUID()}`
+  const spec = specOf({
+    sensitive: ['password'],
+    override_variables: { password: secret },
+    actions: [{ script: 'echo "$SLIPWAY_VAR_PASSWORD"; sleep 600' }],
+  })
+  await bridge.handOver(spec)
+  await eventually('it runs', () => bridge.output(spec).length === 1)
+  const [name = ''] = journals()
+  const file = path.join(instance.folder, 'journals', name)
+  expect(statSync(file).mode & 0o777).toBe(0o600)
+  expect(readFileSync(file, 'utf8')).not.toContain(secret)
+  expect(instance.output).not.toContain(secret)
+})
+
+function journals(): string[] {
+  return readdirSync(path.join(instance.folder, 'journals'))
+}

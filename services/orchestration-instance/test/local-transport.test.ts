@@ -1,0 +1,133 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { LocalTransport } from '../src/transports/local/local-transport.ts'
+import { type Command, Kill } from '../src/transports/transport.ts'
+import { processesWith } from './support/processes.ts'
+import { eventually } from './support/wait.ts'
+
+const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-local-'))
+const transport = new LocalTransport(folder)
+
+afterAll(() => {
+  transport.shutDown()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function start(script: string, options: Partial<Command> = {}) {
+  const output = { stdout: '', stderr: '' }
+  const abort = new AbortController()
+  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, ...options }
+  const io = {
+    onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
+      output[stream] += chunk.toString('utf8')
+    },
+  }
+  return { output, abort, end: transport.run(command, io, abort.signal) }
+}
+
+test('exit codes, signals and both streams arrive as they are, also when opened by name', async () => {
+  const command = start('echo out; echo err >&2; echo named >/dev/stderr; echo tee | tee /dev/stdout; exit 9')
+  expect(await command.end).toEqual({ exitCode: 9, signal: null, confirmed: true })
+  expect(command.output).toEqual({ stdout: 'out\ntee\ntee\n', stderr: 'err\nnamed\n' })
+  expect(await start('kill -SEGV $$').end).toEqual({ exitCode: null, signal: 'SIGSEGV', confirmed: true })
+})
+
+test('each command has a fresh directory, which is gone afterwards', async () => {
+  const command = start('ls -A; pwd; touch left; mkdir sub; cd sub')
+  await command.end
+  const directory = command.output.stdout.trim()
+  expect(path.dirname(path.dirname(directory))).toBe(folder)
+  expect(existsSync(path.dirname(directory))).toBe(false)
+  const own = start('pwd', { workingDirectory: folder })
+  await own.end
+  expect(own.output.stdout).toBe(`${folder}\n`)
+  const inside = start('pwd', { workingDirectory: 'a/b' })
+  await inside.end
+  expect(inside.output.stdout.trim()).toMatch(/\/work\/a\/b$/)
+})
+
+test.each([
+  ['bash', 'a=(x y); [[ -n $V ]] && echo "y-$V"'],
+  ['python3', 'import os; print("y-" + os.environ["V"])'],
+  ['node', 'console.log("y-" + process.env.V)'],
+] as const)('%s runs the script', async (interpreter, script) => {
+  const command = start(script, { interpreter, environment: { V: 'é' } })
+  expect(await command.end).toMatchObject({ exitCode: 0 })
+  expect(command.output.stdout).toBe('y-é\n')
+})
+
+test('what keeps a command from starting is said clearly', async () => {
+  await expect(start('', { workingDirectory: '/no/such' }).end).rejects.toThrow(
+    'the working directory /no/such does not exist on the instance',
+  )
+  await expect(start('', { interpreter: 'pwsh' }).end).rejects.toThrow(
+    'the interpreter pwsh was not found on the instance',
+  )
+  await expect(start('', { environment: { BIG: 'x'.repeat(200_000) } }).end).rejects.toThrow(
+    'its variables are too large for an environment',
+  )
+})
+
+test('a daemon may stay and keep the streams; what stays in the group may not', async () => {
+  const [daemon, leftover] = [randomUUID(), randomUUID()]
+  const command = start(`MARK=${leftover} sleep 600 & MARK=${daemon} setsid sleep 600 & echo done`)
+  expect(await command.end).toMatchObject({ exitCode: 0 })
+  expect(command.output.stdout).toBe('done\n')
+  await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
+  const [survivor] = processesWith(daemon)
+  expect(survivor).toBeGreaterThan(0)
+  process.kill(survivor as number, 'SIGKILL')
+})
+
+test('a kill gives the whole group its time, then ends it', async () => {
+  const mark = randomUUID()
+  const polite = `sh -c 'trap "echo bye; exit 3" TERM; echo up; while :; do sleep 0.05; done'`
+  const command = start(`export MARK=${mark}; ${polite}`)
+  await eventually('it runs', () => command.output.stdout === 'up\n')
+  command.abort.abort(new Kill('cancelled', 10_000))
+  expect(await command.end).toMatchObject({ confirmed: true })
+  expect(command.output.stdout).toBe('up\nbye\n')
+
+  const stubborn = start(`export MARK=${mark}; trap '' TERM; (sh -c 'sleep 600 & sleep 600' &); echo up; sleep 600`)
+  await eventually('it runs', () => stubborn.output.stdout === 'up\n')
+  stubborn.abort.abort(new Kill('cancelled', 500))
+  expect(await stubborn.end).toEqual({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+  await eventually('nothing is left', () => processesWith(mark).length === 0)
+})
+
+test('a kill that comes before the start keeps the command from starting', async () => {
+  const mark = path.join(folder, 'never')
+  const command = start(`touch ${mark}`)
+  command.abort.abort(new Kill('cancelled', 0))
+  await command.end.catch(() => {})
+  expect(existsSync(mark)).toBe(false)
+})
+
+test('output that is taken slowly is taken whole, and makes the command wait', async () => {
+  let length = 0
+  let most = 0
+  const count = path.join(folder, 'written')
+  const command = {
+    script: `i=0; while [ $i -lt 40 ]; do head -c 50000 /dev/zero | tr "\\0" x; i=$((i+1)); echo $i >${count}; done`,
+    interpreter: 'sh' as const,
+    environment: {},
+    workingDirectory: null,
+  }
+  const io = {
+    onOutput: async (_stream: string, chunk: Buffer) => {
+      length += chunk.length
+      most = Math.max(most, chunk.length)
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    },
+  }
+  expect(await transport.run(command, io, new AbortController().signal)).toMatchObject({ exitCode: 0 })
+  expect(length).toBe(2_000_000)
+  expect(most).toBeLessThanOrEqual(1_000_000)
+})
+
+test('nothing is left in the folder but pipes for the next commands', () => {
+  expect(readdirSync(folder).filter((name) => !/^(fifo-|never|written)/.test(name))).toEqual([])
+})

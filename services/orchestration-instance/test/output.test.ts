@@ -1,0 +1,150 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { LineSplitter } from '../src/output/line-splitter.ts'
+import { Masker } from '../src/output/masking.ts'
+import { Tail } from '../src/output/tail.ts'
+
+const nothing = new Masker([])
+
+/** The lines of an output that comes in these chunks. */
+function linesOf(chunks: readonly Buffer[], masker = nothing) {
+  const splitter = new LineSplitter(masker)
+  return [...chunks.flatMap((chunk) => splitter.write(chunk)), ...splitter.end()]
+}
+
+/** Cuts bytes at these places. */
+function cut(bytes: Buffer, places: readonly number[]): Buffer[] {
+  const sorted = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
+  return [0, ...sorted].map((start, index) => bytes.subarray(start, sorted[index] ?? bytes.length))
+}
+
+const places = fc.array(fc.nat({ max: 1_000_000 }), { maxLength: 12 })
+
+describe('lines', () => {
+  test('are the same however the output is cut into chunks', () => {
+    const pieces = fc.constantFrom('a', 'é', '😀', '\n', '\r\n', '\0', 'secret-value', 'x'.repeat(40_000), '\uFEFF')
+    fc.assert(
+      fc.property(fc.array(pieces, { maxLength: 14 }), places, (text, at) => {
+        const bytes = Buffer.from(text.join(''))
+        const masker = new Masker(['secret-value'])
+        expect(linesOf(cut(bytes, at), masker)).toEqual(linesOf([bytes], masker))
+      }),
+    )
+  })
+
+  test('put together are what was written', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), places, (text, at) => {
+        const lines = linesOf(cut(Buffer.from(text), at)).map((line) => line.text)
+        const written = text.replaceAll('\0', '\uFFFD')
+        expect(lines.join('\n')).toBe(written.endsWith('\n') ? written.slice(0, -1) : written)
+      }),
+    )
+  })
+
+  test('bytes that are no UTF-8 become U+FFFD, also at the very end', () => {
+    expect(linesOf([Buffer.from([0x61, 0xff, 0x62, 0xc3])])).toEqual([{ text: 'a\uFFFDb\uFFFD', split: false }])
+  })
+
+  test('one without end is given out in pieces of 64 KiB, and does not fill the memory', () => {
+    const splitter = new LineSplitter(new Masker(['secret-value']))
+    const chunk = Buffer.from('0123456789'.repeat(10_000))
+    const pieces = Array.from({ length: 50 }, () => splitter.write(chunk)).flat()
+    expect(pieces.length).toBe(Math.floor(5_000_000 / 65_536))
+    expect(new Set(pieces.map(({ text, split }) => `${text.length} ${split}`))).toEqual(new Set(['65536 true']))
+    expect([...pieces, ...splitter.end()].map(({ text }) => text).join('')).toBe('0123456789'.repeat(500_000))
+  })
+
+  test('a value across the border of two pieces of a long line is hidden', () => {
+    for (const before of [65_530, 65_536, 100_000, 131_065]) {
+      const text = `${'x'.repeat(before)}secret-value${'y'.repeat(200_000)}`
+      const chunks = Buffer.from(text)
+      for (const size of [1_000, 65_536, 1_000_000]) {
+        const cuts = Array.from({ length: Math.ceil(chunks.length / size) }, (_, index) =>
+          chunks.subarray(index * size, (index + 1) * size),
+        )
+        const joined = linesOf(cuts, new Masker(['secret-value'])).map((line) => line.text)
+        expect(joined.join('')).toBe(`${'x'.repeat(before)}***${'y'.repeat(200_000)}`)
+      }
+    }
+  })
+})
+
+describe('masking', () => {
+  test('finds the value in the forms in which programs print it', () => {
+    const value = `p@ss 'w"ö\\rd/+`
+    const masker = new Masker([value])
+    const bytes = Buffer.from(value)
+    const forms = [
+      value,
+      JSON.stringify(value).slice(1, -1),
+      encodeURIComponent(value),
+      encodeURIComponent(value).toLowerCase(),
+      new URLSearchParams({ v: value }).toString().slice(2).replaceAll('%27', "'"),
+      bytes.toString('hex'),
+      bytes.toString('hex').toUpperCase(),
+      bytes.toString('base64'),
+      bytes.toString('base64url'),
+      value.replaceAll("'", "'\\''"),
+    ]
+    for (const form of forms) expect(masker.mask(`<${form}>`)).toBe('<***>')
+    for (const before of ['', 'a', 'ab', 'abc']) {
+      for (const after of ['', 'z', 'yz']) {
+        const encoded = Buffer.from(before + value + after).toString('base64')
+        const masked = masker.mask(encoded)
+        // What is left holds less than a byte of the value at each end.
+        expect(masked.replace('***', '').length).toBeLessThanOrEqual(before.length + after.length + 8)
+        expect(masked).toContain('***')
+      }
+    }
+  })
+
+  test('hides every line of a value, but nothing shorter than four characters', () => {
+    const masker = new Masker(['first line\n  second line\r\nabc\n', 'xy'])
+    expect(['first line', 'second line', 'abc', 'xy'].map((text) => masker.mask(text))).toEqual([
+      '***',
+      '***',
+      'abc',
+      'xy',
+    ])
+  })
+
+  test('base64 of a long value is hidden line by line', () => {
+    const value = 'a long secret '.repeat(20)
+    const encoded = Buffer.from(value).toString('base64')
+    const masker = new Masker([value])
+    for (const width of [64, 76]) {
+      for (const line of encoded.match(new RegExp(`.{1,${width}}`, 'g')) ?? []) expect(masker.mask(line)).toBe('***')
+    }
+  })
+
+  test('leaves nothing of values that overlap, or that hold what looks like a pattern', () => {
+    expect(new Masker(['abcdef', 'defghi']).mask('-abcdefghi-')).toBe('-***-')
+    expect(new Masker(['abab']).mask('ababab')).toBe('***')
+    expect(new Masker(['a.*b$']).mask('a.*b$ axxb')).toBe('*** axxb')
+  })
+
+  test('no value of any kind is left in an output, however it is cut', () => {
+    const value = fc.string({ minLength: 4, maxLength: 12, unit: fc.constantFrom('a', 'b', '*', 'é', '😀') })
+    fc.assert(
+      fc.property(fc.array(value, { minLength: 1, maxLength: 3 }), fc.string(), places, (values, noise, at) => {
+        const plain = values.filter((text) => !text.includes('***'))
+        fc.pre(plain.length > 0)
+        const bytes = Buffer.from(`${noise}${plain.join(noise)}${noise}`)
+        for (const { text } of linesOf(cut(bytes, at), new Masker(plain))) {
+          for (const secret of plain) expect(text.replaceAll('***', '\n')).not.toContain(secret)
+        }
+      }),
+    )
+  })
+})
+
+test('a tail is the end of the output, without half a character at its beginning', () => {
+  const tail = new Tail()
+  expect(tail.text).toBe('')
+  for (let n = 0; n < 2_000; n++) tail.addLine(`line ${n}`)
+  expect(tail.text).toHaveLength(2_000)
+  expect(tail.text.endsWith('line 1998\nline 1999')).toBe(true)
+  tail.addLine(`😀${'x'.repeat(1_999)}`)
+  expect(tail.text).toBe('x'.repeat(1_999))
+})
