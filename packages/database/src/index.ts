@@ -1,4 +1,5 @@
 export type { PoolClient, QueryResultRow } from 'pg'
+export { type AuditEntry, recordAudit } from './audit.ts'
 export { createDatabase, type Database, type DatabaseOptions, isConnectionError, type Queryable } from './database.ts'
 export { Prisma, type PrismaClient } from './generated/client.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'

@@ -60,6 +60,7 @@ function operationObject(id: string, operation: Operation) {
     tags: [operation.tag],
     security: operation.access === 'public' ? [] : [{ [operation.access === 'sse' ? 'sseToken' : 'bearer']: [] }],
     ...(operation.access.includes(':') ? { 'x-permission': operation.access } : {}),
+    ...(operation.audit === undefined ? {} : { 'x-audit-action': operation.audit }),
     parameters: [...pathParameters(operation.path), ...queryParameters(operation)],
     ...(operation.body === undefined
       ? {}

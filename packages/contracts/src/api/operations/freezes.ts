@@ -1,0 +1,27 @@
+import * as catalog from '../catalog.ts'
+import { list, op } from './operation.ts'
+
+export const freezeOperations = {
+  listFreezes: list(
+    { path: '/deployment-freezes', summary: 'List freezes', tag: 'freezes', access: 'freezes:read' },
+    catalog.Freeze,
+  ),
+  createFreeze: op({
+    method: 'POST',
+    path: '/deployment-freezes',
+    audit: 'freeze.create',
+    summary: 'Forbid deployments for a time; global without tenant, environment and solution',
+    tag: 'freezes',
+    access: 'freezes:create',
+    body: catalog.CreateFreeze,
+    responses: { 201: catalog.Freeze },
+  }),
+  getFreeze: op({
+    method: 'GET',
+    path: '/deployment-freezes/{id}',
+    summary: 'Read a freeze',
+    tag: 'freezes',
+    access: 'freezes:read',
+    responses: { 200: catalog.Freeze },
+  }),
+} as const

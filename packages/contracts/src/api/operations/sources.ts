@@ -1,0 +1,80 @@
+import type { TSchema } from '@sinclair/typebox'
+import * as catalog from '../catalog.ts'
+import { list, op } from './operation.ts'
+
+const sources = <const K extends 'action' | 'sequence' | 'solution'>(
+  kind: K,
+  create: TSchema,
+  createVersion: TSchema,
+) => {
+  const tag = `${kind}s` as const
+  const access = <const A extends 'read' | 'create' | 'update'>(a: A) => `${kind}s:${a}` as const
+  return {
+    list: list({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, catalog.SourceListItem),
+    create: op({
+      method: 'POST',
+      path: `/${tag}`,
+      audit: `${kind}.create` as const,
+      summary: `Create ${kind === 'action' ? 'an' : 'a'} ${kind} with its first version`,
+      tag,
+      access: access('create'),
+      body: create,
+      responses: { 201: catalog.Source },
+    }),
+    get: op({
+      method: 'GET',
+      path: `/${tag}/{id}`,
+      summary: `Read ${kind === 'action' ? 'an' : 'a'} ${kind}`,
+      tag,
+      access: access('read'),
+      responses: { 200: catalog.Source },
+    }),
+    createVersion: op({
+      method: 'POST',
+      path: `/${tag}/{id}/versions`,
+      audit: `${kind}.publish` as const,
+      summary: 'Publish a version; a published version never changes',
+      tag,
+      access: access('update'),
+      body: createVersion,
+      responses: { 201: catalog.SourceVersion },
+    }),
+    listVersions: list(
+      { path: `/${tag}/{id}/versions`, summary: 'List versions', tag, access: access('read') },
+      catalog.SourceVersionListItem,
+    ),
+    getVersion: op({
+      method: 'GET',
+      path: `/${tag}/{id}/versions/{version}`,
+      summary: 'Read a version with its definition',
+      tag,
+      access: access('read'),
+      responses: { 200: catalog.SourceVersion },
+    }),
+  }
+}
+
+const actions = sources('action', catalog.CreateAction, catalog.CreateActionVersion)
+const sequences = sources('sequence', catalog.CreateSequence, catalog.CreateSequenceVersion)
+const solutions = sources('solution', catalog.CreateSolution, catalog.CreateSolutionVersion)
+
+export const sourceOperations = {
+  listActions: actions.list,
+  createAction: actions.create,
+  getAction: actions.get,
+  createActionVersion: actions.createVersion,
+  listActionVersions: actions.listVersions,
+  getActionVersion: actions.getVersion,
+  listSequences: sequences.list,
+  createSequence: sequences.create,
+  getSequence: sequences.get,
+  createSequenceVersion: sequences.createVersion,
+  listSequenceVersions: sequences.listVersions,
+  getSequenceVersion: sequences.getVersion,
+  listSolutions: solutions.list,
+  createSolution: solutions.create,
+  getSolution: solutions.get,
+  createSolutionVersion: solutions.createVersion,
+  listSolutionVersions: solutions.listVersions,
+  getSolutionVersion: solutions.getVersion,
+} as const
