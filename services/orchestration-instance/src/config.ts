@@ -19,11 +19,11 @@ export const config = Type.Object({
     description: 'Address on which the executor-bridge reaches the instance',
     examples: ['0.0.0.0'],
   }),
-  SLIPWAY_INSTANCE_PORT: portVariable({ default: 8085, description: 'Port on which the executor-bridge reaches it' }),
+  SLIPWAY_INSTANCE_PORT: portVariable({ default: 8083, description: 'Port on which the executor-bridge reaches it' }),
   SLIPWAY_INSTANCE_URL: urlVariable({
     schemes: ['http', 'https'],
     description: 'Base URL under which the executor-bridge reaches the instance',
-    examples: ['http://127.0.0.1:8085'],
+    examples: ['http://127.0.0.1:8083'],
   }),
   SLIPWAY_INSTANCE_CAPACITY: Type.Integer({
     default: 10,
@@ -59,7 +59,7 @@ export const config = Type.Object({
   SLIPWAY_BRIDGE_URL: urlVariable({
     schemes: ['http', 'https'],
     description: 'Base URL of the executor-bridge',
-    examples: ['http://127.0.0.1:8084'],
+    examples: ['http://127.0.0.1:8082'],
   }),
   SLIPWAY_ENROLMENT_TOKEN: secretVariable({
     description: 'With it the instance enrols at the executor-bridge, which has the same',

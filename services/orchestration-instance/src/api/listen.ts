@@ -9,7 +9,7 @@ export async function listen(app: Express, host: string, port: number): Promise<
     server.once('error', (error: NodeJS.ErrnoException) => {
       const taken = error.code === 'EADDRINUSE'
       const problem = taken ? `names ${host}:${port}, which is taken: choose another port` : `: ${error.message}`
-      reject(new ConfigurationError([{ variable: 'SLIPWAY_INSTANCE_PORT', problem, example: '8085' }]))
+      reject(new ConfigurationError([{ variable: 'SLIPWAY_INSTANCE_PORT', problem, example: '8083' }]))
     })
     server.listen(port, host, resolve)
   })

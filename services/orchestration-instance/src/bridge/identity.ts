@@ -23,6 +23,7 @@ interface Stored {
 export class Identity {
   readonly #file: string
   #stored: Stored
+  #saving: Promise<void> = Promise.resolve()
 
   private constructor(file: string, stored: Stored) {
     this.#file = file
@@ -62,7 +63,14 @@ export class Identity {
     await this.#save()
   }
 
-  async #save(): Promise<void> {
+  /** One after the other: they share the draft. */
+  #save(): Promise<void> {
+    const saved = this.#saving.then(() => this.#write())
+    this.#saving = saved.catch(() => {})
+    return saved
+  }
+
+  async #write(): Promise<void> {
     const draft = `${this.#file}.draft`
     const handle = await open(draft, 'w', 0o600)
     try {

@@ -1,0 +1,87 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { type Sshd, startSshd } from '@slipway/testing'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
+
+const bridge = new FakeBridge()
+const instance = new InstanceProcess(bridge)
+let sshd: Sshd
+
+beforeAll(async () => {
+  sshd = await startSshd()
+  await bridge.listen()
+  await instance.start()
+})
+
+afterAll(async () => {
+  await instance.remove()
+  await bridge.close()
+  await sshd.stop()
+  expect(bridge.problems).toEqual([])
+})
+
+function target(name: string) {
+  const { port, username, privateKey: private_key } = sshd
+  return { name, connection: { type: 'ssh' as const, host: '127.0.0.1', port, username, private_key } }
+}
+
+test('a run on ssh targets reports host keys and targets, and undoes what failed there', async () => {
+  const spec = specOf({
+    targets: [target('one'), target('two')],
+    override_variables: { greeting: `it's` },
+    actions: [
+      { script: 'echo {{ greeting }} "$SLIPWAY_VAR_GREETING" "$SLIPWAY_TARGET_NAME"', rollback_script: 'echo undone' },
+      { script: '[ "$SLIPWAY_TARGET_NAME" = one ]' },
+    ],
+    options: { target_mode: 'parallel', rollback_strategy: 'failed_target_only' },
+  })
+  await bridge.handOver(spec)
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'rolled_back' })
+  expect([...bridge.output(spec)].sort()).toEqual([`it's it's one`, `it's it's two`, 'undone'])
+  expect(
+    bridge
+      .eventsOf(spec, 'host_key')
+      .map(({ target: index }) => index)
+      .sort(),
+  ).toEqual([0, 1])
+  expect(
+    bridge
+      .eventsOf(spec, 'target_seen')
+      .map(({ target: index }) => index)
+      .sort(),
+  ).toEqual([0, 1])
+  expect(bridge.eventsOf(spec, 'host_key')[0]?.host_key).toMatch(/^ssh-ed25519 AAAA/)
+})
+
+test('a cut link is a failed try, and the next one connects anew', async () => {
+  const spec = specOf({
+    targets: [target('one')],
+    actions: [{ script: 'echo "server $PPID"; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }],
+  })
+  await bridge.handOver(spec)
+  const server = await eventually('it runs', () => /^server (\d+)$/.exec(bridge.output(spec)[0] ?? '')?.[1])
+  process.kill(Number(server), 'SIGKILL')
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  const [told] = bridge.lines(spec).filter(({ stream }) => stream === 'system')
+  expect(told?.text).toBe(
+    `action-0 on one failed: connection to 127.0.0.1:${sshd.port} was lost while the command ran; next try (2 of 2) in 1 s`,
+  )
+  // The key seen first is the one expected since.
+  expect(bridge.eventsOf(spec, 'host_key')).toHaveLength(1)
+})
+
+test('a changed host key fails the step with both fingerprints', async () => {
+  const first = specOf({ targets: [target('one')], actions: [{ script: 'true' }] })
+  await bridge.handOver(first)
+  await bridge.finished(first)
+  const host_key = bridge.eventsOf(first, 'host_key')[0]?.host_key ?? ''
+  await sshd.changeHostKey()
+  const { name, connection } = target('one')
+  const spec = specOf({ targets: [{ name, connection: { ...connection, host_key } }], actions: [{ script: 'true' }] })
+  await bridge.handOver(spec)
+  expect((await bridge.finished(spec)).error_message).toMatch(
+    /^Action "action-0" failed on target "one": host key of 127\.0\.0\.1:\d+ changed: expected SHA256:\S+, got SHA256:\S+$/,
+  )
+})
