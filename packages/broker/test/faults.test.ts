@@ -106,7 +106,7 @@ test('a consumer whose queue was deleted subscribes again', async () => {
 test('a waiting question fails when the connection is lost: its answer cannot come', async () => {
   const body = {
     pending_request_id: uuidv7(),
-    caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: [] },
+    caller: { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: [], ip: '127.0.0.1' },
   }
   const channel = await harness.channel()
   const queue = queueName(harness.namespace, 'dispatcher.commands')

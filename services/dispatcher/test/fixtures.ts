@@ -4,7 +4,13 @@ import { uuidv7 } from '@slipway/runtime'
 
 type StartCommand = CommandBody<'deployment.start'>
 
-export const ADMIN: StartCommand['caller'] = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'] }
+export const ADMIN: StartCommand['caller'] = {
+  user_id: uuidv7(),
+  username: 'ada',
+  tenant_id: null,
+  roles: ['admin'],
+  ip: '127.0.0.1',
+}
 
 /** An enrolled instance with a fresh heartbeat. */
 export async function addInstance(database: Database, capacity: number, version = '0.1.0'): Promise<string> {

@@ -28,7 +28,8 @@ export function createGateway(dependencies: Dependencies): Gateway {
   const app = createApp({
     handlers,
     logger: dependencies.logger,
-    authenticate: (authorization) => authenticate(dependencies, authorization),
+    database: dependencies.database,
+    authenticate: (request, clientIp) => authenticate(dependencies, request.headers.authorization, clientIp),
   })
   return { app, endStreams: () => streams.close() }
 }

@@ -15,8 +15,20 @@ export type Request = CommandBody<'plan.create'>['request'] & {
 }
 
 export const keyRing = KeyRing.parse(`test:${randomBytes(32).toString('base64')}`)
-export const ADMIN: StartCommand['caller'] = { user_id: uuidv7(), username: 'ada', tenant_id: null, roles: ['admin'] }
-export const OPERATOR: StartCommand['caller'] = { ...ADMIN, user_id: uuidv7(), username: 'olga', roles: ['operator'] }
+export const ADMIN: StartCommand['caller'] = {
+  user_id: uuidv7(),
+  username: 'ada',
+  tenant_id: null,
+  roles: ['admin'],
+  ip: '127.0.0.1',
+}
+export const OPERATOR: StartCommand['caller'] = {
+  ...ADMIN,
+  user_id: uuidv7(),
+  username: 'olga',
+  roles: ['operator'],
+  ip: '127.0.0.1',
+}
 
 /** A planner on the real broker, with a gateway's end that asks and a dispatcher's end that answers. */
 export interface Rig {

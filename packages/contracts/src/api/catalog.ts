@@ -181,6 +181,7 @@ export const Freeze = Strict({
   description: Nullable(Type.String()),
   start_time: Timestamp,
   end_time: Timestamp,
+  recurrence: Nullable(Type.String()),
   tenant_id: Nullable(Uuid),
   environment_id: Nullable(Uuid),
   solution_id: Nullable(Uuid),

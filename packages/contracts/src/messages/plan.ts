@@ -10,6 +10,8 @@ export const Caller = Strict({
   username: Type.String(),
   tenant_id: Nullable(Uuid),
   roles: Type.Array(Type.String()),
+  /** The address of the request, for the audit log. */
+  ip: Type.String(),
 })
 
 export const PlanOptions = Strict({

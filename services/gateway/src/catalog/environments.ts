@@ -6,6 +6,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { isUniqueViolation } from '../http/problem-of.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { valueProblems } from './variable-rules.ts'
@@ -64,7 +65,12 @@ export function environmentHandlers({
           variables_sealed: sealVariables(keys, 'environment', id, body.variables),
         }
         try {
-          const [record] = await shown(caller, [await prisma.environment.create({ data })])
+          const environment = await prisma.$transaction(async (tx) => {
+            const { tenant_id, name } = data
+            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+            return tx.environment.create({ data })
+          })
+          const [record] = await shown(caller, [environment])
           return { status: 201, body: record }
         } catch (error) {
           if (!isUniqueViolation(error)) throw error

@@ -14,6 +14,8 @@ interface FreezeRow {
   description: string | null
   start_time: Date
   end_time: Date
+  recurrence: string | null
+  start_offset: string | null
   tenant_id: string | null
   environment_id: string | null
   solution_id: string | null
@@ -22,7 +24,7 @@ interface FreezeRow {
   updated_at: Date
 }
 
-const shown = (row: FreezeRow) => ({ ...row, active: windowAt(row, new Date()) !== null })
+const shown = ({ start_offset: _, ...row }: FreezeRow) => ({ ...row, active: windowAt(row, new Date()) !== null })
 
 /** A well-formed timestamp that is no moment (a leap second, say) has no place on the clock. */
 const timesInOrder: Check = ({ start_time, end_time }) => {
@@ -56,7 +58,7 @@ export function freezeHandlers({
 
     createFreeze: {
       check: timesInOrder,
-      async handle({ caller, body }) {
+      async handle({ caller, body, audit }) {
         const scope = { tenant_id: 'tenant', environment_id: 'environment', solution_id: 'solution' } as const
         const references = await References.resolve(database, caller, fieldReferences(body, scope))
         const tenant_id = references.tenantFor(caller)
@@ -77,6 +79,9 @@ export function freezeHandlers({
             },
           })
           await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
+          const { name, start_time, end_time } = created
+          const details = { name, start_time, end_time }
+          await audit.record(inPrisma(tx), { resource_id: created.id, tenant_id, details })
           return created
         })
         outboxChanged()

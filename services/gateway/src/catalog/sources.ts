@@ -25,6 +25,7 @@ import {
   storedDefinition,
 } from './definitions.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { sensitiveNames } from './variables.ts'
@@ -98,7 +99,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     )
   }
 
-  const create = async ({ caller, body }: SourceCall): Promise<Answer> => {
+  const create = async ({ caller, body, audit }: SourceCall): Promise<Answer> => {
     const input = body as SourceInput
     const references = await References.resolve(database, caller, [
       ...fieldReferences(input, { tenant_id: 'tenant' }),
@@ -109,9 +110,13 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const id = uuidv7()
     const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
     try {
-      const source = await prisma.source.create({
-        data: { ...data, versions: { create: versionRow(id, input, references) } },
-        include: withVersions,
+      const source = await prisma.$transaction(async (tx) => {
+        const details = { name: input.name, version: input.version }
+        await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
+        return tx.source.create({
+          data: { ...data, versions: { create: versionRow(id, input, references) } },
+          include: withVersions,
+        })
       })
       return { status: 201, body: record(kind, source) }
     } catch (error) {
@@ -120,15 +125,19 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     }
   }
 
-  const createVersion = async ({ caller, params, body }: SourceCall): Promise<Answer> => {
+  const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
     const input = body as VersionInput
     const source = await find(caller, params['id'] ?? '')
     requireOwner(caller, source, kind)
     const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
     references.requireFit(source.tenant_id)
     try {
-      const row = await prisma.sourceVersion.create({
-        data: { source_id: source.id, ...versionRow(source.id, input, references) },
+      const row = await prisma.$transaction(async (tx) => {
+        const details = { name: source.name, version: input.version }
+        await audit.record(inPrisma(tx), { resource_id: source.id, tenant_id: source.tenant_id, details })
+        return tx.sourceVersion.create({
+          data: { source_id: source.id, ...versionRow(source.id, input, references) },
+        })
       })
       return { status: 201, body: await shownVersion(caller, row) }
     } catch (error) {
@@ -168,7 +177,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   } satisfies Record<string, { handle(call: never): Promise<Answer>; check?: JsonHandler<'createAction'>['check'] }>
 }
 
-type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller'> & {
+type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller' | 'audit'> & {
   query: Query
 }
 

@@ -89,6 +89,7 @@ export function targetHandlers({
         try {
           const target = await prisma.$transaction(async (tx) => {
             await enqueue(inPrisma(tx), [eventMessage('target.created', { target_id: id, tenant_id })])
+            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name: body.name } })
             return tx.target.create({ data, include: withTags })
           })
           outboxChanged()

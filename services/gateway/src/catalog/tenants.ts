@@ -6,6 +6,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { isUniqueViolation } from '../http/problem-of.ts'
 import { type Viewer, visibleTenants } from '../tenancy/visibility.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { valueProblems } from './variable-rules.ts'
 import { sealVariables, shownVariables } from './variables.ts'
@@ -72,7 +73,12 @@ export function tenantHandlers({
           variables_sealed: sealVariables(keys, 'tenant', id, body.variables),
         }
         try {
-          const [record] = await shown(caller, [await prisma.tenant.create({ data })])
+          const tenant = await prisma.$transaction(async (tx) => {
+            const { name, slug } = data
+            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details: { name, slug } })
+            return tx.tenant.create({ data })
+          })
+          const [record] = await shown(caller, [tenant])
           return { status: 201, body: record }
         } catch (error) {
           if (!isUniqueViolation(error)) throw error

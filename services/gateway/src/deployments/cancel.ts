@@ -10,7 +10,8 @@ import { requireVisible } from './visible-deployment.ts'
 export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'cancelDeployment' | 'cancelPending'> {
   return {
     cancelDeployment: {
-      async handle({ caller, params, body, requestId }) {
+      async handle({ caller, params, body, requestId, audit }) {
+        audit.leaveToCommand()
         const { id, tenant_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
         requireOwn(caller, tenant_id)
         const message = { deployment_id: id, caller: messageCaller(caller), ...body }
@@ -24,7 +25,8 @@ export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'
     },
 
     cancelPending: {
-      async handle({ caller, params, requestId }) {
+      async handle({ caller, params, requestId, audit }) {
+        audit.leaveToCommand()
         const { id, tenant_id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
         requireOwn(caller, tenant_id)
         const message = { pending_request_id: id, caller: messageCaller(caller) }

@@ -25,7 +25,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
   return {
     createDeployment: {
       ...rules,
-      async handle({ caller, body, requestId }) {
+      async handle({ caller, body, requestId, audit }) {
+        audit.leaveToCommand()
         const { variables, prompted_values, dry_run, ...request } = body
         const command_id = uuidv7()
         const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
@@ -59,7 +60,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     redeployDeployment: {
       authorize: authorizeOverride,
       check: redeployRules,
-      async handle({ caller, params, body, requestId }) {
+      async handle({ caller, params, body, requestId, audit }) {
+        audit.leaveToCommand()
         const { id: deployment_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
         const { variables, prompted_values, ...request } = body
         const command_id = uuidv7()

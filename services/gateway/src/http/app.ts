@@ -1,6 +1,7 @@
 import { type Logger, uuidv7, withContext } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
+import { clientAddress } from './client-address.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
 import { isDefect, problemOf } from './problem-of.ts'
 import { refuse } from './respond.ts'
@@ -9,9 +10,7 @@ const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 /** Called every few seconds by whatever watches us; their lines would hide the others. */
 const PROBES = new Set(['/api/v1/health', '/api/v1/health/ready'])
 
-export interface AppOptions extends DispatchOptions {
-  logger: Logger
-}
+export type AppOptions = DispatchOptions
 
 /** The HTTP application: every answer, refusals included, is made and logged here. */
 export function createApp(options: AppOptions): Express {
@@ -36,7 +35,7 @@ export function createApp(options: AppOptions): Express {
 async function answer(options: AppOptions, request: Request, response: Response): Promise<void> {
   const given = request.headers['x-request-id']
   const requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : uuidv7()
-  const progress: Progress = { requestId, route: null, caller: null }
+  const progress: Progress = { requestId, route: null, caller: null, clientIp: clientAddress(request) }
   response.setHeader('X-Request-Id', requestId)
   response.setHeader('Cache-Control', 'no-store')
   logWhenDone(options.logger, request, response, progress)

@@ -1,10 +1,14 @@
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
 import { notFound, Problem } from '@slipway/domain'
+import type { Logger } from '@slipway/runtime'
 import type { Request, Response } from 'express'
+import { type AuditTrail, createAuditTrail } from '../audit/trail.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
 import { permit } from '../identity/permission.ts'
 import { parseBody, readBody } from './body.ts'
-import type { Call, Handlers, JsonHandler, StreamHandler } from './handler.ts'
+import type { Answer, Call, Handlers, JsonHandler, StreamHandler } from './handler.ts'
+import { problemOf } from './problem-of.ts'
 import { respond } from './respond.ts'
 import { matchRoute, type RouteMatch } from './routes.ts'
 import { validate } from './validation.ts'
@@ -14,11 +18,14 @@ export interface Progress {
   requestId: string
   route: string | null
   caller: CallingUser | null
+  clientIp: string
 }
 
 export interface DispatchOptions {
   handlers: Handlers
-  authenticate(authorization: string | undefined): Promise<CallingUser>
+  database: Database
+  logger: Logger
+  authenticate(request: Request, clientIp: string): Promise<CallingUser>
 }
 
 /**
@@ -27,32 +34,60 @@ export interface DispatchOptions {
  * @throws Problem for every refusal
  */
 export async function dispatch(
-  { handlers, authenticate }: DispatchOptions,
+  options: DispatchOptions,
   request: Request,
   response: Response,
   progress: Progress,
 ): Promise<void> {
-  const { path, search } = splitUrl(request.url)
-  const match = matchRoute(path)
+  const match = matchRoute(splitUrl(request.url).path)
   if (match === null) throw notFound('This path')
   progress.route = match.route.pattern
   const id = operationOf(match, request.method, response)
   const operation: Operation = OPERATIONS[id]
 
   if (operation.access === 'sse') {
-    ;(handlers[id] as StreamHandler).stream(request, response)
+    ;(options.handlers[id] as StreamHandler).stream(request, response)
     return
   }
+  const { params } = match
+  // Read through `progress`: the caller is known only once authenticated.
+  const trail = () => createAuditTrail({ ...progress, operation, database: options.database, params })
+  let audit: AuditTrail | undefined
+  let answer: Answer
+  try {
+    const checked = await check(options, id, request, response, progress)
+    audit = trail()
+    const handler = options.handlers[id] as JsonHandler<OperationId>
+    const { caller, requestId, clientIp } = progress
+    answer = await handler.handle({ params, ...checked, caller, requestId, clientIp, audit } as Call)
+    if (audit.owed) throw new Error(`${id} changed something without an audit record`)
+  } catch (error) {
+    await (audit ?? trail()).refused(problemOf(error)).catch((failure) => {
+      options.logger.error('a refusal could not be written to the audit log', { error: failure })
+    })
+    throw error
+  }
+  await respond(response, answer)
+}
+
+/** Everything that is checked before a handler is asked; returns the valid query and body. */
+async function check(
+  { handlers, authenticate }: DispatchOptions,
+  id: OperationId,
+  request: Request,
+  response: Response,
+  progress: Progress,
+): Promise<Pick<Call, 'query' | 'body'>> {
+  const operation: Operation = OPERATIONS[id]
   const handler = handlers[id] as JsonHandler<OperationId>
-  if (operation.access !== 'public') progress.caller = await authenticate(request.headers.authorization)
+  if (operation.access !== 'public') progress.caller = await authenticate(request, progress.clientIp)
   const body = operation.body === undefined ? undefined : await bodyOf(request, response, operation)
   if (progress.caller !== null) {
     permit(progress.caller, id)
     handler.authorize?.(progress.caller, body)
   }
-  const query = validate(id, search, body, handler.check)
-  const call = { params: match.params, query, body, caller: progress.caller, requestId: progress.requestId }
-  await respond(response, await handler.handle(call as Call))
+  const query = validate(id, splitUrl(request.url).search, body, handler.check)
+  return { query, body } as Pick<Call, 'query' | 'body'>
 }
 
 function operationOf({ route }: RouteMatch, method: string, response: Response): OperationId {

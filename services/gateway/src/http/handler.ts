@@ -1,6 +1,7 @@
 import type { OPERATIONS, OperationId, Static, TSchema } from '@slipway/contracts'
 import type { FieldError } from '@slipway/domain'
 import type { Request, Response } from 'express'
+import type { AuditTrail } from '../audit/trail.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
 
 type Operations = typeof OPERATIONS
@@ -19,6 +20,9 @@ export interface Call<Id extends OperationId = OperationId> {
   /** Null only where the operation is open to anybody. */
   caller: Operations[Id]['access'] extends 'public' | 'sse' ? null : CallingUser
   requestId: string
+  clientIp: string
+  /** Where an operation with an `audit` action leaves its record. */
+  audit: AuditTrail
 }
 
 /** What is sent back. `json` is a body that is text already; `chunks` one that is too large to hold in memory. */

@@ -12,6 +12,7 @@ const API_KEY_PREFIX = 'svc_'
 export async function authenticate(
   { database, accessTokens }: { database: Queryable; accessTokens: AccessTokens },
   authorization: string | undefined,
+  clientIp: string,
 ): Promise<CallingUser> {
   const token = bearerOf(authorization)
   // No keys have been issued, so each is an unknown one.
@@ -22,7 +23,7 @@ export async function authenticate(
   const user = isUuid(userId) ? await findUserById(database, userId) : null
   if (user === null) throw new Problem('INVALID_TOKEN', 'The user of this access token does not exist any more')
   if (user.status !== 'active') throw new Problem('FORBIDDEN', 'This account is not active: ask an administrator')
-  return user
+  return { ...user, client_ip: clientIp }
 }
 
 function bearerOf(authorization: string | undefined): string {

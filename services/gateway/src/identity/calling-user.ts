@@ -1,7 +1,12 @@
 import type { Queryable } from '@slipway/database'
 
-/** The user behind a request, as it is at this moment. */
-export interface CallingUser {
+/** The user behind a request, and where the request came from. */
+export interface CallingUser extends KnownUser {
+  client_ip: string
+}
+
+/** A user with its roles, as it is at this moment. */
+export interface KnownUser {
   user_id: string
   username: string
   email: string
@@ -24,16 +29,16 @@ const COLUMNS = `
         WHERE ur.user_id = u.id ORDER BY 1) AS permissions`
 
 /** One query: role changes and suspension take effect with the next request. */
-export async function findUserById(db: Queryable, id: string): Promise<CallingUser | null> {
-  const { rows } = await db.query<CallingUser>(`SELECT ${COLUMNS} FROM users u WHERE u.id = $1`, [id])
+export async function findUserById(db: Queryable, id: string): Promise<KnownUser | null> {
+  const { rows } = await db.query<KnownUser>(`SELECT ${COLUMNS} FROM users u WHERE u.id = $1`, [id])
   return rows[0] ?? null
 }
 
 export async function findUserByEmail(
   db: Queryable,
   email: string,
-): Promise<(CallingUser & { password_hash: string }) | null> {
-  const { rows } = await db.query<CallingUser & { password_hash: string }>(
+): Promise<(KnownUser & { password_hash: string }) | null> {
+  const { rows } = await db.query<KnownUser & { password_hash: string }>(
     `SELECT ${COLUMNS}, u.password_hash FROM users u WHERE u.email = $1`,
     [normalizeEmail(email)],
   )
@@ -44,15 +49,16 @@ export async function findUserByEmail(
 export const normalizeEmail = (email: string) => email.trim().toLowerCase()
 
 /** The caller as it travels in messages. */
-export const messageCaller = ({ user_id, username, tenant_id, roles }: CallingUser) => ({
+export const messageCaller = ({ user_id, username, tenant_id, roles, client_ip }: CallingUser) => ({
   user_id,
   username,
   tenant_id,
   roles,
+  ip: client_ip,
 })
 
 /** The user record of the interface. */
-export const userRecord = (user: CallingUser) => ({
+export const userRecord = (user: KnownUser) => ({
   id: user.user_id,
   email: user.email,
   username: user.username,
@@ -63,7 +69,7 @@ export const userRecord = (user: CallingUser) => ({
   created_at: user.created_at.toISOString(),
 })
 
-export const currentUserRecord = (user: CallingUser) => ({
+export const currentUserRecord = (user: KnownUser) => ({
   ...userRecord(user),
   email_verified: user.email_verified,
   last_login_at: user.last_login_at?.toISOString() ?? null,

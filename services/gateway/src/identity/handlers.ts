@@ -20,14 +20,18 @@ export function identityHandlers({
 }: Dependencies): HandlersOf<'login' | 'getCurrentUser' | 'createSseToken'> {
   return {
     login: {
-      async handle({ body }) {
+      async handle({ body, audit }) {
         const user = await findUserByEmail(database, body.email)
         // The same work whether or not there is such a user, so that the time tells nothing.
         const matches = await passwords.matches(body.password, user?.password_hash ?? null)
         if (user === null || !matches || user.status !== 'active') {
           throw new Problem('INVALID_CREDENTIALS', 'E-mail or password is wrong, or the account is not active')
         }
-        await database.query('UPDATE users SET last_login_at = now() WHERE id = $1', [user.user_id])
+        await database.transaction(async (tx) => {
+          await tx.query('UPDATE users SET last_login_at = now() WHERE id = $1', [user.user_id])
+          const { user_id, tenant_id, username } = user
+          await audit.record(tx, { resource_id: user_id, tenant_id, actor: { id: user_id, name: username } })
+        })
         return {
           status: 200,
           body: {
