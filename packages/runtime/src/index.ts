@@ -3,6 +3,7 @@ export { ConfigurationError, type ConfigurationProblem, loadConfig } from './con
 export { type Context, currentContext, withContext } from './context.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
+export { type ListeningServer, type ListenOptions, listen } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { loggable, redactText } from './redaction.ts'
 export {
@@ -26,3 +27,4 @@ export {
   secretVariable,
   urlVariable,
 } from './variables.ts'
+export { COMPATIBLE_VERSION, isCompatible, SLIPWAY_VERSION } from './version.ts'

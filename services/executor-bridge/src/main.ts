@@ -1,12 +1,11 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase, startRelay } from '@slipway/database'
-import { KeyRing, runService } from '@slipway/runtime'
+import { KeyRing, listen, runService } from '@slipway/runtime'
 import type { Bridge } from './bridge.ts'
 import { bridgeConfig } from './config.ts'
 import { createLiveStreams } from './events/live-streams.ts'
 import { keepLogPartitions } from './events/partitions.ts'
 import { createApp } from './http/app.ts'
-import { listen } from './http/server.ts'
 import { connectRedis } from './redis.ts'
 import { createHandover } from './runs/handover.ts'
 
@@ -52,6 +51,7 @@ await runService({
     const server = await listen(createApp(bridge, handover), {
       port: config.SLIPWAY_BRIDGE_PORT,
       host: config.SLIPWAY_BRIDGE_HOST,
+      variable: 'SLIPWAY_BRIDGE_PORT',
     })
     onStop('http server', () => server.close())
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle: handover.handle })

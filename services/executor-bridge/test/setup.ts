@@ -5,10 +5,9 @@ import path from 'node:path'
 import { deleteTopology } from '@slipway/broker'
 import type { StreamBatch } from '@slipway/contracts'
 import { createDatabase, type Database } from '@slipway/database'
-import { createLogger, KeyRing, uuidv7 } from '@slipway/runtime'
+import { createLogger, KeyRing, listen, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
-import { type HttpServer, listen } from '../src/http/server.ts'
 import { createHandover, type Handover } from '../src/runs/handover.ts'
 
 const ROOT = path.resolve(import.meta.dirname, '../../..')
@@ -79,7 +78,7 @@ export async function startBridge(database: Database, live?: Bridge['live']): Pr
   }
   const bridge: Bridge = { database, keys, logger, live: live ?? keep, enrolmentToken: ENROLMENT_TOKEN, wakeRelay() {} }
   const handover = createHandover(bridge)
-  const server: HttpServer = await listen(createApp(bridge, handover), { port: 0, host: '127.0.0.1' })
+  const server = await listen(createApp(bridge, handover), { port: 0, host: '127.0.0.1', variable: 'none' })
   return {
     bridge,
     handover,

@@ -1,9 +1,8 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase } from '@slipway/database'
-import { runService } from '@slipway/runtime'
+import { listen, runService } from '@slipway/runtime'
 import { logStreamConfig } from './config.ts'
 import { createApp } from './http/app.ts'
-import { listen } from './http/server.ts'
 import { connectRedis, isRedisUp } from './redis.ts'
 import { createHubs } from './streams/hubs.ts'
 import { startStreamReader } from './streams/reader.ts'
@@ -32,7 +31,11 @@ await runService({
     onStop('live streams', () => reader.stop())
     const hubs = createHubs({ database, reader, namespace, logger })
     const app = createApp({ database, redis, namespace, logger, hubs, limits: WATCHER_LIMITS })
-    const server = await listen(app, { port: config.SLIPWAY_LOG_STREAM_PORT, host: config.SLIPWAY_LOG_STREAM_HOST })
+    const server = await listen(app, {
+      port: config.SLIPWAY_LOG_STREAM_PORT,
+      host: config.SLIPWAY_LOG_STREAM_HOST,
+      variable: 'SLIPWAY_LOG_STREAM_PORT',
+    })
     onStop('streams', async () => {
       const closed = server.close()
       await hubs.stop()

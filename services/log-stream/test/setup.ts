@@ -3,10 +3,9 @@ import { randomBytes } from 'node:crypto'
 import path from 'node:path'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import { createDatabase, type Database } from '@slipway/database'
-import { createLogger, hashToken, type Logger, randomToken } from '@slipway/runtime'
+import { createLogger, hashToken, type Logger, listen, randomToken } from '@slipway/runtime'
 import { Redis } from 'ioredis'
 import { createApp } from '../src/http/app.ts'
-import { listen } from '../src/http/server.ts'
 import { connectRedis } from '../src/redis.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
@@ -83,6 +82,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
   const server = await listen(createApp({ database, redis, namespace, logger: log, hubs, limits }), {
     port: 0,
     host: '127.0.0.1',
+    variable: 'none',
   })
   const own = new Redis(redisUrl)
   return {

@@ -1,16 +1,14 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef } from '@slipway/contracts'
-import { runService } from '@slipway/runtime'
+import { listen, runService, SLIPWAY_VERSION } from '@slipway/runtime'
 import { createApi } from './api/app.ts'
-import { listen } from './api/listen.ts'
 import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'
 import { Membership } from './bridge/membership.ts'
 import { config } from './config.ts'
 import { Runs } from './runs/runs.ts'
 import { Transports } from './transports/transports.ts'
-import { VERSION } from './version.ts'
 
 await runService({
   name: 'orchestration-instance',
@@ -36,7 +34,7 @@ await runService({
 
     const self = {
       name: config.SLIPWAY_INSTANCE_NAME,
-      version: VERSION,
+      version: SLIPWAY_VERSION,
       base_url: config.SLIPWAY_INSTANCE_URL,
       capacity: config.SLIPWAY_INSTANCE_CAPACITY,
       labels: labelsOf(config.SLIPWAY_INSTANCE_LABELS),
@@ -69,7 +67,11 @@ await runService({
       bridge_heard_ms_ago: membership.heardAgoMs,
     })
     const app = createApi({ runs, callbackToken: identity.callbackToken, about, logger })
-    const server = await listen(app, config.SLIPWAY_INSTANCE_HOST, config.SLIPWAY_INSTANCE_PORT)
+    const { server } = await listen(app, {
+      port: config.SLIPWAY_INSTANCE_PORT,
+      host: config.SLIPWAY_INSTANCE_HOST,
+      variable: 'SLIPWAY_INSTANCE_PORT',
+    })
 
     // Last to stop: while commands end, their leases live on.
     onStop('membership', () => membership.stop())

@@ -1,9 +1,8 @@
 import type { EnrolRequest, EnrolResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
-import { constantTimeEqual, hashToken, SecretError, uuidv7 } from '@slipway/runtime'
+import { constantTimeEqual, hashToken, isCompatible, SecretError, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { invalid, Refusal } from '../http/refusal.ts'
-import { isCompatible, SLIPWAY_VERSION } from '../version.ts'
 import { newCredential } from './credentials.ts'
 import { setSlots } from './slots.ts'
 

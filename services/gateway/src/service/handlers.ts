@@ -1,13 +1,12 @@
 import { openApiDocument } from '@slipway/contracts'
-import { uuidv7 } from '@slipway/runtime'
+import { SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { SERVER_VERSION } from './version.ts'
 
 export function serviceHandlers({
   readiness,
 }: Dependencies): HandlersOf<'getHealth' | 'getReadiness' | 'getServerInfo' | 'getOpenApi'> {
-  const openApi = JSON.stringify(openApiDocument(SERVER_VERSION))
+  const openApi = JSON.stringify(openApiDocument(SLIPWAY_VERSION))
   const instanceId = uuidv7()
   return {
     getHealth: { handle: async () => ({ status: 200, body: { status: 'ok' } }) },
@@ -22,7 +21,7 @@ export function serviceHandlers({
         status: 200,
         body: {
           name: 'slipway',
-          server_version: SERVER_VERSION,
+          server_version: SLIPWAY_VERSION,
           api_version: 'v1',
           server_time: new Date().toISOString(),
           instance_id: instanceId,

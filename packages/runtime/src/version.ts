@@ -1,0 +1,16 @@
+import { readFileSync } from 'node:fs'
+
+const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
+
+/** All parts of Slipway are released together, under one version. */
+export const SLIPWAY_VERSION = manifest.version
+
+/** `MAJOR.MINOR`: the wire format between Slipway and its instances changes with it. */
+export const COMPATIBLE_VERSION = releaseLine(SLIPWAY_VERSION) as string
+
+/** Whether an instance of this version works with this Slipway. */
+export const isCompatible = (version: string) => releaseLine(version) === COMPATIBLE_VERSION
+
+function releaseLine(version: string): string | undefined {
+  return /^(\d+\.\d+)\./.exec(version)?.[1]
+}
