@@ -6,6 +6,8 @@ export const authenticationOperations = {
     method: 'POST',
     path: '/auth/login',
     audit: 'auth.login',
+    limit: 'login',
+    refusals: ['INVALID_CREDENTIALS', 'SERVICE_UNAVAILABLE'],
     summary: 'Log in with e-mail and password',
     tag: 'authentication',
     access: 'public',

@@ -1,4 +1,5 @@
 import { type TObject, type TSchema, Type } from '@sinclair/typebox'
+import type { ErrorCode } from '@slipway/domain'
 import { Strict } from '../../schema.ts'
 import { Page, PageQuery, SearchText } from '../common.ts'
 import type { Permission } from '../permissions.ts'
@@ -18,6 +19,10 @@ export interface Operation {
   access: Access
   /** `KIND.VERB` of the audit record that each call of it leaves, refused or not; absent on what changes nothing. */
   audit?: string
+  /** Each call of it is an attempt to log in, of which an address has few. */
+  limit?: 'login'
+  /** The codes that it may be refused with beyond those that follow from its access, path, query and body. */
+  refusals?: readonly ErrorCode[]
   query?: TObject
   body?: TSchema
   /** No bytes at all are as good as `{}`. */
