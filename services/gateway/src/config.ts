@@ -1,6 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { commonConfig, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
+const figure = (options: { default: number; minimum?: number; maximum: number; description: string }) => {
+  const { minimum = 0, maximum } = options
+  const expects = `a whole number from ${minimum} to ${maximum}`
+  return Type.Integer({ minimum, expects, examples: [options.default], ...options })
+}
+
 /** What the gateway reads from its environment. */
 export const gatewayConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
@@ -27,6 +33,46 @@ export const gatewayConfig = Type.Object({
     schemes: ['http', 'https'],
     description: 'Where the log-stream service is',
     examples: ['http://127.0.0.1:8081'],
+  }),
+  SLIPWAY_TRUSTED_PROXIES: Type.Optional(
+    Type.String({
+      description: 'Proxies whose X-Forwarded-For tells where a request came from: address ranges, comma separated',
+      examples: ['10.0.0.0/8,2001:db8::/32'],
+    }),
+  ),
+  SLIPWAY_RATE_LIMIT_RPS: figure({
+    default: 100,
+    maximum: 1_000_000,
+    description: 'Requests a second that one client address may make for as long as it likes; 0: no limit',
+  }),
+  SLIPWAY_RATE_LIMIT_BURST: figure({
+    default: 200,
+    minimum: 1,
+    maximum: 1_000_000,
+    description: 'Requests that one client address may make at once',
+  }),
+  SLIPWAY_RATE_LIMIT_OVERRIDES: Type.Optional(
+    Type.String({
+      description: 'Other limits by address, as <range>=<requests a second>[:<burst>], comma separated; 0: no limit',
+      examples: ['10.0.0.0/8=1000:2000,127.0.0.0/8=0'],
+    }),
+  ),
+  SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: figure({
+    default: 5,
+    maximum: 1_000_000,
+    description: 'Attempts to log in that one client address may make within a minute; 0: no limit',
+  }),
+  SLIPWAY_LOGIN_OVERRIDES: Type.Optional(
+    Type.String({
+      description: 'Other limits of attempts to log in by address, as <range>=<attempts>, comma separated; 0: no limit',
+      examples: ['10.0.0.0/8=100'],
+    }),
+  ),
+  SLIPWAY_LOGIN_LOCKOUT_SECONDS: figure({
+    default: 900,
+    minimum: 1,
+    maximum: 86_400,
+    description: 'How long an address that tried to log in too often is locked out',
   }),
   SLIPWAY_ADMIN_EMAIL: Type.Optional(
     Type.String({

@@ -4,6 +4,8 @@ import type { HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { Cache } from './cache.ts'
 import type { AccessTokens } from './identity/access-token.ts'
 import type { PasswordHasher } from './identity/passwords.ts'
+import type { AddressRange } from './limits/address-ranges.ts'
+import type { Limits } from './limits/limits.ts'
 
 /** Everything that handlers work with; made once in main.ts. */
 export interface Dependencies {
@@ -13,6 +15,9 @@ export interface Dependencies {
   keys: KeyRing
   accessTokens: AccessTokens
   passwords: PasswordHasher
+  limits: Limits
+  /** Whose X-Forwarded-For is believed. */
+  trustedProxies: AddressRange[]
   logger: Logger
   /** Prefix of names in Redis. */
   namespace: string

@@ -3,6 +3,7 @@ import { catalogHandlers } from './catalog/handlers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { deploymentHandlers } from './deployments/handlers.ts'
 import { createApp } from './http/app.ts'
+import { clientAddress } from './http/client-address.ts'
 import type { Handlers } from './http/handler.ts'
 import { authenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
@@ -29,6 +30,8 @@ export function createGateway(dependencies: Dependencies): Gateway {
     handlers,
     logger: dependencies.logger,
     database: dependencies.database,
+    limits: dependencies.limits,
+    clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
     authenticate: (request, clientIp) => authenticate(dependencies, request.headers.authorization, clientIp),
   })
   return { app, endStreams: () => streams.close() }

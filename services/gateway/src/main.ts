@@ -8,6 +8,9 @@ import { listen } from './http/server.ts'
 import { createAccessTokens } from './identity/access-token.ts'
 import { seedIdentity } from './identity/first-admin.ts'
 import { createPasswordHasher } from './identity/passwords.ts'
+import { createLimits } from './limits/limits.ts'
+import { connectLimits } from './limits/redis.ts'
+import { readLimitSettings } from './limits/settings.ts'
 import { databaseIsUp } from './service/database-is-up.ts'
 
 await runService({
@@ -16,6 +19,7 @@ await runService({
   async start({ name, config, logger, health, onStop, fatal, signal }) {
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const accessTokens = createAccessTokens(config.SLIPWAY_JWT_KEYS)
+    const limitSettings = readLimitSettings(config)
     const passwords = await createPasswordHasher()
 
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}` })
@@ -28,6 +32,8 @@ await runService({
     const cache = connectCache(config.REDIS_URL, logger)
     onStop('cache', () => cache.close())
     health.check('cache', () => cache.isUp())
+    const limitsRedis = connectLimits(config.REDIS_URL, logger)
+    onStop('limits', async () => limitsRedis.disconnect())
 
     const broker = await connectBroker({
       url: config.RABBITMQ_URL,
@@ -48,6 +54,13 @@ await runService({
       keys,
       accessTokens,
       passwords,
+      limits: createLimits({
+        redis: limitsRedis,
+        namespace: config.SLIPWAY_NAMESPACE,
+        settings: limitSettings,
+        logger,
+      }),
+      trustedProxies: limitSettings.trustedProxies,
       logger,
       namespace: config.SLIPWAY_NAMESPACE,
       logStreamUrl: config.SLIPWAY_LOG_STREAM_URL,

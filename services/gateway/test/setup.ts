@@ -12,11 +12,15 @@ import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createAccessTokens } from '../src/identity/access-token.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
 import { createPasswordHasher } from '../src/identity/passwords.ts'
+import type { Limits } from '../src/limits/limits.ts'
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' }
 export const JWT_KEY = Buffer.alloc(32, 9)
 export const logger = createLogger({ service: 'test', level: 'error', stream: process.stderr })
 export const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000'
+
+/** For tests about anything else: they come from one address, and log in as often as they like. */
+const NO_LIMITS: Limits = { general: { admits: async () => true }, login: { attempt: async () => {} } }
 
 export interface TestGateway extends Gateway {
   dependencies: Dependencies
@@ -55,6 +59,8 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
     accessTokens,
     passwords,
+    limits: NO_LIMITS,
+    trustedProxies: [],
     logger,
     namespace,
     logStreamUrl: 'http://127.0.0.1:1',

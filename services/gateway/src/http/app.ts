@@ -1,16 +1,18 @@
 import { type Logger, uuidv7, withContext } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
-import { clientAddress } from './client-address.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
 import { isDefect, problemOf } from './problem-of.ts'
-import { refuse } from './respond.ts'
+import { refuse, refuseFlood } from './respond.ts'
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 /** Called every few seconds by whatever watches us; their lines would hide the others. */
 const PROBES = new Set(['/api/v1/health', '/api/v1/health/ready'])
 
-export type AppOptions = DispatchOptions
+export interface AppOptions extends DispatchOptions {
+  /** Where a request came from, proxies that we trust left aside. */
+  clientAddress(request: Request): string
+}
 
 /** The HTTP application: every answer, refusals included, is made and logged here. */
 export function createApp(options: AppOptions): Express {
@@ -35,12 +37,16 @@ export function createApp(options: AppOptions): Express {
 async function answer(options: AppOptions, request: Request, response: Response): Promise<void> {
   const given = request.headers['x-request-id']
   const requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : uuidv7()
-  const progress: Progress = { requestId, route: null, caller: null, clientIp: clientAddress(request) }
+  const progress: Progress = { requestId, route: null, caller: null, clientIp: options.clientAddress(request) }
   response.setHeader('X-Request-Id', requestId)
   response.setHeader('Cache-Control', 'no-store')
   logWhenDone(options.logger, request, response, progress)
   await withContext({ request_id: requestId }, async () => {
     try {
+      if (!isProbe(request) && !(await options.limits.general.admits(progress.clientIp))) {
+        refuseFlood(response)
+        return
+      }
       await dispatch(options, request, response, progress)
     } catch (error) {
       const problem = problemOf(error)
@@ -49,6 +55,9 @@ async function answer(options: AppOptions, request: Request, response: Response)
     }
   })
 }
+
+/** Probes come on their own schedule, often from one address for many; they are cheap and not limited. */
+const isProbe = ({ method, path }: Request) => (method === 'GET' || method === 'HEAD') && PROBES.has(path)
 
 /** One line for each request: never its query, which may hold a token, and never what it carried. */
 function logWhenDone(logger: Logger, request: Request, response: Response, progress: Progress): void {

@@ -1,9 +1,32 @@
 import type { IncomingMessage } from 'node:http'
+import { isIP } from 'node:net'
+import { type AddressRange, plainAddress } from '../limits/address-ranges.ts'
 
-const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+/**
+ * The address that a request came from: the socket's, unless that is a trusted proxy. Then X-Forwarded-For is read from
+ * its right end, where the nearest proxy wrote, for as long as the writer is trusted: everything further to the left may
+ * be made up. An entry that is no address ends the walk.
+ */
+export function clientAddress(
+  request: Pick<IncomingMessage, 'headers' | 'socket'>,
+  trustedProxies: AddressRange[],
+): string {
+  let address = plainAddress(request.socket.remoteAddress ?? '')
+  const isTrusted = (one: string) => trustedProxies.some((range) => range.contains(one))
+  if (!isTrusted(address)) return address
+  const forwarded = String(request.headers['x-forwarded-for'] ?? '').split(',')
+  while (forwarded.length > 0 && isTrusted(address)) {
+    const earlier = addressOf(forwarded.pop() ?? '')
+    if (earlier === null) break
+    address = earlier
+  }
+  return address
+}
 
-/** The address that a request came from: the socket's. */
-export function clientAddress(request: IncomingMessage): string {
-  const address = request.socket.remoteAddress ?? ''
-  return MAPPED_IPV4.exec(address)?.[1] ?? address
+/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+function addressOf(entry: string): string | null {
+  const text = entry.trim()
+  const bare = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text
+  const plain = plainAddress(bare)
+  return isIP(plain) === 0 ? null : plain
 }

@@ -6,6 +6,7 @@ import type { Request, Response } from 'express'
 import { type AuditTrail, createAuditTrail } from '../audit/trail.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
 import { permit } from '../identity/permission.ts'
+import type { Limits } from '../limits/limits.ts'
 import { parseBody, readBody } from './body.ts'
 import type { Answer, Call, Handlers, JsonHandler, StreamHandler } from './handler.ts'
 import { problemOf } from './problem-of.ts'
@@ -25,12 +26,13 @@ export interface DispatchOptions {
   handlers: Handlers
   database: Database
   logger: Logger
+  limits: Limits
   authenticate(request: Request, clientIp: string): Promise<CallingUser>
 }
 
 /**
- * Handles one request. The checks come in this order: route, method, authentication, size, media type and form of the
- * body, permission, validation; existence and state are the handler's.
+ * Handles one request. The checks come in this order: route, method, limit on logins, authentication, size, media type
+ * and form of the body, permission, validation; existence and state are the handler's.
  * @throws Problem for every refusal
  */
 export async function dispatch(
@@ -44,6 +46,7 @@ export async function dispatch(
   progress.route = match.route.pattern
   const id = operationOf(match, request.method, response)
   const operation: Operation = OPERATIONS[id]
+  if (operation.limit === 'login') await options.limits.login.attempt(progress.clientIp)
 
   if (operation.access === 'sse') {
     ;(options.handlers[id] as StreamHandler).stream(request, response)

@@ -30,6 +30,15 @@ async function sendChunks(response: Response, chunks: AsyncIterable<string>): Pr
   response.end()
 }
 
+/** 429 of the general limit, which is plain text and costs as little as can be. */
+export function refuseFlood(response: Response): void {
+  response.status(429)
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  response.setHeader('Retry-After', '1')
+  response.setHeader('X-RateLimit-Remaining', '0')
+  response.end('Too many requests from this address: try again in a second\n')
+}
+
 /** Sends a refusal in the standard error body, or cuts an answer off that has begun: half of it must not pass for all. */
 export function refuse(response: Response, problem: Problem): void {
   if (response.headersSent) {
@@ -39,6 +48,10 @@ export function refuse(response: Response, problem: Problem): void {
   const { status } = problem
   const text = JSON.stringify(toErrorBody(problem))
   response.status(status)
+  if (status === 429) {
+    response.setHeader('Retry-After', String(problem.details?.['retry_after_secs'] ?? 1))
+    response.setHeader('X-RateLimit-Remaining', '0')
+  }
   response.setHeader('Content-Type', JSON_TYPE)
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

@@ -1,0 +1,78 @@
+import { BlockList, isIP } from 'node:net'
+
+const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
+
+/** An address as it is compared and shown: IPv4 in IPv6 clothes is IPv4, and an interface's name is no part of it. */
+export function plainAddress(address: string): string {
+  if (!address.includes(':')) return address
+  const [bare = ''] = address.split('%')
+  return MAPPED_IPV4.exec(bare)?.[1] ?? unusuallyMapped(bare) ?? bare
+}
+
+/** The IPv4 address in `::ffff:c000:201` and in longer ways to write it. */
+function unusuallyMapped(address: string): string | null {
+  if (!/ffff:/i.test(address) || isIP(address) !== 6) return null
+  const groups = ipv6Groups(address).map((group) => Number.parseInt(group, 16))
+  const [high = 0, low = 0] = groups.slice(6)
+  const isMapped = groups.slice(0, 5).every((group) => group === 0) && groups[5] === 0xffff
+  return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : null
+}
+
+/** One range of addresses, such as `10.0.0.0/8`. */
+export interface AddressRange {
+  /** The longer, the narrower the range; IPv4 counts as the last 32 of 128. */
+  prefixBits: number
+  contains(address: string): boolean
+}
+
+/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Null when it is none of them. */
+export function parseRange(text: string): AddressRange | null {
+  const [network = '', bits, ...rest] = text.split('/')
+  const family = isIP(network)
+  if (family === 0 || network.includes('%') || rest.length > 0) return null
+  const width = family === 4 ? 32 : 128
+  if (bits !== undefined && !/^\d{1,3}$/.test(bits)) return null
+  const prefix = bits === undefined ? width : Number(bits)
+  if (prefix > width) return null
+  const list = new BlockList()
+  const kind = family === 4 ? 'ipv4' : 'ipv6'
+  list.addSubnet(network, prefix, kind)
+  return {
+    prefixBits: family === 4 ? prefix + 96 : prefix,
+    contains(address) {
+      const plain = plainAddress(address)
+      const given = isIP(plain)
+      return given === family && list.check(plain, kind)
+    },
+  }
+}
+
+const IPV6_PREFIX_GROUPS = 4
+
+/**
+ * What an address is counted under: an IPv4 address itself, and of an IPv6 address its /64, which is what one
+ * customer has at least.
+ */
+export function limitedAs(address: string): string {
+  const plain = plainAddress(address)
+  if (isIP(plain) !== 6) return plain
+  return `${ipv6Groups(plain).slice(0, IPV6_PREFIX_GROUPS).join(':')}::/64`
+}
+
+/** The eight groups of a valid IPv6 address, each without leading zeros. */
+function ipv6Groups(address: string): string[] {
+  const [head = '', tail] = dottedTailToGroups(address.toLowerCase()).split('::')
+  const groupsOf = (part: string) => (part === '' ? [] : part.split(':'))
+  const before = groupsOf(head)
+  const after = groupsOf(tail ?? '')
+  const gap = tail === undefined ? 0 : 8 - before.length - after.length
+  return [...before, ...Array<string>(gap).fill('0'), ...after].map((group) => Number.parseInt(group, 16).toString(16))
+}
+
+/** `64:ff9b::192.0.2.1` ends in an IPv4 address, which stands for two groups. */
+function dottedTailToGroups(address: string): string {
+  const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
+  if (dotted === null) return address
+  const [a, b, c, d] = dotted.slice(2).map(Number) as [number, number, number, number]
+  return `${dotted[1]}${(a * 256 + b).toString(16)}:${(c * 256 + d).toString(16)}`
+}

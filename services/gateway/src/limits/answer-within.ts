@@ -1,0 +1,16 @@
+/**
+ * The answer, or undefined when it takes longer than this. A busy process is no slow server: what has arrived by then but
+ * was not read yet still counts.
+ */
+export async function answerWithin<T>(milliseconds: number, answer: Promise<T>): Promise<T | undefined> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<undefined>((resolve) => {
+    // Timers run before sockets are read, immediates after.
+    timer = setTimeout(() => setImmediate(() => resolve(undefined)), milliseconds)
+  })
+  try {
+    return await Promise.race([answer, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,81 @@
+import type { Logger } from '@slipway/runtime'
+import { limitedAs } from './address-ranges.ts'
+import { answerWithin } from './answer-within.ts'
+import { LocalBuckets } from './local-buckets.ts'
+import { RecentMap } from './recent-map.ts'
+import type { LimitsRedis } from './redis.ts'
+import type { ByAddress, Rate } from './settings.ts'
+
+/** Longer than this no request waits for the shared buckets. */
+const ANSWER_MS = 100
+/** While Redis is away it is asked again so often. */
+const RETRY_MS = 500
+const MAX_REFUSED = 10_000
+
+export interface GeneralLimit {
+  /** Counts a request of this address and says whether it may go on. */
+  admits(address: string): Promise<boolean>
+}
+
+export interface GeneralLimitOptions {
+  redis: Pick<LimitsRedis, 'takeFromBucket'>
+  namespace: string
+  rate: ByAddress<Rate>
+  logger: Logger
+}
+
+/**
+ * The limit on all requests of an address. Its buckets are in Redis, for all replicas together; while Redis is away or slow
+ * each replica keeps its own.
+ */
+export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLimitOptions): GeneralLimit {
+  const local = new LocalBuckets()
+  /** Until when an address has been told to wait. Whatever others take, its bucket is no fuller before then. */
+  const refusedUntil = new RecentMap<number>(MAX_REFUSED)
+  /** When Redis is to be asked again; null while it answers. */
+  let askAgainAt: number | null = null
+
+  async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
+    try {
+      const waitUs = await answerWithin(ANSWER_MS, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
+      if (waitUs === undefined) throw new Error(`no answer within ${ANSWER_MS} ms`)
+      if (askAgainAt !== null) logger.info('the rate limit is shared with the other replicas again')
+      askAgainAt = null
+      return waitUs
+    } catch (error) {
+      if (askAgainAt === null) {
+        logger.warn('Redis does not answer: until it does, this replica limits requests by itself', { error })
+      }
+      askAgainAt = performance.now() + RETRY_MS
+      return undefined
+    }
+  }
+
+  /** While Redis is away one request in a while asks it, and waits for it no more than the others do. */
+  function takeWhileAway(key: string, limit: Rate, now: number): number {
+    if (askAgainAt !== null && now >= askAgainAt) {
+      askAgainAt = now + RETRY_MS
+      void takeShared(key, limit)
+    }
+    return local.take(key, limit)
+  }
+
+  return {
+    async admits(address) {
+      const limit = rate(address)
+      if (limit === null) return true
+      const key = limitedAs(address)
+      const now = performance.now()
+      const until = refusedUntil.get(key)
+      if (until !== undefined) {
+        if (now < until) return false
+        refusedUntil.delete(key)
+      }
+      const shared = askAgainAt === null ? await takeShared(key, limit) : takeWhileAway(key, limit, now)
+      const waitUs = shared ?? local.take(key, limit)
+      if (waitUs === 0) return true
+      refusedUntil.set(key, performance.now() + waitUs / 1_000)
+      return false
+    },
+  }
+}

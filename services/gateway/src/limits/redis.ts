@@ -1,0 +1,70 @@
+import type { Logger } from '@slipway/runtime'
+import { Redis } from 'ioredis'
+
+const CONNECT_MS = 2_000
+/** A connection that leaves a command unanswered for so long is given up. */
+const SILENCE_MS = 2_000
+const RECONNECT_CAP_MS = 3_000
+
+/** Takes one request from the bucket of KEYS[1]. ARGV: requests a second, burst. Returns microseconds to wait; 0 passes. */
+const TAKE = `
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local interval = math.max(1, math.floor(1000000 / tonumber(ARGV[1])))
+local capacity = interval * tonumber(ARGV[2])
+local full = tonumber(redis.call('GET', KEYS[1]) or '0')
+local present = math.min(math.max(full, now), now + capacity)
+local next = present + interval
+local wait = next - now - capacity
+if wait > 0 then return wait end
+redis.call('SET', KEYS[1], string.format('%.0f', next), 'PX', math.ceil((next - now) / 1000))
+return 0
+`
+
+/**
+ * Counts an attempt. KEYS: times of the latest attempts, the lock. ARGV: attempts a minute, seconds of the lock.
+ * Returns milliseconds for which the address is locked out; 0 when the attempt may be made.
+ */
+const ATTEMPT = `
+local locked = redis.call('PTTL', KEYS[2])
+if locked > 0 then return locked end
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local allowed = tonumber(ARGV[1])
+local earliest = tonumber(redis.call('LINDEX', KEYS[1], allowed - 1) or '-1')
+if earliest >= 0 and math.abs(now - earliest) < 60000 then
+  redis.call('DEL', KEYS[1])
+  redis.call('SET', KEYS[2], '1', 'PX', ARGV[2] * 1000)
+  return ARGV[2] * 1000
+end
+redis.call('LPUSH', KEYS[1], string.format('%.0f', now))
+redis.call('LTRIM', KEYS[1], 0, allowed - 1)
+redis.call('PEXPIRE', KEYS[1], 60000)
+return 0
+`
+
+export interface LimitsRedis extends Redis {
+  takeFromBucket(key: string, rps: number, burst: number): Promise<number>
+  countAttempt(attempts: string, lock: string, allowed: number, lockSeconds: number): Promise<number>
+}
+
+/**
+ * A connection for the limits alone, so that no slower command stands before them. While Redis is away commands fail at
+ * once.
+ */
+export function connectLimits(url: string, logger: Logger): LimitsRedis {
+  const redis = new Redis(url, {
+    enableOfflineQueue: false,
+    connectTimeout: CONNECT_MS,
+    socketTimeout: SILENCE_MS,
+    maxRetriesPerRequest: 0,
+    retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 10), RECONNECT_CAP_MS),
+    scripts: {
+      takeFromBucket: { lua: TAKE, numberOfKeys: 1 },
+      countAttempt: { lua: ATTEMPT, numberOfKeys: 2 },
+    },
+  })
+  // What this means for requests is said where they are limited.
+  redis.on('error', (error) => logger.debug('the limits cannot reach Redis', { error }))
+  return redis as LimitsRedis
+}
