@@ -70,14 +70,14 @@ describe('an SSE token', () => {
     expect(await ask(`?sse_token=${token}`)).toMatchObject({ status: 401, code: 'INVALID_TOKEN' })
   })
 
-  test('shows the own tenant and what is shared, nothing of others', async () => {
+  test('shows the own tenant alone, and everything to those who are bound to none', async () => {
     const own = await TestDeployment.create(db.database, { tenantId: TENANT })
     const foreign = await TestDeployment.create(db.database, { tenantId: uuidv7() })
     for (const each of [own, foreign]) await each.end('success')
     const read = async (id: string, tenant_id: string | null) =>
       (await ask(`?sse_token=${await streams.token({ tenant_id })}`, id)).status
     expect(await read(own.id, TENANT)).toBe(200)
-    expect(await read(deployment.id, TENANT)).toBe(200)
+    expect(await read(deployment.id, TENANT)).toBe(404)
     expect(await read(foreign.id, TENANT)).toBe(404)
     expect(await read(foreign.id, null)).toBe(200)
   })

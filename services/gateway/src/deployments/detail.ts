@@ -2,7 +2,7 @@ import type { CommandBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
 import type { Answer } from '../http/handler.ts'
-import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
+import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 import { readSteps } from './steps.ts'
 import { jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from './summary-sql.ts'
 
@@ -124,7 +124,7 @@ async function findDetail(db: Queryable, viewer: Viewer, id: string, asStarted: 
             FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_variables,
            (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
          FROM ${withProgress('deployments')}
-         WHERE d.id = $2 AND ${visibleSql('d', 1)}`,
+         WHERE d.id = $2 AND ${ownSql('d', 1)}`,
         [viewer.tenant_id, id],
       )
     : { rows: [] }

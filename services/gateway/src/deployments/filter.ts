@@ -1,6 +1,6 @@
 import type { IdKind } from '@slipway/contracts'
 import { recordKey } from '../catalog/record-id.ts'
-import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
+import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 
 /** Conditions of a WHERE and their parameters, gathered one by one. The first is always what the viewer may see. */
 export class Filter {
@@ -9,7 +9,7 @@ export class Filter {
 
   constructor(viewer: Viewer, alias: string) {
     this.parameters = [viewer.tenant_id]
-    this.#conditions = [visibleSql(alias, 1)]
+    this.#conditions = [ownSql(alias, 1)]
   }
 
   /** Adds a condition; `sql` gets the placeholder of the value. An absent value is no condition. */

@@ -28,3 +28,8 @@ export function visibleTenants(viewer: Viewer): { id?: string } {
 export function visibleSql(alias: string, parameter: number): string {
   return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid OR ${alias}.tenant_id IS NULL)`
 }
+
+/** The same for what is never shared: deployments, and requests that wait. Those of no tenant are for callers of none. */
+export function ownSql(alias: string, parameter: number): string {
+  return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid)`
+}

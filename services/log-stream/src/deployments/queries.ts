@@ -45,7 +45,7 @@ export interface Chunk {
 /** The deployment, if the caller may see it: callers without a tenant see all, others their own and shared ones. */
 export async function findVisible(db: Queryable, id: string, tenantId: string | null): Promise<{ id: string } | null> {
   const { rows } = await db.query<{ id: string }>(
-    'SELECT id FROM deployments WHERE id = $1 AND ($2::uuid IS NULL OR tenant_id IS NULL OR tenant_id = $2)',
+    'SELECT id FROM deployments WHERE id = $1 AND ($2::uuid IS NULL OR tenant_id = $2)',
     [id, tenantId],
   )
   return rows[0] ?? null
