@@ -1,16 +1,16 @@
 import { afterAll, afterEach, beforeEach, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
+import { startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { connect } from 'amqplib'
 import { type Broker, BrokerUnavailable, connectBroker, PublishError, queueName } from '../src/index.ts'
 import { eventually, Harness, RABBITMQ_URL, recordedLogger, stopRun } from './harness.ts'
-import { startProxy, type TcpProxy } from './proxy.ts'
 
 const harness = new Harness()
 let proxy: TcpProxy
 let broker: Broker
 
 beforeEach(async () => {
-  proxy = await startProxy(RABBITMQ_URL)
+  proxy = await startTcpProxy(RABBITMQ_URL)
   broker = await harness.broker({ url: proxy.url })
 })
 afterEach(async () => {

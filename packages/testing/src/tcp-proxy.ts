@@ -1,7 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy before RabbitMQ, to break connections without touching the server that others use. */
+/** A TCP proxy before RabbitMQ or Redis, to break connections without touching the server that others use. */
 export interface TcpProxy {
   url: string
   /** Drops every connection. */
@@ -16,19 +16,20 @@ export interface TcpProxy {
   close(): Promise<void>
 }
 
-export async function startProxy(target: string): Promise<TcpProxy> {
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const upstream = new URL(target)
+  const defaultPort = upstream.protocol.startsWith('redis') ? 6379 : 5672
   const sockets = new Set<Socket>()
   let frozen = false
   let refused = false
   let sent: (bytes: Buffer) => void = () => {}
 
-  const server = createServer((client) => {
+  const listener = createServer((client) => {
     if (refused) return client.destroy()
-    const broker = connect({ host: upstream.hostname, port: Number(upstream.port || 5672) })
+    const server = connect({ host: upstream.hostname, port: Number(upstream.port || defaultPort) })
     for (const [from, to] of [
-      [client, broker],
-      [broker, client],
+      [client, server],
+      [server, client],
     ] as const) {
       sockets.add(from)
       from.on('data', (bytes) => {
@@ -43,13 +44,13 @@ export async function startProxy(target: string): Promise<TcpProxy> {
       if (frozen) from.pause()
     }
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
   const cut = () => {
     for (const socket of sockets) socket.destroy()
   }
   const url = new URL(target)
   url.hostname = '127.0.0.1'
-  url.port = String((server.address() as AddressInfo).port)
+  url.port = String((listener.address() as AddressInfo).port)
   return {
     url: url.href,
     cut,
@@ -70,7 +71,7 @@ export async function startProxy(target: string): Promise<TcpProxy> {
     },
     close() {
       cut()
-      return new Promise((resolve) => server.close(() => resolve()))
+      return new Promise((resolve) => listener.close(() => resolve()))
     },
   }
 }

@@ -1,0 +1,92 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { takeFromBucket } from '../src/limits/bucket.ts'
+import { LocalBuckets } from '../src/limits/local-buckets.ts'
+import { RecentMap } from '../src/limits/recent-map.ts'
+import type { Rate } from '../src/limits/settings.ts'
+
+const START = 1_700_000_000_000_000
+const rates = fc.record({ rps: fc.integer({ min: 1, max: 100_000 }), burst: fc.integer({ min: 1, max: 500 }) })
+const gaps = fc.array(fc.integer({ min: 0, max: 50_000 }), { minLength: 1, maxLength: 600 })
+
+/** The moments at which requests pass when they come after these gaps. */
+function passes(rate: Rate, gapsUs: number[]): number[] {
+  let [now, full] = [START, 0]
+  const passed: number[] = []
+  for (const gap of gapsUs) {
+    now += gap
+    const step = takeFromBucket(full, now, rate)
+    full = step.full
+    if (step.waitUs === 0) passed.push(now)
+  }
+  return passed
+}
+
+describe('a bucket', () => {
+  test('lets through in any stretch of time no more than a burst and what flows in meanwhile', () => {
+    fc.assert(
+      fc.property(rates, gaps, (rate, gapsUs) => {
+        const passed = passes(rate, gapsUs)
+        const interval = Math.floor(1_000_000 / rate.rps)
+        for (let from = 0; from < passed.length; from += 7) {
+          for (let to = from; to < passed.length; to += 5) {
+            const time = (passed[to] as number) - (passed[from] as number)
+            expect(to - from + 1).toBeLessThanOrEqual(rate.burst + Math.floor(time / interval))
+          }
+        }
+      }),
+    )
+  })
+
+  test('never stops who keeps to the rate', () => {
+    fc.assert(
+      fc.property(rates, fc.integer({ min: 1, max: 300 }), (rate, count) => {
+        const gap = Math.ceil(1_000_000 / rate.rps)
+        expect(passes(rate, Array(count).fill(gap))).toHaveLength(count)
+      }),
+    )
+  })
+
+  test('lets exactly the burst through at one moment', () => {
+    fc.assert(
+      fc.property(rates, (rate) => expect(passes(rate, Array(rate.burst + 3).fill(0))).toHaveLength(rate.burst)),
+    )
+  })
+
+  test('lets a request through when the time to wait is over, and not before', () => {
+    fc.assert(
+      fc.property(rates, (rate) => {
+        let full = 0
+        for (let n = 0; n < rate.burst; n++) full = takeFromBucket(full, START, rate).full
+        const { waitUs } = takeFromBucket(full, START, rate)
+        expect(takeFromBucket(full, START + waitUs - 1, rate).waitUs).toBe(1)
+        expect(takeFromBucket(full, START + waitUs, rate).waitUs).toBe(0)
+      }),
+    )
+  })
+
+  test('shuts nobody out for longer than it takes to fill, though a clock was set back', () => {
+    const rate = { rps: 10, burst: 20 }
+    const { full, waitUs } = takeFromBucket(START + 3_600_000_000, START, rate)
+    expect(waitUs).toBe(100_000)
+    expect(takeFromBucket(full, START + 100_000, rate).waitUs).toBe(0)
+  })
+})
+
+test('local buckets are apart by address', () => {
+  const buckets = new LocalBuckets()
+  const rate = { rps: 1, burst: 1 }
+  expect(buckets.take('a', rate, START)).toBe(0)
+  expect(buckets.take('a', rate, START)).toBe(1_000_000)
+  expect(buckets.take('b', rate, START)).toBe(0)
+})
+
+test('a recent map forgets what was set longest ago', () => {
+  const map = new RecentMap<number>(2)
+  map.set('a', 1)
+  map.set('b', 2)
+  map.set('a', 3)
+  map.set('c', 4)
+  expect(map.size).toBe(2)
+  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4])
+})

@@ -1,0 +1,305 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { serverUrl, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
+import request from 'supertest'
+import { createGateway, type Gateway } from '../src/gateway.ts'
+import { type AddressRange, parseRange } from '../src/limits/address-ranges.ts'
+import { createLimits } from '../src/limits/limits.ts'
+import { connectLimits, type LimitsRedis } from '../src/limits/redis.ts'
+import type { LimitSettings, Rate } from '../src/limits/settings.ts'
+import { ADMIN, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+
+const LOOPBACK = ['127.0.0.0/8', '::1'].map((text) => parseRange(text) as AddressRange)
+/** So slow that nothing flows in while a test runs. */
+const FIVE: Rate = { rps: 0.001, burst: 5 }
+const LOCKOUT_SECONDS = 900
+
+let whole: TestGateway
+beforeAll(async () => {
+  whole = await startGateway()
+})
+afterAll(() => whole.close())
+
+let proxy: TcpProxy
+let opened: LimitsRedis[] = []
+let addresses = 0
+let heard: string[] = []
+beforeEach(async () => {
+  proxy = await startTcpProxy(serverUrl('REDIS_URL'))
+  heard = []
+})
+afterEach(async () => {
+  for (const redis of opened) redis.disconnect()
+  opened = []
+  await proxy.close()
+})
+
+/** An address that no other test uses. */
+const newAddress = () => `203.0.113.${++addresses}`
+
+/** A replica: it shares database and Redis with the others, and believes the tests' X-Forwarded-For. */
+async function replica(settings: Partial<LimitSettings> = {}, redisUrl = serverUrl('REDIS_URL')): Promise<Gateway> {
+  const hear = (message: string) => void heard.push(message)
+  const listening = { ...logger, warn: hear, info: hear, error: hear }
+  const redis = connectLimits(redisUrl, listening)
+  opened.push(redis)
+  await waitFor(() => redis.status === 'ready', { what: 'Redis' })
+  const limits = createLimits({
+    redis,
+    namespace: whole.namespace,
+    logger: listening,
+    settings: {
+      trustedProxies: LOOPBACK,
+      rate: () => FIVE,
+      loginAttemptsPerMinute: () => 5,
+      loginLockoutSeconds: LOCKOUT_SECONDS,
+      ...settings,
+    },
+  })
+  return createGateway({ ...whole.dependencies, limits, trustedProxies: LOOPBACK })
+}
+
+const get = (gateway: Gateway, address: string, path = '/api/v1/openapi.json') =>
+  request(gateway.app).get(path).set('X-Forwarded-For', address)
+
+/** Status of so many requests, one after the other. */
+async function statuses(gateway: Gateway, address: string, count: number, path?: string): Promise<number[]> {
+  const all: number[] = []
+  for (let n = 0; n < count; n++) all.push((await get(gateway, address, path)).status)
+  return all
+}
+
+describe('the general limit', () => {
+  test('refuses in plain text what is over the burst, and nobody else', async () => {
+    const gateway = await replica()
+    const [one, other] = [newAddress(), newAddress()]
+    expect(await statuses(gateway, one, 5)).toEqual([200, 200, 200, 200, 200])
+    const response = await get(gateway, one).set('X-Request-Id', 'flood-1')
+    expect(response.status).toBe(429)
+    expect(response.headers).toMatchObject({
+      'content-type': expect.stringMatching(/^text\/plain/),
+      'retry-after': '1',
+      'x-ratelimit-remaining': '0',
+      'x-request-id': 'flood-1',
+    })
+    expect(response.text).toMatch(/^Too many requests/)
+    expect((await get(gateway, other)).status).toBe(200)
+  })
+
+  test('is one for all replicas, also for requests at the same moment', async () => {
+    const [one, two] = [await replica(), await replica()]
+    const address = newAddress()
+    const answers = await Promise.all(Array.from({ length: 40 }, (_, n) => get(n % 2 === 0 ? one : two, address)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(5)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(35)
+    expect((await get(two, address)).status).toBe(429)
+  })
+
+  test('comes before everything else: unknown paths and streams count, refused ones too', async () => {
+    const gateway = await replica()
+    const address = newAddress()
+    const paths = ['/nothing', '/api/v1/nothing', `/api/v1/deployments/${UNKNOWN_ID}/logs?sse_token=x`, '/docs']
+    for (const path of paths) expect((await get(gateway, address, path)).status).not.toBe(429)
+    expect((await get(gateway, address, '/api/v1/deployments')).status).toBe(401)
+    expect((await get(gateway, address, '/nothing')).status).toBe(429)
+    const post = request(gateway.app).post('/api/v1/health').set('X-Forwarded-For', address)
+    expect((await post).status).toBe(429)
+  })
+
+  test('does not count probes, nor stop them', async () => {
+    const gateway = await replica()
+    const address = newAddress()
+    const ready = await statuses(gateway, address, 8, '/api/v1/health/ready')
+    expect([...ready, ...(await statuses(gateway, address, 8, '/api/v1/health'))]).not.toContain(429)
+    expect(await statuses(gateway, address, 6)).toEqual([200, 200, 200, 200, 200, 429])
+    expect((await get(gateway, address, '/api/v1/health?x=1')).status).toBe(400)
+  })
+
+  test('counts an IPv6 network as one', async () => {
+    const gateway = await replica()
+    expect(await statuses(gateway, '2001:db8:0:1::1', 5)).not.toContain(429)
+    expect((await get(gateway, '2001:db8:0:1:ffff::2')).status).toBe(429)
+    expect((await get(gateway, '2001:db8:0:2::1')).status).toBe(200)
+  })
+
+  test('can be another by address, and none', async () => {
+    const [strict, free] = [newAddress(), newAddress()]
+    const rate = (address: string) => (address === free ? null : { ...FIVE, burst: 2 })
+    const gateway = await replica({ rate })
+    expect(await statuses(gateway, strict, 3)).toEqual([200, 200, 429])
+    expect(await statuses(gateway, free, 12)).not.toContain(429)
+  })
+
+  test('lets requests through again as the bucket fills', async () => {
+    const gateway = await replica({ rate: () => ({ rps: 50, burst: 1 }) })
+    const address = newAddress()
+    const answers = await Promise.all(Array.from({ length: 10 }, () => get(gateway, address)))
+    expect(answers.map(({ status }) => status)).toContain(429)
+    await waitFor(async () => (await get(gateway, address)).status === 200, { what: 'a place in the bucket' })
+  })
+
+  test('leaves nothing in Redis for good', async () => {
+    const gateway = await replica({ rate: () => ({ rps: 10, burst: 100 }) })
+    const address = newAddress()
+    await get(gateway, address)
+    const [redis] = opened as [LimitsRedis]
+    const ttl = await redis.pttl(`${whole.namespace}:limit:${address}`)
+    // Gone or going: -1 would be a key without an end.
+    expect(ttl).not.toBe(-1)
+    expect(ttl).toBeLessThanOrEqual(100)
+  })
+})
+
+describe('while Redis is away', () => {
+  const SHARED_AGAIN = 'the rate limit is shared with the other replicas again'
+  const BY_ITSELF = /this replica limits requests by itself/
+
+  test('each replica limits by itself, and goes back', async () => {
+    const gateway = await replica({}, proxy.url)
+    const [before, meanwhile, after] = [newAddress(), newAddress(), newAddress()]
+    expect(await statuses(gateway, before, 6)).toEqual([200, 200, 200, 200, 200, 429])
+    proxy.refuse(true)
+    expect(await statuses(gateway, meanwhile, 7)).toEqual([200, 200, 200, 200, 200, 429, 429])
+    // Said once, not with each request.
+    expect(heard.filter((message) => BY_ITSELF.test(message))).toHaveLength(1)
+    proxy.refuse(false)
+    await waitFor(
+      async () => {
+        await get(gateway, newAddress())
+        return heard.includes(SHARED_AGAIN)
+      },
+      { what: 'the shared limit' },
+    )
+    const other = await replica()
+    expect(await statuses(gateway, after, 3)).toEqual([200, 200, 200])
+    expect(await statuses(other, after, 3)).toEqual([200, 200, 429])
+  })
+
+  test('a Redis that takes commands and does not answer is away as well', async () => {
+    const gateway = await replica({}, proxy.url)
+    const address = newAddress()
+    proxy.freeze()
+    expect(await statuses(gateway, address, 6)).toEqual([200, 200, 200, 200, 200, 429])
+    expect(heard.filter((message) => BY_ITSELF.test(message))).toHaveLength(1)
+    proxy.resume()
+    await waitFor(
+      async () => {
+        await get(gateway, newAddress())
+        return heard.includes(SHARED_AGAIN)
+      },
+      { what: 'the shared limit' },
+    )
+  })
+
+  test('nobody can log in', async () => {
+    const gateway = await replica({}, proxy.url)
+    proxy.refuse(true)
+    const response = await logIn(gateway, newAddress())
+    expect(refusal(response)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+  })
+})
+
+const logIn = (gateway: Gateway, address: string, body: object = { ...ADMIN, password: 'wrong' }) =>
+  request(gateway.app).post('/api/v1/auth/login').set('X-Forwarded-For', address).send(body)
+
+describe('the limit on logins', () => {
+  const UNLIMITED = { rate: () => null }
+  const LOGIN_ROUTES = ['/api/v1/auth/login']
+
+  const attempts = (gateway: Gateway, address: string, count: number) =>
+    Promise.all(Array.from({ length: count }, async () => (await logIn(gateway, address)).status))
+
+  test('locks an address out with the sixth attempt in a minute, on all replicas', async () => {
+    const [one, two] = [await replica(UNLIMITED), await replica(UNLIMITED)]
+    const address = newAddress()
+    expect((await logIn(one, address, ADMIN)).status).toBe(200)
+    expect((await attempts(two, address, 4)).sort()).toEqual([401, 401, 401, 401])
+    const sixth = await logIn(one, address, ADMIN)
+    expect(sixth.status).toBe(429)
+    expect(sixth.body).toEqual({
+      error: {
+        code: 'AUTH_RATE_LIMIT_EXCEEDED',
+        message: expect.any(String),
+        retry_after_secs: LOCKOUT_SECONDS,
+        reason: expect.any(String),
+      },
+    })
+    expect(sixth.headers).toMatchObject({
+      'retry-after': String(LOCKOUT_SECONDS),
+      'x-ratelimit-remaining': '0',
+      'content-type': expect.stringMatching(/^application\/json/),
+    })
+    for (const route of LOGIN_ROUTES) {
+      const response = await request(two.app).post(route).set('X-Forwarded-For', address).send({})
+      expect({ route, ...refusal(response) }).toEqual({ route, ...refused(429, 'AUTH_RATE_LIMIT_EXCEEDED') })
+      expect(response.body.error.retry_after_secs).toBeLessThanOrEqual(LOCKOUT_SECONDS)
+    }
+  })
+
+  test('touches neither other addresses nor who is logged in', async () => {
+    const gateway = await replica(UNLIMITED)
+    const address = newAddress()
+    await attempts(gateway, address, 6)
+    expect((await logIn(gateway, newAddress(), ADMIN)).status).toBe(200)
+    const me = get(gateway, address, '/api/v1/auth/me').set('Authorization', `Bearer ${whole.adminToken}`)
+    expect((await me).status).toBe(200)
+  })
+
+  test('admits five of a hundred at the same moment', async () => {
+    const [one, two] = [await replica(UNLIMITED), await replica(UNLIMITED)]
+    const address = newAddress()
+    const [a, b] = await Promise.all([attempts(one, address, 50), attempts(two, address, 50)])
+    expect([...a, ...b].filter((status) => status !== 429)).toHaveLength(5)
+  })
+
+  test('is judged before the body is read, and counts bodies that are none', async () => {
+    const gateway = await replica(UNLIMITED)
+    const address = newAddress()
+    const send = () =>
+      request(gateway.app).post('/api/v1/auth/login').set('X-Forwarded-For', address).type('json').send('{')
+    for (let n = 0; n < 5; n++) expect(refusal(await send())).toEqual(refused(400, 'INVALID_BODY'))
+    expect(refusal(await send())).toEqual(refused(429, 'AUTH_RATE_LIMIT_EXCEEDED'))
+  })
+
+  test('forgets attempts a minute later', async () => {
+    const gateway = await replica(UNLIMITED)
+    const address = newAddress()
+    await attempts(gateway, address, 5)
+    const [redis] = opened as [LimitsRedis]
+    const key = `${whole.namespace}:login:{${address}}:attempts`
+    const times = await redis.lrange(key, 0, -1)
+    expect(times).toHaveLength(5)
+    // The two earliest were made more than a minute ago.
+    for (const index of [3, 4]) await redis.lset(key, index, String(Number(times[index]) - 60_001))
+    expect(await attempts(gateway, address, 2)).toEqual([401, 401])
+    expect(await attempts(gateway, address, 1)).toEqual([429])
+  })
+
+  test('ends the lockout when its time is over, and begins anew', async () => {
+    const gateway = await replica({ ...UNLIMITED, loginLockoutSeconds: 1 })
+    const address = newAddress()
+    await attempts(gateway, address, 5)
+    expect((await logIn(gateway, address)).status).toBe(429)
+    await waitFor(async () => (await logIn(gateway, address)).status === 401, { what: 'the end of the lockout' })
+    expect(await attempts(gateway, address, 4)).not.toContain(429)
+  })
+
+  test('can be another by address, and none', async () => {
+    const [strict, free] = [newAddress(), newAddress()]
+    const loginAttemptsPerMinute = (address: string) => (address === free ? null : 1)
+    const gateway = await replica({ ...UNLIMITED, loginAttemptsPerMinute })
+    expect(await attempts(gateway, free, 8)).not.toContain(429)
+    expect((await logIn(gateway, strict)).status).toBe(401)
+    expect((await logIn(gateway, strict)).status).toBe(429)
+  })
+
+  test('writes no audit record for what it refuses', async () => {
+    const gateway = await replica(UNLIMITED)
+    const address = newAddress()
+    await attempts(gateway, address, 9)
+    const { rows } = await whole.database.query(
+      `SELECT count(*)::int AS records FROM audit_records WHERE actor_ip = $1 AND action = 'auth.login'`,
+      [address],
+    )
+    expect(rows).toEqual([{ records: 5 }])
+  })
+})
