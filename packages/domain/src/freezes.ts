@@ -1,8 +1,14 @@
+import { presentStart } from './recurrence.ts'
+
 export interface Freeze {
   id: string
   name: string
   start_time: Date | string
   end_time: Date | string
+  /** Value of an RFC 5545 RRULE by which the window from `start_time` to `end_time` comes again. */
+  recurrence?: string | null
+  /** Zone of `start_time`, as `+02:00`, in which the recurrence counts. */
+  start_offset?: string | null
   tenant_id: string | null
   environment_id: string | null
   solution_id: string | null
@@ -25,11 +31,25 @@ export interface FreezeScope {
 
 /** The window of the freeze that `now` lies in, or null. The start belongs to it, the end does not. */
 export function windowAt(
-  freeze: Pick<Freeze, 'start_time' | 'end_time'>,
+  freeze: Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset'>,
   now: Date,
 ): { starts_at: Date; ends_at: Date } | null {
-  const window = { starts_at: new Date(freeze.start_time), ends_at: new Date(freeze.end_time) }
-  return window.starts_at <= now && now < window.ends_at ? window : null
+  const { recurrence, start_offset = null } = freeze
+  const first = { starts_at: new Date(freeze.start_time), ends_at: new Date(freeze.end_time) }
+  if (typeof recurrence !== 'string') return first.starts_at <= now && now < first.ends_at ? first : null
+  const starts_at = presentStart({ ...freeze, recurrence, start_offset }, now)
+  const length = first.ends_at.getTime() - first.starts_at.getTime()
+  return starts_at && { starts_at, ends_at: new Date(starts_at.getTime() + length) }
+}
+
+/** The freezes that are in force at this moment, each with its present window as its only one. */
+export function presentFreezes<F extends Freeze>(freezes: readonly F[], now: Date): F[] {
+  return freezes.flatMap((freeze) => {
+    const window = windowAt(freeze, now)
+    return window === null
+      ? []
+      : [{ ...freeze, start_time: window.starts_at, end_time: window.ends_at, recurrence: null }]
+  })
 }
 
 /** The freezes that block such a deployment now. Every id that a freeze names must match; one that names none is global. */

@@ -29,7 +29,10 @@ export const EVENTS = {
   'instance.updated': event(Strict({ instance_id: Uuid })),
   'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
   'target.updated': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
   'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'freeze.updated': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'freeze.deleted': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
   /** The instance began to undo what it did. */
   'run.rolling_back': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() })),
   'run.finished': event(
@@ -40,6 +43,8 @@ export const EVENTS = {
       error_message: Nullable(Type.String()),
     }),
   ),
+  /** Something that this user showed us is good no more: streams opened with it end. */
+  'user.revoked': event(Strict({ user_id: Uuid })),
   'slot.freed': event(Strict({ instance_id: Uuid })),
 } as const
 
