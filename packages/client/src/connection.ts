@@ -1,5 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type LoginRequest, type LoginResponse, OPERATIONS, type OperationId, type Static } from '@slipway/contracts'
+import {
+  type LoginAnswer,
+  type LoginRequest,
+  type LoginResponse,
+  OPERATIONS,
+  type OperationId,
+  type Static,
+} from '@slipway/contracts'
 import { ApiError, ConnectionError } from './api-error.ts'
 
 export interface ConnectionOptions {
@@ -48,7 +55,10 @@ export class Connection {
   async login(): Promise<Static<typeof LoginResponse>> {
     if (!this.#credentials) throw new Error('There is nothing to log in with: give e-mail and password, or a token')
     const answer = await this.#answer('login', { body: this.#credentials })
-    const login = (await answer.json()) as Static<typeof LoginResponse>
+    const login = (await answer.json()) as Static<typeof LoginAnswer>
+    if ('requires_2fa' in login) {
+      throw new Error('This account has a second factor: make an API key for it, and give that as the token')
+    }
     this.#token = login.access_token
     return login
   }

@@ -89,9 +89,16 @@ export const streamKey = (namespace: string, deploymentId: string) => `${namespa
 /** Key of an SSE token in Redis; tokens are kept by their hash. The value is a JSON `SseTokenRecord`. */
 export const sseTokenKey = (namespace: string, tokenHash: string) => `${namespace}:sse-token:${tokenHash}`
 
+/** Who an SSE token was given to. What they may see is looked up when it is used, and while its stream is open. */
 export interface SseTokenRecord {
   user_id: string
-  tenant_id: string | null
   session_id: string
-  permissions: string[]
+  credential: StreamCredential
+}
+
+/** What an SSE token was asked for with. It is good while that is, and while the user's `token_version` stays. */
+export interface StreamCredential {
+  kind: 'session' | 'api_key'
+  id: string
+  token_version: number
 }

@@ -74,6 +74,12 @@ export const gatewayConfig = Type.Object({
     maximum: 86_400,
     description: 'How long an address that tried to log in too often is locked out',
   }),
+  SLIPWAY_COOKIE_SECURE: Type.Boolean({
+    default: true,
+    description: 'Whether the refresh cookie is sent over HTTPS only; false where the API is reached over plain HTTP',
+    expects: 'true or false',
+    examples: ['false'],
+  }),
   SLIPWAY_ADMIN_EMAIL: Type.Optional(
     Type.String({
       format: 'email',

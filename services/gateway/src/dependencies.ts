@@ -15,6 +15,8 @@ export interface Dependencies {
   keys: KeyRing
   accessTokens: AccessTokens
   passwords: PasswordHasher
+  /** Whether browsers may send the refresh cookie over HTTPS only. */
+  cookieSecure: boolean
   limits: Limits
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: AddressRange[]

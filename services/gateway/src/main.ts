@@ -54,6 +54,7 @@ await runService({
       keys,
       accessTokens,
       passwords,
+      cookieSecure: config.SLIPWAY_COOKIE_SECURE,
       limits: createLimits({
         redis: limitsRedis,
         namespace: config.SLIPWAY_NAMESPACE,

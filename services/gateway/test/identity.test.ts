@@ -106,8 +106,11 @@ describe('the Authorization header', () => {
 
 describe('access tokens', () => {
   let userId: string
+  let sessionId: string
   beforeAll(async () => {
-    userId = (await addUser(gateway, { role: 'user' })).id
+    const user = await addUser(gateway, { role: 'user' })
+    userId = user.id
+    sessionId = gateway.dependencies.accessTokens.verify(user.token).session_id
   })
 
   const now = Math.floor(Date.now() / 1000)
@@ -116,6 +119,7 @@ describe('access tokens', () => {
     iss: 'slipway',
     aud: 'slipway-api',
     sub: userId,
+    sid: sessionId,
     iat: now,
     nbf: now,
     exp: now + 60,
@@ -139,7 +143,14 @@ describe('access tokens', () => {
   test('forgeries are INVALID_TOKEN', async () => {
     const { exp: _exp, ...unending } = claims()
     const { nbf: _nbf, ...always } = claims()
-    const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength: 2048 })
+    const publicPem = publicKey.export({ type: 'spki', format: 'pem' }).toString()
+    const other = await addUser(gateway, { role: 'admin' })
+    const foreignSession = gateway.dependencies.accessTokens.verify(other.token).session_id
+    const withHeader = (header: object) => {
+      const signed = `${base64(header)}.${base64(claims())}`
+      return `${signed}.${createHmac('sha256', Buffer.alloc(3)).update(signed).digest('base64url')}`
+    }
     const unsigned = `${base64({ alg: 'none', typ: 'JWT', kid: 'test' })}.${base64(claims())}.`
     const tampered = sign(claims()).replace(/\.[^.]+\./, `.${base64({ ...claims(), sub: gateway.adminToken })}.`)
     const headless = `${base64({ alg: 'HS256' })}.${base64(claims())}`
@@ -163,6 +174,27 @@ describe('access tokens', () => {
       'without a beginning': sign(always),
       'a subject that is no user': sign({ ...claims(), sub: '00000000-0000-4000-8000-000000000000' }),
       'a subject that is no id': sign({ ...claims(), sub: "' OR 1=1" }),
+      'a session of somebody else': sign({ ...claims(), sid: foreignSession }),
+      'a session that is none': sign({ ...claims(), sid: '00000000-0000-4000-8000-000000000000' }),
+      'a session that is no id': sign({ ...claims(), sid: '../../etc/passwd' }),
+      'no session': sign({ ...claims(), sid: undefined }),
+      'a key id that is a path': sign(claims(), { keyid: '../../../../dev/null' }),
+      'a key id that is SQL': sign(claims(), { keyid: "x' UNION SELECT 'key" }),
+      'the key of the encryption': sign(claims(), {}, Buffer.alloc(32, 7)),
+      'an empty key': sign(claims(), { algorithm: 'none' }, ''),
+      'a public key as the secret': jwt.sign(claims(), publicPem, { algorithm: 'HS256', keyid: 'test' }),
+      'a key that the token brings along': withHeader({ alg: 'HS256', kid: 'own', jwk: { kty: 'oct', k: 'AAAA' } }),
+      'a key address that the token brings along': withHeader({ alg: 'HS256', kid: 'own', jku: 'http://127.0.0.1:1' }),
+      'an audience list that does not hold ours': sign({ ...claims(), aud: ['a', 'b'] }),
+      'a body that is no object': jwt.sign('text', JWT_KEY, { algorithm: 'HS256', keyid: 'test' }),
+      'a pending token that has expired': sign({
+        ...claims(),
+        kind: 'pending_2fa',
+        iat: now - 90,
+        nbf: now - 90,
+        exp: now - 60,
+      }),
+      'a pending token of another key': sign({ ...claims(), kind: 'pending_2fa' }, {}, Buffer.alloc(32, 1)),
     }
     for (const [what, token] of Object.entries(forged)) {
       expect({ what, code: await codeOf(token) }).toEqual({ what, code: 'INVALID_TOKEN' })
@@ -174,8 +206,9 @@ describe('access tokens', () => {
     const both = createAccessTokens(
       `new:${Buffer.alloc(32, 4).toString('base64')},old:${Buffer.alloc(32, 3).toString('base64')}`,
     )
-    expect(both.verify(old.issue(userId))).toBe(userId)
-    expect(() => old.verify(both.issue(userId))).toThrow('not valid')
+    const claims = { user_id: userId, session_id: sessionId }
+    expect(both.verify(old.issue(claims))).toEqual(claims)
+    expect(() => old.verify(both.issue(claims))).toThrow('not valid')
   })
 
   test('keys that are too short are a wrong configuration', () => {
@@ -211,7 +244,7 @@ test('an SSE token is kept by its hash, with whom it stands for, for a minute', 
   const { body } = await clientOf(gateway, token).send('createSseToken', '/auth/sse-token', {})
   const key = sseTokenKey(gateway.namespace, hashToken(body.sse_token))
   const [value, ttl] = await gateway.dependencies.cache.run((redis) => Promise.all([redis.get(key), redis.ttl(key)]))
-  expect(JSON.parse(value ?? '')).toMatchObject({ user_id: id, tenant_id: null, session_id: body.session_id })
+  expect(JSON.parse(value ?? '')).toMatchObject({ user_id: id, session_id: body.session_id })
   expect(ttl).toBeGreaterThan(0)
   expect(ttl).toBeLessThanOrEqual(body.expires_in)
 })
@@ -219,7 +252,7 @@ test('an SSE token is kept by its hash, with whom it stands for, for a minute', 
 describe('the first administrator', () => {
   test('replicas that start together make one; a later start makes none and needs no configuration', async () => {
     const testDatabase = await createTestDatabase()
-    const database = createDatabase({ url: testDatabase.url, applicationName: 'test' })
+    const database = createDatabase({ url: testDatabase.url, applicationName: 'test', tenant: '*' })
     const { passwords } = gateway.dependencies
     const seed = (admin: { email: string | undefined; password: string | undefined }) =>
       seedIdentity(database, { admin, passwords, logger: { ...logger, info() {} } })

@@ -59,6 +59,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
     accessTokens,
     passwords,
+    cookieSecure: true,
     limits: NO_LIMITS,
     trustedProxies: [],
     logger,
@@ -76,7 +77,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     database,
     broker,
     namespace,
-    adminToken: accessTokens.issue(rows[0]?.id ?? ''),
+    adminToken: await tokenFor({ database, accessTokens }, rows[0]?.id ?? ''),
     async close() {
       gateway.endStreams()
       await broker.close()
@@ -86,6 +87,19 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
       await removeNamespace(namespace)
     },
   }
+}
+
+/** An access token of a new session, without a login. */
+export async function tokenFor(
+  { database, accessTokens }: Pick<Dependencies, 'database' | 'accessTokens'>,
+  userId: string,
+): Promise<string> {
+  const { rows } = await database.query<{ id: string }>(
+    `INSERT INTO sessions (id, user_id, token_version, expires_at)
+     SELECT $2, id, token_version, now() + interval '1 day' FROM users WHERE id = $1 RETURNING id`,
+    [userId, uuidv7()],
+  )
+  return accessTokens.issue({ user_id: userId, session_id: rows[0]?.id ?? '' })
 }
 
 export interface NewUser {
@@ -105,7 +119,7 @@ export async function addUser({ database, dependencies }: TestGateway, user: New
     [id, email, `user-${id}`, hash, user.status ?? 'active', user.tenant_id ?? null],
   )
   await database.query(`INSERT INTO user_roles SELECT $1, id FROM roles WHERE name = $2`, [id, user.role])
-  return { id, email, username: `user-${id}`, token: dependencies.accessTokens.issue(id) }
+  return { id, email, username: `user-${id}`, token: await tokenFor({ ...dependencies, database }, id) }
 }
 
 const validators = new Map<string, ReturnType<typeof compile>>()

@@ -8,6 +8,7 @@ import { createHubs } from './streams/hubs.ts'
 import { startStreamReader } from './streams/reader.ts'
 import { wakeByEvents } from './streams/wake.ts'
 import { WATCHER_LIMITS } from './streams/watcher.ts'
+import { createGuard } from './tokens/guard.ts'
 
 /** Longer than a blocking read waits by itself. */
 const BLOCKING_READ_MS = 5_000
@@ -30,7 +31,9 @@ await runService({
     const reader = startStreamReader(connectRedis(config.REDIS_URL, logger, BLOCKING_READ_MS), redis, logger)
     onStop('live streams', () => reader.stop())
     const hubs = createHubs({ database, reader, namespace, logger })
-    const app = createApp({ database, redis, namespace, logger, hubs, limits: WATCHER_LIMITS })
+    const guard = createGuard({ database, logger })
+    onStop('guard of open streams', () => guard.stop())
+    const app = createApp({ database, redis, namespace, logger, hubs, guard, limits: WATCHER_LIMITS })
     const server = await listen(app, {
       port: config.SLIPWAY_LOG_STREAM_PORT,
       host: config.SLIPWAY_LOG_STREAM_HOST,
@@ -41,7 +44,7 @@ await runService({
       await hubs.stop()
       await closed
     })
-    await wakeByEvents(broker, hubs)
+    await wakeByEvents(broker, hubs, guard)
     onStop('consumer', () => broker.stopConsuming())
     logger.info('streams are served', { port: server.port, host: config.SLIPWAY_LOG_STREAM_HOST })
   },

@@ -18,7 +18,7 @@ beforeAll(async () => {
   db = await makeDatabase()
   streams = await startStreams({ database: db.database, resyncMs: 3_600_000 })
   broker = await connectBroker({ url, namespace: streams.namespace, name: 'log-stream', logger, onFatal: () => {} })
-  await wakeByEvents(broker, streams.hubs)
+  await wakeByEvents(broker, streams.hubs, streams.guard)
 })
 
 afterAll(async () => {

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
-import { Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
+import { Description, literals, Name, Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
+import { PERMISSIONS } from './permissions.ts'
 
 export const User = Strict({
   id: Uuid,
@@ -30,6 +31,69 @@ export const LoginResponse = Strict({
   user: User,
 })
 
+/** The password was right, and a second factor is still to come. */
+export const TwoFactorRequired = Strict({
+  requires_2fa: Type.Literal(true),
+  pending_token: Type.String(),
+})
+
+export const LoginAnswer = Type.Union([LoginResponse, TwoFactorRequired])
+
+const Code = Type.String({
+  minLength: 1,
+  maxLength: 64,
+  description: 'Six digits of the authenticator, or an unused recovery code',
+})
+
+export const VerifyTwoFactor = Strict({
+  code: Code,
+  pending_token: Type.String({ minLength: 1, maxLength: 4_096 }),
+})
+
+export const TwoFactorSetup = Strict({ secret: Type.String(), otpauth_url: Type.String() })
+export const TwoFactorCode = Strict({ code: Code })
+export const TwoFactorEnabled = Strict({ message: Type.String(), recovery_codes: Type.Array(Type.String()) })
+
+/** Length in characters, not in bytes. */
+export const NewPassword = Type.String({ minLength: 12, maxLength: 128 })
+
+export const ChangePassword = Strict({
+  current_password: Type.String({ minLength: 1, maxLength: 1_024 }),
+  new_password: NewPassword,
+})
+
+export const ApiKey = Strict({
+  id: Uuid,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  key_prefix: Type.String(),
+  scopes: Type.Array(Type.String()),
+  last_used_at: Nullable(Timestamp),
+  last_used_ip: Nullable(Type.String()),
+  created_at: Timestamp,
+  expires_at: Nullable(Timestamp),
+})
+
+export const CreateApiKey = Strict({
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  expires_in_days: Type.Optional(
+    Type.Integer({ minimum: 1, maximum: 3_650, description: 'Without it the key does not expire' }),
+  ),
+  scopes: Type.Optional(
+    Type.Array(literals(PERMISSIONS), {
+      maxItems: 100,
+      description: 'Permissions that the key is cut down to; none: all that its user may do',
+    }),
+  ),
+})
+
+export const CreatedApiKey = Strict({ api_key: ApiKey, full_key: Type.String(), warning: Type.String() })
+export const ApiKeys = Strict({ api_keys: Type.Array(ApiKey) })
+
+/** Of calls that take no body; an empty object is as good. */
+export const NoBody = Strict({})
+
 export const SseTokenRequest = Strict({})
 
 export const SseTokenResponse = Strict({
@@ -37,4 +101,9 @@ export const SseTokenResponse = Strict({
   expires_in: Type.Integer(),
   session_id: Uuid,
   refresh_token: Type.String(),
+})
+
+export const RefreshSseToken = Strict({
+  session_id: Uuid,
+  refresh_token: Type.String({ minLength: 1, maxLength: 512 }),
 })

@@ -62,7 +62,15 @@ export async function dispatch(
     audit = trail()
     const handler = options.handlers[id] as JsonHandler<OperationId>
     const { caller, requestId, clientIp } = progress
-    answer = await handler.handle({ params, ...checked, caller, requestId, clientIp, audit } as Call)
+    answer = await handler.handle({
+      params,
+      ...checked,
+      caller,
+      requestId,
+      clientIp,
+      headers: request.headers,
+      audit,
+    } as Call)
     if (audit.owed) throw new Error(`${id} changed something without an audit record`)
   } catch (error) {
     await (audit ?? trail()).refused(problemOf(error)).catch((failure) => {

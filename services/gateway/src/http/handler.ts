@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import type { OPERATIONS, OperationId, Static, TSchema } from '@slipway/contracts'
 import type { FieldError } from '@slipway/domain'
 import type { Request, Response } from 'express'
@@ -21,15 +22,17 @@ export interface Call<Id extends OperationId = OperationId> {
   caller: Operations[Id]['access'] extends 'public' | 'sse' ? null : CallingUser
   requestId: string
   clientIp: string
+  headers: IncomingHttpHeaders
   /** Where an operation with an `audit` action leaves its record. */
   audit: AuditTrail
 }
 
 /** What is sent back. `json` is a body that is text already; `chunks` one that is too large to hold in memory. */
-export type Answer =
-  | { status: number; body?: unknown }
-  | { status: number; json: string }
-  | { status: number; chunks: AsyncIterable<string> }
+export type Answer = { status: number; headers?: Record<string, string> } & (
+  | { body?: unknown }
+  | { json: string }
+  | { chunks: AsyncIterable<string> }
+)
 
 /** What a field of a request breaks beyond its schema. `missing` as in the contracts: absent, and nothing else wrong. */
 export type Check = (body: Record<string, unknown>) => (FieldError & { missing?: string })[]

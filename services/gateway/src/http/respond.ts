@@ -8,6 +8,7 @@ const JSON_TYPE = 'application/json; charset=utf-8'
 /** Sends an answer. Resolves when it is handed over; a client that left in the middle is no error. */
 export async function respond(response: Response, answer: Answer): Promise<void> {
   response.status(answer.status)
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
   if ('chunks' in answer) return sendChunks(response, answer.chunks)
   const text = 'json' in answer ? answer.json : answer.body === undefined ? undefined : JSON.stringify(answer.body)
   if (text === undefined) {

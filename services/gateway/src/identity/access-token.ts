@@ -3,22 +3,40 @@ import { ConfigurationError, parseKeys, SecretError, uuidv7 } from '@slipway/run
 import jwt from 'jsonwebtoken'
 
 export const ACCESS_TOKEN_SECONDS = 3_600
+/** How long somebody may look for their authenticator. */
+export const PENDING_TOKEN_SECONDS = 300
 
 const ALGORITHM = 'HS256'
 const ISSUER = 'slipway'
 const AUDIENCE = 'slipway-api'
-const KIND = 'access'
 const MIN_KEY_BYTES = 32
 /** Replicas' clocks may differ by this much. */
 const CLOCK_TOLERANCE_SECONDS = 5
 
+const KINDS = { access: ACCESS_TOKEN_SECONDS, pending_2fa: PENDING_TOKEN_SECONDS } as const
+
+/** Who an access token was issued to, and in which session. */
+export interface AccessClaims {
+  user_id: string
+  session_id: string
+}
+
+/** Whose password was right, as the account was then. */
+export interface PendingClaims {
+  user_id: string
+  token_version: number
+  /** Of this one token. */
+  token_id: string
+}
+
+/** Signed tokens, of two kinds that never stand in for each other. Refresh and SSE tokens are none: they mean nothing. */
 export interface AccessTokens {
-  issue(userId: string): string
-  /**
-   * The id of the user that the token was issued to.
-   * @throws Problem INVALID_TOKEN, TOKEN_EXPIRED
-   */
-  verify(token: string): string
+  issue(claims: AccessClaims): string
+  /** @throws Problem INVALID_TOKEN, TOKEN_EXPIRED; TWO_FACTOR_REQUIRED for a pending token */
+  verify(token: string): AccessClaims
+  issuePending(claims: Omit<PendingClaims, 'token_id'>): string
+  /** @throws Problem INVALID_TOKEN */
+  verifyPending(token: string): PendingClaims
 }
 
 /** Reads SLIPWAY_JWT_KEYS. The first key signs; tokens of the others stay valid. Throws ConfigurationError. */
@@ -26,33 +44,54 @@ export function createAccessTokens(keysText: string): AccessTokens {
   const keys = readKeys(keysText)
   const [signing] = keys
   const [signingId, signingKey] = signing as [string, Buffer]
+  const sign = (kind: keyof typeof KINDS, subject: string, claims: object) =>
+    jwt.sign({ kind, ...claims }, signingKey, {
+      algorithm: ALGORITHM,
+      keyid: signingId,
+      issuer: ISSUER,
+      audience: AUDIENCE,
+      subject,
+      jwtid: uuidv7(),
+      notBefore: 0,
+      expiresIn: KINDS[kind],
+    })
   return {
-    issue: (userId) =>
-      jwt.sign({ kind: KIND }, signingKey, {
-        algorithm: ALGORITHM,
-        keyid: signingId,
-        issuer: ISSUER,
-        audience: AUDIENCE,
-        subject: userId,
-        jwtid: uuidv7(),
-        notBefore: 0,
-        expiresIn: ACCESS_TOKEN_SECONDS,
-      }),
-    verify: (token) => verify(token, keys),
+    issue: ({ user_id, session_id }) => sign('access', user_id, { sid: session_id }),
+    verify: (token) => accessClaims(genuine(token, keys)),
+    issuePending: ({ user_id, token_version }) => sign('pending_2fa', user_id, { ver: token_version }),
+    verifyPending: (token) => pendingClaims(genuine(token, keys)),
   }
 }
 
-function verify(token: string, keys: Map<string, Buffer>): string {
+function accessClaims({ kind, sub, sid, expired }: GenuineToken): AccessClaims {
+  if (kind === 'pending_2fa' && !expired) {
+    throw new Problem('TWO_FACTOR_REQUIRED', 'Send this token with a code to POST /api/v1/auth/2fa/verify first')
+  }
+  if (kind !== 'access' || typeof sid !== 'string') throw invalidToken()
+  if (expired) throw new Problem('TOKEN_EXPIRED', 'The access token has expired: refresh it or log in again')
+  return { user_id: sub, session_id: sid }
+}
+
+function pendingClaims({ kind, sub, ver, jti, expired }: GenuineToken): PendingClaims {
+  if (kind !== 'pending_2fa' || expired || typeof ver !== 'number' || typeof jti !== 'string') throw invalidToken()
+  return { user_id: sub, token_version: ver, token_id: jti }
+}
+
+interface GenuineToken extends jwt.JwtPayload {
+  sub: string
+  expired: boolean
+}
+
+/** What a token of ours says, whatever its kind; only one that is right in every other way counts as expired. */
+function genuine(token: string, keys: Map<string, Buffer>): GenuineToken {
   // The key comes from our table alone: never from the token, and never by a type that the token chooses.
   const key = keys.get(String(headerOf(token)?.kid))
   if (key === undefined) throw invalidToken()
   const payload = checkedPayload(token, key)
-  const { sub, exp, iat, nbf, kind } = payload
-  if (kind !== KIND || typeof sub !== 'string') throw invalidToken()
+  const { sub, exp, iat, nbf } = payload
+  if (typeof sub !== 'string') throw invalidToken()
   if (typeof exp !== 'number' || typeof iat !== 'number' || typeof nbf !== 'number') throw invalidToken()
-  if (exp <= Date.now() / 1_000)
-    throw new Problem('TOKEN_EXPIRED', 'The access token has expired: refresh it or log in again')
-  return sub
+  return { ...payload, sub, expired: exp <= Date.now() / 1_000 }
 }
 
 function checkedPayload(token: string, key: Buffer): jwt.JwtPayload {
@@ -62,7 +101,7 @@ function checkedPayload(token: string, key: Buffer): jwt.JwtPayload {
       issuer: ISSUER,
       audience: AUDIENCE,
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
-      // Judged by us, after all else: only a token that is right in every other way has expired.
+      // Judged by us, after all else.
       ignoreExpiration: true,
     })
     if (typeof payload === 'object') return payload
@@ -80,7 +119,7 @@ function headerOf(token: string): jwt.JwtHeader | undefined {
   }
 }
 
-const invalidToken = () => new Problem('INVALID_TOKEN', 'The access token is not valid: log in again')
+const invalidToken = () => new Problem('INVALID_TOKEN', 'The token is not valid: log in again')
 
 function readKeys(text: string): Map<string, Buffer> {
   const wrong = (problem: string) =>

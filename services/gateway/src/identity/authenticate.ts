@@ -1,29 +1,72 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, Problem } from '@slipway/domain'
+import { hashToken, type Logger } from '@slipway/runtime'
 import type { AccessTokens } from './access-token.ts'
-import { type CallingUser, findUserById } from './calling-user.ts'
+import { isApiKey, isWellFormedApiKey } from './api-key.ts'
+import { type CallingUser, findUserOfKey, findUserOfSession, type KnownUser } from './calling-user.ts'
 
-const API_KEY_PREFIX = 'svc_'
+export interface Authentication {
+  database: Queryable
+  accessTokens: AccessTokens
+  logger: Logger
+}
 
 /**
  * Tells who makes a request, from its Authorization header.
  * @throws Problem with the 401 code of the case, or FORBIDDEN for an account that is not active
  */
 export async function authenticate(
-  { database, accessTokens }: { database: Queryable; accessTokens: AccessTokens },
+  authentication: Authentication,
   authorization: string | undefined,
   clientIp: string,
 ): Promise<CallingUser> {
   const token = bearerOf(authorization)
-  // No keys have been issued, so each is an unknown one.
-  if (token.startsWith(API_KEY_PREFIX)) {
+  const caller = isApiKey(token)
+    ? await keyCaller(authentication, token, clientIp)
+    : await sessionCaller(authentication, token)
+  return { ...caller, client_ip: clientIp }
+}
+
+type Caller = Omit<CallingUser, 'client_ip'>
+
+async function sessionCaller({ database, accessTokens }: Authentication, token: string): Promise<Caller> {
+  const claims = accessTokens.verify(token)
+  const genuine = isUuid(claims.user_id) && isUuid(claims.session_id)
+  const found = genuine ? await findUserOfSession(database, claims) : null
+  if (found === null) throw new Problem('INVALID_TOKEN', 'The user of this access token does not exist any more')
+  const { session_lives, ...user } = found
+  requireActive(user)
+  if (!session_lives) throw new Problem('INVALID_TOKEN', 'The session of this access token has ended: log in again')
+  return { ...user, credential: { kind: 'session', id: claims.session_id, token_version: user.token_version } }
+}
+
+async function keyCaller(authentication: Authentication, key: string, clientIp: string): Promise<Caller> {
+  // A mistyped key is told by its checksum, without a look into the database.
+  const found = isWellFormedApiKey(key) ? await findUserOfKey(authentication.database, hashToken(key)) : null
+  if (found === null || found.key_expired) {
     throw new Problem('INVALID_CREDENTIALS', 'This API key is unknown, expired or revoked')
   }
-  const userId = accessTokens.verify(token)
-  const user = isUuid(userId) ? await findUserById(database, userId) : null
-  if (user === null) throw new Problem('INVALID_TOKEN', 'The user of this access token does not exist any more')
-  if (user.status !== 'active') throw new Problem('FORBIDDEN', 'This account is not active: ask an administrator')
-  return { ...user, client_ip: clientIp }
+  const { key_id, scopes, key_expired, use_is_due, ...user } = found
+  requireActive(user)
+  if (use_is_due) noteUse(authentication, key_id, clientIp)
+  // The user's present permissions, cut down to the key's scopes. Roles are the user's.
+  const permissions = scopes.length === 0 ? user.permissions : user.permissions.filter((one) => scopes.includes(one))
+  return { ...user, permissions, credential: { kind: 'api_key', id: key_id, token_version: user.token_version } }
+}
+
+/** In the background: no request waits for it, or fails with it. Of many at once the first one writes. */
+function noteUse({ database, logger }: Authentication, keyId: string, clientIp: string): void {
+  database
+    .query(
+      `UPDATE api_keys SET last_used_at = now(), last_used_ip = $2
+       WHERE id = $1 AND coalesce(last_used_at < now() - interval '1 minute', true)`,
+      [keyId, clientIp],
+    )
+    .catch((error) => logger.warn('the use of an API key could not be noted', { api_key_id: keyId, error }))
+}
+
+function requireActive({ status }: KnownUser): void {
+  if (status !== 'active') throw new Problem('FORBIDDEN', 'This account is not active: ask an administrator')
 }
 
 function bearerOf(authorization: string | undefined): string {

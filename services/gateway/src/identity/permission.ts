@@ -1,4 +1,4 @@
-import { OPERATIONS, type OperationId } from '@slipway/contracts'
+import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { insufficientPermissions, Problem } from '@slipway/domain'
 import type { CallingUser } from './calling-user.ts'
 
@@ -7,8 +7,11 @@ const NOT_FOR_TENANTS = new Set<OperationId>(['createTenant'])
 
 /** @throws Problem INSUFFICIENT_PERMISSIONS or FORBIDDEN when the caller may not make this call */
 export function permit(caller: CallingUser, id: OperationId): void {
-  const { access } = OPERATIONS[id]
+  const { access, loginOnly }: Operation = OPERATIONS[id]
   if (access.includes(':') && !caller.permissions.includes(access)) throw insufficientPermissions(access)
+  if (loginOnly && caller.credential.kind === 'api_key') {
+    throw new Problem('FORBIDDEN', 'An API key may not do this: log in')
+  }
   if (NOT_FOR_TENANTS.has(id) && caller.tenant_id !== null) {
     throw new Problem('FORBIDDEN', 'Only users who are bound to no tenant may do this')
   }

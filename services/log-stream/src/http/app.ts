@@ -1,5 +1,4 @@
 import type { ServerResponse } from 'node:http'
-import type { SseTokenRecord } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { isConnectionError } from '@slipway/database'
 import { isUuid, notFound, Problem, toErrorBody, validationProblem } from '@slipway/domain'
@@ -9,7 +8,9 @@ import type { Redis } from 'ioredis'
 import { findVisible } from '../deployments/queries.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import { Watcher, type WatcherLimits } from '../streams/watcher.ts'
+import type { Guard } from '../tokens/guard.ts'
 import { redeemToken, requirePermission } from '../tokens/redeem.ts'
+import type { Standing } from '../tokens/standing.ts'
 
 export interface LogStream {
   database: Database
@@ -17,8 +18,11 @@ export interface LogStream {
   namespace: string
   logger: Logger
   hubs: Hubs
+  guard: Guard
   limits: WatcherLimits
 }
+
+const PERMISSION = 'deployments:read'
 
 /** The streams that clients reach through the gateway. The token of the query is all the authentication there is. */
 export function createApp(stream: LogStream): Express {
@@ -36,13 +40,19 @@ export function createApp(stream: LogStream): Express {
       throw new Problem('METHOD_NOT_ALLOWED', 'A log stream is read with GET')
     })
     .get(async (request, response) => {
-      const caller = await redeemToken(stream, request.query['sse_token'])
-      requirePermission(caller, 'deployments:read')
+      const { record, standing } = await redeemToken(stream, request.query['sse_token'])
+      requirePermission(standing, PERMISSION)
       const from = fromParameter(request)
-      const id = await visibleDeployment(stream, caller, String(request.params['id']))
+      const id = await visibleDeployment(stream, standing, String(request.params['id']))
+      const letGo = stream.guard.keep(
+        record,
+        (now) => now.permissions.includes(PERMISSION) && now.tenant_id === standing.tenant_id,
+        () => response.destroy(),
+      )
+      response.once('close', letGo)
       await stream.hubs.use(id, async (hub, watch) => {
         const { database, logger, limits } = stream
-        logger.info('a log stream was opened', { deployment_id: id, user_id: caller.user_id, from })
+        logger.info('a log stream was opened', { deployment_id: id, user_id: record.user_id, from })
         beginStream(response)
         await watch(new Watcher(hub, response, { database, logger, limits, from }))
       })
@@ -55,8 +65,8 @@ export function createApp(stream: LogStream): Express {
   return app
 }
 
-async function visibleDeployment({ database }: LogStream, caller: SseTokenRecord, id: string): Promise<string> {
-  const found = isUuid(id) ? await findVisible(database, id, caller.tenant_id) : null
+async function visibleDeployment({ database }: LogStream, standing: Standing, id: string): Promise<string> {
+  const found = isUuid(id) ? await findVisible(database, id, standing.tenant_id) : null
   if (!found) throw notFound('The deployment')
   return found.id
 }

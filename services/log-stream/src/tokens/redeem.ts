@@ -1,19 +1,27 @@
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
 import { hashToken, type Logger } from '@slipway/runtime'
 import type { Redis } from 'ioredis'
+import { type Standing, standingsOf } from './standing.ts'
 
 /** A longer text is no token of ours, and need not be hashed to know it. */
 const MAX_TOKEN_LENGTH = 512
+
+/** Who opens a stream, and what they may see as the stream is opened. */
+export interface Holder {
+  record: SseTokenRecord
+  standing: Standing
+}
 
 /**
  * Takes an SSE token and says whose it is. Reading it is spending it: of two that come at once with the same token one gets
  * the record, the other 401.
  */
 export async function redeemToken(
-  { redis, namespace, logger }: { redis: Redis; namespace: string; logger: Logger },
+  { redis, database, namespace, logger }: { redis: Redis; database: Queryable; namespace: string; logger: Logger },
   token: unknown,
-): Promise<SseTokenRecord> {
+): Promise<Holder> {
   if (token === undefined || token === '') {
     throw new Problem(
       'UNAUTHORIZED',
@@ -29,11 +37,15 @@ export async function redeemToken(
     throw unavailable('The token cannot be checked now: try again with a new one')
   }
   if (stored === null) throw invalidToken()
-  return JSON.parse(stored) as SseTokenRecord
+  const record = JSON.parse(stored) as SseTokenRecord
+  const [standing] = await standingsOf(database, [record])
+  // Revoked since it was given out.
+  if (!standing) throw invalidToken()
+  return { record, standing }
 }
 
-export function requirePermission(record: SseTokenRecord, permission: string): void {
-  if (!record.permissions.includes(permission)) throw insufficientPermissions(permission)
+export function requirePermission(standing: Standing, permission: string): void {
+  if (!standing.permissions.includes(permission)) throw insufficientPermissions(permission)
 }
 
 const invalidToken = () =>

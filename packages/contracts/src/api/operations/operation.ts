@@ -23,6 +23,8 @@ export interface Operation {
   limit?: 'login'
   /** The codes that it may be refused with beyond those that follow from its access, path, query and body. */
   refusals?: readonly ErrorCode[]
+  /** Needs somebody who logged in: an API key is refused, so that it can neither multiply nor take the account over. */
+  loginOnly?: true
   query?: TObject
   body?: TSchema
   /** No bytes at all are as good as `{}`. */

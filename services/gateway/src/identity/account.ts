@@ -1,0 +1,59 @@
+import { Problem } from '@slipway/domain'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import type { Attempts } from './attempts.ts'
+import { currentUserRecord, findUserById } from './calling-user.ts'
+import type { RefreshCookie } from './refresh-cookie.ts'
+import { revokeUser } from './revocation.ts'
+import { replacePassword } from './sessions.ts'
+
+type Parts = Pick<Dependencies, 'database' | 'passwords' | 'outboxChanged'> & {
+  attempts: Attempts
+  refreshCookie: RefreshCookie
+}
+
+/** What callers do with their own account. */
+export function accountHandlers({
+  database,
+  passwords,
+  attempts,
+  refreshCookie,
+  outboxChanged,
+}: Parts): HandlersOf<'getCurrentUser' | 'logout' | 'changePassword'> {
+  return {
+    getCurrentUser: {
+      handle: async ({ caller }) => ({ status: 200, body: currentUserRecord(caller) }),
+    },
+
+    logout: {
+      async handle({ caller, audit }) {
+        await database.transaction(async (tx) => {
+          await revokeUser(tx, caller.user_id)
+          await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
+        })
+        outboxChanged()
+        return { status: 200, headers: refreshCookie.clear(), body: { message: 'All sessions have ended' } }
+      },
+    },
+
+    changePassword: {
+      async handle({ caller, body, audit }) {
+        const hash = (await findUserById(database, caller.user_id))?.password_hash ?? null
+        const right = await attempts.proving(caller.user_id, () => passwords.matches(body.current_password, hash))
+        if (!right || hash === null) throw new Problem('INVALID_CREDENTIALS', 'The current password is wrong')
+        const newHash = await passwords.hash(body.new_password)
+        await database.transaction(async (tx) => {
+          await replacePassword(tx, {
+            user_id: caller.user_id,
+            session_id: caller.credential.id,
+            old_hash: hash,
+            new_hash: newHash,
+          })
+          await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
+        })
+        outboxChanged()
+        return { status: 200, body: { message: 'The password is changed; all other sessions have ended' } }
+      },
+    },
+  }
+}

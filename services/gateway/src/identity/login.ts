@@ -1,0 +1,118 @@
+import { Problem } from '@slipway/domain'
+import type { Dependencies } from '../dependencies.ts'
+import type { Answer, HandlersOf } from '../http/handler.ts'
+import { ACCESS_TOKEN_SECONDS } from './access-token.ts'
+import type { Attempts } from './attempts.ts'
+import { findUserByEmail, findUserById, type KnownUser, userRecord } from './calling-user.ts'
+import type { RefreshCookie } from './refresh-cookie.ts'
+import { acceptCode } from './second-factor.ts'
+import { openSession, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
+
+type Parts = Pick<Dependencies, 'database' | 'keys' | 'accessTokens' | 'passwords' | 'outboxChanged'> & {
+  attempts: Attempts
+  refreshCookie: RefreshCookie
+}
+
+const invalidPending = () => new Problem('INVALID_TOKEN', 'This pending token is not valid any more: log in again')
+const invalidRefresh = () => new Problem('INVALID_TOKEN', 'The refresh token is not valid any more: log in again')
+
+/** The ways to a session: the password, the second factor, and the refresh cookie. */
+export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFactor' | 'refreshLogin'> {
+  const { database, keys, accessTokens, passwords, attempts, refreshCookie } = parts
+
+  const loggedIn = (user: KnownUser, { session_id, refresh_token }: RefreshedSession): Answer => ({
+    status: 200,
+    headers: refreshCookie.set(refresh_token),
+    body: {
+      access_token: accessTokens.issue({ user_id: user.user_id, session_id }),
+      token_type: 'Bearer',
+      expires_in: ACCESS_TOKEN_SECONDS,
+      user: userRecord(user),
+    },
+  })
+  const recordOf = ({ user_id, tenant_id, username }: KnownUser, details: Record<string, unknown> = {}) => ({
+    resource_id: user_id,
+    tenant_id,
+    actor: { id: user_id, name: username },
+    details,
+  })
+  const noteLogin = 'UPDATE users SET last_login_at = now() WHERE id = $1'
+
+  return {
+    login: {
+      async handle({ body, audit }) {
+        const user = await findUserByEmail(database, body.email)
+        // The same work whether or not there is such a user, so that the time tells nothing.
+        const matches = await passwords.matches(body.password, user?.password_hash ?? null)
+        if (user === null || !matches || user.status !== 'active') {
+          throw new Problem('INVALID_CREDENTIALS', 'E-mail or password is wrong, or the account is not active')
+        }
+        if (user.totp_enabled) {
+          await audit.record(database, recordOf(user, { requires_2fa: true }))
+          return { status: 200, body: { requires_2fa: true, pending_token: accessTokens.issuePending(user) } }
+        }
+        const session = await database.transaction(async (tx) => {
+          await tx.query(noteLogin, [user.user_id])
+          await audit.record(tx, recordOf(user))
+          return openSession(tx, user)
+        })
+        return loggedIn(user, session)
+      },
+    },
+
+    verifyTwoFactor: {
+      async handle({ body, audit }) {
+        const pending = accessTokens.verifyPending(body.pending_token)
+        await attempts.takeTry(pending.token_id)
+        const user = await findUserById(database, pending.user_id)
+        if (user === null || user.status !== 'active' || !user.totp_enabled) throw invalidPending()
+        // The password was changed, or all sessions were ended, since it was shown.
+        if (user.token_version !== pending.token_version) throw invalidPending()
+        const session = await database.transaction(async (tx) => {
+          if (!(await acceptCode(tx, keys, user, body.code))) return null
+          await tx.query(noteLogin, [user.user_id])
+          await audit.record(tx, recordOf(user))
+          return openSession(tx, user)
+        })
+        if (session === null) throw new Problem('INVALID_CREDENTIALS', 'The code is wrong, or was used before')
+        // The code is used up, which is what counts; the token would only be good for another code.
+        await attempts.burn(pending.token_id).catch(() => {})
+        return loggedIn(user, session)
+      },
+    },
+
+    refreshLogin: {
+      async handle({ headers, audit }) {
+        const token = refreshCookie.read(headers.cookie)
+        if (token === null) throw new Problem('UNAUTHORIZED', 'The refresh_token cookie is missing: log in')
+        const rotated = await database.transaction(async (tx) => {
+          const session = await rotateRefreshToken(tx, token)
+          if (session === null) {
+            const ended = await revokeReused(tx, token)
+            if (ended !== null) {
+              const details = {
+                outcome: 'refused',
+                code: 'INVALID_TOKEN',
+                reused_token_ended_session: ended.session_id,
+              }
+              await audit.record(tx, {
+                resource_id: ended.user_id,
+                tenant_id: null,
+                actor: { id: ended.user_id, name: null },
+                details,
+              })
+            }
+            return null
+          }
+          const user = await findUserById(tx, session.user_id)
+          if (user === null) return null
+          await audit.record(tx, recordOf(user))
+          return { user, session }
+        })
+        parts.outboxChanged()
+        if (rotated === null) throw invalidRefresh()
+        return loggedIn(rotated.user, rotated.session)
+      },
+    },
+  }
+}

@@ -1,0 +1,75 @@
+import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
+import { Problem } from '@slipway/domain'
+import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import type { CallingUser } from './calling-user.ts'
+import { REFRESH_TOKEN_DAYS } from './sessions.ts'
+
+const TOKEN_SECONDS = 60
+const SESSION_SECONDS = REFRESH_TOKEN_DAYS * 86_400
+/** Stream sessions that one credential may have; a client that opens ever new ones loses its oldest. */
+const MAX_SESSIONS = 1_000
+
+// The stream sessions of a credential are one hash: session id → version and hash of the refresh token. Ids rise with
+// time, so the least is the oldest.
+const BEGIN_SESSION = `
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+  redis.call('EXPIRE', KEYS[1], ARGV[3])
+  if redis.call('HLEN', KEYS[1]) > tonumber(ARGV[4]) then
+    local oldest = ARGV[1]
+    for _, id in ipairs(redis.call('HKEYS', KEYS[1])) do
+      if id < oldest then oldest = id end
+    end
+    redis.call('HDEL', KEYS[1], oldest)
+  end
+  redis.call('SET', KEYS[2], ARGV[5], 'EX', ARGV[6])
+  return 1`
+
+const CONTINUE_SESSION = `
+  if redis.call('HGET', KEYS[1], ARGV[1]) ~= ARGV[7] then return 0 end
+  redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+  redis.call('EXPIRE', KEYS[1], ARGV[3])
+  redis.call('SET', KEYS[2], ARGV[5], 'EX', ARGV[6])
+  return 1`
+
+/** Single-use tokens that open live streams, and the stream sessions that renew them. All of it is kept by its hash. */
+export function sseTokenHandlers({
+  cache,
+  namespace,
+}: Pick<Dependencies, 'cache' | 'namespace'>): HandlersOf<'createSseToken' | 'refreshSseToken'> {
+  /** Gives out the next token of a session; `spent` is the refresh token that it takes, if the session goes on. */
+  async function next({ user_id, credential }: CallingUser, sessionId: string, spent?: string) {
+    const token = randomToken()
+    const refreshToken = randomToken()
+    const record: SseTokenRecord = { user_id, session_id: sessionId, credential }
+    // With the version, so that a session which began before a logout does not go on after it.
+    const kept = (text: string) => `${credential.token_version}:${hashToken(text)}`
+    const done = await cache.run((redis) =>
+      redis.eval(
+        spent === undefined ? BEGIN_SESSION : CONTINUE_SESSION,
+        2,
+        `${namespace}:sse-sessions:${credential.id}`,
+        sseTokenKey(namespace, hashToken(token)),
+        sessionId,
+        kept(refreshToken),
+        SESSION_SECONDS,
+        MAX_SESSIONS,
+        JSON.stringify(record),
+        TOKEN_SECONDS,
+        spent === undefined ? '' : kept(spent),
+      ),
+    )
+    if (done !== 1)
+      throw new Problem('INVALID_TOKEN', 'This stream session is unknown, has ended, or its token was used')
+    const body = { sse_token: token, expires_in: TOKEN_SECONDS, session_id: sessionId, refresh_token: refreshToken }
+    return { status: 200, body }
+  }
+
+  return {
+    createSseToken: { handle: ({ caller }) => next(caller, uuidv7()) },
+    refreshSseToken: {
+      handle: ({ caller, body }) => next(caller, body.session_id.toLowerCase(), body.refresh_token),
+    },
+  }
+}

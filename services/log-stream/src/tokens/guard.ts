@@ -1,0 +1,95 @@
+import type { SseTokenRecord } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { createTicker, type Logger } from '@slipway/runtime'
+import { type Standing, standingsOf } from './standing.ts'
+
+/** An event tells of a revocation at once; one that is lost costs this much. */
+const CHECK_MS = 500
+/** How long a stream may stay open while nobody can say whether it still may. */
+const UNKNOWN_MS = 10_000
+
+export interface Guard {
+  /**
+   * Watches over an open stream: calls `end` once its token stands for nothing any more, or for less than `suffices`
+   * asks. Returns what lets go of it.
+   */
+  keep(record: SseTokenRecord, suffices: (standing: Standing) => boolean, end: () => void): () => void
+  /** Has all open streams looked at now. */
+  look(): void
+  stop(): Promise<void>
+}
+
+interface Kept {
+  record: SseTokenRecord
+  suffices(standing: Standing): boolean
+  end(): void
+  checkedAt: number
+}
+
+export interface GuardOptions {
+  database: Queryable
+  logger: Logger
+  checkMs?: number
+  unknownMs?: number
+}
+
+/** Ends streams whose user logged out, was suspended, lost a key or a permission, while they are open. */
+export function createGuard({ database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS }: GuardOptions): Guard {
+  const open = new Set<Kept>()
+
+  async function check(): Promise<void> {
+    if (open.size === 0) return
+    const groups = byCredential(open)
+    const asked = Date.now()
+    let standings: (Standing | null)[]
+    try {
+      standings = await standingsOf(
+        database,
+        groups.map(([{ record }]) => record),
+      )
+    } catch (error) {
+      logger.warn('open streams cannot be checked', { error })
+      for (const kept of open) if (Date.now() - kept.checkedAt > unknownMs) end(kept, 'cannot be checked')
+      return
+    }
+    for (const [index, group] of groups.entries()) {
+      const standing = standings[index] ?? null
+      for (const kept of group) {
+        kept.checkedAt = asked
+        if (standing === null || !kept.suffices(standing)) end(kept, 'may not be read any more')
+      }
+    }
+  }
+
+  function end(kept: Kept, why: string): void {
+    if (!open.delete(kept)) return
+    logger.info(`a stream ${why} and is ended`, { user_id: kept.record.user_id })
+    kept.end()
+  }
+
+  const ticker = createTicker({ name: 'stream-guard', intervalMs: checkMs, logger, run: check })
+  return {
+    keep(record, suffices, end) {
+      const kept = { record, suffices, end, checkedAt: Date.now() }
+      open.add(kept)
+      // What was revoked since the token was looked at is found without waiting.
+      ticker.kick()
+      return () => void open.delete(kept)
+    },
+    look: () => ticker.kick(),
+    stop: () => ticker.stop(),
+  }
+}
+
+/** Streams that stand or fall together: a client may have many. */
+function byCredential(open: Iterable<Kept>): [Kept, ...Kept[]][] {
+  const groups = new Map<string, [Kept, ...Kept[]]>()
+  for (const kept of open) {
+    const { id, token_version } = kept.record.credential
+    const key = `${id} ${token_version}`
+    const group = groups.get(key)
+    if (group === undefined) groups.set(key, [kept])
+    else group.push(kept)
+  }
+  return [...groups.values()]
+}
