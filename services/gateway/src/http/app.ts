@@ -1,6 +1,7 @@
 import { type Logger, uuidv7, withContext } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
+import { answerDocs, docsRoute } from '../docs/page.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
 import { isDefect, problemOf } from './problem-of.ts'
 import { refuse, refuseFlood } from './respond.ts'
@@ -45,6 +46,12 @@ async function answer(options: AppOptions, request: Request, response: Response)
     try {
       if (!isProbe(request) && !(await options.limits.general.admits(progress.clientIp))) {
         refuseFlood(response)
+        return
+      }
+      const page = docsRoute(request.path)
+      if (page !== null) {
+        progress.route = page
+        await answerDocs(request, response)
         return
       }
       await dispatch(options, request, response, progress)

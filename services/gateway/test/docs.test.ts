@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+let gateway: TestGateway
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+afterAll(() => gateway.close())
+
+const get = (path: string) => request(gateway.app).get(path)
+
+describe('the human page of the API', () => {
+  test('is open to anybody, and everything on it comes from here', async () => {
+    const page = await get('/docs')
+    expect(page.status).toBe(200)
+    expect(page.headers['content-type']).toMatch(/^text\/html/)
+    expect((await get('/docs/')).text).toBe(page.text)
+    const links = [...page.text.matchAll(/(?:src|href)="([^"]+)"/g)].map(([, link]) => link as string)
+    expect(links.length).toBeGreaterThanOrEqual(4)
+    for (const link of links) {
+      expect(link).toMatch(/^\//)
+      const { status, headers } = await get(link)
+      expect({ link, status }).toEqual({ link, status: 200 })
+      expect(headers['x-content-type-options']).toBe('nosniff')
+      expect(headers['x-request-id']).toBeDefined()
+    }
+    expect((await get('/docs/start.js')).text).toContain("'/api/v1/openapi.json'")
+  })
+
+  test('may load and run what comes from here, and nothing that is written into it', async () => {
+    const policy = (await get('/docs')).headers['content-security-policy'] ?? ''
+    const directives = Object.fromEntries(
+      policy.split('; ').map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
+    )
+    expect(directives).toMatchObject({
+      'default-src': "'none'",
+      'script-src': "'self'",
+      'style-src': "'self'",
+      'connect-src': "'self'",
+      'frame-ancestors': "'none'",
+    })
+    expect(policy).not.toMatch(/unsafe|https?:|\*/)
+  })
+
+  test('has types that browsers take', async () => {
+    expect((await get('/docs/swagger-ui.css')).headers['content-type']).toMatch(/^text\/css/)
+    expect((await get('/docs/swagger-ui-bundle.js')).headers['content-type']).toMatch(/javascript/)
+    expect((await get('/docs/start.js')).headers['content-type']).toMatch(/javascript/)
+  })
+
+  test('gives away no other file, and takes no other method', async () => {
+    for (const path of [
+      '/docs/package.json',
+      '/docs/..%2fpackage.json',
+      '/docs/x',
+      '/docs//swagger-ui.css',
+      '/docsx',
+    ]) {
+      expect({ path, ...refusal(await get(path)) }).toEqual({ path, ...refused(404, 'NOT_FOUND') })
+    }
+    const response = await request(gateway.app).post('/docs')
+    expect(refusal(response)).toEqual(refused(405, 'METHOD_NOT_ALLOWED'))
+    expect(response.headers['allow']).toBe('GET, HEAD')
+    const head = await request(gateway.app).head('/docs')
+    expect([head.status, head.text]).toEqual([200, undefined])
+  })
+})
