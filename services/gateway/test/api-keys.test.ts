@@ -1,0 +1,226 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import { hashToken } from '@slipway/runtime'
+import { waitFor } from '@slipway/testing'
+import request from 'supertest'
+import { createGateway } from '../src/gateway.ts'
+import { isWellFormedApiKey, makeApiKey } from '../src/identity/api-key.ts'
+import { me, outcome } from './credentials.ts'
+import { addUser, expectAnswer, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+let gateway: TestGateway
+let user: Awaited<ReturnType<typeof addUser>>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+beforeEach(async () => {
+  user = await addUser(gateway, { role: 'operator' })
+})
+afterAll(() => gateway.close())
+
+const create = (body: object, token = user.token) =>
+  request(gateway.app).post('/api/v1/auth/api-keys').set('Authorization', `Bearer ${token}`).send(body)
+const list = async (token = user.token) =>
+  (await request(gateway.app).get('/api/v1/auth/api-keys').set('Authorization', `Bearer ${token}`)).body.api_keys
+async function make(body: object = {}, token = user.token): Promise<{ id: string; key: string }> {
+  const response = await create({ name: 'key', ...body }, token)
+  expectAnswer('createApiKey', response)
+  return { id: response.body.api_key.id, key: response.body.full_key }
+}
+const target = (name: string) => ({ name, connection: { type: 'local' } })
+
+describe('making a key', () => {
+  test('shows it once, and keeps a hash', async () => {
+    const response = await create({
+      name: 'pipeline',
+      description: 'for the pipeline',
+      expires_in_days: 30,
+      scopes: ['targets:read', 'deployments:read', 'targets:read'],
+    })
+    expectAnswer('createApiKey', response)
+    const { api_key, full_key } = response.body
+    expect(full_key).toMatch(/^svc_[A-Za-z0-9_-]{43,}$/)
+    expect(api_key).toMatchObject({
+      name: 'pipeline',
+      description: 'for the pipeline',
+      scopes: ['deployments:read', 'targets:read'],
+      last_used_at: null,
+      last_used_ip: null,
+    })
+    expect(api_key.key_prefix).toBe(`${full_key.slice(0, 12)}…`)
+    const days = (Date.parse(api_key.expires_at) - Date.parse(api_key.created_at)) / 86_400_000
+    expect(Math.round(days)).toBe(30)
+    expect(await list()).toEqual([api_key])
+    const { rows } = await gateway.database.query('SELECT * FROM api_keys WHERE id = $1', [api_key.id])
+    expect(rows[0]).toMatchObject({ key_hash: hashToken(full_key) })
+    expect(JSON.stringify(rows)).not.toContain(full_key.slice(12))
+  })
+
+  test.each([
+    [{ name: 'k', scopes: ['deployments:fly'] }, 'VALIDATION_ERROR'],
+    [{ name: 'k', scopes: 'deployments:read' }, 'VALIDATION_ERROR'],
+    [{ name: 'k', expires_in_days: 0 }, 'VALIDATION_ERROR'],
+    [{ name: 'k', expires_in_days: 3_651 }, 'VALIDATION_ERROR'],
+    [{ name: 'k', expires_in_days: 1.5 }, 'VALIDATION_ERROR'],
+    [{ name: ' k', scopes: [] }, 'VALIDATION_ERROR'],
+    [{ name: 'k', scope: [] }, 'VALIDATION_ERROR'],
+    [{ scopes: [] }, 'MISSING_FIELD'],
+  ])('%j is 400 %s', async (body, code) => {
+    expect([(await create(body)).status, (await create(body)).body.error.code]).toEqual([400, code])
+  })
+
+  test('with a scope that its user lacks is 403; the limits of the expiry are within', async () => {
+    expect(refusal(await create({ name: 'k', scopes: ['targets:read', 'users:read'] }))).toEqual(
+      refused(403, 'INSUFFICIENT_PERMISSIONS'),
+    )
+    expect((await create({ name: 'k', expires_in_days: 1 })).status).toBe(201)
+    expect((await create({ name: 'k', expires_in_days: 3_650 })).status).toBe(201)
+  })
+
+  test('is nothing that a key may do, nor is anything that takes the account over', async () => {
+    const { key } = await make()
+    const { key: admins } = await make({}, gateway.adminToken)
+    const bodies: Partial<Record<OperationId, object>> = {
+      createApiKey: { name: 'another' },
+      changePassword: { current_password: 'x', new_password: 'x'.repeat(12) },
+      setUpTwoFactor: {},
+      enableTwoFactor: { code: '123456' },
+      disableTwoFactor: { code: '123456' },
+    }
+    for (const [id, body] of Object.entries(bodies)) {
+      const { path } = OPERATIONS[id as OperationId] as Operation
+      for (const each of [key, admins])
+        expect(await outcome(gateway, each, 'post', path, body)).toEqual([403, 'FORBIDDEN'])
+    }
+  })
+})
+
+describe('a key', () => {
+  test('does what its user may, and with scopes only those', async () => {
+    const { key: all } = await make()
+    const { key: reads } = await make({ scopes: ['targets:read'] })
+    expect(await outcome(gateway, all, 'post', '/targets', target('by-key'))).toEqual([201, null])
+    expect(await outcome(gateway, reads, 'get', '/targets')).toEqual([200, null])
+    expect(await outcome(gateway, reads, 'post', '/targets', target('not'))).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    expect(await outcome(gateway, reads, 'get', '/deployments')).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    const current = await request(gateway.app).get('/api/v1/auth/me').set('Authorization', `Bearer ${reads}`)
+    expectAnswer('getCurrentUser', current)
+    expect(current.body).toMatchObject({ id: user.id, roles: ['operator'], permissions: ['targets:read'] })
+  })
+
+  test('follows the roles of its user at once', async () => {
+    const { key } = await make({ scopes: ['targets:create', 'targets:read'] })
+    await gateway.database.query(
+      `UPDATE user_roles SET role_id = (SELECT id FROM roles WHERE name = 'user') WHERE user_id = $1`,
+      [user.id],
+    )
+    expect(await outcome(gateway, key, 'post', '/targets', target('no'))).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    expect(await outcome(gateway, key, 'get', '/targets')).toEqual([200, null])
+    await gateway.database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [user.id])
+    expect(await outcome(gateway, key, 'get', '/targets')).toEqual([403, 'FORBIDDEN'])
+  })
+
+  test('works until it is deleted, and not one request longer, on any replica', async () => {
+    const replica = createGateway(gateway.dependencies)
+    const { id, key } = await make()
+    expect(await me(replica, key)).toEqual([200, null])
+    expect(await outcome(gateway, user.token, 'delete', `/auth/api-keys/${id}`)).toEqual([200, null])
+    expect(await me(replica, key)).toEqual([401, 'INVALID_CREDENTIALS'])
+    expect(await outcome(gateway, user.token, 'delete', `/auth/api-keys/${id}`)).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('that has expired, is unknown or mistyped is INVALID_CREDENTIALS', async () => {
+    const { id, key } = await make({ expires_in_days: 1 })
+    expect(await me(gateway, key)).toEqual([200, null])
+    await gateway.database.query('UPDATE api_keys SET expires_at = now() WHERE id = $1', [id])
+    for (const each of [key, makeApiKey(), `${key}x`, key.slice(0, -1), 'svc_', 'svc_x']) {
+      expect(await me(gateway, each)).toEqual([401, 'INVALID_CREDENTIALS'])
+    }
+    expect(await me(gateway, key.replace('svc_', 'SVC_'))).toEqual([401, 'INVALID_TOKEN'])
+  })
+
+  test('that is mistyped is told by its checksum, without the database', async () => {
+    const queries: string[] = []
+    const { database } = gateway.dependencies
+    const query: typeof database.query = (text, values) => {
+      queries.push(text)
+      return database.query(text, values)
+    }
+    const watched = createGateway({ ...gateway.dependencies, database: { ...database, query } })
+    const { key } = await make()
+    const at = 20
+    const typo = key.slice(0, at) + (key[at] === 'A' ? 'B' : 'A') + key.slice(at + 1)
+    expect([isWellFormedApiKey(key), isWellFormedApiKey(typo)]).toEqual([true, false])
+    expect(await me(watched, typo)).toEqual([401, 'INVALID_CREDENTIALS'])
+    expect(queries).toEqual([])
+    expect(await me(watched, key)).toEqual([200, null])
+    expect(queries.length).toBeGreaterThan(0)
+  })
+
+  test('notes when and from where it was used, at most once a minute', async () => {
+    const { id, key } = await make()
+    await Promise.all(Array.from({ length: 5 }, () => me(gateway, key)))
+    const used = async () => (await list())[0] as { last_used_at: string | null; last_used_ip: string | null }
+    await waitFor(async () => (await used()).last_used_at !== null, { timeoutMs: 10_000, what: 'the use to be noted' })
+    const first = await used()
+    expect(first.last_used_ip).toMatch(/^(127\.0\.0\.1|::1)$/)
+    await me(gateway, key)
+    await gateway.database.query(`UPDATE api_keys SET last_used_ip = 'earlier' WHERE id = $1`, [id])
+    await me(gateway, key)
+    await gateway.database.query(
+      `UPDATE api_keys SET last_used_at = last_used_at - interval '61 seconds' WHERE id = $1 AND last_used_ip = 'earlier'`,
+      [id],
+    )
+    await me(gateway, key)
+    await waitFor(async () => (await used()).last_used_ip !== 'earlier', { timeoutMs: 10_000, what: 'the next use' })
+    expect(Date.parse((await used()).last_used_at ?? '')).toBeGreaterThanOrEqual(Date.parse(first.last_used_at ?? ''))
+  })
+
+  test('of an admin overrides freezes only as far as its scopes allow it to deploy', async () => {
+    const { key } = await make({ scopes: ['deployments:read'] }, gateway.adminToken)
+    const body = { override_freeze: true, override_reason: 'because' }
+    expect(await outcome(gateway, key, 'post', '/deployments', body)).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+  })
+
+  test('is of the tenant of its user', async () => {
+    const tenant = await request(gateway.app)
+      .post('/api/v1/tenants')
+      .set('Authorization', `Bearer ${gateway.adminToken}`)
+      .send({ name: `tenant of ${user.id}` })
+    const bound = await addUser(gateway, { role: 'operator', tenant_id: tenant.body.id })
+    const { key } = await make({}, bound.token)
+    const made = await request(gateway.app)
+      .post('/api/v1/targets')
+      .set('Authorization', `Bearer ${key}`)
+      .send(target('bound'))
+    expect(made.body.tenant_id).toBe(tenant.body.id)
+    const foreign = await request(gateway.app)
+      .post('/api/v1/targets')
+      .set('Authorization', `Bearer ${user.token}`)
+      .send(target('shared'))
+    const { id } = foreign.body
+    const changed = await gateway.database.query('UPDATE targets SET tenant_id = NULL WHERE id = $1', [id])
+    expect(changed.rowCount).toBe(1)
+    expect(await outcome(gateway, key, 'get', `/targets/${made.body.id}`)).toEqual([200, null])
+  })
+})
+
+describe('keys of others', () => {
+  test('are neither listed nor deleted, also not by admins', async () => {
+    const { id, key } = await make()
+    const other = await addUser(gateway, { role: 'admin' })
+    expect(await list(other.token)).toEqual([])
+    expect(await outcome(gateway, other.token, 'delete', `/auth/api-keys/${id}`)).toEqual([404, 'NOT_FOUND'])
+    expect(await outcome(gateway, other.token, 'delete', '/auth/api-keys/nonsense')).toEqual([404, 'NOT_FOUND'])
+    expect(await me(gateway, key)).toEqual([200, null])
+  })
+
+  test('a key revokes itself, and no other of its user', async () => {
+    const [one, two] = [await make(), await make({ scopes: ['targets:read'] })]
+    expect(await outcome(gateway, two.key, 'delete', `/auth/api-keys/${one.id}`)).toEqual([403, 'FORBIDDEN'])
+    expect(await outcome(gateway, two.key, 'delete', `/auth/api-keys/${two.id}`)).toEqual([200, null])
+    expect(await me(gateway, two.key)).toEqual([401, 'INVALID_CREDENTIALS'])
+    expect(await me(gateway, one.key)).toEqual([200, null])
+  })
+})

@@ -1,0 +1,223 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { createGateway } from '../src/gateway.ts'
+import { loginAs, me, outcome, refresh } from './credentials.ts'
+import { addUser, expectAnswer, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+const PASSWORD = 'the-present-password'
+const NEXT = 'the-password-after-it'
+
+let gateway: TestGateway
+let replica: Pick<TestGateway, 'app'>
+let user: Awaited<ReturnType<typeof addUser>>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  replica = createGateway(gateway.dependencies)
+})
+beforeEach(async () => {
+  user = await addUser(gateway, { role: 'operator', password: PASSWORD })
+})
+afterAll(() => gateway.close())
+
+const login = () => loginAs(gateway, user.email, PASSWORD)
+/** As if the last rotation of the session had been some time ago. */
+const later = () =>
+  gateway.database.query(
+    `UPDATE refresh_tokens SET rotated_at = rotated_at - interval '11 seconds' WHERE user_id = $1`,
+    [user.id],
+  )
+const suspend = () => gateway.database.query(`UPDATE users SET status = 'suspended' WHERE id = $1`, [user.id])
+
+describe('the refresh cookie', () => {
+  test('is kept from scripts, from other sites and from other paths', async () => {
+    const { setCookie } = await login()
+    expect(setCookie.split('; ').slice(1).sort()).toEqual(
+      ['HttpOnly', 'Max-Age=2592000', 'Path=/api/v1/auth', 'SameSite=Strict', 'Secure'].sort(),
+    )
+    expect(setCookie).toMatch(/^refresh_token=[A-Za-z0-9_-]{43};/)
+  })
+
+  test('is not Secure where the configuration says so', async () => {
+    const plain = createGateway({ ...gateway.dependencies, cookieSecure: false })
+    expect((await loginAs(plain, user.email, PASSWORD)).setCookie).not.toContain('Secure')
+  })
+
+  test('stands in the database by its hash alone', async () => {
+    const { cookie } = await login()
+    const { rows } = await gateway.database.query('SELECT token_hash FROM refresh_tokens WHERE user_id = $1', [user.id])
+    expect(rows).toEqual([{ token_hash: expect.stringMatching(/^[0-9a-f]{64}$/) }])
+    expect(JSON.stringify(rows)).not.toContain(cookie.split('=')[1])
+  })
+})
+
+describe('a refresh', () => {
+  test('answers like a login and replaces the cookie', async () => {
+    const first = await login()
+    const second = await refresh(gateway, first.cookie)
+    expectAnswer('refreshLogin', second)
+    expect(second.body.user.id).toBe(user.id)
+    expect(second.cookie).not.toBe(first.cookie)
+    expect(await me(gateway, second.token)).toEqual([200, null])
+    expect(await me(gateway, first.token)).toEqual([200, null])
+    expect((await refresh(replica, second.cookie)).status).toBe(200)
+  })
+
+  test('without a cookie is UNAUTHORIZED, with one that is none INVALID_TOKEN', async () => {
+    const without = await request(gateway.app).post('/api/v1/auth/refresh')
+    expect(refusal(without)).toEqual(refused(401, 'UNAUTHORIZED'))
+    const { token, cookie } = await login()
+    for (const wrong of ['refresh_token=x', `refresh_token=${token}`, `refresh_token=${'x'.repeat(4_000)}`]) {
+      expect(refusal(await refresh(gateway, wrong))).toEqual(refused(401, 'INVALID_TOKEN'))
+    }
+    expect(refusal(await refresh(gateway, cookie.replace('refresh_token', 'other')))).toEqual(
+      refused(401, 'UNAUTHORIZED'),
+    )
+  })
+
+  test('with a token that was replaced ends the whole session', async () => {
+    const first = await login()
+    const second = await refresh(gateway, first.cookie)
+    const elsewhere = await login()
+    await later()
+    expect(refusal(await refresh(gateway, first.cookie))).toEqual(refused(401, 'INVALID_TOKEN'))
+    expect(refusal(await refresh(gateway, second.cookie))).toEqual(refused(401, 'INVALID_TOKEN'))
+    expect(await me(replica, second.token)).toEqual([401, 'INVALID_TOKEN'])
+    expect(await me(gateway, elsewhere.token)).toEqual([200, null])
+    const { rows } = await gateway.database.query(
+      `SELECT details FROM audit_records WHERE action = 'auth.refresh' AND actor_id = $1 AND details ? 'reused_token_ended_session'`,
+      [user.id],
+    )
+    expect(rows).toHaveLength(1)
+  })
+
+  test('many at once with one token: one succeeds, the others end nothing', async () => {
+    const first = await login()
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) => refresh(index % 2 ? gateway : replica, first.cookie)),
+    )
+    const won = answers.filter(({ status }) => status === 200)
+    expect(won).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.error?.code === 'INVALID_TOKEN')).toHaveLength(29)
+    expect(answers.filter(({ setCookie }) => setCookie !== '')).toHaveLength(1)
+    expect((await refresh(gateway, won[0]?.cookie ?? '')).status).toBe(200)
+  })
+
+  test('of a suspended user, an expired token or an ended session is INVALID_TOKEN', async () => {
+    const { cookie } = await login()
+    await suspend()
+    expect(refusal(await refresh(gateway, cookie))).toEqual(refused(401, 'INVALID_TOKEN'))
+    await gateway.database.query(`UPDATE users SET status = 'active' WHERE id = $1`, [user.id])
+    const expired = await login()
+    await gateway.database.query(`UPDATE refresh_tokens SET expires_at = now() WHERE user_id = $1`, [user.id])
+    expect(refusal(await refresh(gateway, expired.cookie))).toEqual(refused(401, 'INVALID_TOKEN'))
+  })
+})
+
+describe('a logout', () => {
+  const logout = (token: string) => outcome(gateway, token, 'post', '/auth/logout')
+
+  test('ends all sessions of the user on all replicas with the next request, and leaves API keys', async () => {
+    const [one, two] = [await login(), await login()]
+    const made = await request(gateway.app)
+      .post('/api/v1/auth/api-keys')
+      .set('Authorization', `Bearer ${one.token}`)
+      .send({ name: 'stays' })
+    const other = await addUser(gateway, { role: 'user' })
+    const response = await request(gateway.app).post('/api/v1/auth/logout').set('Authorization', `Bearer ${one.token}`)
+    expectAnswer('logout', response)
+    expect([response.headers['set-cookie']].flat()[0]).toMatch(/^refresh_token=; Max-Age=0; Path=\/api\/v1\/auth;/)
+    for (const { token, cookie } of [one, two]) {
+      expect(await me(replica, token)).toEqual([401, 'INVALID_TOKEN'])
+      expect(refusal(await refresh(replica, cookie))).toEqual(refused(401, 'INVALID_TOKEN'))
+    }
+    expect(await me(replica, made.body.full_key)).toEqual([200, null])
+    expect(await me(replica, other.token)).toEqual([200, null])
+    expect((await login()).status).toBe(200)
+  })
+
+  test('tells the log-streams', async () => {
+    await logout(user.token)
+    const { rows } = await gateway.database.query(`SELECT body FROM outbox WHERE type = 'user.revoked'`)
+    expect(rows).toContainEqual({ body: { user_id: user.id } })
+  })
+
+  test('wins against a refresh at the same moment', async () => {
+    for (let round = 0; round < 10; round += 1) {
+      const { token, cookie } = await login()
+      const [refreshed] = await Promise.all([refresh(replica, cookie), logout(token)])
+      if (refreshed.status === 200) {
+        expect(await me(gateway, refreshed.token)).toEqual([401, 'INVALID_TOKEN'])
+        expect((await refresh(gateway, refreshed.cookie)).status).toBe(401)
+      }
+    }
+  })
+})
+
+describe('a new password', () => {
+  const change = (token: string, body: object) => outcome(gateway, token, 'post', '/auth/password', body)
+
+  test('ends all other sessions; the one that set it goes on, its cookie too', async () => {
+    const [own, other] = [await login(), await login()]
+    expect(await change(own.token, { current_password: PASSWORD, new_password: NEXT })).toEqual([200, null])
+    expect(await me(replica, own.token)).toEqual([200, null])
+    expect((await refresh(replica, own.cookie)).status).toBe(200)
+    expect(await me(replica, other.token)).toEqual([401, 'INVALID_TOKEN'])
+    expect((await refresh(replica, other.cookie)).status).toBe(401)
+    expect((await login()).status).toBe(401)
+    expect((await loginAs(gateway, user.email, NEXT)).status).toBe(200)
+  })
+
+  test('needs the present one, and 12 to 128 characters', async () => {
+    expect(await change(user.token, { current_password: 'wrong', new_password: NEXT })).toEqual([
+      401,
+      'INVALID_CREDENTIALS',
+    ])
+    for (const new_password of ['x'.repeat(11), 'x'.repeat(129), '🔑'.repeat(11), 12]) {
+      expect(await change(user.token, { current_password: PASSWORD, new_password })).toEqual([400, 'VALIDATION_ERROR'])
+    }
+    expect(await change(user.token, { current_password: PASSWORD })).toEqual([400, 'MISSING_FIELD'])
+    expect(await change(user.token, { current_password: PASSWORD, new_password: '🔑'.repeat(12) })).toEqual([200, null])
+    expect((await loginAs(gateway, user.email, '🔑'.repeat(12))).status).toBe(200)
+  })
+
+  test('does not bring back a session that a logout ended meanwhile', async () => {
+    const own = await login()
+    const { passwords } = gateway.dependencies
+    const slow = createGateway({
+      ...gateway.dependencies,
+      passwords: {
+        ...passwords,
+        async hash(password) {
+          await outcome(gateway, own.token, 'post', '/auth/logout')
+          return passwords.hash(password)
+        },
+      },
+    })
+    const body = { current_password: PASSWORD, new_password: NEXT }
+    expect(await outcome(slow, own.token, 'post', '/auth/password', body)).toEqual([200, null])
+    expect(await me(gateway, own.token)).toEqual([401, 'INVALID_TOKEN'])
+  })
+
+  test('cannot be guessed at without end with a stolen token', async () => {
+    const codes: unknown[] = []
+    for (let attempt = 0; attempt < 11; attempt += 1) {
+      codes.push((await change(user.token, { current_password: `wrong ${attempt}`, new_password: NEXT }))[1])
+    }
+    expect(codes).toEqual([...Array(10).fill('INVALID_CREDENTIALS'), 'AUTH_RATE_LIMIT_EXCEEDED'])
+    expect(await change(user.token, { current_password: PASSWORD, new_password: NEXT })).toEqual([
+      429,
+      'AUTH_RATE_LIMIT_EXCEEDED',
+    ])
+  })
+})
+
+test('a suspended user gets 403 FORBIDDEN with a live token, and 401 INVALID_TOKEN after coming back if it was revoked', async () => {
+  const { token } = await login()
+  await suspend()
+  expect(await me(gateway, token)).toEqual([403, 'FORBIDDEN'])
+  await gateway.database.query(`UPDATE users SET status = 'active', token_version = token_version + 1 WHERE id = $1`, [
+    user.id,
+  ])
+  expect(await me(gateway, token)).toEqual([401, 'INVALID_TOKEN'])
+})

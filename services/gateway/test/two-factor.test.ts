@@ -1,0 +1,256 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import request from 'supertest'
+import { connectCache } from '../src/cache.ts'
+import { createGateway } from '../src/gateway.ts'
+import { stepOfCode } from '../src/identity/totp.ts'
+import { loginAs, me, outcome, refresh, steadyClock, totp, verify } from './credentials.ts'
+import { addUser, expectAnswer, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+const PASSWORD = 'the-present-password'
+
+let gateway: TestGateway
+let user: Awaited<ReturnType<typeof addUser>>
+
+beforeAll(async () => {
+  gateway = await startGateway()
+})
+beforeEach(async () => {
+  user = await addUser(gateway, { role: 'operator', password: PASSWORD })
+  await steadyClock()
+})
+afterAll(() => gateway.close())
+
+const post = (path: string, body?: object, token = user.token) => {
+  const call = request(gateway.app).post(`/api/v1/auth/2fa/${path}`).set('Authorization', `Bearer ${token}`)
+  return body === undefined ? call : call.send(body)
+}
+
+async function setUp(): Promise<string> {
+  const response = await post('setup')
+  expectAnswer('setUpTwoFactor', response)
+  return response.body.secret
+}
+
+/** With the code of the step before: the present one is left to log in with. */
+async function enable(): Promise<{ secret: string; recoveryCodes: string[] }> {
+  const secret = await setUp()
+  const response = await post('enable', { code: totp(secret, -1) })
+  expectAnswer('enableTwoFactor', response)
+  return { secret, recoveryCodes: response.body.recovery_codes }
+}
+
+const pendingToken = async () => (await loginAs(gateway, user.email, PASSWORD)).body.pending_token as string
+
+const wrongFor = (secret: string) => {
+  const right = [-2, -1, 0, 1, 2].map((shift) => totp(secret, shift))
+  return Array.from({ length: 20 }, (_, n) => String(n).padStart(6, '0')).filter((code) => !right.includes(code))
+}
+
+describe('codes', () => {
+  // RFC 6238, appendix B, for SHA-1; the last six of its eight digits.
+  const secret = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
+  test.each([
+    [59, '287082'],
+    [1111111109, '081804'],
+    [1111111111, '050471'],
+    [1234567890, '005924'],
+    [2000000000, '279037'],
+  ])('of the standard at %i', (seconds, code) => {
+    expect(totp(secret, 0, seconds * 1_000)).toBe(code)
+    expect(stepOfCode(secret, code, seconds * 1_000)).toBe(Math.floor(seconds / 30))
+  })
+
+  test('fit one step before and after, and no further', () => {
+    const now = 1_700_000_000_000
+    const steps = [-2, -1, 0, 1, 2].map((shift) => stepOfCode(secret, totp(secret, shift, now), now))
+    const step = Math.floor(now / 30_000)
+    expect(steps).toEqual([null, step - 1, step, step + 1, null])
+  })
+
+  test('are six digits and nothing else', () => {
+    const now = 59_000
+    for (const lax of ['287082x', ' 287082', '287082 ', '+287082', '0287082', '28708２', '287082\n', '', '2.87082e5']) {
+      expect(stepOfCode(secret, lax, now)).toBeNull()
+    }
+  })
+})
+
+describe('setting it up', () => {
+  test('gives a secret that an authenticator reads; nothing changes for the login until it is enabled', async () => {
+    const response = await post('setup')
+    const { secret, otpauth_url } = response.body
+    expect(secret).toMatch(/^[A-Z2-7]{32}$/)
+    const url = new URL(otpauth_url)
+    expect([url.protocol, url.host, url.searchParams.get('secret'), url.searchParams.get('issuer')]).toEqual([
+      'otpauth:',
+      'totp',
+      secret,
+      'Slipway',
+    ])
+    expect(decodeURIComponent(url.pathname)).toContain(user.email)
+    expect((await loginAs(gateway, user.email, PASSWORD)).token).not.toBe('')
+  })
+
+  test('keeps the secret sealed', async () => {
+    const secret = await setUp()
+    const { rows } = await gateway.database.query('SELECT * FROM users WHERE id = $1', [user.id])
+    expect(rows[0]?.['totp_sealed']).toMatch(/^v1\./)
+    expect(JSON.stringify(rows)).not.toContain(secret)
+  })
+
+  test('in the wrong order is a conflict, with a wrong code INVALID_CREDENTIALS', async () => {
+    expect(refusal(await post('enable', { code: '123456' }))).toEqual(refused(409, 'CONFLICT'))
+    expect(refusal(await post('disable', { code: '123456' }))).toEqual(refused(409, 'CONFLICT'))
+    const [wrong] = wrongFor(await setUp())
+    expect(refusal(await post('enable', { code: wrong }))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+    await enable()
+    expect(refusal(await post('setup'))).toEqual(refused(409, 'CONFLICT'))
+    expect(refusal(await post('enable', { code: wrong }))).toEqual(refused(409, 'CONFLICT'))
+    expect(refusal(await post('disable', { code: wrong }))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+    expect(refusal(await post('enable', {}))).toEqual(refused(400, 'MISSING_FIELD', { fields: ['code'] }))
+  })
+
+  test('can be undone with a code; the old recovery codes are gone with it', async () => {
+    const { secret, recoveryCodes } = await enable()
+    const response = await post('disable', { code: totp(secret) })
+    expectAnswer('disableTwoFactor', response)
+    expect((await loginAs(gateway, user.email, PASSWORD)).token).not.toBe('')
+    const again = await setUp()
+    expect(again).not.toBe(secret)
+    expect(refusal(await post('enable', { code: recoveryCodes[0] }))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+  })
+
+  test('codes cannot be guessed at without end with a stolen token', async () => {
+    const { secret } = await enable()
+    const codes: unknown[] = []
+    for (const code of wrongFor(secret).slice(0, 11)) codes.push((await post('disable', { code })).body.error.code)
+    expect(codes).toEqual([...Array(10).fill('INVALID_CREDENTIALS'), 'AUTH_RATE_LIMIT_EXCEEDED'])
+    expect((await post('disable', { code: totp(secret) })).status).toBe(429)
+  })
+})
+
+describe('a login', () => {
+  test('asks for a code, and ends with one like any other', async () => {
+    const { secret } = await enable()
+    const first = await loginAs(gateway, user.email, PASSWORD)
+    expectAnswer('login', first)
+    expect(first.body).toEqual({ requires_2fa: true, pending_token: expect.any(String) })
+    expect(first.setCookie).toBe('')
+    const second = await verify(gateway, first.body.pending_token, totp(secret))
+    expectAnswer('verifyTwoFactor', second)
+    expect(await me(gateway, second.token)).toEqual([200, null])
+    expect((await refresh(gateway, second.cookie)).status).toBe(200)
+  })
+
+  test('tells nothing of the second factor to those who do not know the password', async () => {
+    await enable()
+    expect(refusal(await loginAs(gateway, user.email, 'wrong'))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+  })
+
+  test('the tokens of its steps do not stand in for each other', async () => {
+    const { secret } = await enable()
+    const pending = await pendingToken()
+    for (const path of ['/auth/me', '/deployments', '/server/info', '/auth/api-keys']) {
+      expect(await outcome(gateway, pending, 'get', path)).toEqual([403, 'TWO_FACTOR_REQUIRED'])
+    }
+    expect(await outcome(gateway, pending, 'post', '/auth/sse-token')).toEqual([403, 'TWO_FACTOR_REQUIRED'])
+    expect(refusal(await refresh(gateway, `refresh_token=${pending}`))).toEqual(refused(401, 'INVALID_TOKEN'))
+    for (const token of [user.token, 'nonsense', `${pending}x`]) {
+      expect(refusal(await verify(gateway, token, totp(secret)))).toEqual(refused(401, 'INVALID_TOKEN'))
+    }
+  })
+
+  test.each([
+    ['a logout', 'UPDATE users SET token_version = token_version + 1 WHERE id = $1'],
+    ['a suspension', `UPDATE users SET status = 'suspended' WHERE id = $1`],
+  ])('%s makes pending tokens worth nothing', async (_what, sql) => {
+    const { secret } = await enable()
+    const pending = await pendingToken()
+    await gateway.database.query(sql, [user.id])
+    expect(refusal(await verify(gateway, pending, totp(secret)))).toEqual(refused(401, 'INVALID_TOKEN'))
+  })
+
+  test('a code succeeds once: not again, and not an older one after it', async () => {
+    const { secret } = await enable()
+    expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
+    expect(refusal(await verify(gateway, await pendingToken(), totp(secret)))).toEqual(
+      refused(401, 'INVALID_CREDENTIALS'),
+    )
+    expect((await verify(gateway, await pendingToken(), totp(secret, 1))).status).toBe(200)
+    expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(401)
+  })
+
+  test('a code succeeds once, even a hundred times in parallel', async () => {
+    const { secret } = await enable()
+    const { accessTokens } = gateway.dependencies
+    const replica = createGateway(gateway.dependencies)
+    const code = totp(secret)
+    const answers = await Promise.all(
+      Array.from({ length: 100 }, (_, index) =>
+        verify(index % 2 ? gateway : replica, accessTokens.issuePending({ user_id: user.id, token_version: 1 }), code),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    expect(answers.filter(({ body }) => body.error?.code === 'INVALID_CREDENTIALS')).toHaveLength(99)
+  })
+
+  test('five wrong codes burn the pending token, also when they come at once', async () => {
+    const { secret } = await enable()
+    const pending = await pendingToken()
+    const wrong = wrongFor(secret)
+    for (const code of wrong.slice(0, 5)) {
+      expect(refusal(await verify(gateway, pending, code))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+    }
+    expect(refusal(await verify(gateway, pending, totp(secret)))).toEqual(refused(401, 'INVALID_TOKEN'))
+
+    const another = await pendingToken()
+    const answers = await Promise.all(wrong.slice(0, 15).map((code) => verify(gateway, another, code)))
+    expect(answers.filter(({ body }) => body.error.code === 'INVALID_CREDENTIALS')).toHaveLength(5)
+    expect((await verify(gateway, another, totp(secret))).body.error.code).toBe('INVALID_TOKEN')
+    expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
+  })
+
+  test('four wrong codes do not', async () => {
+    const { secret } = await enable()
+    const pending = await pendingToken()
+    for (const code of wrongFor(secret).slice(0, 4)) await verify(gateway, pending, code)
+    expect((await verify(gateway, pending, totp(secret))).status).toBe(200)
+  })
+
+  test('is refused while tries cannot be counted', async () => {
+    const { secret } = await enable()
+    const away = connectCache('redis://127.0.0.1:1', { ...logger, warn() {}, error() {} })
+    const blind = createGateway({ ...gateway.dependencies, cache: away })
+    try {
+      const response = await verify(blind, await pendingToken(), totp(secret))
+      expect(refusal(response)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+    } finally {
+      await away.close()
+    }
+  })
+})
+
+describe('recovery codes', () => {
+  test('are ten, and stand in for a code once each, however they are typed', async () => {
+    const { recoveryCodes } = await enable()
+    expect(new Set(recoveryCodes).size).toBe(10)
+    const [first = '', second = ''] = recoveryCodes
+    expect((await verify(gateway, await pendingToken(), first)).status).toBe(200)
+    expect(refusal(await verify(gateway, await pendingToken(), first))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+    expect((await verify(gateway, await pendingToken(), second.toUpperCase().replaceAll('-', ' '))).status).toBe(200)
+  })
+
+  test('succeed once in parallel, belong to one user, and are kept by their hashes', async () => {
+    const { recoveryCodes } = await enable()
+    const [first = '', second = ''] = recoveryCodes
+    const tokens = await Promise.all(Array.from({ length: 8 }, pendingToken))
+    const answers = await Promise.all(tokens.map((token) => verify(gateway, token, first)))
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(1)
+    const { rows } = await gateway.database.query('SELECT * FROM recovery_codes WHERE user_id = $1', [user.id])
+    expect(rows).toHaveLength(10)
+    expect(JSON.stringify(rows)).not.toContain(second.slice(0, 4))
+    user = await addUser(gateway, { role: 'operator', password: PASSWORD })
+    await enable()
+    expect((await verify(gateway, await pendingToken(), second)).status).toBe(401)
+  })
+})
