@@ -1,3 +1,4 @@
+export * from './api/audit.ts'
 export * from './api/auth.ts'
 export * from './api/catalog.ts'
 export * from './api/common.ts'

@@ -34,7 +34,8 @@ afterAll(() => server.drop())
 beforeEach(() => clear(database))
 
 const received = { request_id: 'request-1' }
-const first = { repeated: false }
+/** A command that comes for the first time. */
+const first = () => ({ command_id: uuidv7(), request_id: 'request-1' })
 
 async function started(options: Parameters<typeof startCommand>[1] = {}): Promise<{ id: string; epoch: number }> {
   const command = startCommand(catalog, options)
@@ -239,7 +240,7 @@ describe('cancel', () => {
     const { id } = await started()
     await setStep(database, id, [0, 0], 'completed')
     await setStep(database, id, [0, 1], 'running')
-    await cancelDeployment(database, { deployment_id: id, caller: ADMIN, reason: 'wrong version' }, first)
+    await cancelDeployment(database, { deployment_id: id, caller: ADMIN, reason: 'wrong version' }, first())
 
     expect(await deployment(database, id)).toMatchObject({
       state: 'cancelled',
@@ -255,7 +256,7 @@ describe('cancel', () => {
     await addInstance(database, 3)
     const { id, epoch } = await started({ tenant: true })
     const cancel = (caller: typeof ADMIN, deployment_id = id) =>
-      cancelDeployment(database, { deployment_id, caller }, first).catch(codeOf)
+      cancelDeployment(database, { deployment_id, caller }, first()).catch(codeOf)
     expect(await cancel(ADMIN, uuidv7())).toBe('NOT_FOUND')
     expect(await cancel({ ...ADMIN, tenant_id: uuidv7() })).toBe('NOT_FOUND')
     const shared = await started()
@@ -270,11 +271,12 @@ describe('cancel', () => {
     const { id } = await started()
     const command = { deployment_id: id, caller: ADMIN }
     const deadline = new Date(Date.now() - 1000).toISOString()
-    expect(await cancelDeployment(database, command, { deadline, repeated: false })).toBeNull()
+    expect(await cancelDeployment(database, command, { ...first(), deadline })).toBeNull()
     expect((await deployment(database, id)).state).toBe('running')
-    await cancelDeployment(database, command, first)
-    expect(await cancelDeployment(database, command, { repeated: true })).toEqual({ deployment_id: id })
-    await expect(cancelDeployment(database, command, first)).rejects.toMatchObject({ code: 'CONFLICT' })
+    const received = first()
+    await cancelDeployment(database, command, received)
+    expect(await cancelDeployment(database, command, received)).toEqual({ deployment_id: id })
+    await expect(cancelDeployment(database, command, first())).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
   test('against finish exactly one wins', async () => {
@@ -283,7 +285,7 @@ describe('cancel', () => {
     await Promise.all(
       runs.map(async ({ id, epoch }) => {
         const [cancelled, finished] = await Promise.all([
-          cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first).then(
+          cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first()).then(
             () => true,
             () => false,
           ),
@@ -308,7 +310,7 @@ describe('cancel', () => {
         id,
         epoch,
       ])
-      cancelling = cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first)
+      cancelling = cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first())
       await tx.query(
         `UPDATE steps SET state = 'completed' WHERE deployment_id = $1 AND target_index = 0 AND action_index = 0`,
         [id],

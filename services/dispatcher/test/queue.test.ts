@@ -231,14 +231,19 @@ describe('drain', () => {
 describe('pending.cancel', () => {
   test('takes the request out of the queue; a second one is a conflict', async () => {
     const id = await submit()
-    const cancel = () => cancelPending(database, { pending_request_id: id, caller: ADMIN }, { repeated: false })
+    const cancel = () =>
+      cancelPending(database, { pending_request_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null })
     expect(await cancel()).toEqual({ pending_request_id: id })
     await addInstance(database, 1)
     await drainAll()
     expect((await pending(id)).status).toBe('cancelled')
     await expect(cancel()).rejects.toMatchObject({ code: 'CONFLICT' })
     await expect(
-      cancelPending(database, { pending_request_id: uuidv7(), caller: ADMIN }, { repeated: false }),
+      cancelPending(
+        database,
+        { pending_request_id: uuidv7(), caller: ADMIN },
+        { command_id: uuidv7(), request_id: null },
+      ),
     ).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
@@ -247,7 +252,11 @@ describe('pending.cancel', () => {
     for (let n = 0; n < 10; n += 1) ids.push(await submit())
     await addInstance(database, 10)
     const cancelled = ids.map((id) =>
-      cancelPending(database, { pending_request_id: id, caller: ADMIN }, { repeated: false }).then(
+      cancelPending(
+        database,
+        { pending_request_id: id, caller: ADMIN },
+        { command_id: uuidv7(), request_id: null },
+      ).then(
         () => true,
         () => false,
       ),
@@ -333,7 +342,7 @@ describe('sweep', () => {
     const { cancelDeployment } = await import('../src/deployments/cancel.ts')
     await addInstance(database, 1)
     await Promise.all([
-      cancelDeployment(database, { deployment_id: id, caller: ADMIN }, { repeated: false }),
+      cancelDeployment(database, { deployment_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null }),
       drainAll(),
     ])
     await drainAll()

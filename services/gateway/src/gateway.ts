@@ -1,4 +1,6 @@
 import type { Express } from 'express'
+import { auditHandlers } from './audit/handlers.ts'
+import { createRefusalLog } from './audit/refusals.ts'
 import { catalogHandlers } from './catalog/handlers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { deploymentHandlers } from './deployments/handlers.ts'
@@ -23,13 +25,14 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...identityHandlers(dependencies),
     ...catalogHandlers(dependencies),
     ...deploymentHandlers(dependencies),
+    ...auditHandlers(dependencies),
     ...streams.handlers,
     ...serviceHandlers(dependencies),
   }
   const app = createApp({
     handlers,
     logger: dependencies.logger,
-    database: dependencies.database,
+    refusals: createRefusalLog(dependencies.database, dependencies.logger),
     limits: dependencies.limits,
     clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
     authenticate: (request, clientIp) => authenticate(dependencies, request.headers.authorization, clientIp),

@@ -1,6 +1,7 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase, startRelay } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
+import { startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
 import { gatewayConfig } from './config.ts'
 import { createGateway } from './gateway.ts'
@@ -46,6 +47,8 @@ await runService({
     health.check('broker', () => broker.isUp())
     const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
     onStop('outbox relay', () => relay.stop())
+    const linker = startAuditLinker(database, logger)
+    onStop('audit chain', () => linker.stop())
 
     const gateway = createGateway({
       database,

@@ -178,7 +178,8 @@ describe('a command without an answer', () => {
       throw error
     },
   })
-  const cancel = (error: Error, lookUp?: () => Promise<{ pending_request_id: string } | null>) =>
+  type Found = { pending_request_id: string } | null
+  const cancel = (error: Error, lookUp?: () => Promise<Found>, forbid: () => Promise<boolean> = async () => true) =>
     command(
       failing(error),
       'pending.cancel',
@@ -186,7 +187,7 @@ describe('a command without an answer', () => {
         pending_request_id: UNKNOWN_ID,
         caller: { user_id: UNKNOWN_ID, username: 'u', tenant_id: null, roles: [], ip: '127.0.0.1' },
       },
-      { requestId: 'r', ...(lookUp === undefined ? {} : { lookUp }) },
+      { requestId: 'r', ...(lookUp === undefined ? {} : { effect: { lookUp, forbid } }) },
     )
 
   test.each([
@@ -207,6 +208,28 @@ describe('a command without an answer', () => {
 
   test('that has no effect to look for is refused', async () => {
     await expect(cancel(new RequestTimeout('late'))).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+  })
+
+  test('is refused only once it can have no effect any more', async () => {
+    const late = cancel(
+      new RequestTimeout('late'),
+      async () => null,
+      async () => true,
+    )
+    const refusedLate = expect(late).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+
+    let forbidden = false
+    const forbid = async () => {
+      forbidden = true
+      return false
+    }
+    const found = cancel(
+      new RequestTimeout('late'),
+      async () => (forbidden ? { pending_request_id: UNKNOWN_ID } : null),
+      forbid,
+    )
+    expect(await found).toEqual({ pending_request_id: UNKNOWN_ID })
+    await refusedLate
   })
 })
 

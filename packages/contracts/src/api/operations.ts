@@ -1,3 +1,4 @@
+import { auditOperations } from './operations/audit.ts'
 import { authenticationOperations } from './operations/authentication.ts'
 import { deploymentOperations } from './operations/deployments.ts'
 import { freezeOperations } from './operations/freezes.ts'
@@ -8,8 +9,7 @@ import { targetOperations } from './operations/targets.ts'
 
 export type { Access, Operation } from './operations/operation.ts'
 
-/** Every route of the API, by its operation id. The gateway must have a handler for each; OpenAPI is made from it. */
-export const OPERATIONS = {
+const operations = {
   ...authenticationOperations,
   ...deploymentOperations,
   ...sourceOperations,
@@ -17,5 +17,8 @@ export const OPERATIONS = {
   ...freezeOperations,
   ...serviceOperations,
 } as const satisfies Record<string, Operation>
+
+/** Every route of the API, by its operation id. The gateway must have a handler for each; OpenAPI is made from it. */
+export const OPERATIONS = { ...operations, ...auditOperations(operations) } as const satisfies Record<string, Operation>
 
 export type OperationId = keyof typeof OPERATIONS

@@ -19,9 +19,13 @@ export interface CommandOptions {
 export function createCommandHandler({ database, broker, logger, onCommitted }: CommandOptions) {
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     try {
-      const result = await execute(database, envelope, delivery)
-      if (result === null)
-        return logger.info('the command came past its deadline and has no effect', { type: envelope.type })
+      const result = await execute(database, envelope)
+      if (result === null) {
+        logger.info('the command has no effect: it came past its deadline, or its sender has given it up', {
+          type: envelope.type,
+        })
+        return
+      }
       onCommitted()
       broker.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
     } catch (error) {
@@ -31,20 +35,16 @@ export function createCommandHandler({ database, broker, logger, onCommitted }: 
   }
 }
 
-/** What to answer; null when the deadline was over. */
-function execute(
-  database: Database,
-  { type, body, deadline, request_id }: Envelope,
-  delivery: Delivery,
-): Promise<unknown> {
-  const repeated = delivery.redelivered || delivery.attempt > 1
+/** What to answer; null when it is too late for an effect. */
+function execute(database: Database, { type, body, message_id, deadline, request_id }: Envelope): Promise<unknown> {
+  const received = { command_id: message_id, deadline, request_id }
   switch (type) {
     case 'deployment.start':
       return startDeployment(database, body as CommandBody<'deployment.start'>, { deadline, request_id })
     case 'deployment.cancel':
-      return cancelDeployment(database, body as CommandBody<'deployment.cancel'>, { deadline, repeated })
+      return cancelDeployment(database, body as CommandBody<'deployment.cancel'>, received)
     case 'pending.cancel':
-      return cancelPending(database, body as CommandBody<'pending.cancel'>, { deadline, repeated })
+      return cancelPending(database, body as CommandBody<'pending.cancel'>, received)
     default:
       throw new PoisonMessage(`the dispatcher has no command ${type}`)
   }

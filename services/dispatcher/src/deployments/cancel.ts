@@ -1,7 +1,9 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { commandMessage, type Database, enqueue, eventMessage } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
+import { recordCall, unlessRefused, wasCarriedOut } from '../audit/record-call.ts'
 import { isPast } from '../clock.ts'
+import type { ReceivedCommand } from '../commands/received.ts'
 import { checkMayChange } from '../commands/visibility.ts'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
@@ -9,21 +11,21 @@ import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
 /**
  * Cancels a deployment that has not ended: at once, whatever its instance does; that is told to kill what it runs.
- * Null past the deadline, when it has no effect.
- * @param repeated the command may have taken effect before: then what it asked for is no conflict
+ * Null past the deadline or once it was refused, when it has no effect. The same command gives the same answer however
+ * often it comes.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function cancelDeployment(
   database: Database,
   { deployment_id, caller, reason }: CommandBody<'deployment.cancel'>,
-  { deadline, repeated }: { deadline?: string | undefined; repeated: boolean },
+  { command_id, deadline, request_id }: ReceivedCommand,
 ): Promise<CommandReply<'deployment.cancel'> | null> {
-  return database.transaction(async (tx) => {
+  const cancelled = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
     const deployment = await lockDeployment(tx, deployment_id)
     if (!deployment) throw notFound('The deployment')
     checkMayChange(caller, deployment.tenant_id, 'The deployment')
-    if (repeated && deployment.state === 'cancelled') return { deployment_id }
+    if (deployment.state === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { deployment_id }
 
     // The lease first: a batch of events that is being applied is waited for, and none comes after it.
     const lease = await endLease(tx, deployment_id, 'cancelled')
@@ -42,6 +44,16 @@ export function cancelDeployment(
       deploymentUpdated(deployment, 'cancelled'),
       ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
     ])
+    await recordCall(tx, {
+      command_id,
+      action: 'deployment.cancel',
+      caller,
+      request_id,
+      resource_id: deployment_id,
+      tenant_id: deployment.tenant_id,
+      details: { state: deployment.state, reason: reason ?? null },
+    })
     return { deployment_id }
   })
+  return unlessRefused(cancelled)
 }

@@ -1,6 +1,7 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
-import { frozen } from '@slipway/domain'
+import { type ActiveFreeze, frozen } from '@slipway/domain'
+import { recordCall, unlessRefused } from '../audit/record-call.ts'
 import { isPast } from '../clock.ts'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots } from '../leases/allocate.ts'
@@ -18,7 +19,7 @@ export interface Received {
 
 /**
  * Starts a deployment where a slot is free and nobody waits before it, else queues the request. The same command gives
- * the same answer however often it comes; null past its deadline, when it has no effect.
+ * the same answer however often it comes; null past its deadline or once it was refused, when it has no effect.
  * @throws Problem DEPLOYMENT_FROZEN
  */
 export function startDeployment(
@@ -26,25 +27,66 @@ export function startDeployment(
   command: StartCommand,
   { deadline, request_id }: Received,
 ): Promise<StartOutcome | null> {
-  return database.transaction(async (tx) => {
+  const started = database.transaction<StartOutcome | null>(async (tx) => {
     await serialize(tx, command.command_id)
     const earlier = await earlierOutcome(tx, command.command_id)
     if (earlier) return earlier
     if (await isPast(tx, deadline)) return null
     const freezes = await freezesNow(tx)
-    refuseWhenFrozen(freezes, command)
+    const overridden = refuseWhenFrozen(freezes, command)
 
     const { command_id, plan } = command
     const tenant_id = plan.tenant?.id ?? null
+    const record = { command, request_id, overridden }
     if (await isNext(tx, plan.options.priority, freezes)) {
       const [slot] = await lockFreeSlots(tx, 1)
       if (slot) {
         await writeStarted(tx, [{ deployment_id: command_id, tenant_id, request_id, slot, from: { command } }])
+        await recordStart(tx, { ...record, outcome: 'started' })
         return { outcome: 'started', deployment_id: command_id }
       }
     }
     await enqueueRequest(tx, command, request_id)
+    await recordStart(tx, { ...record, outcome: 'queued' })
     return { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE }
+  })
+  return unlessRefused(started)
+}
+
+interface StartRecord {
+  command: StartCommand
+  request_id: string | null
+  outcome: 'started' | 'queued'
+  overridden: ActiveFreeze[]
+}
+
+async function recordStart(tx: Queryable, { command, request_id, outcome, overridden }: StartRecord): Promise<void> {
+  const { command_id, caller, plan, source_deployment_id, freeze_override } = command
+  await recordCall(tx, {
+    command_id,
+    action: source_deployment_id === null ? 'deployment.create' : 'deployment.redeploy',
+    caller,
+    request_id,
+    ...(outcome === 'queued' ? { resource_type: 'pending_request' } : {}),
+    resource_id: command_id,
+    tenant_id: plan.tenant?.id ?? null,
+    details: {
+      outcome,
+      source: plan.source,
+      ...(source_deployment_id === null ? {} : { source_deployment_id }),
+      environment: plan.environment,
+      target_count: plan.targets.length,
+      priority: plan.options.priority,
+      // The freezes that were in force, by name: which they were cannot be told later.
+      ...(freeze_override === null
+        ? {}
+        : {
+            freeze_override: {
+              reason: freeze_override.reason,
+              freezes: overridden.map(({ id, name }) => ({ id, name })),
+            },
+          }),
+    },
   })
 }
 
@@ -64,15 +106,17 @@ async function earlierOutcome(tx: Queryable, id: string): Promise<StartOutcome |
   return null
 }
 
-function refuseWhenFrozen(freezes: FreezesNow, { plan, caller, freeze_override }: StartCommand): void {
+/** The freezes that the caller overrode. */
+function refuseWhenFrozen(freezes: FreezesNow, { plan, caller, freeze_override }: StartCommand): ActiveFreeze[] {
   const hold = freezes.hold({
     tenant_id: plan.tenant?.id ?? null,
     environment_id: plan.environment?.id ?? null,
     solution_id: plan.source.type === 'solution' ? plan.source.id : null,
     caller,
-    override: freeze_override !== null,
+    override: false,
   })
-  if (hold) throw frozen(hold.freezes, hold.can_override)
+  if (hold && !(freeze_override !== null && hold.can_override)) throw frozen(hold.freezes, hold.can_override)
+  return hold?.freezes ?? []
 }
 
 /** Runs that lost their instance go first, then requests of the same or a higher priority that are not held back. */

@@ -1,21 +1,23 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage } from '@slipway/database'
 import { conflict, notFound, type PendingState, pendingSourcesOf } from '@slipway/domain'
+import { recordCall, unlessRefused, wasCarriedOut } from '../audit/record-call.ts'
 import { isPast } from '../clock.ts'
+import type { ReceivedCommand } from '../commands/received.ts'
 import { checkMayChange } from '../commands/visibility.ts'
 
 /**
  * Takes a request out of the queue for good. A drain that has it in hand is waited for: either that dispatches it or
- * this cancels it. Null past the deadline, when it has no effect.
- * @param repeated the command may have taken effect before: then what it asked for is no conflict
+ * this cancels it. Null past the deadline or once it was refused, when it has no effect. The same command gives the same
+ * answer however often it comes.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function cancelPending(
   database: Database,
   { pending_request_id: id, caller }: CommandBody<'pending.cancel'>,
-  { deadline, repeated }: { deadline?: string | undefined; repeated: boolean },
+  { command_id, deadline, request_id }: ReceivedCommand,
 ): Promise<CommandReply<'pending.cancel'> | null> {
-  return database.transaction(async (tx) => {
+  const cancelled = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
     const { rows } = await tx.query<{ tenant_id: string | null; status: PendingState }>(
       'SELECT tenant_id, status FROM pending_requests WHERE id = $1 FOR UPDATE',
@@ -24,7 +26,7 @@ export function cancelPending(
     const [request] = rows
     if (!request) throw notFound('The pending request')
     checkMayChange(caller, request.tenant_id, 'The pending request')
-    if (repeated && request.status === 'cancelled') return { pending_request_id: id }
+    if (request.status === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { pending_request_id: id }
 
     const { rowCount } = await tx.query(
       `UPDATE pending_requests SET status = 'cancelled' WHERE id = $1 AND status = ANY($2::pending_status[])`,
@@ -34,6 +36,16 @@ export function cancelPending(
     await enqueue(tx, [
       eventMessage('pending.updated', { pending_request_id: id, tenant_id: request.tenant_id, status: 'cancelled' }),
     ])
+    await recordCall(tx, {
+      command_id,
+      action: 'pending_request.cancel',
+      caller,
+      request_id,
+      resource_id: id,
+      tenant_id: request.tenant_id,
+      details: { status: request.status },
+    })
     return { pending_request_id: id }
   })
+  return unlessRefused(cancelled)
 }

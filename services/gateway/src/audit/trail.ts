@@ -1,53 +1,83 @@
-import type { Operation } from '@slipway/contracts'
-import { type AuditEntry, type Database, type Queryable, recordAudit } from '@slipway/database'
+import { auditResourceType, type Operation } from '@slipway/contracts'
+import { type AuditEntry, type Queryable, recordAudit } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../identity/calling-user.ts'
+import type { RefusalLog } from './refusals.ts'
 
-/** What a handler knows of its change that the call does not say. */
-export interface Change {
+/** What a call is about. */
+export interface Subject {
   resource_id: string | null
   tenant_id: string | null
+}
+
+/** What a handler knows of its change that the call does not say. */
+export interface Change extends Subject {
   details?: Record<string, unknown>
   /** Who acted, where no caller is authenticated yet: a login. */
   actor?: { id: string | null; name: string | null }
 }
 
-/** Leaves exactly one audit record for a call of an operation that has an `audit` action. */
+/**
+ * Leaves exactly one audit record for a call of an operation that has an `audit` action. The record's id is the call's
+ * own, so that of all who may write it (the change, the service that carries a command out, a refusal) only the first does.
+ */
 export interface AuditTrail {
   /** Writes the record in the transaction of the change, so that neither is without the other. */
   record(tx: Pick<Queryable, 'query'>, change: Change): Promise<void>
-  /** Says that the service which carries out the command writes the record. */
-  leaveToCommand(): void
+  /** Says that the service which carries out this command writes the record, under the command's id. */
+  leaveToCommand(commandId: string): void
+  /** Says what the call is about, for the record of its refusal, where the path does not say. */
+  about(subject: Subject): void
+  /** Says that this call changes nothing, done or refused, and so leaves no record. */
+  changesNothing(): void
   /** Writes a record of the refusal, unless the call has left one. */
   refused(problem: Problem): Promise<void>
+  /**
+   * Writes the record of the refusal, so that the command cannot take effect any more. False when it has.
+   */
+  forbid(problem: Problem): Promise<boolean>
   /** Whether the call still owes its record. */
   readonly owed: boolean
 }
 
 export interface AuditedCall {
   operation: Operation
-  database: Database
+  refusals: RefusalLog
   caller: CallingUser | null
   clientIp: string
   requestId: string
   params: Record<string, string>
 }
 
+/** Ids in paths may be any text; only what looks like an id is kept. */
+const ID_LIKE = /^[A-Za-z0-9._=-]{1,128}$/
+const TOO_MANY_REQUESTS = 429
+
 export function createAuditTrail(call: AuditedCall): AuditTrail {
   const action = call.operation.audit
   let owed = action !== undefined
-  let recorded = false
+  let silent = action === undefined
+  let id = uuidv7()
+  const pathId = call.params['id'] ?? ''
+  let subject: Subject = {
+    resource_id: ID_LIKE.test(pathId) ? pathId : null,
+    tenant_id: call.caller?.tenant_id ?? null,
+  }
 
   const entry = ({ actor, details, ...change }: Change): AuditEntry => ({
+    id,
     actor_id: actor === undefined ? (call.caller?.user_id ?? null) : actor.id,
     actor_name: actor === undefined ? (call.caller?.username ?? null) : actor.name,
     actor_ip: call.clientIp,
     action: action ?? '',
-    resource_type: action?.split('.')[0] ?? '',
+    resource_type: auditResourceType(action ?? ''),
     request_id: call.requestId,
     ...change,
     details: details ?? {},
   })
+  const refusal = ({ status, code }: Problem): AuditEntry =>
+    entry({ ...subject, details: { outcome: status < 500 ? 'refused' : 'failed', status, code } })
 
   return {
     get owed() {
@@ -55,18 +85,29 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
     },
     async record(tx, change) {
       if (action === undefined) throw new Error('this operation has no audit action: name one in the contracts')
-      await recordAudit(tx, [entry(change)])
+      if ((await recordAudit(tx, [entry(change)])) === 0) throw new Error('a call leaves one audit record')
       owed = false
-      recorded = true
     },
-    leaveToCommand() {
+    leaveToCommand(commandId) {
+      id = commandId
+      owed = false
+    },
+    about(known) {
+      subject = known
+    },
+    changesNothing() {
+      silent = true
       owed = false
     },
     async refused(problem) {
-      if (action === undefined || recorded) return
-      const details = { outcome: 'refused', status: problem.status, code: problem.code }
-      const resource_id = call.params['id'] ?? null
-      await recordAudit(call.database, [entry({ resource_id, tenant_id: call.caller?.tenant_id ?? null, details })])
+      // Whoever calls too often is answered before anybody looks at what was called.
+      if (silent || problem.status === TOO_MANY_REQUESTS) return
+      // Whoever has waited for the database once must not wait again.
+      if (problem.code === 'DATABASE_CONNECTION_ERROR') call.refusals.note(refusal(problem))
+      else await call.refusals.write(refusal(problem))
+    },
+    async forbid(problem) {
+      return silent || (await call.refusals.claim(refusal(problem)))
     },
   }
 }

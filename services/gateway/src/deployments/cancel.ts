@@ -1,4 +1,5 @@
 import type { Queryable } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { messageCaller } from '../identity/calling-user.ts'
@@ -10,35 +11,36 @@ export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'
   return {
     cancelDeployment: {
       async handle({ caller, params, body, requestId, audit }) {
-        audit.leaveToCommand()
-        const { id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
+        const { id, tenant_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
+        audit.about({ resource_id: id, tenant_id })
         const message = { deployment_id: id, caller: messageCaller(caller), ...body }
-        await command(broker, 'deployment.cancel', message, {
-          requestId,
-          lookUp: async () =>
-            (await isCancelled(database, 'deployments', 'state', id)) ? { deployment_id: id } : null,
-        })
+        const commandId = uuidv7()
+        audit.leaveToCommand(commandId)
+        const lookUp = async () => ((await tookEffect(database, commandId)) ? { deployment_id: id } : null)
+        const effect = { lookUp, forbid: audit.forbid }
+        await command(broker, 'deployment.cancel', message, { requestId, commandId, effect })
         return answerDetail(200, await readDetail(database, caller, id, { plan: 'none' }))
       },
     },
 
     cancelPending: {
       async handle({ caller, params, requestId, audit }) {
-        audit.leaveToCommand()
-        const { id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
+        const { id, tenant_id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
+        audit.about({ resource_id: id, tenant_id })
         const message = { pending_request_id: id, caller: messageCaller(caller) }
-        await command(broker, 'pending.cancel', message, {
-          requestId,
-          lookUp: async () =>
-            (await isCancelled(database, 'pending_requests', 'status', id)) ? { pending_request_id: id } : null,
-        })
+        const commandId = uuidv7()
+        audit.leaveToCommand(commandId)
+        const lookUp = async () => ((await tookEffect(database, commandId)) ? { pending_request_id: id } : null)
+        const effect = { lookUp, forbid: audit.forbid }
+        await command(broker, 'pending.cancel', message, { requestId, commandId, effect })
         return { status: 200 }
       },
     },
   }
 }
 
-async function isCancelled(db: Queryable, table: string, column: string, id: string): Promise<boolean> {
-  const { rowCount } = await db.query(`SELECT FROM ${table} WHERE id = $1 AND ${column} = 'cancelled'`, [id])
+/** Whether this very command has cancelled: somebody else may have done so at the same time. */
+async function tookEffect(db: Queryable, commandId: string): Promise<boolean> {
+  const { rowCount } = await db.query('SELECT FROM audit_records WHERE id = $1', [commandId])
   return rowCount === 1
 }

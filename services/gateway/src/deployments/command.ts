@@ -11,11 +11,17 @@ const LOOK_AGAIN_MS = 250
 
 export interface CommandOptions<R> {
   requestId: string
-  /**
-   * Finds out what became of the command when no answer came: the answer may be lost while the effect is there. Null
-   * when there is no effect. Left out where there never is one.
-   */
-  lookUp?: () => Promise<R | null>
+  /** The id of the message, where whoever carries the command out knows it by that. */
+  commandId?: string
+  /** What to do when no answer came: it may be lost while the effect is there. Left out where there never is one. */
+  effect?: Effect<R>
+}
+
+interface Effect<R> {
+  /** Finds out what became of the command; null while there is no effect. */
+  lookUp(): Promise<R | null>
+  /** Sees to it that there can be none any more; false when there is. */
+  forbid(refusal: Problem): Promise<boolean>
 }
 
 /**
@@ -26,7 +32,7 @@ export async function command<T extends CommandType>(
   broker: Pick<Broker, 'request'>,
   type: T,
   body: CommandBody<T>,
-  { requestId, lookUp }: CommandOptions<CommandReply<T>>,
+  { requestId, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
   const sentAt = Date.now()
   try {
@@ -34,13 +40,15 @@ export async function command<T extends CommandType>(
       timeoutMs: ANSWER_MS,
       deadline: new Date(sentAt + DEADLINE_MS).toISOString(),
       request_id: requestId,
+      ...(commandId === undefined ? {} : { message_id: commandId }),
     })
     if (reply.ok) return reply.result
     throw Problem.from({ error: reply.problem })
   } catch (error) {
     if (!mayHaveTakenEffect(error)) throw error
-    const found = lookUp === undefined ? null : await outcome(lookUp, sentAt + ANSWER_MS)
-    if (found === null) throw unavailable('The orchestration service did not answer; nothing was done, try again')
+    const refusal = unavailable('The orchestration service did not answer; nothing was done, try again')
+    const found = effect === undefined ? null : await outcome(effect, sentAt + ANSWER_MS, refusal)
+    if (found === null) throw refusal
     return found
   }
 }
@@ -48,11 +56,13 @@ export async function command<T extends CommandType>(
 const mayHaveTakenEffect = (error: unknown) =>
   error instanceof RequestTimeout || (error instanceof BrokerUnavailable && error.mayHaveBeenSent)
 
-/** Looks until there is an effect or can be none any more. */
-async function outcome<R>(lookUp: () => Promise<R | null>, until: number): Promise<R | null> {
+/** Looks until there is an effect, or it is too late for one. */
+async function outcome<R>({ lookUp, forbid }: Effect<R>, until: number, refusal: Problem): Promise<R | null> {
   for (;;) {
     const found = await lookUp()
-    if (found !== null || Date.now() >= until) return found
+    if (found !== null) return found
+    // A command that began before its deadline may end only now: of it and the refusal just one can leave the record.
+    if (Date.now() >= until) return (await forbid(refusal)) ? null : lookUp()
     await sleep(LOOK_AGAIN_MS)
   }
 }

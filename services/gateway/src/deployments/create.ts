@@ -26,15 +26,17 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     createDeployment: {
       ...rules,
       async handle({ caller, body, requestId, audit }) {
-        audit.leaveToCommand()
         const { variables, prompted_values, dry_run, ...request } = body
         const command_id = uuidv7()
         const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
         const message = { command_id, caller: messageCaller(caller), request, sealed_values }
         if (dry_run === true) {
+          audit.changesNothing()
           return { status: 200, body: await command(broker, 'plan.preview', message, { requestId }) }
         }
-        const started = await command(broker, 'plan.create', message, { requestId, lookUp: lookUp(command_id) })
+        audit.leaveToCommand(command_id)
+        const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
+        const started = await command(broker, 'plan.create', message, { requestId, effect })
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id } = started
         const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
@@ -61,13 +63,20 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
       authorize: authorizeOverride,
       check: redeployRules,
       async handle({ caller, params, body, requestId, audit }) {
-        audit.leaveToCommand()
-        const { id: deployment_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
+        const { id: deployment_id, tenant_id } = await requireVisible(
+          database,
+          caller,
+          'deployment',
+          params['id'] ?? '',
+        )
+        audit.about({ resource_id: deployment_id, tenant_id })
         const { variables, prompted_values, ...request } = body
         const command_id = uuidv7()
         const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
         const message = { command_id, caller: messageCaller(caller), deployment_id, request, sealed_values }
-        const started = await command(broker, 'plan.redeploy', message, { requestId, lookUp: lookUp(command_id) })
+        audit.leaveToCommand(command_id)
+        const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
+        const started = await command(broker, 'plan.redeploy', message, { requestId, effect })
         if (started.outcome === 'queued') return queued(started)
         const options = { plan: 'none', asStarted: true } as const
         return answerDetail(201, await readDetail(database, caller, started.deployment_id, options))

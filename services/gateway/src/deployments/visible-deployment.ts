@@ -13,12 +13,12 @@ export async function requireVisible(
   viewer: Viewer,
   kind: keyof typeof TABLES,
   id: string,
-): Promise<{ id: string }> {
+): Promise<{ id: string; tenant_id: string | null }> {
   const { rows } = isUuid(id)
-    ? await db.query<{ id: string }>(`SELECT r.id FROM ${TABLES[kind]} r WHERE r.id = $2 AND ${ownSql('r', 1)}`, [
-        viewer.tenant_id,
-        id,
-      ])
+    ? await db.query<{ id: string; tenant_id: string | null }>(
+        `SELECT r.id, r.tenant_id FROM ${TABLES[kind]} r WHERE r.id = $2 AND ${ownSql('r', 1)}`,
+        [viewer.tenant_id, id],
+      )
     : { rows: [] }
   const [record] = rows
   if (record === undefined) throw notFound(`The ${kind}`)

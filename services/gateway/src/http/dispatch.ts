@@ -1,8 +1,8 @@
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
 import { notFound, Problem } from '@slipway/domain'
 import type { Logger } from '@slipway/runtime'
 import type { Request, Response } from 'express'
+import type { RefusalLog } from '../audit/refusals.ts'
 import { type AuditTrail, createAuditTrail } from '../audit/trail.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
 import { permit } from '../identity/permission.ts'
@@ -24,7 +24,7 @@ export interface Progress {
 
 export interface DispatchOptions {
   handlers: Handlers
-  database: Database
+  refusals: RefusalLog
   logger: Logger
   limits: Limits
   authenticate(request: Request, clientIp: string): Promise<CallingUser>
@@ -54,7 +54,7 @@ export async function dispatch(
   }
   const { params } = match
   // Read through `progress`: the caller is known only once authenticated.
-  const trail = () => createAuditTrail({ ...progress, operation, database: options.database, params })
+  const trail = () => createAuditTrail({ ...progress, operation, refusals: options.refusals, params })
   let audit: AuditTrail | undefined
   let answer: Answer
   try {
@@ -73,9 +73,8 @@ export async function dispatch(
     } as Call)
     if (audit.owed) throw new Error(`${id} changed something without an audit record`)
   } catch (error) {
-    await (audit ?? trail()).refused(problemOf(error)).catch((failure) => {
-      options.logger.error('a refusal could not be written to the audit log', { error: failure })
-    })
+    // Before the answer, so that whoever was refused has left a record.
+    await (audit ?? trail()).refused(problemOf(error))
     throw error
   }
   await respond(response, answer)

@@ -1,0 +1,24 @@
+import { Type } from '@sinclair/typebox'
+import { Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
+
+/** The kind of record that an audit action is about, from its name. Logging in and out is about a user. */
+export function auditResourceType(action: string): string {
+  const [kind = ''] = action.split('.')
+  return kind === 'auth' ? 'user' : kind
+}
+
+export const AuditRecord = Strict({
+  id: Uuid,
+  at: Timestamp,
+  /** Null where nobody was authenticated. */
+  actor_id: Nullable(Uuid),
+  actor_name: Nullable(Type.String()),
+  actor_ip: Nullable(Type.String()),
+  action: Type.String(),
+  resource_type: Type.String(),
+  resource_id: Nullable(Type.String()),
+  tenant_id: Nullable(Uuid),
+  request_id: Nullable(Type.String()),
+  /** What changed. Of a refusal: `outcome` (`refused`, or `failed` where the server was at fault), `status` and `code`. */
+  details: Type.Record(Type.String(), Type.Unknown()),
+})

@@ -1,0 +1,30 @@
+import { Type } from '@sinclair/typebox'
+import { literals, Strict, Timestamp, Uuid } from '../../schema.ts'
+import { AuditRecord, auditResourceType } from '../audit.ts'
+import { Page, PageQuery } from '../common.ts'
+import { type Operation, op } from './operation.ts'
+
+/** The audit log, whose actions are those of all other operations. */
+export function auditOperations(others: Record<string, Operation>) {
+  const actions = [...new Set(Object.values(others).flatMap(({ audit }) => audit ?? []))].sort()
+  const resourceTypes = [...new Set(actions.map(auditResourceType))].sort()
+  return {
+    listAuditLogs: op({
+      method: 'GET',
+      path: '/audit/logs',
+      summary: 'What was changed and what was refused, by whom; newest first',
+      tag: 'audit',
+      access: 'audit:read',
+      query: Strict({
+        ...PageQuery,
+        action: Type.Optional(literals(actions)),
+        resource_type: Type.Optional(literals(resourceTypes)),
+        resource_id: Type.Optional(Type.String({ maxLength: 128 })),
+        actor_id: Type.Optional(Uuid),
+        from: Type.Optional({ ...Timestamp, description: 'From this moment on' }),
+        to: Type.Optional({ ...Timestamp, description: 'Before this moment' }),
+      }),
+      responses: { 200: Page(AuditRecord) },
+    }),
+  } as const
+}

@@ -1,0 +1,51 @@
+import { uuidv7 } from '@slipway/runtime'
+import type { Queryable } from '../database.ts'
+
+/** One change, or one refusal of a change. Never holds a secret. */
+export interface AuditEntry {
+  /**
+   * The id of the call, or of the command that carries it out: whoever writes first about it is the only one who does.
+   * A new one when left out.
+   */
+  id?: string
+  actor_id: string | null
+  actor_name: string | null
+  actor_ip: string | null
+  /** `KIND.VERB`, as the operation's `audit` in the contracts. */
+  action: string
+  resource_type: string
+  resource_id: string | null
+  tenant_id: string | null
+  request_id: string | null
+  details: Record<string, unknown>
+}
+
+/**
+ * Writes records within the caller's transaction, so that there is no change without its record, in one statement.
+ * Returns how many were written: an entry whose id has a record is left out, also when that record is of a transaction
+ * that has yet to end, which is waited for.
+ */
+export async function recordAudit(tx: Pick<Queryable, 'query'>, entries: readonly AuditEntry[]): Promise<number> {
+  if (entries.length === 0) return 0
+  // No column is named after CONFLICT: reading one would need the right to see the row, which who is refused has not.
+  const { rowCount } = await tx.query(
+    `INSERT INTO audit_records
+       (id, actor_id, actor_name, actor_ip, action, resource_type, resource_id, tenant_id, request_id, details)
+     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
+       $8::uuid[], $9::text[], $10::jsonb[])
+     ON CONFLICT DO NOTHING`,
+    [
+      entries.map((e) => e.id ?? uuidv7()),
+      entries.map((e) => e.actor_id),
+      entries.map((e) => e.actor_name),
+      entries.map((e) => e.actor_ip),
+      entries.map((e) => e.action),
+      entries.map((e) => e.resource_type),
+      entries.map((e) => e.resource_id),
+      entries.map((e) => e.tenant_id),
+      entries.map((e) => e.request_id),
+      entries.map((e) => JSON.stringify(e.details)),
+    ],
+  )
+  return rowCount ?? 0
+}

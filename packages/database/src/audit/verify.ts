@@ -1,0 +1,117 @@
+import type { Database, Queryable } from '../database.ts'
+import { CANONICAL, CHAIN_START, type ChainHead, linkHash, NOT_LINKED, SETTLED } from './chain.ts'
+
+/** A place where the log is not what the chain says. */
+export interface AuditFinding {
+  /** Null for a record that is not in the chain. */
+  position: number | null
+  record_number: number | null
+  problem: string
+}
+
+export interface AuditVerdict {
+  links: number
+  head: ChainHead
+  /** In the order of the chain; the first is the first broken place. At most `MAX_FINDINGS`. */
+  findings: AuditFinding[]
+  /** How many there are in all. */
+  broken: number
+}
+
+export interface VerifyOptions {
+  /** A head that was noted before: the chain must still hold it. */
+  expect?: ChainHead
+  page?: number
+}
+
+const PAGE = 5_000
+const MAX_FINDINGS = 20
+
+interface Link {
+  position: number
+  record_number: number
+  hash: string
+  canonical: string | null
+}
+
+/**
+ * Recomputes the whole chain in one pass over one snapshot, page by page, and looks for records outside of it. Finds what
+ * was changed, deleted, put in another order, or inserted behind the chain's back.
+ */
+export async function verifyAudit(
+  database: Pick<Database, 'transaction'>,
+  { expect, page = PAGE }: VerifyOptions = {},
+): Promise<AuditVerdict> {
+  return database.transaction(async (tx) => {
+    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+    const verdict: AuditVerdict = { links: 0, head: { position: 0, hash: CHAIN_START }, findings: [], broken: 0 }
+    const found = (finding: AuditFinding) => {
+      verdict.broken += 1
+      if (verdict.findings.length < MAX_FINDINGS) verdict.findings.push(finding)
+    }
+    for await (const link of links(tx, page)) {
+      for (const finding of judge(verdict.head, link)) found(finding)
+      if (expect !== undefined && link.position === expect.position && link.hash !== expect.hash) {
+        found({ ...at(link), problem: 'the link is not the one that was noted: the chain was written anew' })
+      }
+      // From what is stored, so that one broken link does not hide what is behind it.
+      verdict.head = { position: link.position, hash: link.hash }
+      verdict.links += 1
+    }
+    if (expect !== undefined && expect.position > verdict.head.position) {
+      const problem = `the chain ends at ${verdict.head.position}, before the link that was noted`
+      found({ position: expect.position, record_number: null, problem })
+    }
+    for (const finding of await outside(tx)) found(finding)
+    return verdict
+  })
+}
+
+const at = ({ position, record_number }: Link) => ({ position, record_number })
+
+function* judge(before: ChainHead, link: Link): Generator<AuditFinding> {
+  if (link.position !== before.position + 1) {
+    const missing = before.position + 1
+    const last = link.position - 1
+    const which = missing === last ? `link ${missing} is` : `links ${missing} to ${last} are`
+    yield { position: missing, record_number: null, problem: `${which} missing` }
+  }
+  if (link.canonical === null) {
+    yield { ...at(link), problem: 'the record was deleted' }
+  } else if (linkHash(before.hash, link.canonical) !== link.hash) {
+    yield { ...at(link), problem: 'the record or its link was changed, or is not in its place' }
+  }
+}
+
+async function* links(tx: Queryable, size: number): AsyncGenerator<Link> {
+  for (let last: number | null = null; ; ) {
+    const page: { rows: Link[] } = await tx.query<Link>(
+      `SELECT l.position, l.record_number, l.hash, CASE WHEN r.number IS NOT NULL THEN ${CANONICAL} END AS canonical
+         FROM (SELECT * FROM audit_links WHERE $1::bigint IS NULL OR position > $1 ORDER BY position LIMIT $2) l
+         LEFT JOIN audit_records r ON r.number = l.record_number
+        ORDER BY l.position`,
+      [last, size],
+    )
+    yield* page.rows
+    if (page.rows.length < size) return
+    last = page.rows.at(-1)?.position ?? null
+  }
+}
+
+/** Records that no link vouches for, though the time in which they would have been linked is over. */
+async function outside(tx: Queryable): Promise<AuditFinding[]> {
+  const { rows } = await tx.query<{ number: number; behind: boolean }>(
+    `SELECT r.number, r.number <= (SELECT max(record_number) FROM audit_links) AS behind
+       FROM audit_records r
+      WHERE ${NOT_LINKED}
+        AND (r.number <= ${SETTLED} OR r.at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
+      ORDER BY r.number LIMIT ${MAX_FINDINGS}`,
+  )
+  return rows.map(({ number, behind }) => ({
+    position: null,
+    record_number: number,
+    problem: behind
+      ? 'the record is not in the chain: it was inserted behind its back'
+      : 'the record is not in the chain: it was inserted behind its back, or no gateway has run since',
+  }))
+}

@@ -1,0 +1,61 @@
+import { auditResourceType, type CommandBody } from '@slipway/contracts'
+import { type Queryable, recordAudit } from '@slipway/database'
+
+type Caller = CommandBody<'pending.cancel'>['caller']
+
+export interface CarriedOut {
+  /** The record's id: the gateway uses the same when it refuses the command, so that only one of the two is written. */
+  command_id: string
+  action: 'deployment.create' | 'deployment.redeploy' | 'deployment.cancel' | 'pending_request.cancel'
+  caller: Caller
+  request_id: string | null
+  /** Where it is not what the action is named after: a create may leave a pending request. */
+  resource_type?: 'pending_request'
+  resource_id: string
+  tenant_id: string | null
+  details: Record<string, unknown>
+}
+
+/** The caller has been told that nothing was done, so that it must not be done any more. */
+export class AlreadyRefused extends Error {
+  override name = 'AlreadyRefused'
+}
+
+/**
+ * Records a user's call in the transaction that carries it out.
+ * @throws AlreadyRefused, which must undo the transaction
+ */
+export async function recordCall(tx: Queryable, call: CarriedOut): Promise<void> {
+  const { command_id, action, caller, ...rest } = call
+  const written = await recordAudit(tx, [
+    {
+      id: command_id,
+      actor_id: caller.user_id,
+      actor_name: caller.username,
+      actor_ip: caller.ip,
+      action,
+      resource_type: auditResourceType(action),
+      ...rest,
+    },
+  ])
+  if (written === 0) throw new AlreadyRefused(`the command ${command_id} has been refused already`)
+}
+
+/** Null when the call was refused before it could be carried out. */
+export async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof AlreadyRefused) return null
+    throw error
+  }
+}
+
+/** Whether this command was carried out before: then a copy of it asks for nothing new. */
+export async function wasCarriedOut(tx: Queryable, commandId: string): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `SELECT FROM audit_records WHERE id = $1 AND coalesce(details ->> 'outcome', '') NOT IN ('refused', 'failed')`,
+    [commandId],
+  )
+  return rowCount === 1
+}
