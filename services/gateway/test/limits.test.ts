@@ -203,12 +203,12 @@ const logIn = (gateway: Gateway, address: string, body: object = { ...ADMIN, pas
 
 describe('the limit on logins', () => {
   const UNLIMITED = { rate: () => null }
-  const LOGIN_ROUTES = ['/api/v1/auth/login']
+  const LOGIN_ROUTES = ['/api/v1/auth/login', '/api/v1/auth/2fa/verify']
 
   const attempts = (gateway: Gateway, address: string, count: number) =>
     Promise.all(Array.from({ length: count }, async () => (await logIn(gateway, address)).status))
 
-  test('locks an address out with the sixth attempt in a minute, on all replicas', async () => {
+  test('locks an address out with the sixth attempt in a minute, on all replicas and both routes', async () => {
     const [one, two] = [await replica(UNLIMITED), await replica(UNLIMITED)]
     const address = newAddress()
     expect((await logIn(one, address, ADMIN)).status).toBe(200)
@@ -235,13 +235,15 @@ describe('the limit on logins', () => {
     }
   })
 
-  test('touches neither other addresses nor who is logged in', async () => {
+  test('touches neither other addresses nor who is logged in, nor refreshing', async () => {
     const gateway = await replica(UNLIMITED)
     const address = newAddress()
     await attempts(gateway, address, 6)
     expect((await logIn(gateway, newAddress(), ADMIN)).status).toBe(200)
     const me = get(gateway, address, '/api/v1/auth/me').set('Authorization', `Bearer ${whole.adminToken}`)
     expect((await me).status).toBe(200)
+    const refresh = request(gateway.app).post('/api/v1/auth/refresh').set('X-Forwarded-For', address)
+    expect((await refresh).status).toBe(401)
   })
 
   test('admits five of a hundred at the same moment', async () => {

@@ -1,6 +1,6 @@
 import { expect } from '@jest/globals'
 import { type Broker, connectBroker } from '@slipway/broker'
-import { compile, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import { compile, errorCodesOf, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { createDatabase, type Database } from '@slipway/database'
 import { createLogger, KeyRing, randomToken, uuidv7 } from '@slipway/runtime'
 import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing'
@@ -135,13 +135,18 @@ export function expectAnswer(id: OperationId, response: { status: number; body: 
   expect(validate(response.body)).toEqual([])
 }
 
-/** A client that sends JSON with a token and checks every success against the contracts. */
+/** A client that sends JSON with a token and checks every answer against the contracts, refusals too. */
 export function clientOf(gateway: Pick<TestGateway, 'app'>, token: string) {
   async function send(id: OperationId, path: string, body?: object) {
     const method = OPERATIONS[id].method.toLowerCase() as 'get' | 'post' | 'delete'
     const call = request(gateway.app)[method](`/api/v1${path}`).set('Authorization', `Bearer ${token}`)
     const response = body === undefined ? await call : await call.send(body)
     if (response.status < 400) expectAnswer(id, response)
+    else
+      expect({ id, codes: errorCodesOf(OPERATIONS[id]) }).toEqual({
+        id,
+        codes: expect.arrayContaining([response.body.error.code]),
+      })
     return response
   }
   return { send }

@@ -121,7 +121,7 @@ const ssh = {
 }
 /** Secrets are write only: `SshConnection` is what is kept and shown in clear. */
 export const SshConnection = Strict(ssh)
-const SshConnectionInput = Strict({
+export const SshConnectionInput = Strict({
   ...ssh,
   private_key: Type.Optional(Type.String({ minLength: 1, maxLength: 65_536 })),
   password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),

@@ -25,6 +25,8 @@ export interface Operation {
   refusals?: readonly ErrorCode[]
   /** Needs somebody who logged in: an API key is refused, so that it can neither multiply nor take the account over. */
   loginOnly?: true
+  /** Its answer sets the refresh cookie; `takes`: that cookie is its credential, too. */
+  cookie?: 'sets' | 'takes'
   query?: TObject
   body?: TSchema
   /** No bytes at all are as good as `{}`. */

@@ -1,0 +1,77 @@
+import type { TSchema } from '@sinclair/typebox'
+import { Tag, Variables } from '../../schema.ts'
+import * as auth from '../auth.ts'
+import * as catalog from '../catalog.ts'
+import { Message, PageMeta } from '../common.ts'
+import * as deployments from '../deployments.ts'
+
+type Json = Record<string, unknown>
+
+/** Schemas that have a name in the document; where two are alike the first one's name serves both. */
+const NAMED: Record<string, unknown> = {
+  Message,
+  PageMeta,
+  Tag,
+  Variables,
+  ...auth,
+  ...catalog,
+  ...deployments,
+}
+
+const isSchema = (value: unknown): value is TSchema =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const names = new Map<string, string>()
+for (const [name, schema] of Object.entries(NAMED)) {
+  const text = JSON.stringify(schema)
+  if (isSchema(schema) && !names.has(text)) names.set(text, name)
+}
+
+/** Schemas of the document by name, filled as they are referred to. */
+export interface Components {
+  readonly schemas: Record<string, unknown>
+  /** The schema as it stands in the document: a reference where it has a name, with references inside where not. */
+  refer(schema: unknown): unknown
+  /** The schema itself, with references inside. */
+  define(schema: unknown): unknown
+}
+
+export function createComponents(): Components {
+  const schemas: Record<string, unknown> = {}
+
+  function refer(schema: unknown): unknown {
+    const name = isSchema(schema) ? names.get(JSON.stringify(schema)) : undefined
+    if (name === undefined) return referInside(schema)
+    if (!(name in schemas)) {
+      // Before its inside, which may refer to it.
+      schemas[name] = {}
+      schemas[name] = referInside(schema)
+    }
+    return { $ref: `#/components/schemas/${name}` }
+  }
+
+  function referInside(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map(refer)
+    if (!isSchema(schema)) return schema
+    const plain = asAlternatives(schema)
+    return Object.fromEntries(Object.entries(plain).map(([key, value]) => [key, refer(value)]))
+  }
+
+  return { schemas, refer, define: referInside }
+}
+
+/**
+ * Validation tells alternatives apart by `if`, so that what is wrong is said of the one that was meant; generators of
+ * clients understand only `oneOf`, which says the same.
+ */
+function asAlternatives(schema: Json): Json {
+  const { if: condition, then, else: otherwise, ...rest } = schema
+  if (isSchema(condition) && isSchema(then) && isSchema(otherwise)) {
+    return { ...rest, oneOf: [{ ...condition, ...then }, otherwise] }
+  }
+  const { allOf } = schema
+  if (Array.isArray(allOf) && allOf.length > 0 && allOf.every((one) => isSchema(one) && 'if' in one && 'then' in one)) {
+    return { oneOf: allOf.map((one: Json) => one['then']) }
+  }
+  return schema
+}

@@ -1,0 +1,121 @@
+import type { TSchema } from '@sinclair/typebox'
+import { ERROR_CODES, type ErrorCode } from '@slipway/domain'
+import type { Operation } from '../operations/operation.ts'
+import type { Components } from './components.ts'
+import { errorCodesOf, isProbe } from './refusals.ts'
+
+const REASONS: Record<number, string> = {
+  400: 'The request is malformed or not valid',
+  401: 'The credential is missing, malformed, wrong, expired or revoked',
+  403: 'The credential does not permit this',
+  404: 'It, or a record that the body names, does not exist or belongs to another tenant',
+  409: 'Conflicts with the present state',
+  413: 'The body is larger than 1 MiB',
+  415: 'The body is not application/json',
+  500: 'Something failed in the server',
+  503: 'A part of the service cannot be reached; try again',
+}
+
+const header = (description: string, schema: object) => ({ description, schema })
+
+export const HEADERS = {
+  RequestId: header(
+    'The id of the request, also on every log line and record that it causes: the one that was sent, if any',
+    {
+      type: 'string',
+    },
+  ),
+  RetryAfter: header('Seconds after which to try again', { type: 'integer' }),
+  RateLimitRemaining: header('Always 0 where it is sent', { type: 'integer' }),
+  Allow: header('The methods that the path has', { type: 'string' }),
+  RefreshCookie: header('The refresh token: `refresh_token=…; HttpOnly; SameSite=Strict; Path=/api/v1/auth`', {
+    type: 'string',
+  }),
+}
+
+const refer = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` })
+const REQUEST_ID = { 'X-Request-Id': refer('RequestId') }
+const LIMITED = { 'Retry-After': refer('RetryAfter'), 'X-RateLimit-Remaining': refer('RateLimitRemaining') }
+const error = { schema: { $ref: '#/components/schemas/Error' } }
+const text = { schema: { type: 'string' } }
+
+const TOO_MANY = {
+  description: 'Too many requests from this address',
+  headers: { ...REQUEST_ID, ...LIMITED },
+  content: { 'text/plain': text },
+}
+const TOO_MANY_ATTEMPTS = {
+  description: 'Too many requests from this address (plain text), or too many attempts (JSON)',
+  headers: { ...REQUEST_ID, ...LIMITED },
+  content: { 'text/plain': text, 'application/json': { schema: { $ref: '#/components/schemas/AttemptsError' } } },
+  'x-error-codes': ['AUTH_RATE_LIMIT_EXCEEDED'],
+}
+
+/** Responses that operations share, and that of a method which no operation has. */
+export const RESPONSES = {
+  TooManyRequests: TOO_MANY,
+  TooManyAttempts: TOO_MANY_ATTEMPTS,
+  MethodNotAllowed: {
+    description: 'The path has no such method',
+    headers: { ...REQUEST_ID, Allow: refer('Allow') },
+    content: { 'application/json': error },
+    'x-error-codes': ['METHOD_NOT_ALLOWED'],
+  },
+}
+
+/** Body of the login limit's refusal, which stands by itself. */
+export const ATTEMPTS_ERROR = {
+  type: 'object',
+  additionalProperties: false,
+  required: ['error'],
+  properties: {
+    error: {
+      type: 'object',
+      additionalProperties: false,
+      required: ['code', 'message', 'retry_after_secs', 'reason'],
+      properties: {
+        code: { const: 'AUTH_RATE_LIMIT_EXCEEDED' },
+        message: { type: 'string' },
+        retry_after_secs: { type: 'integer' },
+        reason: { type: 'string' },
+      },
+    },
+  },
+}
+
+/** Every answer of an operation by status. */
+export function responsesOf(operation: Operation, components: Components): Record<string, unknown> {
+  const responses: Record<string, unknown> = {}
+  for (const [status, schema] of Object.entries(operation.responses)) {
+    responses[status] = success(schema, operation, components)
+  }
+  const codes = byStatus(errorCodesOf(operation))
+  for (const [status, these] of codes) {
+    // What the status means here is said already.
+    if (responses[status] !== undefined || status === 429) continue
+    responses[status] = {
+      description: `${REASONS[status]}: ${these.map((code) => `\`${code}\``).join(', ')}`,
+      headers: REQUEST_ID,
+      content: { 'application/json': error },
+      'x-error-codes': these,
+    }
+  }
+  if (!isProbe(operation)) {
+    const name = codes.has(429) ? 'TooManyAttempts' : 'TooManyRequests'
+    responses[429] = { $ref: `#/components/responses/${name}` }
+  }
+  return responses
+}
+
+function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
+  const groups = new Map<number, ErrorCode[]>()
+  for (const code of codes) groups.set(ERROR_CODES[code], [...(groups.get(ERROR_CODES[code]) ?? []), code])
+  return groups
+}
+
+function success(schema: TSchema | string | null, { cookie }: Operation, components: Components) {
+  const headers = { ...REQUEST_ID, ...(cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }) }
+  if (schema === null) return { description: 'Done; the body is empty', headers }
+  if (typeof schema === 'string') return { description: 'A stream', headers, content: { [schema]: text } }
+  return { description: 'Done', headers, content: { 'application/json': { schema: components.refer(schema) } } }
+}
