@@ -139,7 +139,7 @@ postgres_up() {
     as_postgres rm -rf "$dir/data"
     (umask 077 && echo "$POSTGRES_PASSWORD" >"$dir/password")
     if [ "$(id -u)" = 0 ]; then chown postgres: "$dir/password"; fi
-    as_postgres "$programs/initdb" --pgdata="$dir/data" --username=slipway --pwfile="$dir/password" \
+    as_postgres "$programs/initdb" --pgdata="$dir/data" --username=postgres --pwfile="$dir/password" \
       --auth=scram-sha-256 --encoding=UTF8 --locale=C.UTF-8 >"$dir/initdb.log" 2>&1 ||
       { tail -n 20 "$dir/initdb.log" >&2; fail 'postgres: initdb failed'; }
     rm -f "$dir/password"
@@ -152,7 +152,16 @@ postgres_up() {
     tail -n 20 "$dir/log" >&2
     fail "postgres did not start; its log is $dir/log"
   fi
+  create_role "$programs" "$port"
   create_database "$programs" "$port"
+}
+
+# The role of Slipway is no superuser: superusers pass by row-level security. It makes and drops databases for tests.
+create_role() { # PROGRAMS PORT
+  export PGPASSWORD="$POSTGRES_PASSWORD" PGHOST=127.0.0.1 PGPORT="$2"
+  if "$1/psql" -qAt -U slipway -d postgres -c 'select 1' >/dev/null 2>&1; then return; fi
+  printf "create role slipway login createdb password :'password';\n" |
+    "$1/psql" -qAt -U postgres -d postgres -v ON_ERROR_STOP=1 -v "password=$POSTGRES_PASSWORD"
 }
 
 create_database() { # PROGRAMS PORT

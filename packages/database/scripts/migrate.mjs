@@ -54,7 +54,8 @@ function mendAdapter(adapter) {
 
 async function openEngine(connectionString) {
   const SchemaEngine = await loadEngine()
-  const base = new PrismaPg({ connectionString })
+  // Migrations may move the rows of every tenant.
+  const base = new PrismaPg({ connectionString, options: '-c slipway.tenant=*' })
   const factory = {
     provider: base.provider,
     adapterName: base.adapterName,

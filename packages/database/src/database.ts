@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
+import { TenantPool, tenantOption } from './tenant.ts'
 
 export interface DatabaseOptions {
   url: string
@@ -8,6 +9,11 @@ export interface DatabaseOptions {
   applicationName: string
   /** Connections at most; the sum over all processes must stay under the server's max_connections. */
   max?: number
+  /**
+   * Whose rows the connections see. `*`: everybody's, for a service that acts for all tenants. `current`: those of the
+   * tenant that `forTenant` names around the work, and without it nobody's.
+   */
+  tenant?: '*' | 'current'
 }
 
 /** Where SQL can be sent: the pool, or one connection inside a transaction. */
@@ -40,9 +46,12 @@ const isTransient = (error: unknown) =>
   error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
 
 /** Opens the pool that Prisma and plain SQL share. Connects lazily: a server that is down shows in `isUp`. */
-export function createDatabase({ url, applicationName, max = 10 }: DatabaseOptions): Database {
-  const pool = new pg.Pool({
-    connectionString: url,
+export function createDatabase({ url, applicationName, max = 10, tenant = 'current' }: DatabaseOptions): Database {
+  const { connectionString, options } = withoutOptions(url)
+  const config = {
+    connectionString,
+    // Statements are short, and Postgres takes longer to compile a large insert than to run it.
+    options: `${options} -c jit=off`,
     max,
     application_name: applicationName,
     connectionTimeoutMillis: 5_000,
@@ -50,7 +59,11 @@ export function createDatabase({ url, applicationName, max = 10 }: DatabaseOptio
     statement_timeout: 30_000,
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 30_000,
-  })
+  }
+  const pool =
+    tenant === 'current'
+      ? new TenantPool(config)
+      : new pg.Pool({ ...config, options: `${config.options} ${tenantOption(tenant)}` })
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {})
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
@@ -106,6 +119,15 @@ export function createDatabase({ url, applicationName, max = 10 }: DatabaseOptio
       if (!pool.ended) await pool.end()
     },
   }
+}
+
+/** Options that stand in the URL would replace those that are given beside it, the tenant too. */
+function withoutOptions(url: string): { connectionString: string; options: string } {
+  if (!URL.canParse(url)) return { connectionString: url, options: '' }
+  const parsed = new URL(url)
+  const options = parsed.searchParams.get('options') ?? ''
+  parsed.searchParams.delete('options')
+  return { connectionString: parsed.href, options }
 }
 
 /** Whether the error says that the server cannot be reached, rather than that the statement is wrong. */

@@ -6,3 +6,4 @@ export { type AuditFinding, type AuditVerdict, verifyAudit } from './audit/verif
 export { createDatabase, type Database, type DatabaseOptions, isConnectionError, type Queryable } from './database.ts'
 export { Prisma, type PrismaClient } from './generated/client.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
+export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'

@@ -9,7 +9,7 @@ const logger = createLogger({ service: 'test', level: 'error' })
 
 beforeAll(async () => {
   made = await createTestDatabase()
-  database = createDatabase({ url: made.url, applicationName: 'test' })
+  database = createDatabase({ url: made.url, applicationName: 'test', tenant: '*' })
 })
 
 afterAll(async () => {

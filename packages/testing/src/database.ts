@@ -7,17 +7,25 @@ import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
 
 export interface TestDatabase {
+  /** As a service gets it: of an ordinary role, which row-level security holds. */
   url: string
   drop(): Promise<void>
 }
 
 /** Template databases are made by one test process while the others wait for this lock. */
 const TEMPLATE_LOCK = 4_711_001
+/** Owns the test databases. Superusers pass by row-level security, and the server's user may be one. */
+const OWNER = 'slipway_tests'
 
-function withDatabase(url: string, database: string): string {
-  const changed = new URL(url)
-  changed.pathname = `/${database}`
-  return changed.href
+/** The server as this user sees it. */
+function serverAs(role: { name: string; password: string } | null, database?: string): string {
+  const url = new URL(serverUrl('DATABASE_URL'))
+  if (role !== null) {
+    url.username = role.name
+    url.password = role.password
+  }
+  if (database !== undefined) url.pathname = `/${database}`
+  return url.href
 }
 
 /** Names a template after what the migrations say, so that a changed migration makes a new one. */
@@ -28,30 +36,48 @@ function templateName(): string {
     const file = path.join(folder, name, 'migration.sql')
     if (fs.existsSync(file)) hash.update(name).update(fs.readFileSync(file))
   }
-  return `slipway_template_${hash.digest('hex').slice(0, 12)}`
+  return `slipway_template_${hash.digest('hex').slice(0, 12)}_owned`
 }
 
-async function ensureTemplate(admin: pg.Client): Promise<string> {
+/** The role that owns test databases: one of our own where the server's user is a superuser, else that user. */
+async function ensureOwner(admin: pg.Client): Promise<{ name: string; password: string } | null> {
+  const { rows } = await admin.query<{ bypasses: boolean }>(
+    'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
+  )
+  if (!rows[0]?.bypasses) return null
+  const owner = { name: OWNER, password: new URL(serverUrl('DATABASE_URL')).password || OWNER }
+  const { rowCount } = await admin.query('SELECT FROM pg_roles WHERE rolname = $1', [OWNER])
+  const password = pg.escapeLiteral(decodeURIComponent(owner.password))
+  if (rowCount === 0) await admin.query(`CREATE ROLE ${OWNER} LOGIN CREATEDB PASSWORD ${password}`)
+  return owner
+}
+
+async function ensureTemplate(
+  admin: pg.Client,
+): Promise<{ name: string; owner: Awaited<ReturnType<typeof ensureOwner>> }> {
   const name = templateName()
   await admin.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK])
   try {
+    const owner = await ensureOwner(admin)
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
     if (rowCount === 0) {
       const making = `${name}_making`
       await admin.query(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`)
-      await admin.query(`CREATE DATABASE ${making}`)
+      await admin.query(`CREATE DATABASE ${making} ${ownedBy(owner)}`)
       execFileSync(process.execPath, ['packages/database/scripts/migrate.mjs', 'deploy'], {
         cwd: repositoryRoot,
-        env: { ...process.env, DATABASE_URL: withDatabase(serverUrl('DATABASE_URL'), making) },
+        env: { ...process.env, DATABASE_URL: serverAs(owner, making) },
         stdio: ['ignore', 'ignore', 'inherit'],
       })
       await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`)
     }
+    return { name, owner }
   } finally {
     await admin.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK])
   }
-  return name
 }
+
+const ownedBy = (owner: { name: string } | null) => (owner === null ? '' : `OWNER ${owner.name}`)
 
 /** A migrated, empty database of its own: a clone of a template, which takes a fraction of a second. */
 export async function createTestDatabase(): Promise<TestDatabase> {
@@ -60,17 +86,24 @@ export async function createTestDatabase(): Promise<TestDatabase> {
   const name = `slipway_test_${randomBytes(6).toString('hex')}`
   try {
     const template = await ensureTemplate(admin)
-    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template}`)
+    await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} ${ownedBy(template.owner)}`)
+    return {
+      url: serverAs(template.owner, name),
+      async drop() {
+        const client = new pg.Client(serverUrl('DATABASE_URL'))
+        await client.connect()
+        await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+        await client.end()
+      },
+    }
   } finally {
     await admin.end()
   }
-  return {
-    url: withDatabase(serverUrl('DATABASE_URL'), name),
-    async drop() {
-      const client = new pg.Client(serverUrl('DATABASE_URL'))
-      await client.connect()
-      await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
-      await client.end()
-    },
-  }
+}
+
+/** A connection that sees the rows of all tenants, or of one; for looking from outside. The caller ends it. */
+export async function connectTo(databaseUrl: string, tenant = '*'): Promise<pg.Client> {
+  const client = new pg.Client({ connectionString: databaseUrl, options: `-c slipway.tenant=${tenant}` })
+  await client.connect()
+  return client
 }

@@ -1,5 +1,5 @@
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
-export { createTestDatabase, type TestDatabase } from './database.ts'
+export { connectTo, createTestDatabase, type TestDatabase } from './database.ts'
 export { openLogStream, readStream, type StreamMessage } from './event-stream.ts'
 export {
   type ActionParts,

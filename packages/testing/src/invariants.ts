@@ -1,4 +1,4 @@
-import pg from 'pg'
+import { connectTo } from './database.ts'
 
 /** One statement that must find nothing, by the sentence that it would disprove. */
 const VIOLATIONS: Record<string, string> = {
@@ -35,8 +35,7 @@ const VIOLATIONS: Record<string, string> = {
  * `expect(await violatedInvariants(url)).toEqual([])` says what is wrong.
  */
 export async function violatedInvariants(databaseUrl: string): Promise<string[]> {
-  const client = new pg.Client(databaseUrl)
-  await client.connect()
+  const client = await connectTo(databaseUrl)
   try {
     const found: string[] = []
     for (const [sentence, sql] of Object.entries(VIOLATIONS)) {

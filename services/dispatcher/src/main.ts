@@ -8,7 +8,7 @@ await runService({
   name: 'dispatcher',
   config: dispatcherConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16 })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16, tenant: '*' })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
 

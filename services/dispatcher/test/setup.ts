@@ -26,12 +26,12 @@ const suffix = () =>
 /** A migrated database of this test file's own. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const url = new URL(required('DATABASE_URL'))
-  const admin = createDatabase({ url: url.href, applicationName: 'test', max: 1 })
+  const admin = createDatabase({ url: url.href, applicationName: 'test', max: 1, tenant: '*' })
   const name = `slipway_test_${suffix()}`
   await admin.query(`CREATE DATABASE ${name}`)
   url.pathname = `/${name}`
   await run(process.execPath, [MIGRATE, 'deploy'], { env: { ...process.env, DATABASE_URL: url.href } })
-  const database = createDatabase({ url: url.href, applicationName: 'test', max: 30 })
+  const database = createDatabase({ url: url.href, applicationName: 'test', max: 30, tenant: '*' })
   return {
     database,
     async drop() {

@@ -17,7 +17,7 @@ await runService({
   config: bridgeConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
     onStop('database', () => database.close())
     const redis = connectRedis(config.REDIS_URL, logger)
     onStop('redis', () => redis.disconnect())

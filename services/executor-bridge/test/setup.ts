@@ -26,7 +26,7 @@ export interface TestDatabase {
 export async function makeDatabase(): Promise<TestDatabase> {
   const adminUrl = process.env['DATABASE_URL'] ?? ''
   const name = `slipway_test_${randomBytes(6).toString('hex')}`
-  const admin = createDatabase({ url: adminUrl, applicationName: 'test', max: 1 })
+  const admin = createDatabase({ url: adminUrl, applicationName: 'test', max: 1, tenant: '*' })
   await admin.query(`CREATE DATABASE ${name}`)
   const url = new URL(adminUrl)
   url.pathname = `/${name}`
@@ -34,7 +34,7 @@ export async function makeDatabase(): Promise<TestDatabase> {
     env: { ...process.env, DATABASE_URL: url.href },
     stdio: ['ignore', 'ignore', 'pipe'],
   })
-  const database = createDatabase({ url: url.href, applicationName: 'test' })
+  const database = createDatabase({ url: url.href, applicationName: 'test', tenant: '*' })
   return {
     url: url.href,
     database,

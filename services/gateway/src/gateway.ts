@@ -1,3 +1,4 @@
+import { forAllTenants } from '@slipway/database'
 import type { Express } from 'express'
 import { auditHandlers } from './audit/handlers.ts'
 import { createRefusalLog } from './audit/refusals.ts'
@@ -35,7 +36,8 @@ export function createGateway(dependencies: Dependencies): Gateway {
     refusals: createRefusalLog(dependencies.database, dependencies.logger),
     limits: dependencies.limits,
     clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
-    authenticate: (request, clientIp) => authenticate(dependencies, request.headers.authorization, clientIp),
+    authenticate: (request, clientIp) =>
+      forAllTenants(() => authenticate(dependencies, request.headers.authorization, clientIp)),
   })
   return { app, endStreams: () => streams.close() }
 }

@@ -1,5 +1,5 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, startRelay } from '@slipway/database'
+import { createDatabase, forAllTenants, startRelay } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
@@ -13,6 +13,7 @@ import { createLimits } from './limits/limits.ts'
 import { connectLimits } from './limits/redis.ts'
 import { readLimitSettings } from './limits/settings.ts'
 import { databaseIsUp } from './service/database-is-up.ts'
+import { warnWithoutSecondWall } from './tenancy/second-wall.ts'
 
 await runService({
   name: 'gateway',
@@ -27,8 +28,9 @@ await runService({
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
     await databaseIsUp(database, logger, signal)
+    await warnWithoutSecondWall(database, logger)
     const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }
-    await seedIdentity(database, { admin, passwords, logger })
+    await forAllTenants(() => seedIdentity(database, { admin, passwords, logger }))
 
     const cache = connectCache(config.REDIS_URL, logger)
     onStop('cache', () => cache.close())

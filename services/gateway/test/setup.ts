@@ -24,6 +24,7 @@ const NO_LIMITS: Limits = { general: { admits: async () => true }, login: { atte
 
 export interface TestGateway extends Gateway {
   dependencies: Dependencies
+  /** Sees the rows of all tenants. */
   database: Database
   broker: Broker
   namespace: string
@@ -38,7 +39,9 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
   const namespace = `test-${randomToken(8)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')}`
-  const database = createDatabase({ url: testDatabase.url, applicationName: 'gateway test' })
+  // What the gateway works with sees what each caller may see; `database` is for looking and preparing: it sees all.
+  const ofCallers = createDatabase({ url: testDatabase.url, applicationName: 'gateway test' })
+  const database = createDatabase({ url: testDatabase.url, applicationName: 'gateway test', tenant: '*' })
   const broker = await connectBroker({
     url: serverUrl('RABBITMQ_URL'),
     namespace,
@@ -53,7 +56,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
   await seedIdentity(database, { admin: ADMIN, passwords, logger })
   const accessTokens = createAccessTokens(`test:${JWT_KEY.toString('base64')}`)
   const dependencies: Dependencies = {
-    database,
+    database: ofCallers,
     broker,
     cache,
     keys: KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`),
@@ -83,6 +86,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
       await broker.close()
       await cache.close()
       await database.close()
+      await ofCallers.close()
       await testDatabase.drop()
       await removeNamespace(namespace)
     },

@@ -18,7 +18,7 @@ await runService({
   config: logStreamConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
     const namespace = config.SLIPWAY_NAMESPACE
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
     onStop('database', () => database.close())
     const redis = connectRedis(config.REDIS_URL, logger)
     onStop('redis', () => redis.disconnect())

@@ -12,7 +12,7 @@ await runService({
   config: plannerConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
     const keyRing = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10 })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10, tenant: '*' })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
 

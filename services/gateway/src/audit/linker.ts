@@ -1,4 +1,4 @@
-import { type Database, linkAudit } from '@slipway/database'
+import { type Database, forAllTenants, linkAudit } from '@slipway/database'
 import { createTicker, type Logger } from '@slipway/runtime'
 
 const TICK_MS = 1_000
@@ -14,7 +14,7 @@ export function startAuditLinker(database: Database, logger: Logger): { stop(): 
 
   async function link(): Promise<void> {
     const late = performance.now() >= lateAt
-    const head = await linkAudit(database, { late })
+    const head = await forAllTenants(() => linkAudit(database, { late }))
     if (head === null) return
     if (late && !head.more) lateAt = performance.now() + LATE_MS
     const { position, hash } = head
@@ -30,7 +30,7 @@ export function startAuditLinker(database: Database, logger: Logger): { stop(): 
     async stop() {
       await ticker.stop()
       // Nobody may come after us for a long time.
-      await linkAudit(database, { late: true })
+      await forAllTenants(() => linkAudit(database, { late: true }))
     },
   }
 }

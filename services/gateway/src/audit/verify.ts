@@ -45,7 +45,7 @@ async function main(): Promise<number> {
   const url = process.env['DATABASE_URL']
   if (!url) throw new Error('DATABASE_URL is not set: name the database whose audit log is to be verified')
   const expect = headOf(values.expect)
-  const database = createDatabase({ url, applicationName: 'slipway audit verify', max: 1 })
+  const database = createDatabase({ url, applicationName: 'slipway audit verify', max: 1, tenant: '*' })
   try {
     const verdict = await verifyAudit(database, expect === undefined ? {} : { expect })
     report(verdict)

@@ -148,8 +148,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
 
   const getVersion = async ({ caller, params }: SourceCall): Promise<Answer> => {
     const { id: source_id } = await find(caller, params['id'] ?? '')
-    const key = { source_id, version: params['version'] ?? '' }
-    const row = await prisma.sourceVersion.findUnique({ where: { source_id_version: key } })
+    const where = { source_id, version: params['version'] ?? '' }
+    const row = await prisma.sourceVersion.findFirst({ where })
     if (row === null) throw notFound(`This version of the ${kind}`)
     return { status: 200, body: await shownVersion(caller, row) }
   }

@@ -37,11 +37,8 @@ export async function listPending(db: Queryable, { caller, query }: Call<'listPe
   const order = 'r.position NULLS LAST, r.queued_at DESC, r.id DESC'
   // A position counts everybody who waits, also those whom the caller cannot see.
   const { rows } = await db.query<{ requests: string }>(
-    `WITH waiting AS (
-       SELECT id, row_number() OVER (ORDER BY priority DESC, queued_at, id) AS position
-       FROM pending_requests WHERE status = 'pending'),
-     requests AS (
-       SELECT r.* FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting w ON w.id = q.id) r
+    `WITH requests AS (
+       SELECT r.* FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id) r
        WHERE r.status = ANY(${statuses}::pending_status[]) AND ${filter.sql}
        ORDER BY ${order} ${limit})
      SELECT coalesce(json_agg(json_strip_nulls(${REQUEST}) ORDER BY ${order}), '[]')::text AS requests FROM requests r`,

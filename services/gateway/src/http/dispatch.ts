@@ -1,4 +1,5 @@
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
+import { forAllTenants, forTenant } from '@slipway/database'
 import { notFound, Problem } from '@slipway/domain'
 import type { Logger } from '@slipway/runtime'
 import type { Request, Response } from 'express'
@@ -62,23 +63,21 @@ export async function dispatch(
     audit = trail()
     const handler = options.handlers[id] as JsonHandler<OperationId>
     const { caller, requestId, clientIp } = progress
-    answer = await handler.handle({
-      params,
-      ...checked,
-      caller,
-      requestId,
-      clientIp,
-      headers: request.headers,
-      audit,
-    } as Call)
+    const call = { params, ...checked, caller, requestId, clientIp, headers: request.headers, audit } as Call
+    answer = await forCaller(caller, () => handler.handle(call))
     if (audit.owed) throw new Error(`${id} changed something without an audit record`)
   } catch (error) {
     // Before the answer, so that whoever was refused has left a record.
     await (audit ?? trail()).refused(problemOf(error))
     throw error
   }
-  await respond(response, answer)
+  // Large answers are read from the database while they are sent.
+  await forCaller(progress.caller, () => respond(response, answer))
 }
+
+/** A call sees what its caller's tenant may; one that is open to anybody has to find out who calls. */
+const forCaller = <T>(caller: CallingUser | null, work: () => T): T =>
+  caller === null ? forAllTenants(work) : forTenant(caller.tenant_id, work)
 
 /** Everything that is checked before a handler is asked; returns the valid query and body. */
 async function check(

@@ -1,0 +1,220 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connectTo, createTestDatabase, type TestDatabase } from '@slipway/testing'
+import { createDatabase, type Database, forAllTenants, forTenant } from '../src/index.ts'
+
+/** Tables that are not held by row-level security, each with the reason. Any other must be. */
+const OPEN: Record<string, string> = {
+  _prisma_migrations: 'which migrations ran',
+  roles: 'roles belong to the installation: everybody reads them',
+  audit_links: 'hashes alone',
+  instances: 'instances serve all tenants: everybody may see them',
+  instance_slots: 'as instances',
+  leases: 'ids, states and times; how busy an instance is counts those of all tenants',
+  outbox: 'relayed to the broker by any service, never read for a caller',
+}
+
+let made: TestDatabase
+let ofCallers: Database
+let all: Database
+const A = randomUUID()
+const B = randomUUID()
+
+beforeAll(async () => {
+  made = await createTestDatabase()
+  ofCallers = createDatabase({ url: made.url, applicationName: 'test', max: 2 })
+  all = createDatabase({ url: made.url, applicationName: 'test', tenant: '*' })
+  for (const [id, name] of [
+    [A, 'a'],
+    [B, 'b'],
+  ]) {
+    await all.query('INSERT INTO tenants (id, name, slug) VALUES ($1, $2, $2)', [id, name])
+  }
+  for (const tenant of [A, B, null]) await fill(tenant)
+})
+afterAll(async () => {
+  await ofCallers.close()
+  await all.close()
+  await made.drop()
+})
+
+/** One row in each table that has tenants' rows. */
+async function fill(tenant: string | null): Promise<void> {
+  const id = randomUUID()
+  const sql = [
+    `INSERT INTO users (id, tenant_id, email, username, password_hash) VALUES ($1, $2, $1::uuid::text, $1::uuid::text, '')`,
+    `INSERT INTO user_roles SELECT $1, id FROM roles`,
+    `INSERT INTO sessions (id, user_id, token_version, expires_at) VALUES ($1, $1, 1, now())`,
+    `INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1::uuid::text, $1, $1, now())`,
+    `INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, '')`,
+    `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash) VALUES ($1, $1, '', '', $1::uuid::text)`,
+    `INSERT INTO audit_records (id, action, resource_type, tenant_id, details) VALUES ($1, '', '', $2, '{}')`,
+    `INSERT INTO environments (id, tenant_id, name) VALUES ($1, $2, $1::uuid::text)`,
+    `INSERT INTO targets (id, tenant_id, name, connection) VALUES ($1, $2, $1::uuid::text, '{}')`,
+    `INSERT INTO target_tags VALUES ($1, 'k', 'v')`,
+    `INSERT INTO target_facts (target_id) VALUES ($1)`,
+    `INSERT INTO sources (id, tenant_id, kind, name) VALUES ($1, $2, 'action', $1::uuid::text)`,
+    `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', '{}')`,
+    `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, '', now(), now() + interval '1 h')`,
+    `INSERT INTO deployments (id, tenant_id, state, source_type, source_id, source_name, source_version, plan_head, selection,
+       total_steps) VALUES ($1, $2, 'running', 'action', $1, '', '1.0.0', '{}', '{}', 1)`,
+    `INSERT INTO deployment_actions VALUES ($1, 0, $1, '', '', 0, $1, '', '', 0, 1, 0, false, '{}')`,
+    `INSERT INTO deployment_targets VALUES ($1, 0, $1, '', '{}')`,
+    `INSERT INTO deployment_transitions (deployment_id, number, to_state, message) VALUES ($1, 0, 'running', '')`,
+    `INSERT INTO steps (deployment_id, target_index, action_index) VALUES ($1, 0, 0)`,
+    `INSERT INTO run_progress (deployment_id, epoch) VALUES ($1, 1)`,
+    `INSERT INTO command_results VALUES ($1, 0, 0, 'completed', 0, '', '', NULL, NULL, now(), now())`,
+    `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, 0, 1, '[]')`,
+    `INSERT INTO pending_requests (id, tenant_id, priority, command) VALUES ($1, $2, 0, '{}')`,
+  ]
+  await all.query(`INSERT INTO roles (id, name) VALUES (gen_random_uuid(), 'r') ON CONFLICT DO NOTHING`)
+  for (const statement of sql) {
+    await all.query(statement, statement.includes('$2') ? [id, tenant] : [id])
+  }
+}
+
+interface Table {
+  name: string
+  held: boolean
+  is_partition: boolean
+  policies: number
+}
+
+async function tables(): Promise<Table[]> {
+  const { rows } = await all.query<Table>(
+    `SELECT c.relname AS name, c.relrowsecurity AND c.relforcerowsecurity AS held, c.relispartition AS is_partition,
+       (SELECT count(*) FROM pg_policy p WHERE p.polrelid = c.oid) AS policies
+     FROM pg_class c WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') ORDER BY 1`,
+  )
+  return rows
+}
+
+const counted = async (db: Pick<Database, 'query'>, table: string) =>
+  (await db.query<{ count: number }>(`SELECT count(*) FROM ${table}`)).rows[0]?.count
+
+test('every table holds back rows, or is listed with the reason why not', async () => {
+  const found = await tables()
+  expect(found.filter(({ held }) => !held).map(({ name }) => name)).toEqual(Object.keys(OPEN).sort())
+  expect(found.filter(({ held, is_partition, policies }) => held && !is_partition && policies === 0)).toEqual([])
+})
+
+test('so does a partition that is made later', async () => {
+  await all.query('SELECT ensure_log_partitions(9)')
+  const partitions = (await tables()).filter(({ is_partition }) => is_partition)
+  expect(partitions.length).toBeGreaterThan(9)
+  expect(partitions.filter(({ held }) => !held)).toEqual([])
+})
+
+describe('the setting of a connection', () => {
+  const held = async () => (await tables()).filter((table) => table.held && !table.is_partition).map(({ name }) => name)
+  /** What can be shared, and so is seen by a tenant twice: its own and the shared one. */
+  const SHARED = new Set([
+    'environments',
+    'targets',
+    'target_tags',
+    'target_facts',
+    'sources',
+    'source_versions',
+    'freezes',
+  ])
+
+  test('* sees everything, in every table', async () => {
+    for (const name of await held())
+      expect([name, await counted(all, name)]).toEqual([name, name === 'tenants' ? 2 : 3])
+  })
+
+  test("a tenant's id sees its own rows and shared ones, in every table", async () => {
+    const client = await connectTo(made.url, A)
+    for (const name of await held()) {
+      expect([name, await counted(client as never, name)]).toEqual([name, SHARED.has(name) ? 2 : 1])
+    }
+    await client.end()
+  })
+
+  test.each(['', randomUUID()])('"%s" sees no rows of tenants', async (setting) => {
+    const client = await connectTo(made.url, setting)
+    for (const name of await held()) {
+      const shared = setting !== '' && SHARED.has(name)
+      expect([name, await counted(client as never, name)]).toEqual([name, shared ? 1 : 0])
+    }
+    await client.end()
+  })
+
+  test('writes nothing into another tenant, nor into what is shared', async () => {
+    const client = await connectTo(made.url, A)
+    for (const tenant of [B, null]) {
+      await expect(
+        client.query('INSERT INTO environments (id, tenant_id, name) VALUES ($1, $2, $1::uuid::text)', [
+          randomUUID(),
+          tenant,
+        ]),
+      ).rejects.toThrow('row-level security')
+    }
+    expect((await client.query(`UPDATE environments SET description = 'x'`)).rowCount).toBe(1)
+    expect(
+      (
+        await client.query(`DELETE FROM target_tags WHERE target_id IN (SELECT id FROM targets WHERE tenant_id = $1)`, [
+          B,
+        ])
+      ).rowCount,
+    ).toBe(0)
+    await client.end()
+  })
+
+  test('of places in the queue nothing but the number is told', async () => {
+    const client = await connectTo(made.url, A)
+    const { rows } = await client.query('SELECT * FROM waiting_positions()')
+    expect(rows.map((row) => Number(row.position))).toEqual([1, 2, 3])
+    expect(Object.keys(rows[0])).toEqual(['id', 'position'])
+    expect(await counted(client as never, 'pending_requests')).toBe(1)
+    await client.end()
+  })
+})
+
+describe('a database for callers', () => {
+  const environments = () => ofCallers.prisma.environment.findMany({ orderBy: { created_at: 'asc' } })
+  const tenantsOf = (rows: { tenant_id: string | null }[]) => rows.map(({ tenant_id }) => tenant_id)
+
+  test('without a tenant sees nothing', async () => {
+    expect(await environments()).toEqual([])
+    expect(await counted(ofCallers, 'deployments')).toBe(0)
+  })
+
+  test('sees what the tenant may, by Prisma, plain SQL and in transactions', async () => {
+    await forTenant(A, async () => {
+      expect(tenantsOf(await environments())).toEqual([A, null])
+      expect(await counted(ofCallers, 'deployments')).toBe(1)
+      expect(await ofCallers.transaction((tx) => counted(tx, 'deployments'))).toBe(1)
+      expect(await ofCallers.prisma.$transaction((tx) => tx.deployment.count())).toBe(1)
+    })
+    expect(await forTenant(null, () => counted(ofCallers, 'deployments'))).toBe(3)
+    expect(await forAllTenants(() => counted(ofCallers, 'users'))).toBe(3)
+    expect(await counted(ofCallers, 'deployments')).toBe(0)
+  })
+
+  test('mixes no two callers up, however many share its connections', async () => {
+    const callers = [A, B, null, A, B]
+    const seen = await Promise.all(
+      Array.from({ length: 200 }, (_, n) => {
+        const tenant = callers[n % callers.length] ?? null
+        return forTenant(tenant, async () => {
+          const rows =
+            n % 2 === 0
+              ? await environments()
+              : (await ofCallers.query<{ tenant_id: string | null }>('SELECT tenant_id FROM environments')).rows
+          return { tenant, tenants: new Set(tenantsOf(rows)) }
+        })
+      }),
+    )
+    for (const { tenant, tenants } of seen) {
+      expect(tenants).toEqual(new Set(tenant === null ? [A, B, null] : [tenant, null]))
+    }
+  })
+
+  test('an option in the URL does not widen what it sees', async () => {
+    const url = `${made.url}?options=${encodeURIComponent('-c slipway.tenant=*')}`
+    const database = createDatabase({ url, applicationName: 'test', max: 1 })
+    expect(await counted(database, 'deployments')).toBe(0)
+    await database.close()
+  })
+})

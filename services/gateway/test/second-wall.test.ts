@@ -1,0 +1,102 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import type { Client, TestGateway } from './setup.ts'
+
+// The first wall is taken away: in this file every query of the gateway finds the records of all tenants.
+jest.unstable_mockModule('../src/tenancy/visibility.ts', () => ({
+  visible: () => ({}),
+  visibleTenants: () => ({}),
+  visibleSql: (_alias: string, parameter: number) => `($${parameter}::uuid IS NULL OR true)`,
+  ownSql: (_alias: string, parameter: number) => `($${parameter}::uuid IS NULL OR true)`,
+}))
+const { addUser, clientOf, startGateway } = await import('./setup.ts')
+const { addDeployment, addPending } = await import('./deployment-rows.ts')
+
+let gateway: TestGateway
+let ofA: Client
+let admin: Client
+const ids: Record<'a' | 'b', Record<string, string>> = { a: {}, b: {} }
+
+const definition = { type: 'script', script: 'true' }
+const times = { start_time: '2026-01-01T00:00:00Z', end_time: '2026-01-02T00:00:00Z' }
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  for (const name of ['a', 'b'] as const) {
+    const id = async (op: Parameters<Client['send']>[0], at: string, body: object) =>
+      (await admin.send(op, at, body)).body.id as string
+    const tenant_id = await id('createTenant', '/tenants', { name })
+    const own = { name, tenant_id }
+    ids[name] = {
+      tenants: tenant_id,
+      actions: await id('createAction', '/actions', { ...own, version: '1.0.0', definition }),
+      environments: await id('createEnvironment', '/environments', own),
+      targets: await id('createTarget', '/targets', {
+        ...own,
+        connection: { type: 'local' },
+        tags: [{ key: 'of', value: name }],
+      }),
+      'deployment-freezes': await id('createFreeze', '/deployment-freezes', { ...own, ...times }),
+      deployments: await addDeployment(gateway.database, { tenant_id }),
+      'deployments/pending': await addPending(gateway.database, { tenant_id }),
+    }
+  }
+  ofA = clientOf(gateway, (await addUser(gateway, { role: 'admin', tenant_id: ids.a['tenants'] ?? '' })).token)
+})
+afterAll(() => gateway.close())
+
+const LISTS = [
+  ['listActions', 'actions'],
+  ['listEnvironments', 'environments'],
+  ['listTargets', 'targets'],
+  ['listTenants', 'tenants'],
+  ['listFreezes', 'deployment-freezes'],
+  ['listDeployments', 'deployments'],
+  ['listPending', 'deployments/pending'],
+] as const
+
+test.each(LISTS)('%s shows nothing of another tenant', async (op, kind) => {
+  const { body } = await ofA.send(op, `/${kind}`)
+  expect((body.data ?? body).map(({ id }: { id: string }) => id)).toEqual([ids.a[kind]])
+  if (body.meta !== undefined) expect(body.meta.total).toBe(1)
+  const everything = await admin.send(op, `/${kind}`)
+  expect((everything.body.data ?? everything.body).length).toBe(2)
+})
+
+test('tags of another tenant do not show', async () => {
+  const { body } = await ofA.send('listTags', '/tags')
+  expect(body.data.map(({ value }: { value: string }) => value)).toEqual(['a'])
+})
+
+describe('a record of another tenant is not there', () => {
+  test.each([
+    ['getAction', 'actions', ''],
+    ['getActionVersion', 'actions', '/versions/1.0.0'],
+    ['getEnvironment', 'environments', ''],
+    ['getTarget', 'targets', ''],
+    ['getTenant', 'tenants', ''],
+    ['getFreeze', 'deployment-freezes', ''],
+    ['getDeployment', 'deployments', ''],
+    ['listDeploymentLogs', 'deployments', '/logs/history'],
+    ['listCommandResults', 'deployments', '/analysis'],
+  ] as const)('%s', async (op, kind, rest) => {
+    expect((await ofA.send(op, `/${kind}/${ids.b[kind]}${rest}`)).status).toBe(404)
+    expect((await ofA.send(op, `/${kind}/${ids.a[kind]}${rest}`)).status).toBe(200)
+    expect((await admin.send(op, `/${kind}/${ids.b[kind]}${rest}`)).status).toBe(200)
+  })
+
+  test('nor in a body', async () => {
+    const body = { name: 'stolen', connection: { type: 'local' }, environment_id: ids.b['environments'] }
+    expect((await ofA.send('createTarget', '/targets', body)).status).toBe(404)
+  })
+})
+
+test('no query is left to Prisma to merge with those of other calls', () => {
+  // Prisma gathers all findUnique of one turn of the event loop into one query, which then runs for the first's tenant.
+  const src = path.resolve(import.meta.dirname, '../src')
+  const files = readdirSync(src, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'))
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.filter((name) => /\.findUnique/.test(readFileSync(path.join(src, name), 'utf8')))).toEqual([])
+})
