@@ -13,6 +13,9 @@ export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Ty
 export const Uuid = Type.String({ format: 'uuid' })
 export const Timestamp = Type.String({ format: 'date-time' })
 
+/** The same schema with more said of it. */
+export const withOptions = <S extends TSchema>(schema: S, options: SchemaOptions): S => ({ ...schema, ...options })
+
 /** An id of the named kind, as a UUID or a SqId. */
 export const Id = (kind: IdKind) => Type.String({ format: `id-${kind}`, maxLength: 64 })
 

@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { literals, Strict, Timestamp, Uuid } from '../../schema.ts'
+import { literals, Strict, Timestamp, Uuid, withOptions } from '../../schema.ts'
 import { AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
@@ -21,8 +21,8 @@ export function auditOperations(others: Record<string, Operation>) {
         resource_type: Type.Optional(literals(resourceTypes)),
         resource_id: Type.Optional(Type.String({ maxLength: 128 })),
         actor_id: Type.Optional(Uuid),
-        from: Type.Optional({ ...Timestamp, description: 'From this moment on' }),
-        to: Type.Optional({ ...Timestamp, description: 'Before this moment' }),
+        from: Type.Optional(withOptions(Timestamp, { description: 'From this moment on' })),
+        to: Type.Optional(withOptions(Timestamp, { description: 'Before this moment' })),
       }),
       responses: { 200: Page(AuditRecord) },
     }),
