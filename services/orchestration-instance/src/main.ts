@@ -8,6 +8,7 @@ import { Identity } from './bridge/identity.ts'
 import { Membership } from './bridge/membership.ts'
 import { config } from './config.ts'
 import { Runs } from './runs/runs.ts'
+import { Lifeline } from './transports/lifeline.ts'
 import { Transports } from './transports/transports.ts'
 
 await runService({
@@ -18,7 +19,8 @@ await runService({
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const identity = await Identity.open(folder)
     const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL)
-    const transports = await Transports.open(path.join(folder, 'commands'), {
+    const lifeline = new Lifeline()
+    const transports = await Transports.open(path.join(folder, 'commands'), lifeline, {
       handshakes: config.SLIPWAY_SSH_HANDSHAKES,
     })
     onStop('transports', () => transports.close())
@@ -45,6 +47,7 @@ await runService({
       enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
       self,
       heldRuns: () => runs.held,
+      onRenewed: (until) => lifeline.renew(until),
       onHeartbeat: (reported, stop) => runs.heard(reported, stop),
       onFence: () => void runs.fence(),
       logger,

@@ -3,6 +3,7 @@ import { appendFileSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
+import { startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
@@ -191,6 +192,48 @@ test('without a bridge for too long it kills its commands; when the lease is sti
     'a on one failed: the instance lost contact with Slipway and killed the command; next try (2 of 2)',
   )
   expectGapless(spec)
+})
+
+test('frozen, it keeps no command alive beyond its lease, here or on an ssh target; thawed, it goes on by its journal', async () => {
+  bridge.lostAfterSeconds = 10
+  const sshd = await startSshd()
+  try {
+    await instance.start()
+    const mark = randomUUID()
+    const { note, starts } = witness()
+    const { port, username, privateKey: private_key } = sshd
+    const spec = specOf({
+      targets: ['here', { name: 'there', connection: { type: 'ssh', host: '127.0.0.1', port, username, private_key } }],
+      actions: [
+        {
+          script: `${note}; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || { sleep 600 & sleep 600; }`,
+          max_retries: 1,
+          env: { MARK: mark },
+        },
+      ],
+      options: { target_mode: 'parallel' },
+    })
+    await bridge.handOver(spec)
+    await eventually('both commands run', () => starts().length === 2)
+    instance.freeze(true)
+    await eventually('no command lives', () => processesWith(mark).length === 0, 30_000)
+    expect(starts()).toHaveLength(2)
+    instance.freeze(false)
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    expect([...starts()].sort().map((line) => line.split('@')[1])).toEqual(['here 0', 'here 1', 'there 0', 'there 1'])
+  } finally {
+    instance.freeze(false)
+    await sshd.stop()
+  }
+}, 60_000)
+
+test('commands outlive many renewals of the lease', async () => {
+  bridge.lostAfterSeconds = 10
+  await instance.start()
+  const spec = specOf({ actions: [{ script: 'sleep 9; echo done' }] })
+  await bridge.handOver(spec)
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(bridge.output(spec)).toEqual(['done'])
 })
 
 test('a bridge that is away for a while costs nothing; a lost credential is replaced', async () => {

@@ -6,6 +6,8 @@ import type { Enrolment, Identity } from './identity.ts'
 
 /** Commands have to be dead before another instance may start them again. */
 const FENCE_BEFORE_LOST_MS = 8_000
+/** By then commands have been asked to end and been killed, unless this instance cannot: then others kill them. */
+const CUT_BEFORE_LOST_MS = 4_000
 const WATCH_MS = 250
 const RETRY_MS = 1_000
 const ENROL_RETRY = { baseMs: 500, capMs: 15_000 }
@@ -20,6 +22,8 @@ export interface MembershipOptions {
   heldRuns(): RunRef[]
   /** The bridge has heard of these runs; it does not want those in `stop`. */
   onHeartbeat(reported: RunRef[], stop: RunRef[]): void
+  /** The bridge has heard of this instance: its commands may live until then, by performance.now(). */
+  onRenewed(until: number): void
   /** No heartbeat for so long that the runs may soon be another's. Called once until the next heartbeat. */
   onFence(): void
   logger: Logger
@@ -108,7 +112,7 @@ export class Membership {
   }
 
   async #beat(enrolment: Enrolment): Promise<boolean> {
-    const { bridge, self, heldRuns, onHeartbeat, logger } = this.#options
+    const { bridge, self, heldRuns, onRenewed, onHeartbeat, logger } = this.#options
     // The bridge's clock starts when it hears us, which is not before now.
     const sentAt = performance.now()
     const runs = heldRuns()
@@ -124,6 +128,7 @@ export class Membership {
       this.#failures = 0
       this.#lastHeartbeat = sentAt
       this.#fenced = false
+      onRenewed(sentAt + enrolment.lost_after_seconds * 1_000 - CUT_BEFORE_LOST_MS)
       onHeartbeat(runs, stop)
       return true
     } catch (error) {

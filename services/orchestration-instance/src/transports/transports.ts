@@ -1,5 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunConnection } from '@slipway/contracts'
+import type { Lifeline } from './lifeline.ts'
 import { LocalTransport } from './local/local-transport.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
 import { Turnstile } from './ssh/turnstile.ts'
@@ -15,22 +16,29 @@ export interface TargetNews {
 export class Transports {
   readonly #local: LocalTransport
   readonly #handshakes: Turnstile
+  readonly #lifeline: Lifeline
 
-  private constructor(local: LocalTransport, handshakes: Turnstile) {
+  private constructor(local: LocalTransport, handshakes: Turnstile, lifeline: Lifeline) {
     this.#local = local
     this.#handshakes = handshakes
+    this.#lifeline = lifeline
   }
 
   /** `folder` is for the directories of local commands; what an instance that died left in it is deleted. */
-  static async open(folder: string, limits: { handshakes: number }): Promise<Transports> {
+  static async open(folder: string, lifeline: Lifeline, limits: { handshakes: number }): Promise<Transports> {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    return new Transports(new LocalTransport(folder), new Turnstile(limits.handshakes))
+    return new Transports(new LocalTransport(folder, lifeline), new Turnstile(limits.handshakes), lifeline)
   }
 
   to(connection: RunConnection, news: TargetNews): Transport {
     if (connection.type === 'local') return this.#local
-    return new SshTransport({ address: connection, handshakes: this.#handshakes, ...news })
+    return new SshTransport({
+      address: connection,
+      handshakes: this.#handshakes,
+      lifeline: this.#lifeline,
+      ...news,
+    })
   }
 
   close(): void {

@@ -55,6 +55,11 @@ export class InstanceProcess {
     return this.#child !== null && this.#child.exitCode === null && this.#child.signalCode === null
   }
 
+  /** Stops all its threads, as a paused machine would, or lets them go on; its commands are not touched. */
+  freeze(frozen: boolean): void {
+    this.#child?.kill(frozen ? 'SIGSTOP' : 'SIGCONT')
+  }
+
   /** Sends a signal and waits for the end. Returns the exit code. */
   async end(signal: NodeJS.Signals): Promise<number | null> {
     const child = this.#child

@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
+import { Lifeline } from '../lifeline.ts'
 import { OutputPump } from '../output-pump.ts'
 import {
   CONFIRM_MS,
@@ -29,11 +30,12 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export class LocalTransport implements Transport {
   readonly #folder: string
   readonly #fifos: Fifos
-  readonly #watchdog = new Watchdog()
+  readonly #watchdog: Watchdog
 
-  /** `folder` holds the commands' directories; it exists. */
-  constructor(folder: string) {
+  /** `folder` holds the commands' directories; it exists. Commands live no longer than the lifeline. */
+  constructor(folder: string, lifeline = new Lifeline()) {
     this.#folder = folder
+    this.#watchdog = new Watchdog(lifeline)
     this.#fifos = new Fifos(folder)
   }
 

@@ -1,35 +1,62 @@
 import { type ChildProcess, spawn } from 'node:child_process'
+import type { Lifeline } from '../lifeline.ts'
 
 /**
- * Reads which process groups exist (`+ 123`) and which are gone (`- 123`); when nothing can come any more, because the
- * instance has died, kills those that remain. Signals that end an instance must not end it first.
+ * Reads which process groups exist (`+ 123`), which are gone (`- 123`), and for how many seconds from now they may live
+ * (`= 20`). Kills those that remain when nothing can come any more, because the instance has died, and when nothing
+ * came in time, because it is frozen; then also what still comes, until there is a new time. Signals that end an
+ * instance must not end it first. The timer's signal interrupts `read`, which is not the end.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
-groups=' '
-while read -r change group; do
+groups=' ' timer= late= woken=
+kill_all() { for each in $groups; do kill -KILL "-$each"; done; }
+trap 'late=1 woken=1; kill_all' USR1
+watch_time() {
+  nap=
+  trap '[ -z "$nap" ] || kill -KILL "$nap"; exit' USR2
+  sleep "$1" & nap=$!
+  wait "$nap" && kill -USR1 $$
+}
+stop_timer() { [ -z "$timer" ] || kill -USR2 "$timer"; timer=; }
+while :; do
+  woken=
+  read -r change value || { [ "$woken" ] && continue; break; }
   case $change in
-    +) groups="$groups$group " ;;
-    -) case $groups in *" $group "*) groups="\${groups%% $group *} \${groups#* $group }" ;; esac ;;
+    +) groups="$groups$value "; [ -z "$late" ] || kill -KILL "-$value" ;;
+    -) case $groups in *" $value "*) groups="\${groups%% $value *} \${groups#* $value }" ;; esac ;;
+    =) stop_timer; late=; watch_time "$value" & timer=$! ;;
   esac
-done
-for group in $groups; do kill -KILL "-$group"; done 2>/dev/null
+done 2>/dev/null
+stop_timer 2>/dev/null
+kill_all 2>/dev/null
 `
 
 const RESTART_MS = 100
 
-/** Sees to it that no command outlives the instance, however it dies: one small process beside it, started at need. */
+/**
+ * Sees to it that no command outlives the instance, however it dies, or its lifeline: one small process beside it,
+ * started at need.
+ */
 export class Watchdog {
+  readonly #lifeline: Lifeline
   readonly #groups = new Set<number>()
   #process: ChildProcess | null = null
   #closed = false
 
-  /** Resolves once the group will be killed should the instance die. */
+  constructor(lifeline: Lifeline) {
+    this.#lifeline = lifeline
+    lifeline.onRenewed(() => {
+      if (this.#process && this.#groups.size > 0) void this.#tell(this.#process, this.#time())
+    })
+  }
+
+  /** Resolves once the group will be killed should the instance die or freeze. */
   guard(group: number): Promise<void> {
     this.#groups.add(group)
     const running = this.#process
     // One that is started now is told of all groups there are.
-    return running ? this.#tell(running, `+ ${group}\n`) : this.#start()
+    return running ? this.#tell(running, `${this.#time()}+ ${group}\n`) : this.#start()
   }
 
   release(group: number): void {
@@ -61,7 +88,12 @@ export class Watchdog {
     child.on('error', gone).on('exit', gone)
     child.stdin.on('error', () => {})
     child.unref()
-    return this.#tell(child, [...this.#groups].map((group) => `+ ${group}\n`).join(''))
+    return this.#tell(child, [this.#time(), ...[...this.#groups].map((group) => `+ ${group}\n`)].join(''))
+  }
+
+  #time(): string {
+    const seconds = this.#lifeline.secondsLeft
+    return seconds === null ? '' : `= ${seconds}\n`
   }
 
   #tell(child: ChildProcess, text: string): Promise<void> {

@@ -5,6 +5,7 @@ import { type Command, INTERPRETER_CALLS } from '../transport.ts'
  * What runs on an ssh target around a command. It is sent whole, with environment and script, to the standard input of
  * a shell: nothing of it shows in the arguments of a process. Afterwards that input is the control line:
  *
+ *     live N                      KILL after N seconds, unless there is another word before
  *     end N                       TERM to the command's process group, KILL to what is left of it after N seconds
  *     another word, end of file   KILL after a moment: the command is over, or the link or the instance is
  *
@@ -36,14 +37,27 @@ export const BOOTSTRAP_COMMAND = [
 
 /**
  * Reads the control line. $1 is the process group, $2 the command's directory, $3 the mark for the end of the output
- * (to descriptors 4 and 5), $4 a dash where the guard is outside the group. There, the pin keeps the group's number from
- * becoming another's until the guard closes its output or is gone. The pause at the end lets a daemon that the command's
+ * (to descriptors 4 and 5), $4 a dash where the guard is outside the group, $5 for how many seconds the command may live
+ * unless there is another word. Outside the group, the pin keeps the group's number from becoming another's until the
+ * guard closes its output or is gone. The pause at the end lets a daemon that the command's
  * last line started leave the group.
  */
 const GUARD = `
 trap "" HUP INT PIPE TERM
-naps=
+naps= timer=
+trap "kill -KILL \\"\\$4\\$1\\"; timer=" USR1
+watch_time() {
+  nap=
+  trap "[ -z \\"\\$nap\\" ] || kill -KILL \\"\\$nap\\"; exit" USR2
+  sleep "$2" & nap=$!
+  wait "$nap" && kill -USR1 "$1"
+}
+stop_timer() { [ -z "$timer" ] || kill -USR2 "$timer"; timer=; }
+start_timer() { watch_time $$ "$1" 4>&- 5>&- >/dev/null </dev/null & timer=$!; }
+[ -z "$5" ] || start_timer "$5"
 while read -r word seconds; do
+  stop_timer
+  [ "$word" != live ] || { start_timer "$seconds"; continue; }
   [ "$word" = end ] || break
   kill -TERM "-$1"
   exec >&-
@@ -53,6 +67,7 @@ while read -r word seconds; do
   kill -KILL "$4$1"
   break
 done
+stop_timer
 echo "$3" >&4
 echo "$3" >&5
 exec 4>&- 5>&- <&-
@@ -62,14 +77,15 @@ kill -KILL "-$1"
 rm -rf -- "$2"
 `
 
-/** The input for BOOTSTRAP_COMMAND that runs the command. */
-export function bootstrapOf(command: Command): Bootstrap {
+/** The input for BOOTSTRAP_COMMAND that runs the command. Without a `live` it is killed after `secondsLeft`. */
+export function bootstrapOf(command: Command, secondsLeft: number | null): Bootstrap {
   const nonce = randomBytes(16).toString('hex')
   const [ready, over, failed] = ['ready', 'over', 'failed'].map((word) => `slipway-${nonce} ${word}`) as [
     string,
     string,
     string,
   ]
+  const live = secondsLeft ?? `''`
   const { file, args } = INTERPRETER_CALLS[command.interpreter]
   const script = `"$slipway_dir/${file}"`
   const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
@@ -83,9 +99,9 @@ slipway_fail() {
 }
 slipway_guard() {
   if command -v setsid >/dev/null 2>&1; then
-    setsid sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" - <&3 | slipway_pin
+    setsid sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" - ${live} <&3 | slipway_pin
   else
-    sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" '' <&3
+    sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" '' ${live} <&3
   fi
 }
 slipway_pin() {

@@ -1,4 +1,5 @@
 import type { Client, ClientChannel } from 'ssh2'
+import type { Lifeline } from '../lifeline.ts'
 import {
   CONFIRM_MS,
   type Command,
@@ -24,6 +25,8 @@ export interface SshTransportOptions {
   address: SshAddress
   /** Limits how many connections are being made at a time: a handshake costs far more than a command. */
   handshakes: Turnstile
+  /** Commands live no longer; unless given, as long as the link. */
+  lifeline?: Lifeline
   /** The host's key where none was known: from now on it has to stay the same. */
   onHostKey(hostKey: string): void
   /** The host answered. */
@@ -94,10 +97,15 @@ export class SshTransport implements Transport {
   }
 
   async #runOn(channel: ClientChannel, command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
-    const bootstrap = bootstrapOf(command)
+    const { lifeline } = this.#options
+    const bootstrap = bootstrapOf(command, lifeline?.secondsLeft ?? null)
     const output = new SshOutput(channel, bootstrap, io)
     const exit = new ChannelExit(channel)
     const abort = whenAborted(signal)
+    const stopRenewing = lifeline?.onRenewed(() => {
+      // Before, the shell that reads the bootstrap would swallow it.
+      if (output.hasBegun) channel.write(`live ${lifeline.secondsLeft}\n`)
+    })
     try {
       channel.write(bootstrap.input)
       const first = await Promise.race([exit.known, abort.promise])
@@ -105,6 +113,7 @@ export class SshTransport implements Transport {
       // OpenSSH has ended the control line by now; other servers leave that to us.
       else channel.write('over\n')
     } finally {
+      stopRenewing?.()
       abort.forget()
       output.ended()
     }
