@@ -1,0 +1,220 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { OPERATIONS, type Operation } from '@slipway/contracts'
+import { hashToken, uuidv7 } from '@slipway/runtime'
+import { makeApiKey } from '../src/identity/api-key.ts'
+import { addUser, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
+
+/**
+ * Who may do what, as the interface says it, written down once more and by hand: what the code says of itself is what
+ * is judged here. First the permission (`anybody`: no credential; `user`: any credential; `login`: any, but no API key;
+ * `stream`: an SSE token), then the roles that have it: (a)dmin, (o)perator, (u)ser.
+ */
+const RULES: Record<string, string> = {
+  'POST /auth/login': 'anybody',
+  'POST /auth/2fa/verify': 'anybody',
+  'POST /auth/refresh': 'anybody',
+  'POST /auth/logout': 'user',
+  'GET /auth/me': 'user',
+  'POST /auth/password': 'login',
+  'POST /auth/2fa/setup': 'login',
+  'POST /auth/2fa/enable': 'login',
+  'POST /auth/2fa/disable': 'login',
+  'POST /auth/api-keys': 'login',
+  'GET /auth/api-keys': 'user',
+  // An API key may revoke itself and no other one.
+  'DELETE /auth/api-keys/{id}': 'login',
+  'POST /auth/sse-token': 'user',
+  'POST /auth/sse-token/refresh': 'user',
+  'GET /deployments': 'deployments:read aou',
+  'POST /deployments': 'deployments:create ao',
+  'POST /deployments/preview': 'deployments:create ao',
+  'GET /deployments/pending': 'deployments:read aou',
+  'DELETE /deployments/pending/{id}': 'deployments:cancel ao',
+  'GET /deployments/{id}': 'deployments:read aou',
+  'POST /deployments/{id}/cancel': 'deployments:cancel ao',
+  'POST /deployments/{id}/redeploy': 'deployments:create ao',
+  'GET /deployments/{id}/logs': 'stream',
+  'GET /deployments/{id}/logs/history': 'deployments:read aou',
+  'GET /deployments/{id}/analysis': 'deployments:read aou',
+  ...sources('actions'),
+  ...sources('sequences'),
+  ...sources('solutions'),
+  ...records('targets', 'ao'),
+  ...records('environments', 'a'),
+  ...records('tenants', 'a'),
+  'GET /tags': 'tags:read aou',
+  ...records('freezes', 'ao', '/deployment-freezes'),
+  'GET /admin/users': 'users:read a',
+  'POST /admin/users': 'users:create a',
+  'GET /admin/users/{id}': 'users:read a',
+  'PATCH /admin/users/{id}': 'users:update a',
+  'DELETE /admin/users/{id}': 'users:delete a',
+  'GET /admin/roles': 'roles:read a',
+  'POST /admin/roles': 'roles:create a',
+  'GET /admin/roles/{id}': 'roles:read a',
+  'PATCH /admin/roles/{id}': 'roles:update a',
+  'DELETE /admin/roles/{id}': 'roles:delete a',
+  'GET /audit/logs': 'audit:read a',
+  'GET /health': 'anybody',
+  'GET /health/ready': 'anybody',
+  'GET /server/info': 'user',
+  'GET /openapi.json': 'anybody',
+}
+
+function records(resource: string, changers: string, path = `/${resource}`): Record<string, string> {
+  return {
+    [`GET ${path}`]: `${resource}:read aou`,
+    [`POST ${path}`]: `${resource}:create ${changers}`,
+    [`GET ${path}/{id}`]: `${resource}:read aou`,
+    [`PATCH ${path}/{id}`]: `${resource}:update ${changers}`,
+    [`DELETE ${path}/{id}`]: `${resource}:delete ${changers}`,
+  }
+}
+
+function sources(kind: string): Record<string, string> {
+  return {
+    ...records(kind, 'ao'),
+    [`GET /${kind}/{id}/versions`]: `${kind}:read aou`,
+    [`POST /${kind}/{id}/versions`]: `${kind}:update ao`,
+    [`GET /${kind}/{id}/versions/{version}`]: `${kind}:read aou`,
+  }
+}
+
+const ROUTES = new Set((Object.values(OPERATIONS) as Operation[]).map(({ method, path }) => `${method} ${path}`))
+const POLICY = Object.fromEntries(Object.entries(RULES).filter(([route]) => ROUTES.has(route)))
+
+const ROLES = ['admin', 'operator', 'user'] as const
+type Role = (typeof ROLES)[number]
+
+interface Entry {
+  security: Record<string, string[]>[]
+  'x-permission'?: string
+  responses: Record<string, { 'x-error-codes'?: string[] }>
+}
+
+let gateway: TestGateway
+let server: http.Server
+let base: string
+let document: Record<string, Record<string, Entry>>
+const people = new Map<Role, { id: string; token: string }>()
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  server = http.createServer(gateway.app)
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/api/v1`
+  const answer = (await (await fetch(`${base}/openapi.json`)).json()) as { paths: typeof document }
+  document = answer.paths
+  for (const role of ROLES) people.set(role, await addUser(gateway, { role }))
+}, 60_000)
+afterAll(async () => {
+  server.closeAllConnections()
+  server.close()
+  await gateway.close()
+})
+
+const placeOf = (route: string) => {
+  const [method = '', path = ''] = route.split(' ')
+  return { method, path }
+}
+const entryOf = (route: string): Entry | undefined => {
+  const { method, path } = placeOf(route)
+  return document[`/api/v1${path}`]?.[method.toLowerCase()]
+}
+
+/** Calls with nothing right in the request but its credential: whoever may call gets 400 or 404, if not an answer. */
+async function call(route: string, credential: string | null): Promise<{ status: number; code: string | undefined }> {
+  const { method, path } = placeOf(route)
+  const response = await fetch(base + path.replace('{id}', UNKNOWN_ID).replace('{version}', '1.0.0'), {
+    method,
+    headers: {
+      ...(credential === null ? {} : { authorization: `Bearer ${credential}` }),
+      ...(method === 'GET' || method === 'DELETE' ? {} : { 'content-type': 'application/json' }),
+    },
+    ...(method === 'GET' || method === 'DELETE' ? {} : { body: '{"no_such_field":1}' }),
+  })
+  const text = await response.text()
+  const code = response.ok || text === '' ? undefined : (JSON.parse(text).error?.code as string | undefined)
+  return { status: response.status, code }
+}
+
+const verdict = ({ status, code }: { status: number; code: string | undefined }) =>
+  status === 401 || status === 403 ? `${status} ${code}` : 'allowed'
+
+/** A key straight in the database: also one whose scopes its user has not (any more). */
+async function keyOf(role: Role, scopes: string[]): Promise<string> {
+  const key = makeApiKey()
+  await gateway.database.query(
+    `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash, scopes) VALUES ($1, $2, 'key', 'svc_', $3, $4)`,
+    [uuidv7(), people.get(role)?.id, hashToken(key), scopes],
+  )
+  return key
+}
+
+test('every route has its line in the policy, and every line its route', () => {
+  const routes = Object.entries(document).flatMap(([path, methods]) =>
+    Object.keys(methods).map((method) => `${method.toUpperCase()} ${path.replace('/api/v1', '')}`),
+  )
+  expect(Object.keys(POLICY).sort()).toEqual(routes.sort())
+})
+
+describe('route, policy and document agree on', () => {
+  test.each(Object.keys(POLICY))('%s', async (route) => {
+    const [access = '', roles] = (POLICY[route] as string).split(' ')
+    const entry = entryOf(route)
+    const schemes = entry?.security.flatMap(Object.keys)
+    if (access === 'anybody') expect(schemes).toEqual(route === 'POST /auth/refresh' ? ['refreshCookie'] : [])
+    else expect(schemes).toEqual([access === 'stream' ? 'sseToken' : 'bearer'])
+    expect(entry?.['x-permission']).toBe(roles === undefined ? undefined : access)
+    if (access === 'stream') return
+    const { status, code } = await call(route, null)
+    const asksForBearer = status === 401 && code === 'MISSING_AUTH_HEADER'
+    expect({ status, code, asksForBearer }).toMatchObject({ asksForBearer: access !== 'anybody' })
+    expect(entry?.responses[401]?.['x-error-codes']?.includes('MISSING_AUTH_HEADER') ?? false).toBe(asksForBearer)
+  })
+
+  test('the methods of each path', async () => {
+    for (const [path, methods] of Object.entries(document)) {
+      const known = Object.keys(methods).map((method) => method.toUpperCase())
+      const url = base.replace('/api/v1', '') + path.replace('{id}', UNKNOWN_ID).replace('{version}', '1.0.0')
+      const response = await fetch(url, { method: 'PUT' })
+      const allowed = response.headers
+        .get('allow')
+        ?.split(', ')
+        .filter((method) => method !== 'HEAD')
+      expect({ path, status: response.status, allowed: allowed?.sort() }).toEqual({
+        path,
+        status: 405,
+        allowed: known.sort(),
+      })
+    }
+  })
+})
+
+describe.each(ROLES)('as %s', (role) => {
+  const routes = Object.keys(POLICY).filter((route) => !/^(anybody|stream)/.test(POLICY[route] as string))
+
+  test.each(routes)('%s, by login and by API key', async (route) => {
+    const [access = '', roles] = (POLICY[route] as string).split(' ')
+    const may = roles === undefined || roles.includes(role.charAt(0))
+    const wanted = may ? 'allowed' : '403 INSUFFICIENT_PERMISSIONS'
+    const byKey = access === 'login' ? '403 FORBIDDEN' : wanted
+    const other = access === 'tags:read' ? 'targets:read' : 'tags:read'
+    const scopes = roles === undefined ? [] : [access]
+    // Logging out ends the session.
+    const login = route === 'POST /auth/logout' ? await addUser(gateway, { role }) : people.get(role)
+    expect({
+      login: verdict(await call(route, login?.token ?? '')),
+      keyOfAll: verdict(await call(route, await keyOf(role, []))),
+      keyOfThis: verdict(await call(route, await keyOf(role, scopes))),
+      keyOfAnother: verdict(await call(route, await keyOf(role, [other]))),
+    }).toEqual({
+      login: wanted,
+      keyOfAll: byKey,
+      keyOfThis: byKey,
+      keyOfAnother: roles === undefined ? byKey : '403 INSUFFICIENT_PERMISSIONS',
+    })
+  })
+})
