@@ -1,0 +1,246 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  type AuditEntry,
+  auditCount,
+  chainHead,
+  createDatabase,
+  type Database,
+  linkAudit,
+  recordAudit,
+  verifyAudit,
+} from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+import { createTestDatabase, type TestDatabase } from '@slipway/testing'
+
+let testDatabase: TestDatabase
+let database: Database
+
+beforeAll(async () => {
+  testDatabase = await createTestDatabase()
+  database = createDatabase({ url: testDatabase.url, applicationName: 'audit test', tenant: '*', max: 20 })
+})
+afterAll(async () => {
+  await database.close()
+  await testDatabase.drop()
+})
+beforeEach(() => tamper('TRUNCATE audit_records, audit_links RESTART IDENTITY'))
+
+/** What only the owner of the tables can do: the triggers are in the way of everybody else. */
+async function tamper(sql: string): Promise<void> {
+  await database.transaction(async (tx) => {
+    await tx.query('ALTER TABLE audit_records DISABLE TRIGGER USER')
+    await tx.query('ALTER TABLE audit_links DISABLE TRIGGER USER')
+    await tx.query(sql)
+    await tx.query('ALTER TABLE audit_records ENABLE TRIGGER USER')
+    await tx.query('ALTER TABLE audit_links ENABLE TRIGGER USER')
+  })
+}
+
+const entry = (details: Record<string, unknown> = {}): AuditEntry => ({
+  actor_id: uuidv7(),
+  actor_name: 'ada "the first"',
+  actor_ip: '192.0.2.7',
+  action: 'target.update',
+  resource_type: 'target',
+  resource_id: 'x',
+  tenant_id: null,
+  request_id: null,
+  details,
+})
+
+/** So many records, one a transaction, all linked. */
+async function linked(count: number): Promise<void> {
+  for (let n = 1; n <= count; n += 1) await recordAudit(database, [entry({ n, big: 2 ** 60, text: 'é\n' })])
+  expect(await linkAudit(database, { late: true })).toMatchObject({ position: count, linked: count, more: false })
+}
+
+const verdict = () => verifyAudit(database, { page: 3 })
+const whole = (links: number) => ({ links, broken: 0, findings: [] })
+
+describe('records', () => {
+  test('of one id are written once, whoever comes first, also while the first has yet to commit', async () => {
+    const id = uuidv7()
+    const second = await database.transaction(async (tx) => {
+      expect(await recordAudit(tx, [{ ...entry(), id }])).toBe(1)
+      return { written: recordAudit(database, [{ ...entry(), id }, entry()]) }
+    })
+    expect(await second.written).toBe(1)
+    const { rows } = await database.query('SELECT id FROM audit_records WHERE id = $1', [id])
+    expect(rows).toHaveLength(1)
+  })
+
+  test('cannot be changed or removed, and neither can links', async () => {
+    await linked(1)
+    for (const table of ['audit_records', 'audit_links']) {
+      for (const sql of [`DELETE FROM ${table}`, `TRUNCATE ${table}`]) {
+        await expect(database.query(sql)).rejects.toThrow('append-only')
+      }
+    }
+    await expect(database.query(`UPDATE audit_records SET action = 'a.b'`)).rejects.toThrow('append-only')
+    await expect(database.query(`UPDATE audit_links SET hash = ''`)).rejects.toThrow('append-only')
+  })
+
+  test('are counted without being counted, linked or not', async () => {
+    expect(await auditCount(database)).toBe(0)
+    await linked(4)
+    await recordAudit(database, [entry(), entry()])
+    expect(await auditCount(database)).toBe(6)
+  })
+})
+
+describe('the chain', () => {
+  test('holds every record once, under many writers and two linkers', async () => {
+    const writers = Array.from({ length: 8 }, async (_, writer) => {
+      for (let n = 0; n < 25; n += 1) {
+        await database.transaction(async (tx) => {
+          await recordAudit(tx, [entry({ writer, n })])
+          // Numbers of transactions that are undone stay empty, and others commit in another order than they began.
+          if (n % 5 === 4) await tx.query('SELECT pg_sleep(0.003)')
+        })
+        if (n % 10 === 9) {
+          const undone = database.transaction(async (tx) => {
+            await recordAudit(tx, [entry()])
+            throw new Error('undone')
+          })
+          await expect(undone).rejects.toThrow('undone')
+        }
+      }
+    })
+    let writing = true
+    const linkers = [1, 2].map(async () => {
+      let passes = 0
+      while (writing) {
+        await linkAudit(database, { late: passes % 2 === 1, batch: 7 })
+        passes += 1
+      }
+      return passes
+    })
+    await Promise.all(writers)
+    writing = false
+    expect(Math.min(...(await Promise.all(linkers)))).toBeGreaterThan(1)
+    while ((await linkAudit(database, { late: true, batch: 7 }))?.more);
+    expect(await verdict()).toMatchObject(whole(200))
+    expect(await auditCount(database)).toBe(200)
+  })
+
+  test('takes in a record that is committed after ones with higher numbers', async () => {
+    await database.transaction(async (late) => {
+      await recordAudit(late, [entry({ late: true })])
+      await recordAudit(database, [entry()])
+      expect(await linkAudit(database, { late: false })).toMatchObject({ position: 1, linked: 1 })
+    })
+    expect(await linkAudit(database, { late: false })).toMatchObject({ linked: 0 })
+    expect(await auditCount(database)).toBe(2)
+    expect(await linkAudit(database, { late: true })).toMatchObject({ position: 2, linked: 1 })
+    expect(await verdict()).toMatchObject(whole(2))
+  })
+
+  test('goes on where another process stopped, one at a time', async () => {
+    await linked(3)
+    await database.transaction(async (tx) => {
+      await tx.query('SELECT pg_advisory_xact_lock($1, $2)', [0x51b, 2])
+      expect(await linkAudit(database, { late: true })).toBeNull()
+    })
+    await recordAudit(database, [entry()])
+    expect(await linkAudit(database, { late: false })).toMatchObject({ position: 4 })
+    expect(await verdict()).toMatchObject(whole(4))
+  })
+})
+
+describe('verification finds', () => {
+  const first = async () => (await verdict()).findings[0]
+
+  test.each([
+    [
+      'its details',
+      `UPDATE audit_records SET details = jsonb_set(details, '{big}', '1152921504606846977') WHERE number = 5`,
+    ],
+    ['its time', `UPDATE audit_records SET at = at - interval '1 ms' WHERE number = 5`],
+    ['its actor', `UPDATE audit_records SET actor_id = NULL WHERE number = 5`],
+    ['its id', `UPDATE audit_records SET id = gen_random_uuid() WHERE number = 5`],
+    ['its tenant', `UPDATE audit_records SET tenant_id = gen_random_uuid() WHERE number = 5`],
+    ['an empty field for an absent one', `UPDATE audit_records SET request_id = '' WHERE number = 5`],
+    ['the hash of its link', `UPDATE audit_links SET hash = repeat('a', 64) WHERE position = 5`],
+  ])('a changed record: %s', async (_, sql) => {
+    await linked(8)
+    await tamper(sql)
+    expect(await first()).toMatchObject({ position: 5, record_number: 5 })
+  })
+
+  test('a deleted record, with and without its link', async () => {
+    await linked(8)
+    await tamper('DELETE FROM audit_records WHERE number = 4')
+    expect(await verdict()).toMatchObject({
+      broken: 1,
+      findings: [{ position: 4, record_number: 4, problem: 'the record was deleted' }],
+    })
+    await tamper('DELETE FROM audit_links WHERE position IN (4, 5)')
+    const { findings } = await verdict()
+    expect(findings[0]).toMatchObject({ position: 4, problem: 'links 4 to 5 are missing' })
+  })
+
+  test('a deleted record whose links were moved up', async () => {
+    await linked(8)
+    await tamper(`DELETE FROM audit_records WHERE number = 4; DELETE FROM audit_links WHERE position = 4;
+                  UPDATE audit_links SET position = position - 1 WHERE position = 5;
+                  UPDATE audit_links SET position = position - 1 WHERE position = 6;
+                  UPDATE audit_links SET position = position - 1 WHERE position = 7;
+                  UPDATE audit_links SET position = position - 1 WHERE position = 8`)
+    expect(await first()).toMatchObject({ position: 4, record_number: 5 })
+  })
+
+  test('records in another order', async () => {
+    await linked(8)
+    await tamper(`UPDATE audit_links SET record_number = -1 WHERE position = 3;
+                  UPDATE audit_links SET record_number = 3 WHERE position = 4;
+                  UPDATE audit_links SET record_number = 4 WHERE position = 3`)
+    expect(await verdict()).toMatchObject({ broken: 2, findings: [{ position: 3 }, { position: 4 }] })
+
+    await tamper(`UPDATE audit_records SET number = -1 WHERE number = 6;
+                  UPDATE audit_records SET number = 6 WHERE number = 7;
+                  UPDATE audit_records SET number = 7 WHERE number = -1`)
+    expect((await verdict()).findings.map(({ position }) => position)).toEqual([3, 4, 6, 7])
+  })
+
+  test('a record that was inserted behind the back of the chain, and leaves it out of it', async () => {
+    await linked(3)
+    // The numbers between are of transactions that were undone long ago.
+    await tamper(
+      `UPDATE audit_records SET number = number * 10; UPDATE audit_links SET record_number = record_number * 10`,
+    )
+    await tamper('TRUNCATE audit_links')
+    await tamper(`UPDATE audit_records SET at = now() - interval '1 hour' WHERE number <= 20`)
+    await linkAudit(database, { late: true })
+    await tamper(`INSERT INTO audit_records (number, id, at, action, resource_type, details)
+                  VALUES (15, gen_random_uuid(), now() - interval '1 hour', 'a.b', 'a', '{}')`)
+    expect(await linkAudit(database, { late: true })).toMatchObject({ linked: 0 })
+    expect(await verdict()).toMatchObject({ links: 3, broken: 1, findings: [{ position: null, record_number: 15 }] })
+  })
+
+  test('what no process has linked for a minute, and nothing younger', async () => {
+    await linked(2)
+    await recordAudit(database, [entry()])
+    expect(await verdict()).toMatchObject(whole(2))
+    await tamper(`UPDATE audit_records SET at = now() - interval '61 s' WHERE number = 3`)
+    expect(await first()).toMatchObject({ position: null, record_number: 3 })
+  })
+
+  test('a chain that was written anew, by a head that was noted', async () => {
+    await linked(5)
+    const expected = await chainHead(database)
+    await tamper(`UPDATE audit_records SET action = 'a.b' WHERE number = 2; TRUNCATE audit_links`)
+    await linkAudit(database, { late: true })
+    expect(await verdict()).toMatchObject(whole(5))
+    const noted = await verifyAudit(database, { expect: expected })
+    expect(noted.findings).toMatchObject([{ position: 5 }])
+  })
+
+  test('an end that was cut off, by a head that was noted', async () => {
+    await linked(5)
+    const expected = await chainHead(database)
+    await tamper('DELETE FROM audit_records WHERE number > 3; DELETE FROM audit_links WHERE position > 3')
+    expect(await verdict()).toMatchObject(whole(3))
+    expect((await verifyAudit(database, { expect: expected })).findings).toMatchObject([{ position: 5 }])
+    expect((await verifyAudit(database, { expect: await chainHead(database) })).broken).toBe(0)
+  })
+})

@@ -1,0 +1,213 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type Database, recordAudit } from '@slipway/database'
+import { Problem } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { cancelDeployment } from '../src/deployments/cancel.ts'
+import { startDeployment } from '../src/deployments/start.ts'
+import { cancelPending } from '../src/pending/cancel.ts'
+import { drain } from '../src/pending/drain.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand } from './fixtures.ts'
+import { createTestDatabase, type TestDatabase, testLogger } from './setup.ts'
+
+let server: TestDatabase
+let database: Database
+let catalog: Catalog
+
+beforeAll(async () => {
+  server = await createTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+})
+afterAll(() => server.drop())
+beforeEach(() => clear(database))
+
+const received = { request_id: 'request-1' }
+const command = () => ({ command_id: uuidv7(), request_id: 'request-2' })
+
+async function recordsOf(resourceId: string): Promise<Record<string, unknown>[]> {
+  const { rows } = await database.query(
+    `SELECT id, actor_id, actor_name, actor_ip, action, resource_type, tenant_id, request_id, details
+       FROM audit_records WHERE resource_id = $1 ORDER BY number`,
+    [resourceId],
+  )
+  return rows
+}
+
+/** As the gateway records a command that it gives up. */
+const refuse = (id: string) =>
+  recordAudit(database, [
+    {
+      id,
+      actor_id: ADMIN.user_id,
+      actor_name: ADMIN.username,
+      actor_ip: ADMIN.ip,
+      action: 'deployment.create',
+      resource_type: 'deployment',
+      resource_id: id,
+      tenant_id: null,
+      request_id: null,
+      details: { outcome: 'failed', status: 503, code: 'SERVICE_UNAVAILABLE' },
+    },
+  ])
+
+test('a start leaves one record, however often and wherever the command comes', async () => {
+  await addInstance(database, 5)
+  const start = startCommand(catalog, { tenant: true, priority: 7 })
+  await Promise.all(Array.from({ length: 4 }, () => startDeployment(database, start, received)))
+  await startDeployment(database, start, received)
+  expect(await recordsOf(start.command_id)).toEqual([
+    {
+      id: start.command_id,
+      actor_id: ADMIN.user_id,
+      actor_name: 'ada',
+      actor_ip: '127.0.0.1',
+      action: 'deployment.create',
+      resource_type: 'deployment',
+      tenant_id: catalog.tenant_id,
+      request_id: 'request-1',
+      details: {
+        outcome: 'started',
+        source: { type: 'action', id: catalog.action_id, name: 'release', version: '1.0.0' },
+        environment: null,
+        target_count: 2,
+        priority: 7,
+      },
+    },
+  ])
+})
+
+test('a queued request has the record of its call; its dispatch is nobody’s call and leaves none', async () => {
+  const start = startCommand(catalog)
+  await startDeployment(database, start, received)
+  await addInstance(database, 1)
+  await drain({ database, logger: testLogger(), onCommitted() {} })
+  const { rows } = await database.query<{ status: string; deployment_id: string }>(
+    'SELECT status, deployment_id FROM pending_requests',
+  )
+  expect(rows[0]?.status).toBe('dispatched')
+  expect(await recordsOf(start.command_id)).toMatchObject([
+    { action: 'deployment.create', resource_type: 'pending_request', details: { outcome: 'queued' } },
+  ])
+  expect(await recordsOf(String(rows[0]?.deployment_id))).toEqual([])
+  await startDeployment(database, start, received)
+  expect(await recordsOf(start.command_id)).toHaveLength(1)
+})
+
+test('a redeploy names its original; an overridden freeze stands there with the reason', async () => {
+  await addInstance(database, 1)
+  const freeze = uuidv7()
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, updated_at)
+     VALUES ($1, 'Xmas', now() - interval '1 h', now() + interval '1 h', now())`,
+    [freeze],
+  )
+  const original = uuidv7()
+  const redeploy = { ...startCommand(catalog, { freeze_override: { reason: 'security fix' } }) }
+  redeploy.source_deployment_id = original
+  await startDeployment(database, redeploy, received)
+  expect(await recordsOf(redeploy.command_id)).toMatchObject([
+    {
+      action: 'deployment.redeploy',
+      details: {
+        source_deployment_id: original,
+        freeze_override: { reason: 'security fix', freezes: [{ id: freeze, name: 'Xmas' }] },
+      },
+    },
+  ])
+})
+
+test('what is refused leaves its record to whoever answers', async () => {
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, updated_at)
+     VALUES ($1, 'Xmas', now() - interval '1 h', now() + interval '1 h', now())`,
+    [uuidv7()],
+  )
+  const frozen = startCommand(catalog)
+  await expect(startDeployment(database, frozen, received)).rejects.toBeInstanceOf(Problem)
+  const late = startCommand(catalog)
+  const deadline = new Date(Date.now() - 1000).toISOString()
+  expect(await startDeployment(database, late, { ...received, deadline })).toBeNull()
+  expect([...(await recordsOf(frozen.command_id)), ...(await recordsOf(late.command_id))]).toEqual([])
+})
+
+test('of cancels at once one leaves the record, and it alone counts as done when it comes again', async () => {
+  await addInstance(database, 1)
+  const start = startCommand(catalog)
+  await startDeployment(database, start, received)
+  const body = { deployment_id: start.command_id, caller: ADMIN, reason: 'wrong version' }
+  const commands = Array.from({ length: 6 }, command)
+  const outcomes = await Promise.allSettled(commands.map((each) => cancelDeployment(database, body, each)))
+  const won = commands.filter((_, index) => outcomes[index]?.status === 'fulfilled')
+  expect(won).toHaveLength(1)
+  const again = await Promise.allSettled(commands.map((each) => cancelDeployment(database, body, each)))
+  expect(commands.filter((_, index) => again[index]?.status === 'fulfilled')).toEqual(won)
+  expect((await recordsOf(start.command_id)).slice(1)).toMatchObject([
+    {
+      id: won[0]?.command_id,
+      action: 'deployment.cancel',
+      resource_type: 'deployment',
+      request_id: 'request-2',
+      details: { state: 'running', reason: 'wrong version' },
+    },
+  ])
+})
+
+test('of cancels of a queued request as well', async () => {
+  const start = startCommand(catalog)
+  await startDeployment(database, start, received)
+  const body = { pending_request_id: start.command_id, caller: ADMIN }
+  const commands = Array.from({ length: 6 }, command)
+  const both = [...commands, ...commands].map((each) => cancelPending(database, body, each))
+  const outcomes = await Promise.allSettled(both)
+  const won = new Set(
+    [...commands, ...commands]
+      .filter((_, index) => outcomes[index]?.status === 'fulfilled')
+      .map(({ command_id }) => command_id),
+  )
+  expect(won.size).toBe(1)
+  expect((await recordsOf(start.command_id)).slice(1)).toMatchObject([
+    { id: [...won][0], action: 'pending_request.cancel', resource_type: 'pending_request' },
+  ])
+})
+
+test('a command that its sender has given up has no effect any more', async () => {
+  await addInstance(database, 2)
+  const given = startCommand(catalog)
+  await refuse(given.command_id)
+  expect(await startDeployment(database, given, received)).toBeNull()
+  const { rows } = await database.query(
+    'SELECT FROM deployments UNION ALL SELECT FROM leases UNION ALL SELECT FROM outbox',
+  )
+  expect(rows).toEqual([])
+  expect(await recordsOf(given.command_id)).toMatchObject([{ details: { outcome: 'failed', status: 503 } }])
+
+  const start = startCommand(catalog)
+  await startDeployment(database, start, received)
+  const cancel = command()
+  await refuse(cancel.command_id)
+  expect(await cancelDeployment(database, { deployment_id: start.command_id, caller: ADMIN }, cancel)).toBeNull()
+  expect((await deployment(database, start.command_id)).state).toBe('running')
+  await cancelDeployment(database, { deployment_id: start.command_id, caller: ADMIN }, command())
+  // Also not, when somebody else has done meanwhile what it asked for.
+  await expect(
+    cancelDeployment(database, { deployment_id: start.command_id, caller: ADMIN }, cancel),
+  ).rejects.toMatchObject({ code: 'CONFLICT' })
+})
+
+test('of a start and its being given up at the same moment exactly one happens', async () => {
+  await addInstance(database, 20)
+  const starts = Array.from({ length: 20 }, () => startCommand(catalog))
+  const outcomes = await Promise.all(
+    starts.map(async (start) => {
+      const [outcome, refused] = await Promise.all([
+        startDeployment(database, start, received),
+        refuse(start.command_id),
+      ])
+      return { started: outcome !== null, refused: refused === 1, records: (await recordsOf(start.command_id)).length }
+    }),
+  )
+  for (const { started, refused, records } of outcomes)
+    expect({ one: started !== refused, records }).toEqual({ one: true, records: 1 })
+  const { rows } = await database.query<{ n: number }>('SELECT count(*) AS n FROM deployments')
+  expect(rows[0]?.n).toBe(outcomes.filter(({ started }) => started).length)
+})
