@@ -1,3 +1,4 @@
+export * from './api/administration.ts'
 export * from './api/audit.ts'
 export * from './api/auth.ts'
 export * from './api/catalog.ts'

@@ -38,3 +38,28 @@ export interface SolutionDefinition {
   sequences: SolutionEntry[]
   variables?: VariableDefinition[]
 }
+
+/** Where the values of a definition's entries stand among its secrets; no variable can have this name. */
+export const SEALED_ENTRIES = '$entries'
+
+/**
+ * What of a stored definition is sealed: the defaults of its sensitive variables by name, and the values of its entries
+ * in their order.
+ */
+export type DefinitionSecrets = VariableValues & { [SEALED_ENTRIES]?: VariableValues[] }
+
+/** A stored definition with the values that were given in its entries. */
+export function withEntryValues<D extends object>(definition: D, secrets: DefinitionSecrets): D {
+  const values = secrets[SEALED_ENTRIES]
+  if (values === undefined) return definition
+  const fill = <E extends { variables?: VariableValues }>(entries: E[]) =>
+    entries.map((entry, index) =>
+      entry.variables === undefined ? entry : { ...entry, variables: values[index] ?? {} },
+    )
+  const { actions, sequences } = definition as Partial<SequenceDefinition & SolutionDefinition>
+  return {
+    ...definition,
+    ...(actions === undefined ? {} : { actions: fill(actions) }),
+    ...(sequences === undefined ? {} : { sequences: fill(sequences) }),
+  }
+}

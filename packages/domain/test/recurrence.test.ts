@@ -6,7 +6,7 @@ const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
 
-const freeze = (start: string, end: string, recurrence: string | null) => ({
+const freeze = (start: string, end: string, recurrence: string) => ({
   start_time: start,
   end_time: end,
   recurrence,

@@ -1,5 +1,6 @@
 import { forAllTenants } from '@slipway/database'
 import type { Express } from 'express'
+import { administrationHandlers } from './administration/handlers.ts'
 import { auditHandlers } from './audit/handlers.ts'
 import { createRefusalLog } from './audit/refusals.ts'
 import { catalogHandlers } from './catalog/handlers.ts'
@@ -25,6 +26,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
   const handlers: Handlers = {
     ...identityHandlers(dependencies),
     ...catalogHandlers(dependencies),
+    ...administrationHandlers(dependencies),
     ...deploymentHandlers(dependencies),
     ...auditHandlers(dependencies),
     ...streams.handlers,

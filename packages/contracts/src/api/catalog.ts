@@ -1,4 +1,5 @@
-import { Type } from '@sinclair/typebox'
+import { type TObject, type TProperties, Type } from '@sinclair/typebox'
+import { MAX_RECURRENCE_LENGTH } from '@slipway/domain'
 import {
   Description,
   Id,
@@ -30,6 +31,13 @@ const commonInput = {
   description: Type.Optional(Nullable(Description)),
   tenant_id: Type.Optional(Nullable(Id('tenant'))),
 }
+
+/**
+ * Any subset of the fields of a create. A given field replaces what is there as a whole; one that is absent stays as it
+ * is.
+ */
+const changeOf = <P extends TProperties>(create: TObject<P>, description: string) =>
+  Type.Partial(create, { additionalProperties: false, description })
 
 // ── Sources ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
@@ -104,6 +112,10 @@ const createSource = <D extends typeof ActionDefinition | typeof SequenceDefinit
 export const CreateAction = createSource(ActionDefinition)
 export const CreateSequence = createSource(SequenceDefinition)
 export const CreateSolution = createSource(SolutionDefinition)
+export const ChangeSource = changeOf(
+  Strict({ name: commonInput.name, description: commonInput.description }),
+  'A published version never changes: publish another one instead.',
+)
 export const CreateActionVersion = Strict({ version: Version, definition: ActionDefinition })
 export const CreateSequenceVersion = Strict({ version: Version, definition: SequenceDefinition })
 export const CreateSolutionVersion = Strict({ version: Version, definition: SolutionDefinition })
@@ -159,12 +171,23 @@ export const CreateTarget = Strict({
   enabled: Type.Optional(Type.Boolean()),
 })
 
+export const ChangeTarget = changeOf(
+  CreateTarget,
+  'A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or ' +
+    'user name changes. Variables and tags are replaced as a whole too; a variable that is shown as `***` keeps its ' +
+    'value when it is sent back as `***`.',
+)
+
 export const TagRecord = Strict({ key: Type.String(), value: Type.String(), target_count: Type.Integer() })
 
 // ── Environments, tenants, freezes ───────────────────────────────────────────────────────────────────────────────
 
 export const Environment = Strict({ ...commonFields, variables: Variables })
 export const CreateEnvironment = Strict({ ...commonInput, variables: Type.Optional(Variables) })
+export const ChangeEnvironment = changeOf(
+  CreateEnvironment,
+  'Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`.',
+)
 
 const { tenant_id: _tenantOfTenant, ...tenantFields } = commonFields
 export const Tenant = Strict({ ...tenantFields, slug: Type.String(), variables: Variables })
@@ -174,6 +197,10 @@ export const CreateTenant = Strict({
   slug: Type.Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
   variables: Type.Optional(Variables),
 })
+export const ChangeTenant = changeOf(
+  CreateTenant,
+  'Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`.',
+)
 
 export const Freeze = Strict({
   id: Uuid,
@@ -196,7 +223,24 @@ export const CreateFreeze = Strict({
   description: Type.Optional(Nullable(Description)),
   start_time: Timestamp,
   end_time: Timestamp,
+  recurrence: Type.Optional(
+    Nullable(
+      Type.String({
+        minLength: 1,
+        maxLength: MAX_RECURRENCE_LENGTH,
+        description:
+          'Value of an RFC 5545 RRULE, without `RRULE:`, by which the window from start_time to end_time comes again; ' +
+          'HOURLY to YEARLY. It counts in the zone in which start_time is written, whose offset is the same all year. ' +
+          'The window from start_time to end_time itself always counts.',
+        examples: ['FREQ=WEEKLY;BYDAY=FR'],
+      }),
+    ),
+  ),
   tenant_id: Type.Optional(Nullable(Id('tenant'))),
   environment_id: Type.Optional(Nullable(Id('environment'))),
   solution_id: Type.Optional(Nullable(Id('solution'))),
 })
+export const ChangeFreeze = changeOf(
+  CreateFreeze,
+  'A start_time that is given also sets the zone in which a recurrence counts.',
+)

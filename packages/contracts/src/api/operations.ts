@@ -1,3 +1,4 @@
+import { administrationOperations } from './operations/administration.ts'
 import { auditOperations } from './operations/audit.ts'
 import { authenticationOperations } from './operations/authentication.ts'
 import { deploymentOperations } from './operations/deployments.ts'
@@ -15,6 +16,7 @@ const operations = {
   ...sourceOperations,
   ...targetOperations,
   ...freezeOperations,
+  ...administrationOperations,
   ...serviceOperations,
 } as const satisfies Record<string, Operation>
 

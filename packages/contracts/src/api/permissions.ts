@@ -35,6 +35,9 @@ const operating = PERMISSIONS.filter(
     /^(targets|actions|sequences|solutions|content|freezes):(create|update|delete)$/.test(p),
 )
 
+/** The role of those who administer; overriding freezes needs it too. */
+export const ADMIN_ROLE = 'admin'
+
 /** Roles that every installation has and nobody can change. */
 export const BUILT_IN_ROLES = {
   admin: { description: 'May do everything', permissions: PERMISSIONS },

@@ -1,5 +1,6 @@
 import type { ConnectionInput, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
+import { validationProblem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 
 type Input = Static<typeof ConnectionInput>
@@ -27,6 +28,33 @@ export function storedConnection(
     connection: { ...rest, port },
     connection_secrets: hasSecrets ? keys.seal(JSON.stringify(secrets), identity(targetId)) : null,
   }
+}
+
+type Stored = Pick<ReturnType<typeof storedConnection>, 'connection_secrets'> & { connection: unknown }
+
+/**
+ * The columns of a connection that replaces another one. Secrets that are not given again stay, but go to no other place
+ * than that for which they were given.
+ * @throws Problem VALIDATION_ERROR
+ */
+export function replacedConnection(keys: KeyRing, targetId: string, input: Input, old: Stored) {
+  const replaced = storedConnection(keys, targetId, input)
+  if (input.type === 'local' || replaced.connection_secrets !== null || old.connection_secrets === null) return replaced
+  if (!leadsToSame(old.connection, replaced.connection)) {
+    const message = 'leads to another place or user: send private_key or password again'
+    throw validationProblem([{ path: '/connection', message }])
+  }
+  return { ...replaced, connection_secrets: old.connection_secrets }
+}
+
+const leadsToSame = (a: unknown, b: unknown) => isSameHost(a, b) && username(a) === username(b)
+const username = (connection: unknown) => (connection as Partial<Extract<Visible, { type: 'ssh' }>>).username
+
+/** Whether two stored connections reach the same machine, so that what was learned of it still holds. */
+export function isSameHost(a: unknown, b: unknown): boolean {
+  const [one, other] = [a as Visible, b as Visible]
+  if (one.type !== 'ssh' || other.type !== 'ssh') return one.type === other.type
+  return one.host === other.host && one.port === other.port
 }
 
 /** A connection as an answer shows it; a host key that was pinned on first use counts like one that was given. */

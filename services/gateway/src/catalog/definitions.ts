@@ -1,15 +1,19 @@
 import type { IdKind } from '@slipway/contracts'
 import {
   type ActionDefinition,
+  type DefinitionSecrets,
   environmentNameProblem,
+  type FieldError,
   MASK,
   mask,
   pointer,
+  SEALED_ENTRIES,
   type SequenceDefinition,
   type SolutionDefinition,
   type SourceType,
   type VariableDefinition,
   type VariableValues,
+  withEntryValues,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Check } from '../http/handler.ts'
@@ -63,19 +67,40 @@ export function definitionReferences(kind: SourceType, definition: Definition): 
   }))
 }
 
-/** A definition as it is kept, and apart from it the defaults of its sensitive variables. */
+/** What answers show as `***` is not what is meant, wherever a name that is sensitive has it for a value. */
+export function maskedEntryProblems(kind: SourceType, definition: Definition, sensitiveNames: string[]): FieldError[] {
+  const { list = 'actions' } = ENTRIES[kind] ?? {}
+  const own = (definition.variables ?? []).filter(({ sensitive }) => sensitive === true).map(({ name }) => name)
+  const hidden = new Set([...sensitiveNames, ...own])
+  return entriesOf(definition, list).flatMap(({ variables = {} }, index) =>
+    Object.keys(variables)
+      .filter((name) => variables[name] === MASK && hidden.has(name))
+      .map((name) => ({
+        path: pointer('definition', list, index, 'variables', name),
+        message: `must be the value itself: ${MASK} is only how answers show it`,
+      })),
+  )
+}
+
+/**
+ * A definition as it is kept, and apart from it, to be sealed, the defaults of its sensitive variables and all values of
+ * its entries: which of those are secret can be declared later, by another source.
+ */
 export function storedDefinition(
   kind: SourceType,
   definition: Definition,
   references: References,
-): { definition: Definition; secrets: VariableValues } {
+): { definition: Definition; secrets: DefinitionSecrets } {
   const part = ENTRIES[kind]
+  const given = part === null ? [] : entriesOf(definition, part.list)
   const entries = part && {
-    [part.list]: entriesOf(definition, part.list).map((entry, index) => ({
+    [part.list]: given.map((entry, index) => ({
       ...entry,
+      ...(entry.variables === undefined ? {} : { variables: {} }),
       [part.field]: references.id(entryPath(part, index)),
     })),
   }
+  const hasValues = given.some(({ variables }) => Object.keys(variables ?? {}).length > 0)
   const variables = definition.variables?.map((variable) => ({
     ...variable,
     id: (variable.id ?? uuidv7()).toLowerCase(),
@@ -89,17 +114,21 @@ export function storedDefinition(
         ? {}
         : { variables: variables.map((each) => (secret.includes(each) ? withoutDefault(each) : each)) }),
     } as Definition,
-    secrets: Object.fromEntries(secret.map((variable) => [variable.name, variable.default])),
+    secrets: {
+      ...Object.fromEntries(secret.map((variable) => [variable.name, variable.default])),
+      ...(hasValues ? { [SEALED_ENTRIES]: given.map(({ variables }) => variables ?? {}) } : {}),
+    },
   }
 }
 
 /** A stored definition as an answer shows it: secrets are there, but hidden. */
 export function shownDefinition(
   kind: SourceType,
-  definition: Definition,
-  secretNames: string[],
+  stored: Definition,
+  secrets: DefinitionSecrets,
   sensitiveNames: string[],
 ): Definition {
+  const definition = withEntryValues(stored, secrets)
   const part = ENTRIES[kind]
   const entries = part && {
     [part.list]: entriesOf(definition, part.list).map((entry) =>
@@ -107,7 +136,7 @@ export function shownDefinition(
     ),
   }
   const variables = definition.variables?.map((variable) =>
-    secretNames.includes(variable.name) ? { ...variable, default: MASK } : variable,
+    Object.hasOwn(secrets, variable.name) ? { ...variable, default: MASK } : variable,
   )
   return { ...definition, ...entries, ...(variables === undefined ? {} : { variables }) } as Definition
 }

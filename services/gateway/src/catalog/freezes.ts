@@ -1,9 +1,11 @@
-import { enqueue, eventMessage } from '@slipway/database'
-import { isUuid, notFound, windowAt } from '@slipway/domain'
+import type { ChangeFreeze, Static } from '@slipway/contracts'
+import { enqueue, eventMessage, type Prisma } from '@slipway/database'
+import { isUuid, notFound, offsetOf, recurrenceProblem, validationProblem, windowAt } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
-import { visible } from '../tenancy/visibility.ts'
+import { type Viewer, visible } from '../tenancy/visibility.ts'
+import { changesOf, given, lockRecord, requireOwn } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { fieldReferences, References } from './references.ts'
@@ -26,24 +28,41 @@ interface FreezeRow {
 
 const shown = ({ start_offset: _, ...row }: FreezeRow) => ({ ...row, active: windowAt(row, new Date()) !== null })
 
-/** A well-formed timestamp that is no moment (a leap second, say) has no place on the clock. */
-const timesInOrder: Check = ({ start_time, end_time }) => {
-  const [start, end] = [start_time, end_time].map((time) => (typeof time === 'string' ? Date.parse(time) : undefined))
-  const problems = [
-    { path: '/start_time', time: start },
-    { path: '/end_time', time: end },
-  ].flatMap(({ path, time }) => (Number.isNaN(time) ? [{ path, message: 'must be a moment that exists' }] : []))
-  if (start !== undefined && end !== undefined && end <= start) {
-    problems.push({ path: '/end_time', message: 'must be after start_time' })
-  }
-  return problems
+type Times = Record<'start_time' | 'end_time' | 'recurrence', unknown>
+const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
+
+/** What is wrong with times that are well-formed each by itself. Absent ones are not looked at. */
+function timeProblems({ start_time, end_time, recurrence }: Times, start_offset: string | null) {
+  const times = Object.entries({ start_time, end_time }).filter(([, time]) => typeof time === 'string')
+  // One that is well-formed and no moment (a leap second, say) has no place on the clock.
+  const problems = times.flatMap(([field, time]) =>
+    isMoment(time) ? [] : [{ path: `/${field}`, message: 'must be a moment that exists' }],
+  )
+  if (problems.length > 0 || start_time === undefined || end_time === undefined) return problems
+  if (!isMoment(start_time) || !isMoment(end_time)) return []
+  if (new Date(end_time) <= new Date(start_time)) return [{ path: '/end_time', message: 'must be after start_time' }]
+  if (typeof recurrence !== 'string') return []
+  const problem = recurrenceProblem({ start_time, end_time, recurrence, start_offset })
+  return problem === null ? [] : [{ path: '/recurrence', message: problem }]
 }
+
+const checkTimes: Check = ({ start_time, end_time, recurrence }) =>
+  timeProblems({ start_time, end_time, recurrence }, typeof start_time === 'string' ? offsetOf(start_time) : null)
+
+const SCOPE = { tenant_id: 'tenant', environment_id: 'environment', solution_id: 'solution' } as const
 
 export function freezeHandlers({
   database,
   outboxChanged,
-}: Dependencies): HandlersOf<'listFreezes' | 'createFreeze' | 'getFreeze'> {
+}: Dependencies): HandlersOf<'listFreezes' | 'createFreeze' | 'getFreeze' | 'updateFreeze' | 'deleteFreeze'> {
   const { prisma } = database
+
+  async function find(viewer: Viewer, id: string): Promise<FreezeRow> {
+    const freeze = isUuid(id) ? await prisma.freeze.findFirst({ where: { id, AND: visible(viewer) } }) : null
+    if (freeze === null) throw notFound('The freeze')
+    return freeze
+  }
+
   return {
     listFreezes: {
       handle({ caller, query }) {
@@ -57,10 +76,9 @@ export function freezeHandlers({
     },
 
     createFreeze: {
-      check: timesInOrder,
+      check: checkTimes,
       async handle({ caller, body, audit }) {
-        const scope = { tenant_id: 'tenant', environment_id: 'environment', solution_id: 'solution' } as const
-        const references = await References.resolve(database, caller, fieldReferences(body, scope))
+        const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
         const tenant_id = references.tenantFor(caller)
         // One without a tenant may still be limited to an environment or a solution of some tenant.
         if (tenant_id !== null) references.requireFit(tenant_id)
@@ -72,6 +90,8 @@ export function freezeHandlers({
               description: body.description ?? null,
               start_time: new Date(body.start_time),
               end_time: new Date(body.end_time),
+              recurrence: body.recurrence ?? null,
+              start_offset: offsetOf(body.start_time),
               tenant_id,
               environment_id: references.id('/environment_id'),
               solution_id: references.id('/solution_id'),
@@ -79,8 +99,8 @@ export function freezeHandlers({
             },
           })
           await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
-          const { name, start_time, end_time } = created
-          const details = { name, start_time, end_time }
+          const { name, start_time, end_time, recurrence, environment_id, solution_id } = created
+          const details = { name, start_time, end_time, recurrence, environment_id, solution_id }
           await audit.record(inPrisma(tx), { resource_id: created.id, tenant_id, details })
           return created
         })
@@ -90,12 +110,78 @@ export function freezeHandlers({
     },
 
     getFreeze: {
-      async handle({ caller, params }) {
-        const id = params['id'] ?? ''
-        const freeze = isUuid(id) ? await prisma.freeze.findFirst({ where: { id, AND: visible(caller) } }) : null
-        if (freeze === null) throw notFound('The freeze')
+      handle: async ({ caller, params }) => ({ status: 200, body: shown(await find(caller, params['id'] ?? '')) }),
+    },
+
+    updateFreeze: {
+      check: checkTimes,
+      async handle({ caller, params, body, audit }) {
+        const found = await find(caller, params['id'] ?? '')
+        requireOwn(caller, found, 'freezes:update')
+        const { id } = found
+        const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
+        const freeze = await prisma.$transaction(async (tx) => {
+          await lockRecord(tx, 'freezes', id)
+          const old = await tx.freeze.findFirst({ where: { id } })
+          if (old === null) throw notFound('The freeze')
+          const data = changedFields(body, references, caller)
+          const problems = timeProblems({ ...old, ...data }, data.start_offset ?? old.start_offset)
+          if (problems.length > 0) throw validationProblem(problems)
+          await requireFittingScope(tx, { ...old, ...data })
+          const { tenant_id } = { ...old, ...data }
+          const { start_offset: _, ...told } = data
+          await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, tenant_id })])
+          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
+          return tx.freeze.update({ where: { id }, data })
+        })
+        outboxChanged()
         return { status: 200, body: shown(freeze) }
       },
     },
+
+    deleteFreeze: {
+      async handle({ caller, params, audit }) {
+        const freeze = await find(caller, params['id'] ?? '')
+        requireOwn(caller, freeze, 'freezes:delete')
+        const { id, name, tenant_id } = freeze
+        await prisma.$transaction(async (tx) => {
+          const { count } = await tx.freeze.deleteMany({ where: { id } })
+          if (count === 0) throw notFound('The freeze')
+          await enqueue(inPrisma(tx), [eventMessage('freeze.deleted', { freeze_id: id, tenant_id })])
+          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+        })
+        outboxChanged()
+        return { status: 204 }
+      },
+    },
   }
+}
+
+function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
+  const { start_time, end_time } = body
+  return {
+    ...given(body, ['name', 'description', 'recurrence']),
+    ...(start_time === undefined ? {} : { start_time: new Date(start_time), start_offset: offsetOf(start_time) }),
+    ...(end_time === undefined ? {} : { end_time: new Date(end_time) }),
+    ...(body.tenant_id === undefined ? {} : { tenant_id: caller.tenant_id ?? references.id('/tenant_id') }),
+    ...(body.environment_id === undefined ? {} : { environment_id: references.id('/environment_id') }),
+    ...(body.solution_id === undefined ? {} : { solution_id: references.id('/solution_id') }),
+  }
+}
+
+/** A freeze of a tenant is limited to what is shared or that tenant's. One of no tenant may be limited to anything. */
+async function requireFittingScope(
+  tx: Prisma.TransactionClient,
+  { tenant_id, environment_id, solution_id }: Pick<FreezeRow, 'tenant_id' | 'environment_id' | 'solution_id'>,
+): Promise<void> {
+  if (tenant_id === null) return
+  const foreign = { tenant_id: { not: tenant_id } }
+  const environments = environment_id && (await tx.environment.count({ where: { id: environment_id, ...foreign } }))
+  const solutions = solution_id && (await tx.source.count({ where: { id: solution_id, ...foreign } }))
+  const message = 'belongs to another tenant than the freeze'
+  const problems = [
+    ...(environments ? [{ path: '/environment_id', message }] : []),
+    ...(solutions ? [{ path: '/solution_id', message }] : []),
+  ]
+  if (problems.length > 0) throw validationProblem(problems)
 }

@@ -1,26 +1,29 @@
+import type { ChangeSource, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
 import {
   compareVersions,
   conflict,
+  type DefinitionSecrets,
   encodeSqid,
-  insufficientPermissions,
+  MASK,
   notFound,
   pageOf,
   parsePage,
   resolveVersion,
   type SourceType,
-  type VariableValues,
+  validationProblem,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
 import { isUniqueViolation } from '../http/problem-of.ts'
-import type { CallingUser } from '../identity/calling-user.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
+import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import {
   type Definition,
   definitionReferences,
   definitionRules,
+  maskedEntryProblems,
   shownDefinition,
   storedDefinition,
 } from './definitions.ts'
@@ -28,6 +31,7 @@ import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
+import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
 import { sensitiveNames } from './variables.ts'
 
 interface VersionInput {
@@ -52,6 +56,7 @@ const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${v
 export function sourceHandlers(kind: SourceType, { database, keys }: Dependencies) {
   const { prisma } = database
   const what = `The ${kind}`
+  const taken = (name: string) => `There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${name}"`
 
   async function find(viewer: Viewer, id: string): Promise<SourceRow> {
     const key = recordKey(kind, id)
@@ -68,13 +73,30 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   ) {
     const { source_id, version, created_at, definition, secrets } = row
     const hidden =
-      secrets === null ? {} : (JSON.parse(keys.openText(secrets, secretsOf(source_id, version))) as VariableValues)
+      secrets === null ? {} : (JSON.parse(keys.openText(secrets, secretsOf(source_id, version))) as DefinitionSecrets)
     const names = kind === 'action' ? [] : await sensitiveNames(database, viewer)
     return {
       version,
       created_at,
-      definition: shownDefinition(kind, definition as Definition, Object.keys(hidden), names),
+      definition: shownDefinition(kind, definition as Definition, hidden, names),
     }
+  }
+
+  async function requireNoMask(viewer: Viewer, definition: Definition): Promise<void> {
+    if (kind === 'action' || !JSON.stringify(definition).includes(MASK)) return
+    const problems = maskedEntryProblems(kind, definition, await sensitiveNames(database, viewer))
+    if (problems.length > 0) throw validationProblem(problems)
+  }
+
+  /** Within the transaction that publishes. */
+  async function holdParts(tx: Prisma.TransactionClient, { definition }: VersionInput, references: References) {
+    const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
+    if (parts.length === 0) return
+    await lockComposition(tx, 'publish')
+    await requireStillThere(
+      tx,
+      parts.filter((id) => id !== null),
+    )
   }
 
   function versionRow(sourceId: string, { version, definition }: VersionInput, references: References) {
@@ -101,6 +123,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
 
   const create = async ({ caller, body, audit }: SourceCall): Promise<Answer> => {
     const input = body as SourceInput
+    await requireNoMask(caller, input.definition)
     const references = await References.resolve(database, caller, [
       ...fieldReferences(input, { tenant_id: 'tenant' }),
       ...definitionReferences(kind, input.definition),
@@ -111,6 +134,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
     try {
       const source = await prisma.$transaction(async (tx) => {
+        await holdParts(tx, input, references)
         const details = { name: input.name, version: input.version }
         await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
         return tx.source.create({
@@ -121,18 +145,20 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
       return { status: 201, body: record(kind, source) }
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
-      throw conflict(`There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${input.name}"`)
+      throw conflict(taken(input.name))
     }
   }
 
   const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
     const input = body as VersionInput
     const source = await find(caller, params['id'] ?? '')
-    requireOwner(caller, source, kind)
+    requireOwn(caller, source, `${kind}s:update`)
+    await requireNoMask(caller, input.definition)
     const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
     references.requireFit(source.tenant_id)
     try {
       const row = await prisma.$transaction(async (tx) => {
+        await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
         await audit.record(inPrisma(tx), { resource_id: source.id, tenant_id: source.tenant_id, details })
         return tx.sourceVersion.create({
@@ -144,6 +170,39 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
       if (!isUniqueViolation(error)) throw error
       throw conflict(`${what} has a version ${input.version} already, and a published version never changes`)
     }
+  }
+
+  const update = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
+    const change = body as Static<typeof ChangeSource>
+    const found = await find(caller, params['id'] ?? '')
+    requireOwn(caller, found, `${kind}s:update`)
+    const { id, tenant_id } = found
+    const source = await orTaken(taken(change.name ?? found.name), () =>
+      prisma.$transaction(async (tx) => {
+        await lockRecord(tx, 'sources', id)
+        const old = await tx.source.findFirst({ where: { id } })
+        if (old === null) throw notFound(what)
+        const data = given(change, ['name', 'description'])
+        await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
+        return tx.source.update({ where: { id }, data, include: withVersions })
+      }),
+    )
+    return { status: 200, body: record(kind, source) }
+  }
+
+  const remove = async ({ caller, params, audit }: SourceCall): Promise<Answer> => {
+    const source = await find(caller, params['id'] ?? '')
+    requireOwn(caller, source, `${kind}s:delete`)
+    const { id, name, tenant_id } = source
+    await prisma.$transaction(async (tx) => {
+      await lockComposition(tx, 'delete')
+      await lockRecord(tx, 'sources', id)
+      await requireUnused(tx, kind, id)
+      const { count } = await tx.source.deleteMany({ where: { id } })
+      if (count === 0) throw notFound(what)
+      await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+    })
+    return { status: 204 }
   }
 
   const getVersion = async ({ caller, params }: SourceCall): Promise<Answer> => {
@@ -163,6 +222,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
         body: record(kind, await find(caller, params['id'] ?? '')),
       }),
     },
+    update: { handle: update },
+    delete: { handle: remove },
     createVersion: { handle: createVersion, check: definitionRules(kind) },
     listVersions: {
       async handle({ caller, params, query }: SourceCall<{ search?: string; page?: string; limit?: string }>) {
@@ -179,12 +240,6 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
 
 type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller' | 'audit'> & {
   query: Query
-}
-
-/** Records that are shared by all tenants can be read and used by a tenant, not changed. */
-function requireOwner(caller: CallingUser, source: SourceRow, kind: SourceType): void {
-  if (caller.tenant_id !== null && source.tenant_id === null)
-    throw insufficientPermissions(`${kind}s:update for shared records`)
 }
 
 function listItem(kind: SourceType, row: SourceRow) {

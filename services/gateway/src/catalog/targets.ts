@@ -1,19 +1,20 @@
-import type { CreateTarget, Static } from '@slipway/contracts'
+import type { ChangeTarget, CreateTarget, Static } from '@slipway/contracts'
 import { enqueue, eventMessage, type Prisma } from '@slipway/database'
-import { conflict, encodeSqid, notFound } from '@slipway/domain'
+import { encodeSqid, notFound, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { isUniqueViolation } from '../http/problem-of.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { shownConnection, storedConnection } from './connection.ts'
+import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
+import { isSameHost, replacedConnection, shownConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { targetSightings } from './target-sightings.ts'
+import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { sealVariables, shownVariables } from './variables.ts'
+import { givenVariables, openVariables, sealVariables, shownVariables, variableChanges } from './variables.ts'
 
 const withTags = {
   tags: { orderBy: [{ key: 'asc' }, { value: 'asc' }], select: { key: true, value: true } },
@@ -24,7 +25,7 @@ export function targetHandlers({
   database,
   keys,
   outboxChanged,
-}: Dependencies): HandlersOf<'listTargets' | 'createTarget' | 'getTarget'> {
+}: Dependencies): HandlersOf<'listTargets' | 'createTarget' | 'getTarget' | 'updateTarget' | 'deleteTarget'> {
   const { prisma } = database
 
   async function shown(viewer: Viewer, rows: TargetRow[]) {
@@ -45,6 +46,14 @@ export function targetHandlers({
         ...{ enabled, created_at, updated_at },
       }
     })
+  }
+
+  async function find(viewer: Viewer, id: string): Promise<TargetRow> {
+    const key = recordKey('target', id)
+    const where = { ...key, AND: visible(viewer) }
+    const target = key && (await prisma.target.findFirst({ where, include: withTags }))
+    if (target === null) throw notFound('The target')
+    return target
   }
 
   return {
@@ -73,8 +82,7 @@ export function targetHandlers({
         const tenant_id = references.tenantFor(caller)
         references.requireFit(tenant_id)
         const id = uuidv7()
-        // A tag that is given twice counts once.
-        const tags = new Map((body.tags ?? []).map(({ key, value }) => [JSON.stringify([key, value]), { key, value }]))
+        const variables = await givenVariables(database, caller, body.variables ?? {})
         const data = {
           id,
           tenant_id,
@@ -82,35 +90,135 @@ export function targetHandlers({
           name: body.name,
           description: body.description ?? null,
           ...storedConnection(keys, id, body.connection),
-          variables_sealed: sealVariables(keys, 'target', id, body.variables),
+          variables_sealed: sealVariables(keys, 'target', id, variables),
           enabled: body.enabled ?? true,
-          tags: { create: [...tags.values()] },
+          tags: { create: distinct(body.tags ?? []) },
         }
-        try {
-          const target = await prisma.$transaction(async (tx) => {
+        const target = await orTaken(taken(body.name), () =>
+          prisma.$transaction(async (tx) => {
             await enqueue(inPrisma(tx), [eventMessage('target.created', { target_id: id, tenant_id })])
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name: body.name } })
             return tx.target.create({ data, include: withTags })
-          })
-          outboxChanged()
-          const [record] = await shown(caller, [target])
-          return { status: 201, body: record }
-        } catch (error) {
-          if (!isUniqueViolation(error)) throw error
-          throw conflict(`There is already a target named "${body.name}"`)
-        }
+          }),
+        )
+        outboxChanged()
+        const [record] = await shown(caller, [target])
+        return { status: 201, body: record }
       },
     },
 
     getTarget: {
       async handle({ caller, params }) {
-        const key = recordKey('target', params['id'] ?? '')
-        const where = { ...key, AND: visible(caller) }
-        const target = key && (await prisma.target.findFirst({ where, include: withTags }))
-        if (target === null) throw notFound('The target')
+        const [record] = await shown(caller, [await find(caller, params['id'] ?? '')])
+        return { status: 200, body: record }
+      },
+    },
+
+    updateTarget: {
+      check: ({ variables }) => valueProblems(variables, 'variables'),
+      async handle(call) {
+        const { caller } = call
+        const body = call.body as Static<typeof ChangeTarget>
+        const { id, ...found } = await find(caller, call.params['id'] ?? '')
+        requireOwn(caller, found, 'targets:update')
+        const references = await References.resolve(
+          database,
+          caller,
+          fieldReferences(body, { tenant_id: 'tenant', environment_id: 'environment' }),
+        )
+        const target = await orTaken(taken(body.name ?? found.name), () =>
+          prisma.$transaction(async (tx) => {
+            await lockRecord(tx, 'targets', id)
+            const old = await tx.target.findFirst({ where: { id }, include: withTags })
+            if (old === null) throw notFound('The target')
+            const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
+            const environment_id =
+              body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
+            const fields = { ...given(body, ['name', 'description', 'enabled']), tenant_id, environment_id }
+            if (tenant_id !== old.tenant_id) await requireUnused(tx, 'target', id)
+            await requireFittingEnvironment(
+              tx,
+              fields,
+              body.environment_id === undefined ? '/tenant_id' : '/environment_id',
+            )
+            const details: Record<string, unknown> = { changes: changesOf(old, fields) }
+            const data: Prisma.TargetUncheckedUpdateInput = fields
+            if (body.tags !== undefined) {
+              const tags = distinct(body.tags)
+              data.tags = { deleteMany: {}, create: tags }
+              details['tags'] = { from: old.tags, to: tags }
+            }
+            if (body.variables !== undefined) {
+              const before = openVariables(keys, 'target', old)
+              const variables = await givenVariables(database, caller, body.variables, before)
+              data.variables_sealed = sealVariables(keys, 'target', id, variables)
+              details['variables'] = variableChanges(before, variables)
+            }
+            if (body.connection !== undefined) {
+              const columns = replacedConnection(keys, id, body.connection, old)
+              if (!isSameHost(old.connection, columns.connection)) await forgetHost(tx, id)
+              Object.assign(data, columns)
+              details['connection'] = {
+                ...changesOf({ connection: old.connection }, { connection: columns.connection }),
+                secrets_changed: columns.connection_secrets !== old.connection_secrets,
+              }
+            }
+            await enqueue(inPrisma(tx), [eventMessage('target.updated', { target_id: id, tenant_id })])
+            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
+            return tx.target.update({ where: { id }, data, include: withTags })
+          }),
+        )
+        outboxChanged()
         const [record] = await shown(caller, [target])
         return { status: 200, body: record }
       },
     },
+
+    deleteTarget: {
+      async handle({ caller, params, audit }) {
+        const target = await find(caller, params['id'] ?? '')
+        requireOwn(caller, target, 'targets:delete')
+        const { id, name, tenant_id } = target
+        await prisma.$transaction(async (tx) => {
+          await lockRecord(tx, 'targets', id)
+          await requireUnused(tx, 'target', id)
+          const { count } = await tx.target.deleteMany({ where: { id } })
+          if (count === 0) throw notFound('The target')
+          await tx.targetFact.deleteMany({ where: { target_id: id } })
+          await enqueue(inPrisma(tx), [eventMessage('target.deleted', { target_id: id, tenant_id })])
+          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+        })
+        outboxChanged()
+        return { status: 204 }
+      },
+    },
   }
+}
+
+const taken = (name: string) => `There is already a target named "${name}"`
+
+/** A tag that is given twice counts once. */
+function distinct(tags: { key: string; value: string }[]): { key: string; value: string }[] {
+  return [...new Map(tags.map(({ key, value }) => [JSON.stringify([key, value]), { key, value }])).values()]
+}
+
+/** The environment of a target is shared or of the target's tenant. */
+async function requireFittingEnvironment(
+  tx: Prisma.TransactionClient,
+  { tenant_id, environment_id }: { tenant_id: string | null; environment_id: string | null },
+  path: string,
+): Promise<void> {
+  if (environment_id === null) return
+  const environment = await tx.environment.findFirst({ where: { id: environment_id } })
+  if (environment === null || environment.tenant_id === null || environment.tenant_id === tenant_id) return
+  throw validationProblem([{ path, message: 'the environment belongs to another tenant than the target' }])
+}
+
+/**
+ * The target is another machine now: the key that the old one showed, and when it was seen, say nothing of it. While a
+ * run still reaches the old one, it would be learned anew.
+ */
+async function forgetHost(tx: Prisma.TransactionClient, targetId: string): Promise<void> {
+  await requireUnused(tx, 'target', targetId)
+  await tx.targetFact.deleteMany({ where: { target_id: targetId } })
 }

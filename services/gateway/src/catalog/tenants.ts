@@ -1,15 +1,17 @@
-import type { CreateTenant, Static } from '@slipway/contracts'
-import { conflict, encodeSqid, notFound } from '@slipway/domain'
+import type { ChangeTenant, CreateTenant, Static } from '@slipway/contracts'
+import type { Prisma } from '@slipway/database'
+import { encodeSqid, notFound, Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { isUniqueViolation } from '../http/problem-of.ts'
 import { type Viewer, visibleTenants } from '../tenancy/visibility.ts'
+import { changesOf, given, lockRecord, orTaken } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
+import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { sealVariables, shownVariables } from './variables.ts'
+import { givenVariables, openVariables, sealVariables, shownVariables, variableChanges } from './variables.ts'
 
 interface TenantRow {
   id: string
@@ -25,7 +27,7 @@ interface TenantRow {
 export function tenantHandlers({
   database,
   keys,
-}: Dependencies): HandlersOf<'listTenants' | 'createTenant' | 'getTenant'> {
+}: Dependencies): HandlersOf<'listTenants' | 'createTenant' | 'getTenant' | 'updateTenant' | 'deleteTenant'> {
   const { prisma } = database
 
   async function shown(viewer: Viewer, rows: TenantRow[]) {
@@ -35,6 +37,13 @@ export function tenantHandlers({
       const sqid = encodeSqid('tenant', number)
       return { id, sqid, name, slug, description, variables: variablesOf(row), created_at, updated_at }
     })
+  }
+
+  async function find(viewer: Viewer, id: string): Promise<TenantRow> {
+    const key = recordKey('tenant', id)
+    const tenant = key && (await prisma.tenant.findFirst({ where: { ...key, AND: visibleTenants(viewer) } }))
+    if (tenant === null) throw notFound('The tenant')
+    return tenant
   }
 
   /** The slug of a name, with the first number behind it that makes it free. */
@@ -65,39 +74,87 @@ export function tenantHandlers({
         const { caller } = call
         const body = call.body as Static<typeof CreateTenant>
         const id = uuidv7()
+        const variables = await givenVariables(database, caller, body.variables ?? {})
         const data = {
           id,
           name: body.name,
           slug: body.slug ?? (await freeSlug(body.name)),
           description: body.description ?? null,
-          variables_sealed: sealVariables(keys, 'tenant', id, body.variables),
+          variables_sealed: sealVariables(keys, 'tenant', id, variables),
         }
-        try {
-          const tenant = await prisma.$transaction(async (tx) => {
+        const tenant = await orTaken(taken(data), () =>
+          prisma.$transaction(async (tx) => {
             const { name, slug } = data
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details: { name, slug } })
             return tx.tenant.create({ data })
-          })
-          const [record] = await shown(caller, [tenant])
-          return { status: 201, body: record }
-        } catch (error) {
-          if (!isUniqueViolation(error)) throw error
-          throw conflict(`There is already a tenant named "${data.name}" or with the slug "${data.slug}"`)
-        }
+          }),
+        )
+        const [record] = await shown(caller, [tenant])
+        return { status: 201, body: record }
       },
     },
 
     getTenant: {
       async handle({ caller, params }) {
-        const key = recordKey('tenant', params['id'] ?? '')
-        const tenant = key && (await prisma.tenant.findFirst({ where: { ...key, AND: visibleTenants(caller) } }))
-        if (tenant === null) throw notFound('The tenant')
+        const [record] = await shown(caller, [await find(caller, params['id'] ?? '')])
+        return { status: 200, body: record }
+      },
+    },
+
+    updateTenant: {
+      check: ({ variables }) => valueProblems(variables, 'variables'),
+      async handle(call) {
+        const { caller } = call
+        const body = call.body as Static<typeof ChangeTenant>
+        const { id, ...found } = await find(caller, call.params['id'] ?? '')
+        requireOutside(caller)
+        const tenant = await orTaken(taken({ ...found, ...body }), () =>
+          prisma.$transaction(async (tx) => {
+            await lockRecord(tx, 'tenants', id)
+            const old = await tx.tenant.findFirst({ where: { id } })
+            if (old === null) throw notFound('The tenant')
+            const fields = given(body, ['name', 'slug', 'description'])
+            const details: Record<string, unknown> = { changes: changesOf(old, fields) }
+            const data: Prisma.TenantUncheckedUpdateInput = fields
+            if (body.variables !== undefined) {
+              const before = openVariables(keys, 'tenant', old)
+              const variables = await givenVariables(database, caller, body.variables, before)
+              data.variables_sealed = sealVariables(keys, 'tenant', id, variables)
+              details['variables'] = variableChanges(before, variables)
+            }
+            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details })
+            return tx.tenant.update({ where: { id }, data })
+          }),
+        )
         const [record] = await shown(caller, [tenant])
         return { status: 200, body: record }
       },
     },
+
+    deleteTenant: {
+      async handle({ caller, params, audit }) {
+        const { id, name } = await find(caller, params['id'] ?? '')
+        requireOutside(caller)
+        await prisma.$transaction(async (tx) => {
+          await lockRecord(tx, 'tenants', id)
+          await requireUnused(tx, 'tenant', id)
+          const { count } = await tx.tenant.deleteMany({ where: { id } })
+          if (count === 0) throw notFound('The tenant')
+          await audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details: { name } })
+        })
+        return { status: 204 }
+      },
+    },
   }
 }
+
+/** Tenants are administered from outside of any; that another one exists is told to nobody. */
+function requireOutside({ tenant_id }: Viewer): void {
+  if (tenant_id !== null) throw new Problem('FORBIDDEN', 'Only users who are bound to no tenant may do this')
+}
+
+const taken = ({ name, slug }: { name: string; slug: string }) =>
+  `There is already a tenant named "${name}" or with the slug "${slug}"`
 
 const MAX_SLUG_LENGTH = 240
 

@@ -1,5 +1,5 @@
 import type { Queryable } from '@slipway/database'
-import { mask, type VariableValues } from '@slipway/domain'
+import { MASK, mapValues, mask, pointer, type VariableValues, validationProblem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
 
@@ -18,6 +18,45 @@ export function sealVariables(
   return keys.seal(JSON.stringify(values), identity(owner, id))
 }
 
+export function openVariables(keys: KeyRing, owner: Owner, { id, variables_sealed }: SealedRecord): VariableValues {
+  return variables_sealed === null
+    ? {}
+    : (JSON.parse(keys.openText(variables_sealed, identity(owner, id))) as VariableValues)
+}
+
+/**
+ * The values that are to be kept where these are given and `old` were there: a value that comes back as answers show it
+ * stays what it was.
+ * @throws Problem VALIDATION_ERROR for one that was not there
+ */
+export async function givenVariables(
+  db: Queryable,
+  viewer: Viewer,
+  values: VariableValues,
+  old: VariableValues = {},
+): Promise<VariableValues> {
+  const masked = Object.keys(values).filter((name) => values[name] === MASK)
+  if (masked.length === 0) return values
+  const sensitive = new Set(await sensitiveNames(db, viewer))
+  const hidden = masked.filter((name) => sensitive.has(name))
+  const unknown = hidden.filter((name) => !Object.hasOwn(old, name))
+  if (unknown.length > 0) {
+    const message = `must be the value itself: ${MASK} is only how answers show it`
+    throw validationProblem(unknown.map((name) => ({ path: pointer('variables', name), message })))
+  }
+  const kept = new Set(hidden)
+  return mapValues(values, (name, value) => (kept.has(name) ? old[name] : value))
+}
+
+/** What a change does to variables, for the audit log: names alone, as any value may be a secret. */
+export function variableChanges(old: VariableValues, values: VariableValues): { set: string[]; removed: string[] } {
+  const same = (name: string) => Object.hasOwn(old, name) && JSON.stringify(old[name]) === JSON.stringify(values[name])
+  return {
+    set: Object.keys(values).filter((name) => !same(name)),
+    removed: Object.keys(old).filter((name) => !Object.hasOwn(values, name)),
+  }
+}
+
 export interface SealedRecord {
   id: string
   variables_sealed: string | null
@@ -31,10 +70,7 @@ export async function shownVariables(
 ): Promise<(record: SealedRecord) => VariableValues> {
   const hasAny = records.some(({ variables_sealed }) => variables_sealed !== null)
   const sensitive = hasAny ? await sensitiveNames(db, viewer) : []
-  return ({ id, variables_sealed }) => {
-    if (variables_sealed === null) return {}
-    return mask(JSON.parse(keys.openText(variables_sealed, identity(owner, id))) as VariableValues, sensitive)
-  }
+  return (record) => mask(openVariables(keys, owner, record), sensitive)
 }
 
 /** Every name that some source which the viewer sees declares sensitive. */

@@ -2,8 +2,8 @@ import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts
 import { insufficientPermissions, Problem } from '@slipway/domain'
 import type { CallingUser } from './calling-user.ts'
 
-/** Tenants are administered from outside of any. */
-const NOT_FOR_TENANTS = new Set<OperationId>(['createTenant'])
+/** Tenants, and roles, which all tenants share, are administered from outside of any. */
+const NOT_FOR_TENANTS = new Set<OperationId>(['createTenant', 'createRole', 'updateRole', 'deleteRole'])
 
 /** @throws Problem INSUFFICIENT_PERMISSIONS or FORBIDDEN when the caller may not make this call */
 export function permit(caller: CallingUser, id: OperationId): void {

@@ -33,3 +33,8 @@ export function visibleSql(alias: string, parameter: number): string {
 export function ownSql(alias: string, parameter: number): string {
   return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid)`
 }
+
+/** The same for users, whom nobody shares: those of no tenant are hidden from whoever is bound to one. */
+export function visibleUsersSql(alias: string, parameter: number): string {
+  return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid)`
+}

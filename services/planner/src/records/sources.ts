@@ -2,6 +2,7 @@ import type { Queryable } from '@slipway/database'
 import {
   type ActionDefinition,
   type CatalogRecord,
+  type DefinitionSecrets,
   resolveVersion,
   type SequenceDefinition,
   type SolutionDefinition,
@@ -10,6 +11,7 @@ import {
   type SourceType,
   type VariableDefinition,
   type VariableValues,
+  withEntryValues,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { type References, references } from './ids.ts'
@@ -129,9 +131,9 @@ async function loadDefinitions(
   )
   return new Map(
     rows.map(({ id, version, definition, secrets }) => {
-      const defaults =
-        secrets === null ? {} : (JSON.parse(keyRing.openText(secrets, `source:${id}:${version}`)) as VariableValues)
-      return [`${id} ${version}`, withDefaults(definition, defaults)]
+      const opened =
+        secrets === null ? {} : (JSON.parse(keyRing.openText(secrets, `source:${id}:${version}`)) as DefinitionSecrets)
+      return [`${id} ${version}`, withEntryValues(withDefaults(definition, opened), opened)]
     }),
   )
 }

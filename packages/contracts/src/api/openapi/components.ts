@@ -1,5 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
 import { Tag, Variables } from '../../schema.ts'
+import * as administration from '../administration.ts'
+import * as audit from '../audit.ts'
 import * as auth from '../auth.ts'
 import * as catalog from '../catalog.ts'
 import { Message, PageMeta } from '../common.ts'
@@ -14,6 +16,8 @@ const NAMED: Record<string, unknown> = {
   Tag,
   Variables,
   ...auth,
+  ...administration,
+  ...audit,
   ...catalog,
   ...deployments,
 }

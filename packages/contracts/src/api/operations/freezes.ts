@@ -24,4 +24,23 @@ export const freezeOperations = {
     access: 'freezes:read',
     responses: { 200: catalog.Freeze },
   }),
+  updateFreeze: op({
+    method: 'PATCH',
+    path: '/deployment-freezes/{id}',
+    audit: 'freeze.update',
+    summary: 'Change a freeze',
+    tag: 'freezes',
+    access: 'freezes:update',
+    body: catalog.ChangeFreeze,
+    responses: { 200: catalog.Freeze },
+  }),
+  deleteFreeze: op({
+    method: 'DELETE',
+    path: '/deployment-freezes/{id}',
+    audit: 'freeze.delete',
+    summary: 'Delete a freeze; what it holds back goes on',
+    tag: 'freezes',
+    access: 'freezes:delete',
+    responses: { 204: null },
+  }),
 } as const

@@ -8,7 +8,7 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
   createVersion: TSchema,
 ) => {
   const tag = `${kind}s` as const
-  const access = <const A extends 'read' | 'create' | 'update'>(a: A) => `${kind}s:${a}` as const
+  const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
     list: list({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, catalog.SourceListItem),
     create: op({
@@ -28,6 +28,25 @@ const sources = <const K extends 'action' | 'sequence' | 'solution'>(
       tag,
       access: access('read'),
       responses: { 200: catalog.Source },
+    }),
+    update: op({
+      method: 'PATCH',
+      path: `/${tag}/{id}`,
+      audit: `${kind}.update` as const,
+      summary: `Change name or description of ${kind === 'action' ? 'an' : 'a'} ${kind}`,
+      tag,
+      access: access('update'),
+      body: catalog.ChangeSource,
+      responses: { 200: catalog.Source },
+    }),
+    delete: op({
+      method: 'DELETE',
+      path: `/${tag}/{id}`,
+      audit: `${kind}.delete` as const,
+      summary: `Delete ${kind === 'action' ? 'an' : 'a'} ${kind} that nothing uses, with all its versions`,
+      tag,
+      access: access('delete'),
+      responses: { 204: null },
     }),
     createVersion: op({
       method: 'POST',
@@ -62,18 +81,24 @@ export const sourceOperations = {
   listActions: actions.list,
   createAction: actions.create,
   getAction: actions.get,
+  updateAction: actions.update,
+  deleteAction: actions.delete,
   createActionVersion: actions.createVersion,
   listActionVersions: actions.listVersions,
   getActionVersion: actions.getVersion,
   listSequences: sequences.list,
   createSequence: sequences.create,
   getSequence: sequences.get,
+  updateSequence: sequences.update,
+  deleteSequence: sequences.delete,
   createSequenceVersion: sequences.createVersion,
   listSequenceVersions: sequences.listVersions,
   getSequenceVersion: sequences.getVersion,
   listSolutions: solutions.list,
   createSolution: solutions.create,
   getSolution: solutions.get,
+  updateSolution: solutions.update,
+  deleteSolution: solutions.delete,
   createSolutionVersion: solutions.createVersion,
   listSolutionVersions: solutions.listVersions,
   getSolutionVersion: solutions.getVersion,

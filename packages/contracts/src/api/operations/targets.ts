@@ -2,9 +2,12 @@ import type { TSchema } from '@sinclair/typebox'
 import * as catalog from '../catalog.ts'
 import { list, op } from './operation.ts'
 
-const records = <const R extends 'target' | 'environment' | 'tenant'>(kind: R, record: TSchema, create: TSchema) => {
+const records = <const R extends 'target' | 'environment' | 'tenant'>(
+  kind: R,
+  { record, create, change }: Record<'record' | 'create' | 'change', TSchema>,
+) => {
   const tag = `${kind}s` as const
-  const access = <const A extends 'read' | 'create'>(a: A) => `${kind}s:${a}` as const
+  const access = <const A extends 'read' | 'create' | 'update' | 'delete'>(a: A) => `${kind}s:${a}` as const
   return {
     list: list({ path: `/${tag}`, summary: `List ${tag}`, tag, access: access('read') }, record),
     create: op({
@@ -25,23 +28,60 @@ const records = <const R extends 'target' | 'environment' | 'tenant'>(kind: R, r
       access: access('read'),
       responses: { 200: record },
     }),
+    update: op({
+      method: 'PATCH',
+      path: `/${tag}/{id}`,
+      audit: `${kind}.update` as const,
+      summary: `Change ${kind === 'environment' ? 'an' : 'a'} ${kind}`,
+      tag,
+      access: access('update'),
+      body: change,
+      responses: { 200: record },
+    }),
+    delete: op({
+      method: 'DELETE',
+      path: `/${tag}/{id}`,
+      audit: `${kind}.delete` as const,
+      summary: `Delete ${kind === 'environment' ? 'an' : 'a'} ${kind} that ${kind === 'target' ? 'no run uses' : 'no record carries'}`,
+      tag,
+      access: access('delete'),
+      responses: { 204: null },
+    }),
   }
 }
 
-const targets = records('target', catalog.Target, catalog.CreateTarget)
-const environments = records('environment', catalog.Environment, catalog.CreateEnvironment)
-const tenants = records('tenant', catalog.Tenant, catalog.CreateTenant)
+const targets = records('target', {
+  record: catalog.Target,
+  create: catalog.CreateTarget,
+  change: catalog.ChangeTarget,
+})
+const environments = records('environment', {
+  record: catalog.Environment,
+  create: catalog.CreateEnvironment,
+  change: catalog.ChangeEnvironment,
+})
+const tenants = records('tenant', {
+  record: catalog.Tenant,
+  create: catalog.CreateTenant,
+  change: catalog.ChangeTenant,
+})
 
 export const targetOperations = {
   listTargets: targets.list,
   createTarget: targets.create,
   getTarget: targets.get,
+  updateTarget: targets.update,
+  deleteTarget: targets.delete,
   listEnvironments: environments.list,
   createEnvironment: environments.create,
   getEnvironment: environments.get,
+  updateEnvironment: environments.update,
+  deleteEnvironment: environments.delete,
   listTenants: tenants.list,
   createTenant: tenants.create,
   getTenant: tenants.get,
+  updateTenant: tenants.update,
+  deleteTenant: tenants.delete,
   listTags: list(
     { path: '/tags', summary: 'Tags in use on targets', tag: 'targets', access: 'tags:read' },
     catalog.TagRecord,

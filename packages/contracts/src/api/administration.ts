@@ -1,0 +1,55 @@
+import { Type } from '@sinclair/typebox'
+import { Description, Id, literals, Name, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
+import { NewPassword, User } from './auth.ts'
+import { PERMISSIONS } from './permissions.ts'
+
+export const USER_STATUSES = ['active', 'suspended'] as const
+
+/** A user as administrators see them. */
+export const UserRecord = Strict({ ...User.properties, tenant_id: Nullable(Uuid) })
+
+export const CreateUser = Strict({
+  email: Type.String({ format: 'email', maxLength: 320, description: 'Compares without regard to case' }),
+  username: Name,
+  display_name: Type.Optional(Nullable(Name)),
+  password: withOptions(NewPassword, { writeOnly: true }),
+  roles: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
+    maxItems: 100,
+    uniqueItems: true,
+    description: 'Names of roles. None can be granted that has a permission which the caller lacks.',
+  }),
+  tenant_id: Type.Optional(Nullable(Id('tenant'))),
+  status: Type.Optional(literals(USER_STATUSES, { description: 'A suspended user can do nothing, from now on' })),
+})
+
+export const ChangeUser = Type.Partial(CreateUser, {
+  additionalProperties: false,
+  description:
+    'A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. ' +
+    'One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409); ' +
+    'password and e-mail of a user who may do more than the caller cannot be changed (403).',
+})
+
+export const Role = Strict({
+  id: Uuid,
+  name: Type.String(),
+  description: Nullable(Type.String()),
+  permissions: Type.Array(Type.String()),
+  built_in: Type.Boolean(),
+  created_at: Timestamp,
+  updated_at: Timestamp,
+})
+
+export const CreateRole = Strict({
+  name: Name,
+  description: Type.Optional(Nullable(Description)),
+  permissions: Type.Array(literals(PERMISSIONS), {
+    uniqueItems: true,
+    description: 'None that the caller lacks can be given',
+  }),
+})
+
+export const ChangeRole = Type.Partial(CreateRole, {
+  additionalProperties: false,
+  description: 'Counts at once for all who have the role. Built-in roles cannot be changed (409).',
+})

@@ -1,0 +1,8 @@
+import type { Dependencies } from '../dependencies.ts'
+import { roleHandlers } from './roles.ts'
+import { userHandlers } from './users.ts'
+
+export const administrationHandlers = (dependencies: Dependencies) => ({
+  ...userHandlers(dependencies),
+  ...roleHandlers(dependencies),
+})

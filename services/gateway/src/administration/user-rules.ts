@@ -1,0 +1,85 @@
+import { ADMIN_ROLE } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import { conflict, Problem, validationProblem } from '@slipway/domain'
+import type { CallingUser } from '../identity/calling-user.ts'
+import type { UserRecord } from './user-records.ts'
+
+export interface GrantedRole {
+  id: string
+  name: string
+  permissions: string[]
+}
+
+/**
+ * The roles of these names, held until the transaction ends.
+ * @throws Problem VALIDATION_ERROR with every name that is none
+ */
+export async function rolesNamed(tx: Queryable, names: readonly string[]): Promise<GrantedRole[]> {
+  const { rows } = await tx.query<GrantedRole>(
+    'SELECT id, name, permissions FROM roles WHERE name = ANY($1::text[]) ORDER BY id FOR SHARE',
+    [names],
+  )
+  const known = new Set(rows.map(({ name }) => name))
+  const errors = names.flatMap((name, index) =>
+    known.has(name) ? [] : [{ path: `/roles/${index}`, message: 'is not the name of a role' }],
+  )
+  if (errors.length > 0) throw validationProblem(errors)
+  return rows
+}
+
+/**
+ * Nobody gives away what they may not do themselves: neither as a role nor in one.
+ * @throws Problem INSUFFICIENT_PERMISSIONS
+ */
+export function requireMayGive(caller: CallingUser, permissions: Iterable<string>): void {
+  const lacking = [...new Set(permissions)].filter((permission) => !caller.permissions.includes(permission)).sort()
+  if (lacking.length === 0) return
+  throw new Problem('INSUFFICIENT_PERMISSIONS', `You cannot give permissions that you lack: ${lacking.join(', ')}`)
+}
+
+/**
+ * Whoever sets the password or the address of a user can act as that user.
+ * @throws Problem INSUFFICIENT_PERMISSIONS
+ */
+export function requireMayActAs(caller: CallingUser, user: UserRecord): void {
+  if (user.permissions.every((permission) => caller.permissions.includes(permission))) return
+  throw new Problem(
+    'INSUFFICIENT_PERMISSIONS',
+    'This user may do more than you: you cannot set their password or e-mail',
+  )
+}
+
+/** What would become of a user. */
+export interface Standing {
+  status: string
+  roles: readonly string[]
+  tenant_id: string | null
+}
+
+/** @throws Problem CONFLICT where callers take something from themselves */
+export function requireNotFromOneself(caller: CallingUser, user: UserRecord, after: Standing | null): void {
+  if (user.id !== caller.user_id) return
+  if (after === null) throw conflict('You cannot delete yourself: let another administrator do it')
+  const loses = user.roles.some((role) => !after.roles.includes(role))
+  if (!loses && after.status === user.status && after.tenant_id === user.tenant_id) return
+  throw conflict('You cannot suspend yourself, move yourself to another tenant or drop your own roles')
+}
+
+const administers = ({ status, roles, tenant_id }: Standing) =>
+  status === 'active' && tenant_id === null && roles.includes(ADMIN_ROLE)
+
+/**
+ * Somebody must be left who can administer everything: an active administrator who is bound to no tenant. Of two who
+ * would be the last of each other's, the lock lets one go first, and the other then sees it.
+ * @throws Problem CONFLICT
+ */
+export async function requireAnotherAdmin(tx: Queryable, user: UserRecord, after: Standing | null): Promise<void> {
+  if (!administers(user) || (after !== null && administers(after))) return
+  await tx.query(`SELECT pg_advisory_xact_lock(hashtext('slipway.last_admin'))`)
+  const { rowCount } = await tx.query(
+    `SELECT FROM users u JOIN user_roles ur ON ur.user_id = u.id JOIN roles r ON r.id = ur.role_id
+     WHERE r.name = $1 AND u.status = 'active' AND u.tenant_id IS NULL AND u.id <> $2 LIMIT 1`,
+    [ADMIN_ROLE, user.id],
+  )
+  if (rowCount === 0) throw conflict('This is the last active administrator who is bound to no tenant')
+}
