@@ -262,11 +262,10 @@ describe('pending.cancel', () => {
       ),
     )
     await drainAll()
+    const hasWon = await Promise.all(cancelled)
     for (const [index, id] of ids.entries()) {
       const { status, deployment_id } = await pending(id)
-      expect([status, deployment_id === null]).toEqual(
-        (await cancelled[index]) ? ['cancelled', true] : ['dispatched', false],
-      )
+      expect([status, deployment_id === null]).toEqual(hasWon[index] ? ['cancelled', true] : ['dispatched', false])
     }
   })
 })

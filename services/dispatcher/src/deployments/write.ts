@@ -30,9 +30,6 @@ export async function writeStarted(tx: Queryable, starting: readonly Starting[])
 }
 
 async function insertDeployments(tx: Queryable, starting: readonly Starting[]): Promise<void> {
-  // Postgres takes every list for 1,000 elements, and for so many rows it would compile the statement: that takes longer
-  // than to run it.
-  await tx.query('SET LOCAL jit = off')
   await tx.query(
     `WITH input AS (
        SELECT i.id, i.request_id, i.instance_name, p.id IS NOT NULL AS was_queued,
