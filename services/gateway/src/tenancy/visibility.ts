@@ -29,12 +29,7 @@ export function visibleSql(alias: string, parameter: number): string {
   return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid OR ${alias}.tenant_id IS NULL)`
 }
 
-/** The same for what is never shared: deployments, and requests that wait. Those of no tenant are for callers of none. */
+/** The same for what is never shared: deployments, requests that wait, and users. Those of no tenant are for callers of none. */
 export function ownSql(alias: string, parameter: number): string {
-  return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid)`
-}
-
-/** The same for users, whom nobody shares: those of no tenant are hidden from whoever is bound to one. */
-export function visibleUsersSql(alias: string, parameter: number): string {
   return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid)`
 }
