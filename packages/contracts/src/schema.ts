@@ -27,6 +27,9 @@ export const VersionRequirement = Type.String({ format: 'version-requirement', m
 /** Names of variables become environment variables, so they are letters, digits and underscores. */
 export const VARIABLE_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$'
 
+/** Text that says something. */
+export const NOT_BLANK = '\\S'
+
 /** Values by variable name; whether a value fits its definition is known only when the plan is made. */
 export const Variables = Type.Record(Type.String({ pattern: VARIABLE_NAME }), Type.Unknown(), {
   additionalProperties: false,

@@ -1,7 +1,7 @@
 import { decodeSqid, isUuid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
 import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
-import { ID_KINDS, type TSchema } from './schema.ts'
+import { ID_KINDS, NOT_BLANK, type TSchema, VARIABLE_NAME } from './schema.ts'
 
 const addFormats = (formatsModule as unknown as { default?: typeof formatsModule }).default ?? formatsModule
 
@@ -13,7 +13,14 @@ export interface SchemaProblem {
   missing?: string
 }
 
-const ajv = new Ajv({ allErrors: true, strict: true, strictTypes: false, strictTuples: false, allowUnionTypes: true })
+const ajv = new Ajv({
+  allErrors: true,
+  verbose: true,
+  strict: true,
+  strictTypes: false,
+  strictTuples: false,
+  allowUnionTypes: true,
+})
 ;(addFormats as unknown as (a: Ajv, formats: string[]) => void)(ajv, ['date-time', 'email', 'uri'])
 ajv.addFormat('uuid', isUuid)
 ajv.addFormat('name', (text: string) => nameProblems(text).length === 0)
@@ -23,6 +30,8 @@ for (const kind of ID_KINDS) {
   ajv.addFormat(`id-${kind}`, (text: string) => isUuid(text) || decodeSqid(kind, text) !== null)
 }
 
+const article = (noun: string) => (/^[aeiou]/.test(noun) ? 'an' : 'a')
+
 const FORMAT_MESSAGES: Record<string, string> = {
   uuid: 'must be a UUID',
   name: 'must be 1 to 255 characters without blanks at its ends and without control characters',
@@ -30,7 +39,9 @@ const FORMAT_MESSAGES: Record<string, string> = {
   'version-requirement': 'must be a version range as npm writes them, for example ^1.2.0',
   'date-time': 'must be an ISO 8601 timestamp with a zone, for example 2026-01-31T09:00:00Z',
   email: 'must be an e-mail address',
-  ...Object.fromEntries(ID_KINDS.map((kind) => [`id-${kind}`, `must be the id of a ${kind} (a UUID or a SqId)`])),
+  ...Object.fromEntries(
+    ID_KINDS.map((kind) => [`id-${kind}`, `must be the id of ${article(kind)} ${kind} (a UUID or a SqId)`]),
+  ),
 }
 
 const escapePointer = (key: string) => key.replaceAll('~', '~0').replaceAll('/', '~1')
@@ -46,7 +57,9 @@ function describe(error: ErrorObject): SchemaProblem | null {
     case 'additionalProperties':
       return {
         path: `${at}/${escapePointer(String(error.params['additionalProperty']))}`,
-        message: 'is not a known field',
+        message: Object.keys(error.parentSchema?.['patternProperties'] ?? {}).some((it) => it.includes(VARIABLE_NAME))
+          ? 'is not a name for a variable: letters, digits and _, not a digit first, 128 characters at most'
+          : 'is not a known field',
       }
     case 'format':
       return { path: at, message: FORMAT_MESSAGES[String(error.params['format'])] ?? error.message ?? 'is malformed' }
@@ -54,6 +67,13 @@ function describe(error: ErrorObject): SchemaProblem | null {
       return { path: at, message: `must be one of: ${(error.params['allowedValues'] as unknown[]).join(', ')}` }
     case 'const':
       return { path: at, message: `must be ${JSON.stringify(error.params['allowedValue'])}` }
+    case 'pattern':
+      if (error.params['pattern'] === NOT_BLANK) return { path: at, message: 'must not be blank' }
+      return { path: at, message: error.message ?? 'is malformed' }
+    case 'type':
+      // The list of what may stand there says more.
+      if (Array.isArray(error.parentSchema?.['enum'])) return null
+      return { path: at, message: error.message ?? 'is invalid' }
     case 'if':
       return null
     default:

@@ -82,6 +82,18 @@ describe('problems', () => {
     expect(paths({ target_mode: { rolling: { batch_size: 2 } } })).toEqual([])
   })
 
+  test('say what would be right, once for each place', () => {
+    const messages = (value: unknown) => problems(value).map(({ path, message }) => `${path} ${message}`)
+    expect(
+      messages({ action_id: 'no', failure_strategy: null, override_reason: ' \t', variables: { 'a-b': 1 } }),
+    ).toEqual([
+      '/action_id must be the id of an action (a UUID or a SqId)',
+      '/failure_strategy must be one of: stop_on_first_failure, continue_on_failure, ignore_failures',
+      '/variables/a-b is not a name for a variable: letters, digits and _, not a digit first, 128 characters at most',
+      '/override_reason must not be blank',
+    ])
+  })
+
   test('of a connection are those of its own type', () => {
     const target = compile(CreateTarget)
     const connection = (value: unknown) => target({ name: 'a', connection: value }).map((p) => p.path)

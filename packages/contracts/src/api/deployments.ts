@@ -3,6 +3,7 @@ import { DEPLOYMENT_STATES, PENDING_STATES, STEP_STATES } from '@slipway/domain'
 import {
   Id,
   literals,
+  NOT_BLANK,
   Nullable,
   Strict,
   Tag,
@@ -56,7 +57,7 @@ const overridable = {
   environment_id: Type.Optional(Id('environment')),
   bypass_cache: Type.Optional(Type.Boolean()),
   override_freeze: Type.Optional(Type.Boolean()),
-  override_reason: Type.Optional(Type.String({ minLength: 1, maxLength: 10_000 })),
+  override_reason: Type.Optional(Type.String({ pattern: NOT_BLANK, maxLength: 10_000 })),
 }
 
 export const CreateDeployment = Strict({
