@@ -9,7 +9,7 @@ import { deploymentHandlers } from './deployments/handlers.ts'
 import { createApp } from './http/app.ts'
 import { clientAddress } from './http/client-address.ts'
 import type { Handlers } from './http/handler.ts'
-import { authenticate } from './identity/authenticate.ts'
+import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
 import { serviceHandlers } from './service/handlers.ts'
 import { createStreamProxy } from './streams/proxy.ts'
@@ -22,6 +22,7 @@ export interface Gateway {
 
 /** Puts the gateway together: the only place that knows all of its parts. */
 export function createGateway(dependencies: Dependencies): Gateway {
+  const authenticate = createAuthenticate(dependencies)
   const streams = createStreamProxy(dependencies.logStreamUrl, dependencies.logger)
   const handlers: Handlers = {
     ...identityHandlers(dependencies),
@@ -38,8 +39,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     refusals: createRefusalLog(dependencies.database, dependencies.logger),
     limits: dependencies.limits,
     clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
-    authenticate: (request, clientIp) =>
-      forAllTenants(() => authenticate(dependencies, request.headers.authorization, clientIp)),
+    authenticate: (request, clientIp) => forAllTenants(() => authenticate(request.headers.authorization, clientIp)),
   })
   return { app, endStreams: () => streams.close() }
 }

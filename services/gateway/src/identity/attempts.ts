@@ -54,7 +54,11 @@ export function createAttempts(cache: Cache, namespace: string): Attempts {
         const left = await cache.run((redis) => redis.ttl(key))
         throw authRateLimited(Math.max(1, left), 'too many wrong codes or passwords')
       }
-      const proved = await proof()
+      const proved = await proof().catch(async (error) => {
+        // Nothing was said about the proof itself.
+        await cache.run((redis) => redis.decr(key)).catch(() => {})
+        throw error
+      })
       if (proved) await cache.run((redis) => redis.del(key))
       return proved
     },

@@ -1,9 +1,9 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, Problem } from '@slipway/domain'
 import { hashToken, type Logger } from '@slipway/runtime'
-import type { AccessTokens } from './access-token.ts'
+import type { AccessClaims, AccessTokens } from './access-token.ts'
 import { isApiKey, isWellFormedApiKey } from './api-key.ts'
-import { type CallingUser, findUserOfKey, findUserOfSession, type KnownUser } from './calling-user.ts'
+import { type CallingUser, findUserOfKey, findUserOfSession, type KeyUser, type KnownUser } from './calling-user.ts'
 
 export interface Authentication {
   database: Queryable
@@ -15,22 +15,22 @@ export interface Authentication {
  * Tells who makes a request, from its Authorization header.
  * @throws Problem with the 401 code of the case, or FORBIDDEN for an account that is not active
  */
-export async function authenticate(
-  authentication: Authentication,
-  authorization: string | undefined,
-  clientIp: string,
-): Promise<CallingUser> {
-  const token = bearerOf(authorization)
-  const caller = isApiKey(token)
-    ? await keyCaller(authentication, token, clientIp)
-    : await sessionCaller(authentication, token)
-  return { ...caller, client_ip: clientIp }
+export type Authenticate = (authorization: string | undefined, clientIp: string) => Promise<CallingUser>
+
+export function createAuthenticate({ database, accessTokens, logger }: Authentication): Authenticate {
+  const noteUse = createUseNotes(database, logger)
+  return async (authorization, clientIp) => {
+    const token = bearerOf(authorization)
+    if (!isApiKey(token)) return { ...(await sessionCaller(database, accessTokens.verify(token))), client_ip: clientIp }
+    const { use_is_due, ...caller } = await keyCaller(database, token)
+    if (use_is_due) noteUse(caller.credential.id, clientIp)
+    return { ...caller, client_ip: clientIp }
+  }
 }
 
 type Caller = Omit<CallingUser, 'client_ip'>
 
-async function sessionCaller({ database, accessTokens }: Authentication, token: string): Promise<Caller> {
-  const claims = accessTokens.verify(token)
+async function sessionCaller(database: Queryable, claims: AccessClaims): Promise<Caller> {
   const genuine = isUuid(claims.user_id) && isUuid(claims.session_id)
   const found = genuine ? await findUserOfSession(database, claims) : null
   if (found === null) throw new Problem('INVALID_TOKEN', 'The user of this access token does not exist any more')
@@ -40,29 +40,34 @@ async function sessionCaller({ database, accessTokens }: Authentication, token: 
   return { ...user, credential: { kind: 'session', id: claims.session_id, token_version: user.token_version } }
 }
 
-async function keyCaller(authentication: Authentication, key: string, clientIp: string): Promise<Caller> {
+async function keyCaller(database: Queryable, key: string): Promise<Caller & Pick<KeyUser, 'use_is_due'>> {
   // A mistyped key is told by its checksum, without a look into the database.
-  const found = isWellFormedApiKey(key) ? await findUserOfKey(authentication.database, hashToken(key)) : null
+  const found = isWellFormedApiKey(key) ? await findUserOfKey(database, hashToken(key)) : null
   if (found === null || found.key_expired) {
     throw new Problem('INVALID_CREDENTIALS', 'This API key is unknown, expired or revoked')
   }
-  const { key_id, scopes, key_expired, use_is_due, ...user } = found
+  const { key_id, scopes, key_expired, ...user } = found
   requireActive(user)
-  if (use_is_due) noteUse(authentication, key_id, clientIp)
   // The user's present permissions, cut down to the key's scopes. Roles are the user's.
   const permissions = scopes.length === 0 ? user.permissions : user.permissions.filter((one) => scopes.includes(one))
   return { ...user, permissions, credential: { kind: 'api_key', id: key_id, token_version: user.token_version } }
 }
 
-/** In the background: no request waits for it, or fails with it. Of many at once the first one writes. */
-function noteUse({ database, logger }: Authentication, keyId: string, clientIp: string): void {
-  database
-    .query(
-      `UPDATE api_keys SET last_used_at = now(), last_used_ip = $2
-       WHERE id = $1 AND coalesce(last_used_at < now() - interval '1 minute', true)`,
-      [keyId, clientIp],
-    )
-    .catch((error) => logger.warn('the use of an API key could not be noted', { api_key_id: keyId, error }))
+/** Notes the use of a key in the background: no request waits for it, or fails with it. Of many at once one writes. */
+function createUseNotes(database: Queryable, logger: Logger): (keyId: string, clientIp: string) => void {
+  const underWay = new Set<string>()
+  return (keyId, clientIp) => {
+    if (underWay.has(keyId)) return
+    underWay.add(keyId)
+    database
+      .query(
+        `UPDATE api_keys SET last_used_at = now(), last_used_ip = $2
+         WHERE id = $1 AND coalesce(last_used_at < now() - interval '1 minute', true)`,
+        [keyId, clientIp],
+      )
+      .catch((error) => logger.warn('the use of an API key could not be noted', { api_key_id: keyId, error }))
+      .finally(() => underWay.delete(keyId))
+  }
 }
 
 function requireActive({ status }: KnownUser): void {
