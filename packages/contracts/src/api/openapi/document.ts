@@ -31,6 +31,9 @@ const TAGS: Record<string, string> = {
   environments: 'Groups of targets with variables of their own',
   tenants: 'Whom records belong to',
   freezes: 'Times at which nothing is deployed',
+  users: 'Who may log in',
+  roles: 'What those who log in may do',
+  audit: 'What was changed and refused, by whom',
   service: 'Health, version and this document',
 }
 
