@@ -45,12 +45,12 @@ async function open(token: string, on = streams): Promise<SseClient> {
 
 const isCutOff = (client: SseClient) => until(() => client.broken, 'the end of the stream')
 
-async function keyToken(userId: string, version = 1): Promise<{ token: string; keyId: string }> {
+async function keyToken(userId: string, version = 1, scopes: string[] = []): Promise<{ token: string; keyId: string }> {
   const keyId = uuidv7()
   const token = randomToken()
   await db.database.query(
-    `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash, scopes) VALUES ($1, $2, 'key', 'svc_', $3, '{}')`,
-    [keyId, userId, hashToken(keyId)],
+    `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash, scopes) VALUES ($1, $2, 'key', 'svc_', $3, $4)`,
+    [keyId, userId, hashToken(keyId), scopes],
   )
   const record: SseTokenRecord = {
     user_id: userId,
@@ -110,6 +110,16 @@ test('streams opened with an API key end with the key, and with a logout of its 
   await isCutOff(ofSecond)
   const again = await keyToken(user.user_id, 2)
   expect((await open(again.token)).broken).toBe(false)
+})
+
+test('an API key opens no stream beyond its scopes, whatever its user may do', async () => {
+  const opens = async (scopes: string[]) => {
+    const { token } = await keyToken(user.user_id, 1, scopes)
+    const response = await fetch(`${streams.url}/api/v1/deployments/${uuidv7()}/logs?sse_token=${token}`)
+    return ((await response.json()) as { error: { code: string } }).error.code
+  }
+  expect(await opens(['targets:read'])).toBe('INSUFFICIENT_PERMISSIONS')
+  expect(await opens(['deployments:read', 'targets:read'])).toBe('NOT_FOUND')
 })
 
 test('whoever is told of a revocation looks at once', async () => {
