@@ -10,6 +10,8 @@ import { drain } from './pending/drain.ts'
 const PREFETCH = 6
 /** A wake-up that got lost costs this much. */
 const TICK_MS = 1_000
+/** Lists add up what has not been folded, so it should stay short. */
+const FOLD_MS = 2_000
 
 export interface DispatcherOptions {
   database: Database
@@ -44,6 +46,12 @@ export async function startDispatcher({ database, broker, logger }: DispatcherOp
       if (await sweep(database, logger)) onCommitted()
     },
   })
+  const folder = createTicker({
+    name: 'fold-counts',
+    intervalMs: FOLD_MS,
+    logger,
+    run: () => database.query('SELECT fold_deployment_counts()'),
+  })
   await broker.consume('dispatcher.commands', {
     prefetch: PREFETCH,
     handle: createCommandHandler({ database, broker, logger, onCommitted }),
@@ -56,6 +64,7 @@ export async function startDispatcher({ database, broker, logger }: DispatcherOp
     { name: 'outbox relay', stop: () => relay.stop() },
     { name: 'drain', stop: () => drainer.stop() },
     { name: 'sweeper', stop: () => sweeper.stop() },
+    { name: 'counts', stop: () => folder.stop() },
     { name: 'consumers', stop: () => broker.stopConsuming() },
   ]
 }

@@ -1,9 +1,17 @@
 import type { Queryable } from '@slipway/database'
-import { pageOf, parsePage } from '@slipway/domain'
+import { DEPLOYMENT_STATES, pageOf, parsePage } from '@slipway/domain'
 import { escapeLike } from '../catalog/listing.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { Filter } from './filter.ts'
 import { jsonObject, SUMMARY, withProgress } from './summary-sql.ts'
+
+/** Pages that begin up to here are read together with the total; further ones from the nearer end. */
+const NEAR = 1_000
+
+interface Slice {
+  limit: number
+  offset: number
+}
 
 /** One page of deployments, newest first. */
 export async function listDeployments(db: Queryable, { caller, query }: Call<'listDeployments'>): Promise<Answer> {
@@ -13,28 +21,74 @@ export async function listDeployments(db: Queryable, { caller, query }: Call<'li
     .addRecord('environment', 'd.environment_id', query.environment_id)
     .add(query.state, (state) => `d.state = ${state}::deployment_state`)
     .add(query.source_type, (type) => `d.source_type = ${type}::source_kind`)
-    .add(
-      query.search === undefined ? undefined : `%${escapeLike(query.search)}%`,
-      (pattern) => `(d.source_name ILIKE ${pattern} OR d.state::text ILIKE ${pattern})`,
-    )
-  const counted = await db.query<{ total: number }>(
-    `SELECT count(*)::int AS total FROM deployments d WHERE ${filter.sql}`,
-    filter.parameters,
-  )
-  const total = counted.rows[0]?.total ?? 0
-  const data = page.offset < total ? await readPage(db, filter, page) : '[]'
-  return { status: 200, json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}` }
+  const isSearch = query.search !== undefined && query.search !== ''
+  if (isSearch) addSearch(filter, query.search ?? '')
+  const total = totalSql(filter, isSearch)
+  const result = page.offset <= NEAR ? await readNear(db, filter, total, page) : await readFar(db, filter, total, page)
+  return { status: 200, json: `{"data":${result.data},"meta":${JSON.stringify(pageOf(page, result.total))}}` }
 }
 
-async function readPage(db: Queryable, filter: Filter, page: { limit: number; offset: number }): Promise<string> {
+/** A substring of the source's name or of the state. Names are found by trigrams, states are few enough to look at here. */
+function addSearch(filter: Filter, search: string): void {
+  const states = DEPLOYMENT_STATES.filter((state) => state.includes(search.toLowerCase()))
+  filter.add(`%${escapeLike(search)}%`, (pattern) => {
+    const named = `d.source_name ILIKE ${pattern}`
+    return states.length === 0 ? named : `(${named} OR d.state = ANY(${filter.parameter(states)}::deployment_state[]))`
+  })
+}
+
+/** How many there are: by the counters, which know everything but names. */
+const totalSql = (filter: Filter, isSearch: boolean) =>
+  isSearch
+    ? `(SELECT count(*)::int FROM deployments d WHERE ${filter.sql})`
+    : `(SELECT coalesce(sum(d.count), 0)::int FROM deployment_counts d WHERE ${filter.sql})`
+
+const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
+const OLDEST_FIRST = 'd.created_at, d.id'
+
+const asJson = (deployments: string) =>
+  `(SELECT coalesce(json_agg(${jsonObject(SUMMARY)} ORDER BY ${NEWEST_FIRST}), '[]')::text
+    FROM ${withProgress(deployments)})`
+
+interface Result {
+  total: number
+  data: string
+}
+
+async function one(db: Queryable, sql: string, parameters: unknown[]): Promise<Result> {
+  const { rows } = await db.query<Result>(sql, parameters)
+  return rows[0] ?? { total: 0, data: '[]' }
+}
+
+/** Total and page in one round trip. */
+function readNear(db: Queryable, filter: Filter, total: string, { limit, offset }: Slice): Promise<Result> {
   const where = filter.sql
-  const slice = `LIMIT ${filter.parameter(page.limit)} OFFSET ${filter.parameter(page.offset)}`
-  const newestFirst = 'd.created_at DESC, d.id DESC'
-  const deployments = `(SELECT d.* FROM deployments d WHERE ${where} ORDER BY ${newestFirst} ${slice})`
-  const { rows } = await db.query<{ data: string }>(
-    `SELECT coalesce(json_agg(${jsonObject(SUMMARY)} ORDER BY ${newestFirst}), '[]')::text AS data
-     FROM ${withProgress(deployments)}`,
+  const slice = `LIMIT ${filter.parameter(limit)} OFFSET ${filter.parameter(offset)}`
+  const deployments = `(SELECT d.* FROM deployments d WHERE ${where} ORDER BY ${NEWEST_FIRST} ${slice})`
+  return one(db, `SELECT ${total} AS total, ${asJson(deployments)} AS data`, filter.parameters)
+}
+
+/**
+ * A page further on: passed over by the index alone, from whichever end is nearer. Offsets count from the newest, so from
+ * the other end they follow from the total as the same statement sees it.
+ */
+async function readFar(db: Queryable, filter: Filter, total: string, { limit, offset }: Slice): Promise<Result> {
+  const counted = await one(db, `SELECT ${total} AS total, '[]' AS data`, filter.parameters)
+  // Also keeps offsets that no list reaches away from the database.
+  if (offset >= counted.total) return counted
+  const where = filter.sql
+  const [size, skip] = [`${filter.parameter(limit)}::bigint`, `${filter.parameter(offset)}::bigint`]
+  const slice =
+    offset < counted.total / 2
+      ? `ORDER BY ${NEWEST_FIRST} LIMIT ${size} OFFSET ${skip}`
+      : `ORDER BY ${OLDEST_FIRST} LIMIT greatest(0, least(${size}, (SELECT n FROM total) - ${skip}))
+         OFFSET greatest(0, (SELECT n FROM total) - ${skip} - ${size})`
+  const page = `(SELECT d.id, d.created_at FROM deployments d WHERE ${where} ${slice})`
+  return one(
+    db,
+    `WITH total AS MATERIALIZED (SELECT ${total} AS n)
+     SELECT (SELECT n FROM total) AS total,
+            ${asJson(`(SELECT d.* FROM ${page} k JOIN deployments d ON d.id = k.id)`)} AS data`,
     filter.parameters,
   )
-  return rows[0]?.data ?? '[]'
 }
