@@ -16,10 +16,10 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build migrate run up down status logs check test clean
+.PHONY: help install generate build migrate run up down status logs audit-verify check test clean
 
 help: ## Print this list
-	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-10s %s\n", $$1, $$2 }'
+	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
 
 # --- set up -----------------------------------------------------------------------------------------------------
 
@@ -70,6 +70,9 @@ status: ## Show processes and servers
 
 logs: ## Follow the logs of all services, or of one: make logs SERVICE=gateway
 	@exec $(SUITE) logs $(SERVICE)
+
+audit-verify: build ## Check that nobody has tampered with the audit log
+	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/audit/verify.js
 
 # --- check and test ---------------------------------------------------------------------------------------------
 
