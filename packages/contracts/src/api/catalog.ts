@@ -226,7 +226,6 @@ export const CreateFreeze = Strict({
   recurrence: Type.Optional(
     Nullable(
       Type.String({
-        minLength: 1,
         maxLength: MAX_RECURRENCE_LENGTH,
         description:
           'Value of an RFC 5545 RRULE, without `RRULE:`, by which the window from start_time to end_time comes again; ' +
