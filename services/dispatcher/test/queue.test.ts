@@ -177,6 +177,29 @@ describe('drain', () => {
     expect((await pending(held)).status).toBe('dispatched')
   })
 
+  test('a freeze that comes again holds requests too, and lets them go between its windows', async () => {
+    const id = await submit()
+    const setWindow = (since: string) =>
+      database.query(
+        `UPDATE freezes SET start_time = now() - $1::interval - interval '1 hour', end_time = now() - $1::interval + interval '1 hour'`,
+        [since],
+      )
+    await database.query(
+      `INSERT INTO freezes (id, name, start_time, end_time, recurrence, start_offset, updated_at)
+       VALUES ($1, 'weekly', now(), now() + interval '1 hour', 'FREQ=WEEKLY', '-05:00', now())`,
+      [uuidv7()],
+    )
+    await addInstance(database, 5)
+    for (const since of ['7 days', '700 days']) {
+      await setWindow(since)
+      await drainAll()
+      expect((await pending(id)).status).toBe('pending')
+    }
+    await setWindow('10 days')
+    await drainAll()
+    expect((await pending(id)).status).toBe('dispatched')
+  })
+
   test('an override given at creation holds through the queue, where the caller may', async () => {
     const override = { tenant: true, freeze_override: { reason: 'hot fix' } }
     const may = await submit(override)

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Broker, connectBroker, deleteTopology, type RequestOptions } from '@slipway/broker'
 import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import type { VariableValues } from '@slipway/domain'
+import type { DefinitionSecrets, VariableValues } from '@slipway/domain'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
 import { connect as openConnection } from 'amqplib'
 import { createCommandHandler } from '../src/commands/handler.ts'
@@ -118,7 +118,7 @@ interface SourceOptions {
   name?: string
   tenant_id?: string | null
   versions?: Record<string, object>
-  secrets?: Record<string, VariableValues>
+  secrets?: Record<string, DefinitionSecrets>
 }
 
 export async function addSource(
@@ -203,13 +203,15 @@ export async function addEnvironment(
 
 export async function addFreeze(
   database: Database,
-  scope: { tenant_id?: string; solution_id?: string } = {},
+  scope: { tenant_id?: string; solution_id?: string; days_ago?: number; recurrence?: string } = {},
 ): Promise<string> {
   const id = uuidv7()
+  const { tenant_id = null, solution_id = null, days_ago = 0, recurrence = null } = scope
   await database.query(
-    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, solution_id, updated_at)
-     VALUES ($1, $2, now() - interval '1 hour', now() + interval '1 hour', $3, $4, now())`,
-    [id, `freeze-${id}`, scope.tenant_id ?? null, scope.solution_id ?? null],
+    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, solution_id, recurrence, start_offset, updated_at)
+     SELECT $1, $2, first - interval '1 hour', first + interval '1 hour', $3, $4, $6, '+02:00', now()
+     FROM (SELECT now() - make_interval(days => $5) AS first) f`,
+    [id, `freeze-${id}`, tenant_id, solution_id, days_ago, recurrence],
   )
   return id
 }

@@ -165,6 +165,30 @@ describe('a plan', () => {
     expect(plan.actions[0]?.variables['level']).toBe(3)
   })
 
+  test('opens the values that entries of definitions were given', async () => {
+    const action = await addSource(database, {
+      versions: { '1.0.0': { type: 'script', script: 'x', variables: [{ name: 'pin', sensitive: true }] } },
+    })
+    const entry = { action_id: action.id, variables: {} }
+    const sequence = await addSource(database, {
+      kind: 'sequence',
+      versions: { '1.0.0': { actions: [entry, { action_id: action.id }] } },
+      secrets: { '1.0.0': { $entries: [{ pin: 'entry-secret', region: 'eu' }, {}] } },
+    })
+    const solution = await addSource(database, {
+      kind: 'solution',
+      versions: { '1.0.0': { sequences: [{ sequence_id: sequence.id, variables: {} }] } },
+      secrets: { '1.0.0': { $entries: [{ region: 'us' }] } },
+    })
+    const target = await addTarget(database)
+    const { command_id, plan } = await planned({ solution_id: solution.id, target_ids: [target.id] })
+    expect(JSON.stringify(plan)).not.toContain('entry-secret')
+    const { pin, region } = plan.actions[0]?.variables ?? {}
+    expect(isSealed(pin) && JSON.parse(keyRing.openText(pin.$sealed, `plan:${command_id}:pin`))).toBe('entry-secret')
+    expect(region).toBe('us')
+    expect(plan.actions[1]?.variables).toEqual({ region: 'us' })
+  })
+
   test('seals a name that only another source declares sensitive, from the moment that is published', async () => {
     const action = await addSource(database)
     const target = await addTarget(database, { variables: { wallet: 'shared-secret' } })
@@ -415,5 +439,21 @@ describe('is refused', () => {
     await planned({ sequence_id: sequence.id, target_ids: [target.id] })
     const reply = await rig.ask('plan.create', { solution_id: solution.id, target_ids: [target.id] })
     expect(reply.ok ? 'started' : reply.problem.code).toBe('DEPLOYMENT_FROZEN')
+  })
+
+  test('one that recurs, in its windows', async () => {
+    const action = await addSource(database)
+    const target = await addTarget(database)
+    const request = { action_id: action.id, target_ids: [target.id] }
+    await addFreeze(database, { days_ago: 21 })
+    await addFreeze(database, { days_ago: 22, recurrence: 'FREQ=WEEKLY' })
+    await planned(request)
+    const id = await addFreeze(database, { days_ago: 21, recurrence: 'FREQ=WEEKLY' })
+    const reply = await rig.ask('plan.create', request)
+    const { code, details } = (reply.ok ? {} : reply.problem) as { code?: string; details?: unknown }
+    expect({ code, details }).toMatchObject({ code: 'DEPLOYMENT_FROZEN', details: { active_freezes: [{ id }] } })
+    const [{ ends_at }] = (details as { active_freezes: [{ ends_at: string }] }).active_freezes
+    expect(Date.parse(ends_at)).toBeGreaterThan(Date.now())
+    expect(Date.parse(ends_at)).toBeLessThanOrEqual(Date.now() + 3_600_000)
   })
 })
