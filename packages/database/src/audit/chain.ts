@@ -36,14 +36,18 @@ const LATE_COMMIT = '5 minutes'
 
 /**
  * Records up to this number are linked, or never will be: whoever put one there afterwards did it behind the chain's
- * back. A scalar subquery; the index on `at` finds it.
+ * back. Asked for by itself, because only a number that is known lets Postgres see how few lie above it.
  */
-export const SETTLED = `coalesce((
-  SELECT s.number FROM audit_records s JOIN audit_links sl ON sl.record_number = s.number
-   WHERE s.at < (SELECT h.at FROM audit_records h
-                  WHERE h.number = (SELECT record_number FROM audit_links ORDER BY position DESC LIMIT 1))
-               - interval '${LATE_COMMIT}'
-   ORDER BY s.at DESC, s.number DESC LIMIT 1), 0)`
+export async function settledNumber(db: Queryable): Promise<number> {
+  const { rows } = await db.query<{ number: number }>(
+    `SELECT r.number FROM audit_records r JOIN audit_links l ON l.record_number = r.number
+      WHERE r.at < (SELECT h.at FROM audit_records h
+                     WHERE h.number = (SELECT record_number FROM audit_links ORDER BY position DESC LIMIT 1))
+                  - interval '${LATE_COMMIT}'
+      ORDER BY r.at DESC, r.number DESC LIMIT 1`,
+  )
+  return rows[0]?.number ?? 0
+}
 
 export const NOT_LINKED = 'NOT EXISTS (SELECT FROM audit_links l WHERE l.record_number = r.number)'
 
@@ -54,7 +58,8 @@ export const NOT_LINKED = 'NOT EXISTS (SELECT FROM audit_links l WHERE l.record_
 export async function auditCount(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ total: number }>(
     `SELECT coalesce((SELECT max(position) FROM audit_links), 0)
-            + (SELECT count(*) FROM audit_records r WHERE r.number > ${SETTLED} AND ${NOT_LINKED}) AS total`,
+            + (SELECT count(*) FROM audit_records r WHERE r.number > $1 AND ${NOT_LINKED}) AS total`,
+    [await settledNumber(db)],
   )
   return rows[0]?.total ?? 0
 }

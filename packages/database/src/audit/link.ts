@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database.ts'
-import { CANONICAL, type ChainHead, chainHead, linkHash, NOT_LINKED, SETTLED } from './chain.ts'
+import { CANONICAL, type ChainHead, chainHead, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
 
 /** One process at a time appends to the chain. */
 const LINK_LOCK = [0x51b, 2]
@@ -47,12 +47,17 @@ export async function linkAudit(
 }
 
 async function unlinked(tx: Queryable, late: boolean, limit: number): Promise<{ number: number; canonical: string }[]> {
-  const after = late ? SETTLED : 'coalesce((SELECT max(record_number) FROM audit_links), 0)'
+  const after = late ? await settledNumber(tx) : await lastNumber(tx)
   const { rows } = await tx.query<{ number: number; canonical: string }>(
     `SELECT r.number, ${CANONICAL} AS canonical FROM audit_records r
-      WHERE r.number > ${after} ${late ? `AND ${NOT_LINKED}` : ''}
-      ORDER BY r.number LIMIT $1`,
-    [limit],
+      WHERE r.number > $1 ${late ? `AND ${NOT_LINKED}` : ''}
+      ORDER BY r.number LIMIT $2`,
+    [after, limit],
   )
   return rows
+}
+
+async function lastNumber(tx: Queryable): Promise<number> {
+  const { rows } = await tx.query<{ last: number }>('SELECT coalesce(max(record_number), 0) AS last FROM audit_links')
+  return rows[0]?.last ?? 0
 }

@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database.ts'
-import { CANONICAL, CHAIN_START, type ChainHead, linkHash, NOT_LINKED, SETTLED } from './chain.ts'
+import { CANONICAL, CHAIN_START, type ChainHead, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
 
 /** A place where the log is not what the chain says. */
 export interface AuditFinding {
@@ -104,8 +104,9 @@ async function outside(tx: Queryable): Promise<AuditFinding[]> {
     `SELECT r.number, r.number <= (SELECT max(record_number) FROM audit_links) AS behind
        FROM audit_records r
       WHERE ${NOT_LINKED}
-        AND (r.number <= ${SETTLED} OR r.at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
+        AND (r.number <= $1 OR r.at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
       ORDER BY r.number LIMIT ${MAX_FINDINGS}`,
+    [await settledNumber(tx)],
   )
   return rows.map(({ number, behind }) => ({
     position: null,

@@ -10,6 +10,7 @@ record was changed, deleted, put in another order or inserted behind the chain's
 `
 const BROKEN = 1
 const COULD_NOT_LOOK = 2
+const NO_SUCH_TABLE = '42P01'
 
 function headOf(text: string | undefined): ChainHead | undefined {
   if (text === undefined) return undefined
@@ -55,7 +56,8 @@ async function main(): Promise<number> {
   }
 }
 
-process.exitCode = await main().catch((error: Error) => {
-  process.stderr.write(`${error.message || String(error)}\n`)
+process.exitCode = await main().catch((error: Error & { code?: unknown }) => {
+  const advice = error.code === NO_SUCH_TABLE ? ': bring the database to the newest schema with `make migrate`' : ''
+  process.stderr.write(`${error.message || String(error)}${advice}\n`)
   return COULD_NOT_LOOK
 })
