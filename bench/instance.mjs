@@ -1,0 +1,46 @@
+// An orchestration instance that takes every run and executes none, so that creating is measured and not executing.
+
+import { randomBytes } from 'node:crypto'
+import http from 'node:http'
+
+export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
+  let runs = []
+  const server = http.createServer((request, response) => {
+    const chunks = []
+    request.on('data', (chunk) => chunks.push(chunk))
+    request.on('end', () => {
+      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}')
+      if (request.url === '/v1/runs') runs.push({ deployment_id: body.deployment_id, epoch: body.epoch })
+      response.writeHead(202, { 'content-type': 'application/json' }).end('{}')
+    })
+  })
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const call = async (path, token, body) => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const response = await fetch(bridgeUrl + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
+    return response.json()
+  }
+  const version = '0.1.0'
+  const { instance_id, credential } = await call('/v1/instances', enrolmentToken, {
+    name: 'idle',
+    version,
+    base_url: `http://127.0.0.1:${server.address().port}`,
+    capacity,
+    labels: {},
+    callback_token: randomBytes(32).toString('hex'),
+  })
+  const beat = () => call(`/v1/instances/${instance_id}/heartbeat`, credential, { version, runs })
+  await beat()
+  const timer = setInterval(() => beat().catch((error) => console.error(error.message)), 5_000)
+  return {
+    forget() {
+      runs = []
+    },
+    stop() {
+      clearInterval(timer)
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}

@@ -1,0 +1,44 @@
+// A closed loop of HTTP clients, each from a loopback address of its own: the limits count by address.
+import http from 'node:http'
+
+const agents = Array.from(
+  { length: 64 },
+  (_, n) => new http.Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.9.0.${n + 1}` }),
+)
+
+function send(agent, url, { method = 'GET', token, body }) {
+  return new Promise((resolve, reject) => {
+    const headers = {
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+      ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
+    }
+    const request = http.request(url, { method, agent, headers }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode))
+      response.on('error', reject)
+    })
+    request.on('error', reject)
+    request.end(body)
+  })
+}
+
+/**
+ * Sends requests for `seconds` with `clients` at a time. Returns how many were answered a second and the milliseconds of
+ * each. Any status but `expect` ends the measurement: a refusal is faster than work.
+ */
+export async function drive(url, { clients, seconds, expect, ...request }) {
+  const times = []
+  const started = performance.now()
+  const until = started + seconds * 1_000
+  await Promise.all(
+    agents.slice(0, clients).map(async (agent) => {
+      while (performance.now() < until) {
+        const at = performance.now()
+        const status = await send(agent, url, request)
+        if (status !== expect) throw new Error(`${request.method ?? 'GET'} ${url} answered ${status}, not ${expect}`)
+        times.push(performance.now() - at)
+      }
+    }),
+  )
+  return { rate: (times.length / (performance.now() - started)) * 1_000, times }
+}

@@ -1,0 +1,67 @@
+// node bench/run.mjs [create] [list] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+import { execFileSync, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+
+const root = path.resolve(import.meta.dirname, '..')
+if (!process.env.DATABASE_URL) {
+  const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: root, encoding: 'utf8' })
+  for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
+}
+const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget } = await import(
+  '../packages/testing/dist/index.js'
+)
+const { enrolIdleInstance } = await import('./instance.mjs')
+const { measureCreate } = await import('./create.mjs')
+const { measureList } = await import('./list.mjs')
+
+const wanted = process.argv.slice(2)
+const wants = (name) => wanted.length === 0 || wanted.includes(name)
+const rounds = Number(process.env.ROUNDS ?? 5)
+const seconds = Number(process.env.SECONDS ?? 5)
+
+const bridgePort = 20_000 + Math.floor(Math.random() * 10_000)
+const token = 'bench-enrolment-token-of-more-than-32-characters'
+const suite = await startSuite({
+  capacity: 1,
+  env: {
+    SLIPWAY_ENROLMENT_TOKEN: token,
+    SLIPWAY_BRIDGE_PORT: String(bridgePort),
+    SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${bridgePort}`,
+    SLIPWAY_LOG_LEVEL: 'warn',
+  },
+})
+const database = await connectTo(suite.databaseUrl)
+const peer = spawn(process.execPath, [path.join(root, 'bench/peers/server.mjs')], {
+  env: { ...process.env, DATABASE_URL: suite.databaseUrl },
+  stdio: ['ignore', 'pipe', 'inherit'],
+})
+let instance
+try {
+  const peerUrl = await new Promise((resolve) =>
+    peer.stdout.once('data', (port) => resolve(`http://127.0.0.1:${String(port).trim()}`)),
+  )
+  const api = await loginToSuite(suite)
+  const bench = { suite, database, api, peerUrl, rounds, seconds, root }
+  const report = []
+  if (wants('create')) {
+    await suite.kill('orchestration-instance', 'SIGTERM')
+    await database.query('UPDATE instances SET draining = true')
+    instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
+    const action_id = await createAction(api)
+    const target_ids = [await createLocalTarget(api)]
+    report.push(...(await measureCreate({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
+  }
+  if (wants('list')) report.push(...(await measureList(bench)))
+  console.table(report)
+  const machine = { cpus: os.cpus().length, model: os.cpus()[0]?.model, load: os.loadavg(), node: process.version }
+  const file = path.join(root, 'bench/results', `${new Date().toISOString().slice(0, 16).replace(':', '')}.json`)
+  fs.mkdirSync(path.dirname(file), { recursive: true })
+  fs.writeFileSync(file, `${JSON.stringify({ machine, rounds, seconds, report }, null, 2)}\n`)
+} finally {
+  peer.kill('SIGTERM')
+  instance?.stop()
+  await database.end()
+  await suite.stop().catch((error) => console.error(error.message))
+}
