@@ -200,7 +200,10 @@ describe('what is in use', () => {
       'UPDATE deployment_targets SET target_id = $2 WHERE deployment_id = $1 AND target_index = 0',
       [deployment, machine.id],
     )
-    const end = () => gateway.database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE id = $1`, [deployment])
+    const end = () =>
+      gateway.database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE id = $1`, [
+        deployment,
+      ])
     await frees('Action', action.id, () => frees('Target', machine.id, end))
   })
 
@@ -404,7 +407,9 @@ describe('connections', () => {
     )
     const connection = { ...ssh, host: 'two.example.com', password: 'for there' }
     expect(refusal(await update('Target', id, { connection }))).toEqual(conflict)
-    await gateway.database.query(`UPDATE deployments SET state = 'failed', completed_at = now() WHERE id = $1`, [deployment])
+    await gateway.database.query(`UPDATE deployments SET state = 'failed', completed_at = now() WHERE id = $1`, [
+      deployment,
+    ])
     expect((await update('Target', id, { connection })).body.connection).not.toHaveProperty('host_key')
     await update('Target', id, { connection: { type: 'local' } })
     expect(await secrets(id)).toBeNull()
