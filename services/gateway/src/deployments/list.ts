@@ -28,11 +28,11 @@ export async function listDeployments(db: Queryable, { caller, query }: Call<'li
   return { status: 200, json: `{"data":${result.data},"meta":${JSON.stringify(pageOf(page, result.total))}}` }
 }
 
-/** A substring of the source's name or of the state. Names are found by trigrams, states are few enough to look at here. */
+/** A substring of the source's name or of the state. There are few names and states: those that match are looked up. */
 function addSearch(filter: Filter, search: string): void {
   const states = DEPLOYMENT_STATES.filter((state) => state.includes(search.toLowerCase()))
   filter.add(`%${escapeLike(search)}%`, (pattern) => {
-    const named = `d.source_name ILIKE ${pattern}`
+    const named = `d.source_name = ANY(ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE ${pattern}))`
     return states.length === 0 ? named : `(${named} OR d.state = ANY(${filter.parameter(states)}::deployment_state[]))`
   })
 }
