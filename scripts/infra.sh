@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # The three servers Slipway needs: Postgres, RabbitMQ, Redis.
 #
-#   scripts/infra.sh up [HOLDER]    start what is not running, on behalf of a process (its id) or of a name
+#   scripts/infra.sh up [HOLDER]    start what is not running, on behalf of a process (its id) or of a name; says
+#                                   `NAME ready` for each server as soon as it is
 #   scripts/infra.sh release HOLDER it needs them no longer: stop them if nobody else does
 #   scripts/infra.sh down           stop what was started here
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
@@ -121,6 +122,8 @@ still_held() {
 
 # --- the commands -----------------------------------------------------------------------------------------------
 
+announce() { echo "$1 ready"; }
+
 up() {
   local server native='' docker=''
   for server in $SERVERS; do
@@ -133,6 +136,9 @@ up() {
   if [ -n "$native$docker" ]; then choose_ports $native $docker; fi
   # Written before anything starts, so that what an interrupted start leaves behind is known as ours.
   remember_choice "$native" "$docker"
+  for server in $SERVERS; do
+    case " $native $docker " in *" $server "*) ;; *) announce "$server" ;; esac
+  done
   if [ -n "$docker" ]; then docker_up $docker; fi
   if [ -n "$native" ]; then native_up $native; fi
   hold "${1:-}"
@@ -208,5 +214,5 @@ case "${1:-}" in
   env) print_env ;;
   test-tools) locked need_packages sshd=openssh-server ;;
   remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;
-  *) sed -n '2,14s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

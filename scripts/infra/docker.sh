@@ -13,6 +13,10 @@ docker_compose() {
 }
 
 docker_runs() { docker_answers && [ -n "$(docker_compose ps --quiet --status running "$1" 2>/dev/null)" ]; }
-docker_up() { docker_compose up --detach --wait "$@" >&2; }
+docker_up() {
+  local server
+  docker_compose up --detach --wait "$@" >&2
+  for server in "$@"; do announce "$server"; done
+}
 docker_down() { docker_compose stop "$@" >&2; }
 docker_remove() { if [ -n "$(ours docker)" ]; then docker_compose down --volumes >&2; fi; }

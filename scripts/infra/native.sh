@@ -88,9 +88,9 @@ native_up() {
   local server pids='' pid failed=0
   # Not the lock (9): a server that inherited it would hold it as long as it lives.
   for server in "$@"; do
-    if runs_here "$server" && port_is_open "$(own_port "$server")"; then continue; fi
+    if runs_here "$server" && port_is_open "$(own_port "$server")"; then announce "$server"; continue; fi
     say "starting $server on 127.0.0.1:$(own_port "$server")"
-    "${server}_up" 9>&- &
+    { "${server}_up" && announce "$server"; } 9>&- &
     pids="$pids $!"
   done
   for pid in $pids; do wait "$pid" || failed=1; done

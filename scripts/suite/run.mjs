@@ -6,6 +6,8 @@ import { serversRelease } from './setup.mjs'
 import { ready, say, startSuite, stopSuite } from './start.mjs'
 
 const RESTART_MS = 1_000
+/** The exit code of a command that the API does not let in. */
+const NOT_LET_IN = 3
 export const SUPERVISOR = 'supervisor'
 export const SUPERVISOR_SCRIPT = 'scripts/suite.mjs run'
 
@@ -67,17 +69,18 @@ function firstDeployment(base, settings, state) {
   })
 }
 
-function welcome(base, settings) {
+function welcome(base, settings, passwordFits) {
+  const shown = passwordFits ? settings.SLIPWAY_ADMIN_PASSWORD : 'PASSWORD'
   const login = JSON.stringify({
     email: settings.SLIPWAY_ADMIN_EMAIL,
-    password: settings.SLIPWAY_ADMIN_PASSWORD,
+    password: shown,
   })
   const token = `curl -s ${base}/api/v1/auth/login -H 'content-type: application/json' -d ${shellQuoted(login)}`
   const parse = `node -pe 'JSON.parse(require("fs").readFileSync(0)).access_token'`
   console.log(`
 Slipway serves at ${base}
   e-mail    ${settings.SLIPWAY_ADMIN_EMAIL}
-  password  ${settings.SLIPWAY_ADMIN_PASSWORD}
+  password  ${passwordFits ? shown : 'not the one that is set here'}
 
 To go on in another terminal:
   TOKEN=$(${token} | ${parse}) && curl -s ${base}/api/v1/deployments -H "authorization: Bearer $TOKEN"
@@ -109,8 +112,13 @@ export async function run() {
       const base = suite.all[0].url
       say('deploying examples/storefront')
       const result = await firstDeployment(base, suite.settings, state)
-      if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
-      if (result !== null) welcome(base, suite.settings)
+      if (result === NOT_LET_IN) {
+        say(
+          'the example was not deployed: SLIPWAY_ADMIN_EMAIL and SLIPWAY_ADMIN_PASSWORD made the first administrator, ' +
+            'and one of them was changed since, here or in Slipway',
+        )
+      } else if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
+      if (result !== null) welcome(base, suite.settings, result !== NOT_LET_IN)
     }
     await Promise.race([state.came, supervision])
     await supervision

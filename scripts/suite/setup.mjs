@@ -8,13 +8,14 @@ import { root } from './settings.mjs'
  * Runs a command to its end; returns its output, or throws an Error with the command's own words. It runs in a session
  * of its own: Ctrl-C must not cut a start of servers or a migration in half.
  */
-function complete(command, args, { env = process.env, quiet = false, mayFail = false } = {}) {
+function complete(command, args, { env = process.env, quiet = false, mayFail = false, onOutput = () => {} } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { cwd: root, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
     let output = ''
     let words = ''
     child.stdout.on('data', (data) => {
       output += data
+      onOutput(output)
     })
     child.stderr.on('data', (data) => {
       words += data
@@ -23,17 +24,45 @@ function complete(command, args, { env = process.env, quiet = false, mayFail = f
     child.on('error', reject)
     child.on('close', (code) => {
       if (code === 0 || mayFail) resolve(output)
-      else reject(new Error(`${path.basename(args[0])} failed${quiet ? `:\n${words || output}` : ''}`))
+      else reject(new Error(quiet ? (words || output).trim() : `${path.basename(args[0])} failed`))
     })
   })
 }
 
 const infra = (...args) => complete('bash', ['scripts/infra.sh', ...args])
 
-export const serversUp = (holder) => infra('up', String(holder))
+/**
+ * Starts the servers on behalf of `holder`. Returns { postgres, all }: promises that it, and that all of them, are
+ * ready. RabbitMQ takes by far the longest.
+ */
+export function serversUp(holder) {
+  let all
+  const postgres = new Promise((resolve, reject) => {
+    const onOutput = (output) => /^postgres ready$/m.test(output) && resolve()
+    all = complete('bash', ['scripts/infra.sh', 'up', String(holder)], { onOutput })
+    all.then(resolve, reject)
+  })
+  return { postgres, all }
+}
+
 export const serversRelease = (holder) => infra('release', String(holder))
 /** One line for each server, whether they are up or not. */
 export const serversStatus = () => complete('bash', ['scripts/infra.sh', 'status'], { quiet: true, mayFail: true })
+
+const PROTOCOLS = {
+  DATABASE_URL: ['postgresql:', 'postgres:'],
+  RABBITMQ_URL: ['amqp:', 'amqps:'],
+  REDIS_URL: ['redis:', 'rediss:'],
+}
+
+/** Throws an Error that names the variable, never its value, when the environment's address of a server is none. */
+export function demandUrls() {
+  for (const [variable, protocols] of Object.entries(PROTOCOLS)) {
+    const text = process.env[variable]
+    if (!text || (URL.canParse(text) && protocols.includes(new URL(text).protocol))) continue
+    throw new Error(`${variable} is not an address like ${protocols[0]}//user:password@host:port`)
+  }
+}
 
 /** The addresses of the servers: { DATABASE_URL, RABBITMQ_URL, REDIS_URL }. */
 export async function serverUrls() {
@@ -44,7 +73,14 @@ export async function serverUrls() {
 /** Brings the database to the newest schema; several at once are safe. */
 export async function migrate(servers) {
   const script = 'packages/database/scripts/migrate.mjs'
-  await complete(process.execPath, [script, 'deploy'], { env: { ...process.env, ...servers }, quiet: true })
+  try {
+    await complete(process.execPath, [script, 'deploy'], { env: { ...process.env, ...servers }, quiet: true })
+  } catch (error) {
+    const host = new URL(servers.DATABASE_URL).host
+    throw new Error(
+      `the database cannot be prepared (DATABASE_URL, host ${host}): ${error.message.replace(/\s+/g, ' ')}`,
+    )
+  }
 }
 
 function isFree({ port, host }) {

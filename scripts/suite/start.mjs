@@ -5,7 +5,7 @@ import { find, start, stop } from './processes.mjs'
 import { untilReady } from './readiness.mjs'
 import { services } from './services.mjs'
 import { ports, settings, stateDir } from './settings.mjs'
-import { demandFreePorts, migrate, serversUp, serverUrls } from './setup.mjs'
+import { demandFreePorts, demandUrls, migrate, serversUp, serverUrls } from './setup.mjs'
 
 const portsFile = path.join(stateDir, 'run', 'ports.json')
 const NO_SERVERS = { DATABASE_URL: '', RABBITMQ_URL: '', REDIS_URL: '' }
@@ -30,19 +30,22 @@ function demandSamePorts(wanted) {
 }
 
 /**
- * Prepares servers and schema on behalf of `holder` and starts what is not running. Returns { all, started, settings }
- * as soon as the processes exist; `ready` waits until they serve. Starts nothing once it is cancelled.
+ * Prepares servers and schema on behalf of `holder` and starts what is not running. Returns { all, started, settings,
+ * serversReady } as soon as the processes exist; `ready` waits until they serve. They wait for RabbitMQ by themselves: it
+ * starts while they do. Starts nothing once it is cancelled.
  */
 export async function startSuite(holder, cancelled = () => false) {
   const wanted = ports()
   demandSamePorts(wanted)
+  demandUrls()
   const kept = settings()
-  await serversUp(holder)
+  const coming = serversUp(holder)
+  await coming.postgres
   const servers = await serverUrls()
   if (!cancelled()) await migrate(servers)
 
   const all = services({ ports: wanted, settings: kept, servers })
-  if (cancelled()) return { all, started: [], settings: kept }
+  if (cancelled()) return { all, started: [], settings: kept, serversReady: coming.all }
   const missing = all.filter(({ name, main }) => !find(name, main))
   for (const { name, main } of missing) {
     if (!fs.existsSync(main)) throw new Error(`${name} is not built: ${path.relative(process.cwd(), main)} is missing`)
@@ -51,12 +54,13 @@ export async function startSuite(holder, cancelled = () => false) {
   fs.mkdirSync(path.dirname(portsFile), { recursive: true })
   fs.writeFileSync(portsFile, JSON.stringify(wanted))
   const started = missing.map((service) => ({ service, ...start(service) }))
-  return { all, started, settings: kept }
+  return { all, started, settings: kept, serversReady: coming.all }
 }
 
 /** Waits until the whole suite serves; throws an Error with the reason when it does not. */
-export async function ready({ all, started }, cancelled) {
-  await untilReady(all, new Map(started.map(({ service, logStart }) => [service.name, logStart])), cancelled)
+export async function ready({ all, started, serversReady }, cancelled) {
+  const logStarts = new Map(started.map(({ service, logStart }) => [service.name, logStart]))
+  await Promise.all([serversReady, untilReady(all, logStarts, cancelled)])
 }
 
 /** Stops the given services and says which of them had to be killed. */

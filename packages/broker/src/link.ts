@@ -6,6 +6,10 @@ const HEARTBEAT_SECONDS = 10
 // A connection is back within 10 s of the broker's return: one attempt that hangs, one wait, and the set-up.
 const CONNECT_MS = 4_000
 const BACKOFF = { baseMs: 200, capMs: 4_000 }
+/** Before the first connection somebody waits for the process to start, perhaps beside a RabbitMQ that does so too. */
+const FIRST_BACKOFF = { baseMs: 200, capMs: 1_000 }
+/** One in so many of its tries is worth a line. */
+const FIRST_LOGGED = 10
 /** A connection that lived this long was a good one: the next loss starts with short waits again. */
 const STABLE_MS = 5_000
 const CLOSE_MS = 2_000
@@ -31,6 +35,7 @@ export class Link {
   #probe: Probe | undefined
   #blocked = false
   #ready = false
+  #wasReady = false
   #ended: Promise<void> | undefined
 
   constructor(options: LinkOptions) {
@@ -70,9 +75,11 @@ export class Link {
       const error = await this.#live()
       if (this.#abort.signal.aborted) return
       if (Date.now() - started > STABLE_MS) attempt = 1
-      const delayMs = fullJitter(attempt, BACKOFF)
+      const delayMs = fullJitter(attempt, this.#wasReady ? BACKOFF : FIRST_BACKOFF)
       const reason = error?.message ?? 'it was closed'
-      logger.warn('no connection to RabbitMQ, trying again', { connection: label, attempt, delay_ms: delayMs, reason })
+      const about = { connection: label, attempt, delay_ms: delayMs, reason }
+      if (this.#wasReady) logger.warn('no connection to RabbitMQ, trying again', about)
+      else if (attempt % FIRST_LOGGED === 1) logger.info('no connection to RabbitMQ yet, trying again', about)
       await sleep(delayMs, this.#abort.signal)
     }
   }
@@ -117,6 +124,7 @@ export class Link {
       this.#probe = probe
       probe.onSilent(() => cut(model, 'it no longer answers'))
       this.#ready = true
+      this.#wasReady = true
       this.#options.up()
       logger.info('connected to RabbitMQ', { connection: label })
     } catch (error) {

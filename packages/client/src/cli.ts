@@ -4,6 +4,7 @@ import { Command } from 'commander'
 import { ApiError } from './api-error.ts'
 import { DEFAULT_URL } from './commands/connect.ts'
 import { addFirstDeployment } from './commands/first-deployment.ts'
+import { exitCodeOf } from './exit-code.ts'
 
 const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
@@ -18,7 +19,7 @@ try {
   await program.parseAsync()
 } catch (error) {
   console.error(`slipway: ${explain(error)}`)
-  process.exitCode = 1
+  process.exitCode = exitCodeOf(error)
 }
 
 /** What went wrong and, where the server says it, every field that is wrong. */

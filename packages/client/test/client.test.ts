@@ -1,5 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { LogStreamMessage } from '@slipway/contracts'
+import { exitCodeOf } from '../src/exit-code.ts'
 import { ApiError, ConnectionError, SlipwayClient } from '../src/index.ts'
 import { fakeServer, json, type Respond } from './fake-server.ts'
 
@@ -64,6 +65,14 @@ describe('requests', () => {
       details: { errors },
       requestId: 'request-7',
     })
+  })
+
+  test.each([
+    ['INVALID_CREDENTIALS', 3],
+    ['INVALID_TOKEN', 1],
+  ])('%s makes a command end with %i', async (code, expected) => {
+    const { url } = await start({ 'POST /auth/login': refuse(401, code) })
+    expect(await new SlipwayClient({ baseUrl: url, credentials }).login().catch(exitCodeOf)).toBe(expected)
   })
 
   test('a plain-text refusal is one, too', async () => {
