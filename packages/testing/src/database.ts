@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { createDatabase, type Database } from '@slipway/database'
 import pg from 'pg'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
@@ -98,6 +99,25 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     }
   } finally {
     await admin.end()
+  }
+}
+
+export interface OpenTestDatabase extends TestDatabase {
+  /** Sees the rows of all tenants. */
+  database: Database
+}
+
+/** The same with a pool to it, which `drop` closes. */
+export async function openTestDatabase(): Promise<OpenTestDatabase> {
+  const { url, drop } = await createTestDatabase()
+  const database = createDatabase({ url, applicationName: 'test', max: 30, tenant: '*' })
+  return {
+    url,
+    database,
+    async drop() {
+      await database.close()
+      await drop()
+    },
   }
 }
 

@@ -1,5 +1,11 @@
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
-export { connectTo, createTestDatabase, type TestDatabase } from './database.ts'
+export {
+  connectTo,
+  createTestDatabase,
+  type OpenTestDatabase,
+  openTestDatabase,
+  type TestDatabase,
+} from './database.ts'
 export { openLogStream, readStream, type StreamMessage } from './event-stream.ts'
 export {
   type ActionParts,
@@ -13,10 +19,11 @@ export {
   logHistory,
 } from './factories.ts'
 export { violatedInvariants } from './invariants.ts'
-export { removeNamespace } from './namespace.ts'
+export { testLogger } from './logger.ts'
+export { removeNamespace, testNamespace } from './namespace.ts'
 export { repositoryRoot } from './repository.ts'
 export { serverUrl } from './servers.ts'
 export { type Sshd, startSshd } from './sshd.ts'
 export { type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
-export { type WaitOptions, waitFor } from './waiting.ts'
+export { type WaitOptions, waitFor, waitForValue } from './waiting.ts'

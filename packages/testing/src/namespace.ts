@@ -1,7 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { deleteTopology } from '@slipway/broker'
 import { connect } from 'amqplib'
 import { Redis } from 'ioredis'
 import { serverUrl } from './servers.ts'
+
+/** Names at the broker and in Redis of one test's own. */
+export const testNamespace = () => `test-${randomBytes(5).toString('hex')}`
 
 /** Removes what a test's namespace left at the broker and in Redis. */
 export async function removeNamespace(namespace: string): Promise<void> {

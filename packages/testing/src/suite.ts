@@ -5,7 +5,7 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { createTestDatabase, type TestDatabase } from './database.ts'
-import { removeNamespace } from './namespace.ts'
+import { removeNamespace, testNamespace } from './namespace.ts'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
 import { waitFor } from './waiting.ts'
@@ -70,7 +70,7 @@ interface Process {
 export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
   const database = await createTestDatabase()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-suite-'))
-  const namespace = `test-${randomBytes(5).toString('hex')}`
+  const namespace = testNamespace()
   const admin = { email: 'admin@example.com', password: randomBytes(12).toString('base64url') }
   const processes = await describe({ database, folder, namespace, admin, options })
   const suite = control({ processes, database, folder, namespace, admin })

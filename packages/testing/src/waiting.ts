@@ -28,3 +28,24 @@ export async function waitFor<T>(
     await sleep(everyMs)
   }
 }
+
+/** Looks until the value is as wanted, and returns it; the error shows the last one seen. */
+export async function waitForValue<T>(
+  what: string,
+  look: () => Promise<T> | T,
+  isWanted: (value: T) => boolean,
+): Promise<T> {
+  let seen: T | undefined
+  try {
+    await waitFor(
+      async () => {
+        seen = await look()
+        return isWanted(seen)
+      },
+      { what },
+    )
+  } catch (error) {
+    throw new Error(`${(error as Error).message}; last seen: ${JSON.stringify(seen)}`, { cause: error })
+  }
+  return seen as T
+}

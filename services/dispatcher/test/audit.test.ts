@@ -2,19 +2,19 @@ import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { type Database, recordAudit } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { startDeployment } from '../src/deployments/start.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
 import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand } from './fixtures.ts'
-import { createTestDatabase, type TestDatabase, testLogger } from './setup.ts'
 
-let server: TestDatabase
+let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
 
 beforeAll(async () => {
-  server = await createTestDatabase()
+  server = await openTestDatabase()
   database = server.database
   catalog = await addCatalog(database)
 })
@@ -80,7 +80,7 @@ test('a queued request has the record of its call; its dispatch is nobody’s ca
   const start = startCommand(catalog)
   await startDeployment(database, start, received)
   await addInstance(database, 1)
-  await drain({ database, logger: testLogger(), onCommitted() {} })
+  await drain({ database, logger: testLogger, onCommitted() {} })
   const { rows } = await database.query<{ status: string; deployment_id: string }>(
     'SELECT status, deployment_id FROM pending_requests',
   )

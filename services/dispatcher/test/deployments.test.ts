@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import type { Database } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
 import { startDeployment } from '../src/deployments/start.ts'
@@ -19,14 +20,13 @@ import {
   states,
   stepStates,
 } from './fixtures.ts'
-import { createTestDatabase, type TestDatabase } from './setup.ts'
 
-let server: TestDatabase
+let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
 
 beforeAll(async () => {
-  server = await createTestDatabase()
+  server = await openTestDatabase()
   database = server.database
   catalog = await addCatalog(database)
 })

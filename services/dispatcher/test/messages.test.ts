@@ -1,19 +1,26 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type Broker, connectBroker, deleteTopology } from '@slipway/broker'
+import { type Broker, connectBroker } from '@slipway/broker'
 import type { CommandBody, CommandReply, EventBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { connect } from 'amqplib'
+import {
+  type OpenTestDatabase,
+  openTestDatabase,
+  removeNamespace,
+  serverUrl,
+  testLogger,
+  testNamespace,
+  waitForValue,
+} from '@slipway/testing'
 import { type Running, startDispatcher } from '../src/dispatcher.ts'
 import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand, states } from './fixtures.ts'
-import { createTestDatabase, rabbitUrl, type TestDatabase, testLogger, testNamespace, until } from './setup.ts'
 
 /** Two dispatchers on the real broker; the test plays the gateway, the executor-bridge and its instance. */
-let server: TestDatabase
+let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
 const namespace = testNamespace()
-const logger = testLogger()
+const logger = testLogger
 const brokers: Broker[] = []
 let running: Running[][] = []
 let gateway: Broker
@@ -26,13 +33,13 @@ async function open(name: string): Promise<Broker> {
   const onFatal = (error: Error) => {
     throw error
   }
-  const broker = await connectBroker({ url: rabbitUrl(), namespace, name, logger, onFatal })
+  const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
   brokers.push(broker)
   return broker
 }
 
 beforeAll(async () => {
-  server = await createTestDatabase()
+  server = await openTestDatabase()
   database = server.database
   catalog = await addCatalog(database)
   gateway = await open('gateway')
@@ -62,9 +69,7 @@ afterEach(async () => {
 
 afterAll(async () => {
   await Promise.all(brokers.map((broker) => broker.close()))
-  const connection = await connect(rabbitUrl())
-  await deleteTopology(await connection.createChannel(), namespace)
-  await connection.close()
+  await removeNamespace(namespace)
   await server.drop()
 })
 
@@ -91,7 +96,7 @@ test('a deployment is started, handed to the bridge, and the next one follows wh
   expect(first).toMatchObject({ outcome: 'started' })
   expect(second).toMatchObject({ outcome: 'queued' })
   const id = 'deployment_id' in first ? first.deployment_id : ''
-  const [run] = await until(
+  const [run] = await waitForValue(
     'the start of the run',
     () => starts,
     (list) => list.length === 1,
@@ -100,12 +105,12 @@ test('a deployment is started, handed to the bridge, and the next one follows wh
 
   const finished = { deployment_id: id, epoch: run?.epoch ?? 0, outcome: 'success', error_message: null } as const
   await Promise.all([tell('run.finished', finished), tell('run.finished', finished)])
-  await until(
+  await waitForValue(
     'the end of the deployment',
     () => states(database, id),
     (path) => path.at(-1) === 'success',
   )
-  const [, next] = await until(
+  const [, next] = await waitForValue(
     'the start of the next run',
     () => starts,
     (list) => list.length === 2,
@@ -119,7 +124,7 @@ test('an instance that comes gets the waiting requests in order, each once', asy
   for (const priority of priorities) await start({ priority })
   const instance_id = await addInstance(database, 5)
   await tell('instance.updated', { instance_id })
-  await until(
+  await waitForValue(
     'all starts',
     () => starts,
     (list) => list.length === 5,
@@ -141,13 +146,13 @@ test('a cancel is answered, the bridge is told, and the slot goes to the next', 
     result: { deployment_id: id },
   })
   expect((await deployment(database, id)).state).toBe('cancelled')
-  const [stop] = await until(
+  const [stop] = await waitForValue(
     'the stop of the run',
     () => stops,
     (list) => list.length === 1,
   )
   expect(stop).toMatchObject({ deployment_id: id, instance_id })
-  await until(
+  await waitForValue(
     'the start of the next run',
     () => starts,
     (list) => list.length === 2,
@@ -174,7 +179,7 @@ test('20 starts at once over two dispatchers fill the capacity and no more', asy
   await addInstance(database, 6)
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => start()))
   expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(6)
-  await until(
+  await waitForValue(
     'six starts',
     () => starts,
     (list) => list.length === 6,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { startDeployment } from '../src/deployments/start.ts'
 import { sweep } from '../src/leases/sweep.ts'
@@ -22,15 +23,14 @@ import {
   states,
   stepStates,
 } from './fixtures.ts'
-import { createTestDatabase, type TestDatabase, testLogger } from './setup.ts'
 
-let server: TestDatabase
+let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
-const logger = testLogger()
+const logger = testLogger
 
 beforeAll(async () => {
-  server = await createTestDatabase()
+  server = await openTestDatabase()
   database = server.database
   catalog = await addCatalog(database)
 })

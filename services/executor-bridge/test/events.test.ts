@@ -1,29 +1,28 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contracts'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { ended, finished, line, started } from './events.ts'
 import {
   type Enrolled,
   endLease,
   enrolInstance,
   lease,
-  makeDatabase,
   post,
   type RunOptions,
   type SeededRun,
   seedRun,
   startBridge,
   type TestBridge,
-  type TestDatabase,
 } from './setup.ts'
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let one: TestBridge
 let other: TestBridge
 let instance: Enrolled
 let slot = 0
 
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   one = await startBridge(db.database)
   other = await startBridge(db.database)
   instance = await enrolInstance(one, { capacity: 100 })

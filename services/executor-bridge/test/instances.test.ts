@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { finished, started } from './events.ts'
 import {
   ENROLMENT_TOKEN,
@@ -6,19 +7,17 @@ import {
   endLease,
   enrolBody,
   enrolInstance,
-  makeDatabase,
   post,
   seedRun,
   startBridge,
   type TestBridge,
-  type TestDatabase,
 } from './setup.ts'
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let bridge: TestBridge
 
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   bridge = await startBridge(db.database)
 })
 

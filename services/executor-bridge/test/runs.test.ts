@@ -1,10 +1,17 @@
-import { randomBytes } from 'node:crypto'
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, connectBroker, MAX_ATTEMPTS } from '@slipway/broker'
 import { compile, RunSpec, streamKey } from '@slipway/contracts'
 import { commandMessage, enqueue, startRelay } from '@slipway/database'
 import { createLogger, uuidv7 } from '@slipway/runtime'
+import {
+  testLogger as logger,
+  type OpenTestDatabase,
+  openTestDatabase,
+  removeNamespace,
+  serverUrl,
+  testNamespace,
+} from '@slipway/testing'
 import { Redis } from 'ioredis'
 import { createLiveStreams } from '../src/events/live-streams.ts'
 import { createHandover } from '../src/runs/handover.ts'
@@ -16,26 +23,22 @@ import {
   enrolInstance,
   keys,
   lease,
-  logger,
-  makeDatabase,
   post,
   type RunOptions,
-  removeQueues,
   type SeededRun,
   seedRun,
   startBridge,
   type TestBridge,
-  type TestDatabase,
 } from './setup.ts'
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let bridge: TestBridge
 let far: FakeInstance
 let instance: Enrolled
 let slot = 0
 
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   bridge = await startBridge(db.database)
   far = await startInstance()
   instance = await enrolInstance(bridge, { name: 'far', base_url: `${far.url}/`, capacity: 100 })
@@ -303,19 +306,24 @@ test('a heartbeat that misses a run that never came has it sent again', async ()
 })
 
 describe('over RabbitMQ and Redis', () => {
-  const namespace = `test-${randomBytes(4).toString('hex')}`
+  const namespace = testNamespace()
   let broker: Broker
   let redis: Redis
 
   beforeAll(async () => {
-    const url = process.env['RABBITMQ_URL'] ?? ''
-    broker = await connectBroker({ url, namespace, name: 'executor-bridge', logger, onFatal: () => {} })
-    redis = new Redis(process.env['REDIS_URL'] ?? '')
+    broker = await connectBroker({
+      url: serverUrl('RABBITMQ_URL'),
+      namespace,
+      name: 'executor-bridge',
+      logger,
+      onFatal: () => {},
+    })
+    redis = new Redis(serverUrl('REDIS_URL'))
   })
 
   afterAll(async () => {
     await broker?.close()
-    await removeQueues(namespace)
+    await removeNamespace(namespace)
     redis?.disconnect()
   })
 

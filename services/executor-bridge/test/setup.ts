@@ -1,64 +1,14 @@
-import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { createRequire } from 'node:module'
-import path from 'node:path'
-import { deleteTopology } from '@slipway/broker'
 import type { StreamBatch } from '@slipway/contracts'
-import { createDatabase, type Database } from '@slipway/database'
-import { createLogger, KeyRing, listen, uuidv7 } from '@slipway/runtime'
+import type { Database } from '@slipway/database'
+import { KeyRing, listen, uuidv7 } from '@slipway/runtime'
+import { testLogger as logger } from '@slipway/testing'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
 import { createHandover, type Handover } from '../src/runs/handover.ts'
 
-const ROOT = path.resolve(import.meta.dirname, '../../..')
-
 export const ENROLMENT_TOKEN = 'enrolment-token-of-the-tests'
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
-export const logger = createLogger({ service: 'test', level: 'error' })
-
-export interface TestDatabase {
-  url: string
-  database: Database
-  drop(): Promise<void>
-}
-
-/** A migrated database of its own. */
-export async function makeDatabase(): Promise<TestDatabase> {
-  const adminUrl = process.env['DATABASE_URL'] ?? ''
-  const name = `slipway_test_${randomBytes(6).toString('hex')}`
-  const admin = createDatabase({ url: adminUrl, applicationName: 'test', max: 1, tenant: '*' })
-  await admin.query(`CREATE DATABASE ${name}`)
-  const url = new URL(adminUrl)
-  url.pathname = `/${name}`
-  execFileSync(process.execPath, [path.join(ROOT, 'packages/database/scripts/migrate.mjs'), 'deploy'], {
-    env: { ...process.env, DATABASE_URL: url.href },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const database = createDatabase({ url: url.href, applicationName: 'test', tenant: '*' })
-  return {
-    url: url.href,
-    database,
-    async drop() {
-      await database.close()
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
-      await admin.close()
-    },
-  }
-}
-
-/** Removes what a broker of this namespace declared. */
-export async function removeQueues(namespace: string): Promise<void> {
-  const fromBroker = createRequire(path.join(ROOT, 'packages/broker/package.json'))
-  const { connect } = fromBroker('amqplib') as {
-    connect(url: string): Promise<{
-      createChannel(): Promise<Parameters<typeof deleteTopology>[0]>
-      close(): Promise<void>
-    }>
-  }
-  const model = await connect(process.env['RABBITMQ_URL'] ?? '')
-  await deleteTopology(await model.createChannel(), namespace)
-  await model.close()
-}
 
 export interface TestBridge {
   bridge: Bridge

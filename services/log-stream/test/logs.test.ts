@@ -1,15 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { stepId } from '@slipway/domain'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
-import { makeDatabase, startStreams, type TestDatabase, type TestStreams, until } from './setup.ts'
+import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let streams: TestStreams
 const open: SseClient[] = []
 
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   streams = await startStreams({ database: db.database })
 })
 

@@ -3,11 +3,12 @@ import { connect as connectSocket, type Socket } from 'node:net'
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLogger } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
-import { makeDatabase, startStreams, type TestDatabase, type TestStreams, until } from './setup.ts'
+import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let streams: TestStreams
 let written = ''
 const stream = new Writable({
@@ -22,7 +23,7 @@ const cutOff = (deployment: TestDeployment) =>
 
 // Resync is off: what comes here comes by Redis.
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   streams = await startStreams({
     database: db.database,
     logger: createLogger({ service: 'test', stream }),

@@ -2,26 +2,19 @@ import { Writable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import { createLogger, hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
-import {
-  type KnownUser,
-  makeDatabase,
-  makeUser,
-  startStreams,
-  type TestDatabase,
-  type TestStreams,
-  until,
-} from './setup.ts'
+import { type KnownUser, makeUser, startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let streams: TestStreams
 let deployment: TestDeployment
 let user: KnownUser
 const clients: SseClient[] = []
 
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   streams = await startStreams({ database: db.database })
   deployment = await TestDeployment.create(db.database)
 })

@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
-import path from 'node:path'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
-import { createDatabase, type Database, type Queryable } from '@slipway/database'
-import { createLogger, hashToken, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
+import type { Database, Queryable } from '@slipway/database'
+import { hashToken, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
+import { removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
 import { createApp } from '../src/http/app.ts'
 import { connectRedis } from '../src/redis.ts'
@@ -11,39 +9,6 @@ import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
 import { WATCHER_LIMITS, type WatcherLimits } from '../src/streams/watcher.ts'
 import { createGuard, type Guard } from '../src/tokens/guard.ts'
-
-const ROOT = path.resolve(import.meta.dirname, '../../..')
-
-export const logger = createLogger({ service: 'test', level: 'error' })
-export const redisUrl = process.env['REDIS_URL'] ?? ''
-
-export interface TestDatabase {
-  database: Database
-  drop(): Promise<void>
-}
-
-/** A migrated database of its own. */
-export async function makeDatabase(): Promise<TestDatabase> {
-  const adminUrl = process.env['DATABASE_URL'] ?? ''
-  const name = `slipway_test_${randomBytes(6).toString('hex')}`
-  const admin = createDatabase({ url: adminUrl, applicationName: 'test', max: 1, tenant: '*' })
-  await admin.query(`CREATE DATABASE ${name}`)
-  const url = new URL(adminUrl)
-  url.pathname = `/${name}`
-  execFileSync(process.execPath, [path.join(ROOT, 'packages/database/scripts/migrate.mjs'), 'deploy'], {
-    env: { ...process.env, DATABASE_URL: url.href },
-    stdio: ['ignore', 'ignore', 'pipe'],
-  })
-  const database = createDatabase({ url: url.href, applicationName: 'test', tenant: '*' })
-  return {
-    database,
-    async drop() {
-      await database.close()
-      await admin.query(`DROP DATABASE ${name} WITH (FORCE)`)
-      await admin.close()
-    },
-  }
-}
 
 export interface TestStreams {
   url: string
@@ -105,11 +70,11 @@ export interface StreamsOptions {
 
 /** The service as main.ts makes it, without broker. */
 export async function startStreams(options: StreamsOptions): Promise<TestStreams> {
-  const { database, redisUrl: url = redisUrl } = options
-  const log = options.logger ?? logger
-  const namespace = `test-${randomBytes(4).toString('hex')}`
-  const redis = connectRedis(url, log)
-  const reader = startStreamReader(connectRedis(url, log, 5_000), redis, log)
+  const { database, redisUrl = serverUrl('REDIS_URL') } = options
+  const log = options.logger ?? testLogger
+  const namespace = testNamespace()
+  const redis = connectRedis(redisUrl, log)
+  const reader = startStreamReader(connectRedis(redisUrl, log, 5_000), redis, log)
   const hubs = createHubs({
     database,
     reader,
@@ -130,7 +95,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     host: '127.0.0.1',
     variable: 'none',
   })
-  const own = new Redis(redisUrl)
+  const own = new Redis(serverUrl('REDIS_URL'))
   return {
     url: `http://127.0.0.1:${server.port}`,
     namespace,
@@ -155,18 +120,10 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
       await closed
       await reader.stop()
       redis.disconnect()
-      const keys = await own.keys(`${namespace}:*`)
-      if (keys.length > 0) await own.del(keys)
       own.disconnect()
+      await removeNamespace(namespace)
     },
   }
 }
 
-/** Waits until the condition holds. */
-export async function until(condition: () => Promise<boolean> | boolean, what: string): Promise<void> {
-  const end = Date.now() + 20_000
-  while (!(await condition())) {
-    if (Date.now() > end) throw new Error(`it never came: ${what}`)
-    await new Promise((resolve) => setTimeout(resolve, 10))
-  }
-}
+export const until = (condition: () => Promise<boolean> | boolean, what: string) => waitFor(condition, { what })

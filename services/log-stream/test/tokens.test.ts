@@ -1,18 +1,19 @@
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLogger, uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
-import { makeDatabase, startStreams, type TestDatabase, type TestStreams, until } from './setup.ts'
+import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
 const TENANT = uuidv7()
 
-let db: TestDatabase
+let db: OpenTestDatabase
 let streams: TestStreams
 let deployment: TestDeployment
 
 beforeAll(async () => {
-  db = await makeDatabase()
+  db = await openTestDatabase()
   streams = await startStreams({ database: db.database })
   deployment = await TestDeployment.create(db.database)
   await deployment.commit({ lines: numbered(0, 3) })

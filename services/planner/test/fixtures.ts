@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { type Broker, connectBroker, deleteTopology, type RequestOptions } from '@slipway/broker'
+import { type Broker, connectBroker, type RequestOptions } from '@slipway/broker'
 import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { DefinitionSecrets, VariableValues } from '@slipway/domain'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
-import { connect as openConnection } from 'amqplib'
+import { testLogger as logger, removeNamespace, serverUrl, testNamespace } from '@slipway/testing'
 import { createCommandHandler } from '../src/commands/handler.ts'
-import { rabbitUrl, testLogger, testNamespace } from './setup.ts'
 
 export type StartCommand = CommandBody<'deployment.start'>
 export type Request = CommandBody<'plan.create'>['request'] & {
@@ -49,12 +48,11 @@ export interface Rig {
 
 export async function createRig(database: Database): Promise<Rig> {
   const namespace = testNamespace()
-  const logger = testLogger()
   const onFatal = (error: Error) => {
     throw error
   }
   const connect = (name: string): Promise<Broker> =>
-    connectBroker({ url: rabbitUrl(), namespace, name, logger, onFatal })
+    connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
   const [gateway, planner, dispatcher] = await Promise.all([
     connect('gateway'),
     connect('planner'),
@@ -106,9 +104,7 @@ export async function createRig(database: Database): Promise<Rig> {
     },
     async stop() {
       await Promise.all([gateway.close(), planner.close(), dispatcher.close()])
-      const connection = await openConnection(rabbitUrl())
-      await deleteTopology(await connection.createChannel(), namespace)
-      await connection.close()
+      await removeNamespace(namespace)
     },
   }
 }

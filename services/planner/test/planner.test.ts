@@ -3,6 +3,7 @@ import { compile, Preview, validateBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { encodeSqid, isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import {
   ADMIN,
   addEnvironment,
@@ -18,14 +19,13 @@ import {
   type Rig,
   type StartCommand,
 } from './fixtures.ts'
-import { createTestDatabase, type TestDatabase } from './setup.ts'
 
-let server: TestDatabase
+let server: OpenTestDatabase
 let database: Database
 let rig: Rig
 
 beforeAll(async () => {
-  server = await createTestDatabase()
+  server = await openTestDatabase()
   database = server.database
   rig = await createRig(database)
 })

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Database } from '@slipway/database'
 import { isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import {
   ADMIN,
   addSource,
@@ -14,14 +15,13 @@ import {
   type StartCommand,
   storeDeployment,
 } from './fixtures.ts'
-import { createTestDatabase, type TestDatabase } from './setup.ts'
 
-let server: TestDatabase
+let server: OpenTestDatabase
 let database: Database
 let rig: Rig
 
 beforeAll(async () => {
-  server = await createTestDatabase()
+  server = await openTestDatabase()
   database = server.database
   rig = await createRig(database)
 })
