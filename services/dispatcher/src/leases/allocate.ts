@@ -17,7 +17,7 @@ export interface Lease extends Slot {
 
 const MAX_ROUNDS = 10
 /** Slots looked at beyond those wanted: as many as other transactions may hold in the same moment. */
-const SPARE = 200
+const SPARE = 64
 
 /**
  * Locks up to `count` free slots of living, compatible instances, the least loaded first, until the transaction ends.
@@ -49,9 +49,12 @@ async function lockSlots(tx: Queryable, count: number): Promise<Slot[]> {
         CROSS JOIN LATERAL (
           SELECT slot, row_number() OVER (ORDER BY slot) AS place
             FROM (SELECT s.slot FROM instance_slots s
-                   WHERE s.instance_id = living.id AND NOT s.retired
-                     AND NOT EXISTS (SELECT FROM leases l
-                                      WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
+                    -- With its own LIMIT this is asked slot by slot, and no longer once there are enough: as an
+                    -- anti-join it would read every slot of a large instance each time.
+                    LEFT JOIN LATERAL (SELECT true AS taken FROM leases l
+                                        WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL
+                                        LIMIT 1) held ON true
+                   WHERE s.instance_id = living.id AND NOT s.retired AND held.taken IS NULL
                    ORDER BY s.slot LIMIT $1 + ${SPARE}) slots
         ) first
      ), least_loaded AS MATERIALIZED (SELECT * FROM free ORDER BY load, id, slot LIMIT $1 + ${SPARE})
