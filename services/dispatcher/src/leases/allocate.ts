@@ -48,14 +48,12 @@ async function lockSlots(tx: Queryable, count: number): Promise<Slot[]> {
          FROM living
         CROSS JOIN LATERAL (
           SELECT slot, row_number() OVER (ORDER BY slot) AS place
-            FROM (SELECT s.slot FROM instance_slots s
-                    -- With its own LIMIT this is asked slot by slot, and no longer once there are enough: as an
-                    -- anti-join it would read every slot of a large instance each time.
-                    LEFT JOIN LATERAL (SELECT true AS taken FROM leases l
-                                        WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL
-                                        LIMIT 1) held ON true
-                   WHERE s.instance_id = living.id AND NOT s.retired AND held.taken IS NULL
-                   ORDER BY s.slot LIMIT $1 + ${SPARE}) slots
+            FROM instance_slots s
+           WHERE s.instance_id = living.id AND NOT s.retired
+             -- So many of its first slots hold enough free ones, however large the instance is.
+             AND s.slot < living.taken + $1 + ${SPARE}
+             AND NOT EXISTS (SELECT FROM leases l
+                              WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
         ) first
      ), least_loaded AS MATERIALIZED (SELECT * FROM free ORDER BY load, id, slot LIMIT $1 + ${SPARE})
      SELECT s.instance_id, s.slot, least_loaded.name AS instance_name
