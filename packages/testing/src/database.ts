@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createDatabase, type Database } from '@slipway/database'
 import pg from 'pg'
 import { repositoryRoot } from './repository.ts'
@@ -63,7 +64,7 @@ async function ensureTemplate(
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
     if (rowCount === 0) {
       const making = `${name}_making`
-      await admin.query(`DROP DATABASE IF EXISTS ${making} WITH (FORCE)`)
+      await dropDatabase(admin, making)
       await admin.query(`CREATE DATABASE ${making} ${ownedBy(owner)}`)
       execFileSync(process.execPath, ['packages/database/scripts/migrate.mjs', 'deploy'], {
         cwd: repositoryRoot,
@@ -93,12 +94,35 @@ export async function createTestDatabase(): Promise<TestDatabase> {
       async drop() {
         const client = new pg.Client(serverUrl('DATABASE_URL'))
         await client.connect()
-        await client.query(`DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+        await dropDatabase(client, name)
         await client.end()
       },
     }
   } finally {
     await admin.end()
+  }
+}
+
+const INSUFFICIENT_PRIVILEGE = '42501'
+const OBJECT_IN_USE = '55006'
+const MAX_DROPS = 50
+
+/**
+ * Drops a database together with its sessions. An autovacuum worker is a superuser's session, which an ordinary user may
+ * not end by FORCE: without it Postgres sends the worker away itself, and only sessions of ours are waited for.
+ */
+async function dropDatabase(client: pg.Client, name: string): Promise<void> {
+  for (let attempt = 1; ; attempt += 1) {
+    const force = attempt % 2 === 1 ? 'WITH (FORCE)' : ''
+    try {
+      await client.query(`DROP DATABASE IF EXISTS ${name} ${force}`)
+      return
+    } catch (error) {
+      const { code } = error as { code?: string }
+      const passes = code === INSUFFICIENT_PRIVILEGE || code === OBJECT_IN_USE
+      if (!passes || attempt === MAX_DROPS) throw error
+      await sleep(100)
+    }
   }
 }
 
