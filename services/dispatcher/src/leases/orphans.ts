@@ -1,13 +1,15 @@
 import type { Queryable } from '@slipway/database'
 
 /**
- * Condition for deployments `d` that somebody should be running and nobody is: their instance was lost. It is in the
- * rows, not in a process's memory, so any dispatcher finds them.
+ * The deployments `d` that somebody should be running and nobody is: the last lease `l` was lost with its instance. It is
+ * in the rows, not in a process's memory, so any dispatcher finds them. Read from the lost leases, which are few: there
+ * may be any number of deployments.
  */
-export const IS_ORPHAN = `d.state IN ('running', 'rolling_back')
-  AND NOT EXISTS (SELECT FROM leases l WHERE l.deployment_id = d.id AND l.ended_at IS NULL)`
+export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
+  WHERE l.end_reason = 'lost' AND d.completed_at IS NULL
+    AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch)`
 
 export async function anyOrphan(tx: Queryable): Promise<boolean> {
-  const { rowCount } = await tx.query(`SELECT FROM deployments d WHERE ${IS_ORPHAN} LIMIT 1`)
+  const { rowCount } = await tx.query(`SELECT FROM ${ORPHANS} LIMIT 1`)
   return rowCount === 1
 }

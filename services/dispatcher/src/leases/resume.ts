@@ -1,14 +1,14 @@
 import { commandMessage, enqueue, type Queryable } from '@slipway/database'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
 import { insertLeases, lockFreeSlots } from './allocate.ts'
-import { IS_ORPHAN } from './orphans.ts'
+import { ORPHANS } from './orphans.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
 
 /** Gives deployments whose instance was lost to others, under a higher epoch, as far as slots are free. How many. */
 export async function resumeOrphans(tx: Queryable, limit: number): Promise<number> {
   const { rows: orphans } = await tx.query<{ id: string }>(
-    `SELECT d.id FROM deployments d WHERE ${IS_ORPHAN}
+    `SELECT d.id FROM ${ORPHANS}
       ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT $1`,
     [limit],
   )
@@ -16,8 +16,8 @@ export async function resumeOrphans(tx: Queryable, limit: number): Promise<numbe
   const slots = await lockFreeSlots(tx, orphans.length)
   // Locked only now (slots come first) and looked at again: one may have been cancelled since.
   const { rows: deployments } = await tx.query<LockedDeployment>(
-    `SELECT d.id, d.tenant_id, d.state, d.request_id FROM deployments d
-      WHERE d.id = ANY($1::uuid[]) AND ${IS_ORPHAN} ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
+    `SELECT d.id, d.tenant_id, d.state, d.request_id FROM ${ORPHANS} AND d.id = ANY($1::uuid[])
+      ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
     [orphans.slice(0, slots.length).map(({ id }) => id)],
   )
   const wanted = deployments.flatMap(({ id }, index) => {

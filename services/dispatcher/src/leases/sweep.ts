@@ -62,7 +62,7 @@ function endWhere(
 async function failOverdue(database: Database, logger: Logger): Promise<number> {
   const { rows } = await database.query<{ id: string }>(
     `SELECT id FROM deployments
-      WHERE state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
+      WHERE completed_at IS NULL AND state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
       ORDER BY deadline_at LIMIT ${BATCH}`,
   )
   let failed = 0
