@@ -1,10 +1,7 @@
 // A closed loop of HTTP clients, each from a loopback address of its own: the limits count by address.
 import http from 'node:http'
 
-const agents = Array.from(
-  { length: 64 },
-  (_, n) => new http.Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.9.0.${n + 1}` }),
-)
+const newAgent = (n) => new http.Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.9.0.${n + 1}` })
 
 function send(agent, url, { method = 'GET', token, body }) {
   return new Promise((resolve, reject) => {
@@ -28,10 +25,12 @@ function send(agent, url, { method = 'GET', token, body }) {
  */
 export async function drive(url, { clients, seconds, expect, ...request }) {
   const times = []
+  // New ones each time: a connection that idled since the last round may be closed under the first request.
+  const agents = Array.from({ length: clients }, (_, n) => newAgent(n))
   const started = performance.now()
   const until = started + seconds * 1_000
   await Promise.all(
-    agents.slice(0, clients).map(async (agent) => {
+    agents.map(async (agent) => {
       while (performance.now() < until) {
         const at = performance.now()
         const status = await send(agent, url, request)
@@ -40,5 +39,6 @@ export async function drive(url, { clients, seconds, expect, ...request }) {
       }
     }),
   )
+  for (const agent of agents) agent.destroy()
   return { rate: (times.length / (performance.now() - started)) * 1_000, times }
 }
