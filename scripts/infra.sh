@@ -8,7 +8,7 @@
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
 #   scripts/infra.sh status         one line for each server; fails when one is down
 #   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines
-#   scripts/infra.sh test-tools     what only the tests need: an sshd to connect to
+#   scripts/infra.sh test-tools     what only the tests need: an sshd to connect to, and python3
 #   scripts/infra.sh remove         stop, and delete the data
 #
 # Settings: DATABASE_URL, RABBITMQ_URL, REDIS_URL (servers that exist already); SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT,
@@ -212,7 +212,7 @@ case "${1:-}" in
   restart) locked restart "${2:?which server?}" ;;
   status) if ! status; then exit 1; fi ;;
   env) print_env ;;
-  test-tools) locked need_packages sshd=openssh-server ;;
+  test-tools) locked need_packages sshd=openssh-server python3=python3 ;;
   remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;
   *) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -31,8 +31,6 @@ const anyText = fc.oneof(
 )
 const storable = anyText.filter((text) => !/[\0\p{Cs}]/u.test(text))
 
-const has = (command: string) => spawnSync(command, ['--version']).status === 0
-
 function output(interpreter: Interpreter, script: string, value: string): string {
   const { text, unresolved } = renderTemplate(script, { value }, interpreter)
   expect(unresolved).toEqual([])
@@ -65,14 +63,11 @@ const PRINT: Partial<Record<Interpreter, (name: string) => string>> = {
 }
 
 describe.each(Object.entries(PRINT) as [Interpreter, (name: string) => string][])('%s', (interpreter, print) => {
-  // sh and node are always there: Slipway itself needs them.
-  const check = interpreter === 'sh' || interpreter === 'node' || has(interpreter) ? test : test.skip
-
-  check('prints hostile values as they are', () => {
+  test('prints hostile values as they are', () => {
     expect(outputs(interpreter, print, HOSTILE)).toEqual(HOSTILE)
   })
 
-  check('prints any value as it is', () => {
+  test('prints any value as it is', () => {
     const many = fc.array(
       storable.filter((text) => !text.includes('\u0001')),
       { minLength: 50, maxLength: 100 },
