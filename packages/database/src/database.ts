@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
 import { PrismaClient } from './generated/client.ts'
+import { PreparingClient } from './preparing-client.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
 
 export interface DatabaseOptions {
@@ -59,6 +60,7 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
     statement_timeout: 30_000,
     lock_timeout: 10_000,
     idle_in_transaction_session_timeout: 30_000,
+    Client: PreparingClient,
   }
   const pool =
     tenant === 'current'
