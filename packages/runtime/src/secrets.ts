@@ -1,4 +1,13 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes, timingSafeEqual } from 'node:crypto'
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHash,
+  createHmac,
+  type Hmac,
+  hkdfSync,
+  randomBytes,
+  timingSafeEqual,
+} from 'node:crypto'
 
 const KEY_BYTES = 32
 const IV_BYTES = 12
@@ -47,6 +56,16 @@ export class KeyRing {
     return [...this.#keys.keys()]
   }
 
+  /**
+   * Begins a keyed hash for one purpose, under a key that is derived from that of the ring: without it nobody can try
+   * guesses at what was hashed. Null when the ring has no key of that id.
+   */
+  hmac(purpose: string, keyId = this.currentKeyId): Hmac | null {
+    const key = this.#keys.get(keyId)
+    if (!key) return null
+    return createHmac('sha256', Buffer.from(hkdfSync('sha256', key, '', `slipway ${purpose}`, KEY_BYTES)))
+  }
+
   /** Returns `v1.<key id>.<base64url of wrapped data key and sealed text>`. */
   seal(plain: string | Buffer, aad: string): string {
     const id = this.currentKeyId
@@ -59,6 +78,27 @@ export class KeyRing {
   /** The sealed bytes. Throws SecretError when the key is missing or the record is not the one it was sealed for. */
   open(sealed: string, aad: string): Buffer {
     const { id, blob } = parseSealed(sealed)
+    const plain = decrypt(this.#dataKey(id, blob), blob.subarray(WRAPPED_BYTES), aad)
+    if (!plain) {
+      throw new SecretError('wrong_record', `A secret under key ${id} was altered or does not belong to ${aad}`)
+    }
+    return plain
+  }
+
+  /** The same secret under the current key; only its data key is wrapped anew. Throws SecretError. */
+  rewrap(sealed: string): string {
+    const { id, blob } = parseSealed(sealed)
+    if (id === this.currentKeyId) return sealed
+    const current = this.currentKeyId
+    const wrapped = encrypt(this.#keys.get(current) as Buffer, this.#dataKey(id, blob), wrapIdentity(current))
+    return `v1.${current}.${Buffer.concat([wrapped, blob.subarray(WRAPPED_BYTES)]).toString('base64url')}`
+  }
+
+  openText(sealed: string, aad: string): string {
+    return this.open(sealed, aad).toString('utf8')
+  }
+
+  #dataKey(id: string, blob: Buffer): Buffer {
     const key = this.#keys.get(id)
     if (!key) {
       throw new SecretError('unknown_key', `Encryption key ${id} is missing: add it to SLIPWAY_ENCRYPTION_KEYS`)
@@ -67,15 +107,7 @@ export class KeyRing {
     if (!dataKey) {
       throw new SecretError('wrong_key', `Encryption key ${id} is not the key of that id that sealed this secret`)
     }
-    const plain = decrypt(dataKey, blob.subarray(WRAPPED_BYTES), aad)
-    if (!plain) {
-      throw new SecretError('wrong_record', `A secret under key ${id} was altered or does not belong to ${aad}`)
-    }
-    return plain
-  }
-
-  openText(sealed: string, aad: string): string {
-    return this.open(sealed, aad).toString('utf8')
+    return dataKey
   }
 }
 

@@ -132,6 +132,7 @@ describe('create', () => {
       source_type: 'action',
       source_name: 'a',
       source_version: '1.0.0',
+      plan_hash: `p1.test.${'0'.repeat(12)}`,
     }
     answer = () => ({ ok: true, result: preview })
     const dry = await create({ dry_run: true })

@@ -37,6 +37,13 @@ export const SourceType = literals(['solution', 'sequence', 'action'])
 
 const TargetIds = Type.Array(Id('target'), { maxItems: 10_000 })
 const TargetTags = Type.Array(Tag, { maxItems: 100 })
+const PlanHash = Type.String({
+  pattern: '^p[0-9]{1,3}\\.[A-Za-z0-9_-]{1,64}(\\.[A-Za-z0-9_-]{12}){1,32}$',
+  maxLength: 500,
+  description:
+    'What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that ' +
+    'differ in details.differences. A preview and dry_run do not look at it.',
+})
 const PromptedValues = Type.Record(Type.String({ pattern: `${VARIABLE_NAME}|^[0-9a-fA-F-]{36}$` }), Type.Unknown(), {
   additionalProperties: false,
   maxProperties: 1_000,
@@ -56,6 +63,7 @@ const overridable = {
   prompted_values: Type.Optional(PromptedValues),
   environment_id: Type.Optional(Id('environment')),
   bypass_cache: Type.Optional(Type.Boolean()),
+  expected_plan_hash: Type.Optional(PlanHash),
   override_freeze: Type.Optional(Type.Boolean()),
   override_reason: Type.Optional(Type.String({ pattern: NOT_BLANK, maxLength: 10_000 })),
 }
@@ -188,6 +196,7 @@ export const Preview = Strict({
   source_type: SourceType,
   source_name: Type.String(),
   source_version: Type.String(),
+  plan_hash: PlanHash,
 })
 
 /** Date and time in UTC without a zone marker, as the pending list shows them. */

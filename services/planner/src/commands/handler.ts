@@ -5,6 +5,7 @@ import type { Database } from '@slipway/database'
 import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type KeyRing, type Logger, SecretError, uuidv7 } from '@slipway/runtime'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
+import { checkPlanHash, planHash } from '../planning/plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from '../planning/planning.ts'
 import { previewOf } from '../planning/preview.ts'
 import { missingInRedeploy, redeployRequest } from '../planning/redeploy.ts'
@@ -80,7 +81,9 @@ async function planCreate(
   checkOverride(command.caller, command.request)
   const values = openValues(resources.keyRing, command.command_id, command.sealed_values)
   const planned = await planRequest(resources, createRequest(command, values), missingRecords)
-  if (previewOnly) return { preview: previewOf(command.command_id, planned) }
+  if (previewOnly) {
+    return { preview: previewOf(command.command_id, planned, planHash(resources.keyRing, planned.plan)) }
+  }
   return { start: startCommand(resources.keyRing, command, planned, null) }
 }
 
@@ -101,6 +104,7 @@ function startCommand(
   planned: Planned,
   sourceDeploymentId: string | null,
 ): CommandBody<'deployment.start'> {
+  checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
   return {
     command_id,
     caller,

@@ -5,7 +5,7 @@ import type { Planned } from './planning.ts'
 export type Preview = CommandReply<'plan.preview'>
 
 /** The answer of a preview: the plan as a deployment would show it, no step begun. Freezes are warnings here. */
-export function previewOf(commandId: string, planned: Planned): Preview {
+export function previewOf(commandId: string, planned: Planned, plan_hash: string): Preview {
   const { plan, planned_at } = planned
   const variables = resolvedVariables(plan)
   const freezeWarnings = planned.blocking.map(
@@ -26,6 +26,7 @@ export function previewOf(commandId: string, planned: Planned): Preview {
     source_type: plan.source.type,
     source_name: plan.source.name,
     source_version: plan.source.version,
+    plan_hash,
   }
 }
 

@@ -1,0 +1,67 @@
+import { canonicalJson, conflict, describePart, PLAN_PARTS, type Plan, type PlanPart, planParts } from '@slipway/domain'
+import type { KeyRing } from '@slipway/runtime'
+
+/** Another where what a part consists of changes, so that an upgrade is not told as a change of the plan. */
+const FORM = 'p1'
+/** Characters of base64url, 72 bits: enough that no two plans meet by chance. */
+const DIGEST_LENGTH = 12
+
+export interface PlanDifference {
+  path: string
+  message: string
+  /** What it is now. */
+  actual: string
+}
+
+/** The hash of a plan: a digest for each of its parts, so that what differs can be named and nothing needs to be kept. */
+export function planHash(keyRing: KeyRing, plan: Plan): string {
+  const keyId = keyRing.currentKeyId
+  return [FORM, keyId, ...(digests(keyRing, keyId, plan) ?? [])].join('.')
+}
+
+/** @throws Problem CONFLICT when the plan is not the one of the hash; nothing is checked without one */
+export function checkPlanHash(keyRing: KeyRing, plan: Plan, expected: string | undefined): void {
+  if (expected === undefined) return
+  const differences = differencesFrom(keyRing, plan, expected)
+  if (differences.length === 0) return
+  const paths = differences.map(({ path }) => path).join(', ')
+  throw conflict(`The plan is not the one that was expected, it differs in: ${paths}`, { differences })
+}
+
+function differencesFrom(keyRing: KeyRing, plan: Plan, expected: string): PlanDifference[] {
+  const [form, keyId = '', ...expectedDigests] = expected.split('.')
+  const actual = form === FORM ? digests(keyRing, keyId, plan) : null
+  if (actual === null || actual.length !== expectedDigests.length) {
+    const message = 'was hashed by another release or under a key that is no longer there: preview again'
+    return [{ path: 'plan_hash', message, actual: planHash(keyRing, plan) }]
+  }
+  return PLAN_PARTS.flatMap((part, index) =>
+    actual[index] === expectedDigests[index]
+      ? []
+      : [{ path: part, message: MESSAGES[part], actual: describePart(plan, part) }],
+  )
+}
+
+/** In the order of the parts; null where the ring has not the key. */
+function digests(keyRing: KeyRing, keyId: string, plan: Plan): string[] | null {
+  const parts = planParts(plan)
+  const made = PLAN_PARTS.map((part) => {
+    const hmac = keyRing.hmac(`plan ${part}`, keyId)
+    for (const piece of parts[part]) hmac?.update(`${canonicalJson(piece)}\n`)
+    return hmac?.digest('base64url').slice(0, DIGEST_LENGTH)
+  })
+  return made.some((digest) => digest === undefined) ? null : (made as string[])
+}
+
+const MESSAGES: Record<PlanPart, string> = {
+  source: 'another source or version of it',
+  scope: 'another tenant or environment',
+  versions: 'other versions of what the source is made of',
+  steps: 'other actions, in another order, or with another timeout or number of retries',
+  targets: 'other targets, or in another order',
+  'variables/definitions': 'other values in the definitions of the source',
+  'variables/scope': 'other variables of the tenant or the environment',
+  'variables/targets': 'other variables of the targets',
+  'variables/request': 'other variables or prompted values in the request',
+  options: 'other strategies, priority, timeouts or retries',
+}
