@@ -5,5 +5,20 @@ export { type AuditEntry, recordAudit } from './audit/record.ts'
 export { type AuditFinding, type AuditVerdict, verifyAudit } from './audit/verify.ts'
 export { createDatabase, type Database, type DatabaseOptions, isConnectionError, type Queryable } from './database.ts'
 export { Prisma, type PrismaClient } from './generated/client.ts'
+export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './items/deployments.ts'
+export { type FreezeRow, freezeItem } from './items/freezes.ts'
+export { INSTANCE } from './items/instances.ts'
+export { isoTime, jsonObject, milliseconds } from './items/json.ts'
+export { type ItemKind, listItem } from './items/list-item.ts'
+export { PENDING_REQUEST } from './items/pending.ts'
+export { type ShownConnection, type TargetRow, targetItems } from './items/targets.ts'
+export {
+  type Looking,
+  openVariables,
+  sensitiveNames,
+  shownVariables,
+  type VariableOwner,
+  variablesIdentity,
+} from './items/variables.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'

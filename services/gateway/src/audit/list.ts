@@ -1,6 +1,5 @@
-import { auditCount, type Queryable } from '@slipway/database'
+import { auditCount, jsonObject, type Queryable } from '@slipway/database'
 import { type FieldError, pageOf, parsePage, validationProblem } from '@slipway/domain'
-import { jsonObject } from '../deployments/summary-sql.ts'
 import type { Answer, Call } from '../http/handler.ts'
 
 const RECORD = jsonObject({

@@ -1,11 +1,9 @@
 import type { ConnectionInput, Static } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import type { Prisma, ShownConnection } from '@slipway/database'
 import { validationProblem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 
 type Input = Static<typeof ConnectionInput>
-/** What of a connection may be read again. */
-type Visible = { type: 'local' } | { type: 'ssh'; host: string; port: number; username: string; host_key?: string }
 
 const SSH_PORT = 22
 
@@ -48,19 +46,11 @@ export function replacedConnection(keys: KeyRing, targetId: string, input: Input
 }
 
 const leadsToSame = (a: unknown, b: unknown) => isSameHost(a, b) && username(a) === username(b)
-const username = (connection: unknown) => (connection as Partial<Extract<Visible, { type: 'ssh' }>>).username
+const username = (connection: unknown) => (connection as Partial<Extract<ShownConnection, { type: 'ssh' }>>).username
 
 /** Whether two stored connections reach the same machine, so that what was learned of it still holds. */
 export function isSameHost(a: unknown, b: unknown): boolean {
-  const [one, other] = [a as Visible, b as Visible]
+  const [one, other] = [a as ShownConnection, b as ShownConnection]
   if (one.type !== 'ssh' || other.type !== 'ssh') return one.type === other.type
   return one.host === other.host && one.port === other.port
-}
-
-/** A connection as an answer shows it; a host key that was pinned on first use counts like one that was given. */
-export function shownConnection(stored: unknown, pinnedHostKey: string | null): Visible {
-  const connection = stored as Visible
-  if (connection.type === 'local') return connection
-  const host_key = connection.host_key ?? pinnedHostKey
-  return { ...connection, ...(host_key === null ? {} : { host_key }) }
 }

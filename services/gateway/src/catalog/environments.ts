@@ -1,5 +1,5 @@
 import type { ChangeEnvironment, CreateEnvironment, Static } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import { openVariables, type Prisma, shownVariables } from '@slipway/database'
 import { encodeSqid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -12,7 +12,7 @@ import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { givenVariables, openVariables, sealVariables, shownVariables, variableChanges } from './variables.ts'
+import { givenVariables, sealVariables, variableChanges } from './variables.ts'
 
 interface EnvironmentRow {
   id: string

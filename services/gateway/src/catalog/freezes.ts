@@ -1,6 +1,6 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type Prisma } from '@slipway/database'
-import { isUuid, notFound, offsetOf, recurrenceProblem, validationProblem, windowAt } from '@slipway/domain'
+import { enqueue, eventMessage, type FreezeRow, freezeItem, type Prisma } from '@slipway/database'
+import { isUuid, notFound, offsetOf, recurrenceProblem, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
@@ -9,24 +9,6 @@ import { changesOf, given, lockRecord, requireOwn } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { fieldReferences, References } from './references.ts'
-
-interface FreezeRow {
-  id: string
-  name: string
-  description: string | null
-  start_time: Date
-  end_time: Date
-  recurrence: string | null
-  start_offset: string | null
-  tenant_id: string | null
-  environment_id: string | null
-  solution_id: string | null
-  created_by: string | null
-  created_at: Date
-  updated_at: Date
-}
-
-const shown = ({ start_offset: _, ...row }: FreezeRow) => ({ ...row, active: windowAt(row, new Date()) !== null })
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence', unknown>
 const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
@@ -70,7 +52,7 @@ export function freezeHandlers({
         return answerPage(
           query,
           () => prisma.freeze.count({ where }),
-          async (slice) => (await prisma.freeze.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+          async (slice) => (await prisma.freeze.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(freezeItem),
         )
       },
     },
@@ -105,12 +87,12 @@ export function freezeHandlers({
           return created
         })
         outboxChanged()
-        return { status: 201, body: shown(freeze) }
+        return { status: 201, body: freezeItem(freeze) }
       },
     },
 
     getFreeze: {
-      handle: async ({ caller, params }) => ({ status: 200, body: shown(await find(caller, params['id'] ?? '')) }),
+      handle: async ({ caller, params }) => ({ status: 200, body: freezeItem(await find(caller, params['id'] ?? '')) }),
     },
 
     updateFreeze: {
@@ -135,7 +117,7 @@ export function freezeHandlers({
           return tx.freeze.update({ where: { id }, data })
         })
         outboxChanged()
-        return { status: 200, body: shown(freeze) }
+        return { status: 200, body: freezeItem(freeze) }
       },
     },
 

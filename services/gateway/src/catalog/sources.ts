@@ -1,5 +1,5 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import { type Prisma, sensitiveNames } from '@slipway/database'
 import {
   compareVersions,
   conflict,
@@ -32,7 +32,6 @@ import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
-import { sensitiveNames } from './variables.ts'
 
 interface VersionInput {
   version: string

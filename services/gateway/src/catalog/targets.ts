@@ -1,20 +1,19 @@
 import type { ChangeTarget, CreateTarget, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type Prisma } from '@slipway/database'
-import { encodeSqid, notFound, validationProblem } from '@slipway/domain'
+import { enqueue, eventMessage, openVariables, type Prisma, targetItems } from '@slipway/database'
+import { notFound, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
-import { isSameHost, replacedConnection, shownConnection, storedConnection } from './connection.ts'
+import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
-import { targetSightings } from './target-sightings.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { givenVariables, openVariables, sealVariables, shownVariables, variableChanges } from './variables.ts'
+import { givenVariables, sealVariables, variableChanges } from './variables.ts'
 
 const withTags = {
   tags: { orderBy: [{ key: 'asc' }, { value: 'asc' }], select: { key: true, value: true } },
@@ -28,25 +27,7 @@ export function targetHandlers({
 }: Dependencies): HandlersOf<'listTargets' | 'createTarget' | 'getTarget' | 'updateTarget' | 'deleteTarget'> {
   const { prisma } = database
 
-  async function shown(viewer: Viewer, rows: TargetRow[]) {
-    const sightings = await targetSightings(
-      database,
-      rows.map(({ id }) => id),
-    )
-    const variablesOf = await shownVariables({ db: database, keys, viewer }, 'target', rows)
-    return rows.map((row) => {
-      const sighting = sightings.get(row.id)
-      const { id, number, name, description, tenant_id, environment_id, tags, enabled, created_at, updated_at } = row
-      return {
-        ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
-        connection: shownConnection(row.connection, sighting?.host_key ?? null),
-        variables: variablesOf(row),
-        status: sighting?.status ?? 'offline',
-        last_seen_at: sighting?.last_seen_at ?? null,
-        ...{ enabled, created_at, updated_at },
-      }
-    })
-  }
+  const shown = (viewer: Viewer, rows: TargetRow[]) => targetItems({ db: database, keys, viewer }, rows)
 
   async function find(viewer: Viewer, id: string): Promise<TargetRow> {
     const key = recordKey('target', id)

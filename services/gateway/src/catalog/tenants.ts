@@ -1,5 +1,5 @@
 import type { ChangeTenant, CreateTenant, Static } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import { openVariables, type Prisma, shownVariables } from '@slipway/database'
 import { encodeSqid, notFound, Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -11,7 +11,7 @@ import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { givenVariables, openVariables, sealVariables, shownVariables, variableChanges } from './variables.ts'
+import { givenVariables, sealVariables, variableChanges } from './variables.ts'
 
 interface TenantRow {
   id: string

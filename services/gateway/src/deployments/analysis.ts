@@ -1,6 +1,5 @@
-import type { Queryable } from '@slipway/database'
+import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
 import type { Answer, Call } from '../http/handler.ts'
-import { isoTime, jsonObject, milliseconds } from './summary-sql.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 const TAIL_CHARACTERS = 2_000

@@ -1,10 +1,9 @@
 import type { CommandBody } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database'
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
 import type { Answer } from '../http/handler.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 import { readSteps } from './steps.ts'
-import { jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from './summary-sql.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 

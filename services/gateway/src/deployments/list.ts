@@ -1,9 +1,8 @@
-import type { Queryable } from '@slipway/database'
+import { jsonObject, type Queryable, SUMMARY, withProgress } from '@slipway/database'
 import { DEPLOYMENT_STATES, pageOf, parsePage } from '@slipway/domain'
 import { escapeLike } from '../catalog/listing.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { Filter } from './filter.ts'
-import { jsonObject, SUMMARY, withProgress } from './summary-sql.ts'
 
 /** Pages that begin up to here are read together with the total; further ones from the nearer end. */
 const NEAR = 1_000

@@ -1,33 +1,10 @@
-import type { Queryable } from '@slipway/database'
+import { PENDING_REQUEST, type Queryable } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
 import type { Answer, Call } from '../http/handler.ts'
 import { Filter } from './filter.ts'
-import { jsonObject } from './summary-sql.ts'
 
 /** Requests that have ended are kept for long: only the newest are listed. */
 const NEWEST_ENDED = 1_000
-
-const plainTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')`
-
-const REQUEST = jsonObject({
-  id: 'r.id',
-  tenant_id: 'r.tenant_id',
-  tenant_name: 'r.tenant_name',
-  environment_id: 'r.environment_id',
-  environment_name: 'r.environment_name',
-  triggered_by: 'r.triggered_by',
-  queued_at: plainTime('r.queued_at'),
-  created_at: plainTime('r.created_at'),
-  retry_count: 'r.retry_count',
-  status: 'r.status',
-  priority: 'r.priority',
-  position: 'r.position',
-  last_retry_at: plainTime('r.last_retry_at'),
-  error_message: 'r.error_message',
-  deployment_id: 'r.deployment_id',
-  dispatched_at: plainTime('r.dispatched_at'),
-  dispatched_to_instance_id: 'r.dispatched_to_instance_id',
-})
 
 /** Requests that wait, in the order in which they will start, then others; what is not set is left out. */
 export async function listPending(db: Queryable, { caller, query }: Call<'listPending'>): Promise<Answer> {
@@ -41,7 +18,7 @@ export async function listPending(db: Queryable, { caller, query }: Call<'listPe
        SELECT r.* FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id) r
        WHERE r.status = ANY(${statuses}::pending_status[]) AND ${filter.sql}
        ORDER BY ${order} ${limit})
-     SELECT coalesce(json_agg(json_strip_nulls(${REQUEST}) ORDER BY ${order}), '[]')::text AS requests FROM requests r`,
+     SELECT coalesce(json_agg(${PENDING_REQUEST} ORDER BY ${order}), '[]')::text AS requests FROM requests r`,
     filter.parameters,
   )
   return { status: 200, json: rows[0]?.requests ?? '[]' }

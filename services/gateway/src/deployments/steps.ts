@@ -1,5 +1,4 @@
-import type { Queryable } from '@slipway/database'
-import { isoTime, jsonObject, milliseconds } from './summary-sql.ts'
+import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
 
 /** Steps in one query, and so in memory, at a time. */
 const STEPS_AT_ONCE = 5_000

@@ -1,9 +1,5 @@
 import { DEPLOYMENT_STATES, isFinalDeploymentState, type SourceType } from '@slipway/domain'
-
-/** A timestamp as the interface writes it. */
-export const isoTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`
-
-export const milliseconds = (from: string, to: string) => `round(extract(epoch FROM ${to} - ${from}) * 1000)::bigint`
+import { isoTime, milliseconds } from './json.ts'
 
 const finalStates = DEPLOYMENT_STATES.filter(isFinalDeploymentState).map((state) => `'${state}'`)
 
@@ -51,9 +47,3 @@ export const SUMMARY_AS_STARTED: Record<string, string> = {
   completed_at: 'NULL',
   duration_ms: 'NULL',
 }
-
-/** Postgres builds the object, and it goes out as the text that it is. */
-export const jsonObject = (fields: Record<string, string>) =>
-  `json_build_object(${Object.entries(fields)
-    .map(([name, expression]) => `'${name}', ${expression}`)
-    .join(', ')})`

@@ -1,0 +1,82 @@
+import { encodeSqid } from '@slipway/domain'
+import type { Queryable } from '../database.ts'
+import { type Looking, shownVariables } from './variables.ts'
+
+/** What of a connection may be read again. */
+export type ShownConnection =
+  | { type: 'local' }
+  | { type: 'ssh'; host: string; port: number; username: string; host_key?: string }
+
+export interface TargetRow {
+  id: string
+  number: number
+  name: string
+  description: string | null
+  tenant_id: string | null
+  environment_id: string | null
+  connection: unknown
+  variables_sealed: string | null
+  enabled: boolean
+  created_at: Date
+  updated_at: Date
+  tags: { key: string; value: string }[]
+}
+
+/** Targets as lists show them to this viewer. */
+export async function targetItems(looking: Looking, rows: TargetRow[]) {
+  const sightings = await targetSightings(
+    looking.db,
+    rows.map(({ id }) => id),
+  )
+  const variablesOf = await shownVariables(looking, 'target', rows)
+  return rows.map((row) => {
+    const sighting = sightings.get(row.id)
+    const { id, number, name, description, tenant_id, environment_id, tags, enabled, created_at, updated_at } = row
+    return {
+      ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
+      connection: shownConnection(row.connection, sighting?.host_key ?? null),
+      variables: variablesOf(row),
+      status: sighting?.status ?? 'offline',
+      last_seen_at: sighting?.last_seen_at ?? null,
+      ...{ enabled, created_at, updated_at },
+    }
+  })
+}
+
+/** A host key that was pinned on first use counts like one that was given. */
+function shownConnection(stored: unknown, pinnedHostKey: string | null): ShownConnection {
+  const connection = stored as ShownConnection
+  if (connection.type !== 'ssh') return connection
+  const host_key = connection.host_key ?? pinnedHostKey
+  return { ...connection, ...(host_key === null ? {} : { host_key }) }
+}
+
+interface Sighting {
+  id: string
+  status: 'online' | 'stale' | 'offline'
+  last_seen_at: Date | null
+  /** The key that an SSH host showed when it was first reached. */
+  host_key: string | null
+}
+
+/**
+ * When each target was last reached, and what that makes it, by the database's clock. Nothing ever reaches a local
+ * target: it is there while an instance is.
+ */
+async function targetSightings(db: Queryable, ids: string[]): Promise<Map<string, Sighting>> {
+  const { rows } = await db.query<Sighting>(
+    `WITH seen AS (
+       SELECT t.id, f.host_key, t.connection ->> 'type' = 'local' AS is_local,
+         CASE WHEN t.connection ->> 'type' = 'local' THEN (SELECT max(last_heartbeat_at) FROM instances)
+              ELSE f.last_seen_at END AS last_seen_at
+       FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
+       WHERE t.id = ANY($1::uuid[]))
+     SELECT id, host_key, last_seen_at,
+       CASE WHEN last_seen_at > now() - CASE WHEN is_local THEN interval '30 s' ELSE interval '90 s' END THEN 'online'
+            WHEN last_seen_at > now() - interval '10 min' THEN 'stale'
+            ELSE 'offline' END AS status
+     FROM seen`,
+    [ids],
+  )
+  return new Map(rows.map((row) => [row.id, row]))
+}
