@@ -49,6 +49,7 @@ const USES: Record<Kind, string[]> = {
     carries('targets', 'tenant_id', 'a target'),
     carries('sources', 'tenant_id', 'an action, a sequence or a solution'),
     carries('freezes', 'tenant_id', 'a freeze'),
+    carries('webhooks', 'tenant_id', 'a webhook'),
     carries('deployments', 'tenant_id', 'a deployment'),
     carries('pending_requests', 'tenant_id', 'a request for a deployment'),
   ],
