@@ -2,6 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import http from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 
 export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
   let runs = []
@@ -34,6 +35,16 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
   await beat()
   const timer = setInterval(() => beat().catch((error) => console.error(error.message)), 5_000)
   return {
+    /** The epoch under which it has this run, which may still be on its way. */
+    async epochOf(deploymentId) {
+      for (;;) {
+        const run = runs.find((each) => each.deployment_id === deploymentId)
+        if (run) return run.epoch
+        await sleep(5)
+      }
+    },
+    /** Reports events of a run. */
+    send: (deploymentId, batch) => call(`/v1/runs/${deploymentId}/events`, credential, batch),
     forget() {
       runs = []
     },

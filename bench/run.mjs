@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [list] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [create] [list] [plans] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -9,12 +9,13 @@ if (!process.env.DATABASE_URL) {
   const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: root, encoding: 'utf8' })
   for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
 }
-const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget } = await import(
+const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget, createSequence } = await import(
   '../packages/testing/dist/index.js'
 )
 const { enrolIdleInstance } = await import('./instance.mjs')
 const { measureCreate } = await import('./create.mjs')
 const { measureList } = await import('./list.mjs')
+const { measurePlans } = await import('./plans.mjs')
 
 const wanted = process.argv.slice(2)
 const wants = (name) => wanted.length === 0 || wanted.includes(name)
@@ -22,6 +23,7 @@ const rounds = Number(process.env.ROUNDS ?? 5)
 const seconds = Number(process.env.SECONDS ?? 5)
 
 const bridgePort = 20_000 + Math.floor(Math.random() * 10_000)
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-bench-'))
 const token = 'bench-enrolment-token-of-more-than-32-characters'
 const suite = await startSuite({
   capacity: 1,
@@ -30,6 +32,8 @@ const suite = await startSuite({
     SLIPWAY_BRIDGE_PORT: String(bridgePort),
     SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${bridgePort}`,
     SLIPWAY_LOG_LEVEL: 'warn',
+    NODE_OPTIONS: `--import ${path.join(root, 'bench/lag.mjs')}`,
+    BENCH_FOLDER: folder,
   },
 })
 const database = await connectTo(suite.databaseUrl)
@@ -45,13 +49,20 @@ try {
   const api = await loginToSuite(suite)
   const bench = { suite, database, api, peerUrl, rounds, seconds, root }
   const report = []
-  if (wants('create')) {
+  const action_id = await createAction(api)
+  const target_ids = [await createLocalTarget(api)]
+  if (wants('create') || wants('plans')) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
-    const action_id = await createAction(api)
-    const target_ids = [await createLocalTarget(api)]
+  }
+  if (wants('create')) {
     report.push(...(await measureCreate({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
+  }
+  if (wants('plans')) {
+    const sequence = await createSequence(api, Array(20).fill(action_id))
+    const small = JSON.stringify({ sequence_id: sequence, target_ids })
+    report.push(...(await measurePlans({ ...bench, instance, sequence, small, folder })))
   }
   if (wants('list')) report.push(...(await measureList(bench)))
   console.table(report)
@@ -64,4 +75,5 @@ try {
   instance?.stop()
   await database.end()
   await suite.stop().catch((error) => console.error(error.message))
+  fs.rmSync(folder, { recursive: true, force: true })
 }

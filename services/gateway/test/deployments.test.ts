@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable, connectBroker, type Delivery, RequestTimeout } from '@slipway/broker'
-import type { CommandBody, Envelope, ReplyEnvelope } from '@slipway/contracts'
+import { type CommandBody, compile, type Envelope, Preview, type ReplyEnvelope } from '@slipway/contracts'
 import { frozen, lineId, missingRecords, stepId, toErrorBody } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { serverUrl } from '@slipway/testing'
@@ -116,18 +116,26 @@ describe('create', () => {
     expect(refusal(await create())).toEqual(refused(404, 'NOT_FOUND', { missing }))
   })
 
-  test('dry_run asks for a preview and passes it on', async () => {
+  test('dry_run asks for a preview and multiplies its targets by its actions', async () => {
     const preview = {
       plan: {
-        target_count: 0,
-        steps: [],
+        target_count: 1,
+        targets: [{ id: UNKNOWN_ID, name: 'a "quoted" target' }],
+        actions: [0, 1].map((action_order) => ({
+          sequence_id: UNKNOWN_ID,
+          sequence_name: 's',
+          sequence_order: 0,
+          action_id: UNKNOWN_ID,
+          action_name: 'a',
+          action_order,
+        })),
         resolved_variables: {},
         tenant_name: null,
         environment_name: null,
         created_at: '2026-01-01T00:00:00.000Z',
       },
       warnings: ['careful'],
-      target_summary: { total: 0, online: 0, offline: 0, stale: 0 },
+      target_summary: { total: 1, online: 1, offline: 0, stale: 0 },
       variables: {},
       source_type: 'action',
       source_name: 'a',
@@ -141,7 +149,28 @@ describe('create', () => {
       target_ids: [UNKNOWN_ID],
     })
     expect([dry.status, response.status]).toEqual([200, 200])
-    expect([dry.body, response.body]).toEqual([preview, preview])
+    const {
+      plan: { targets: _targets, actions, ...plan },
+      ...rest
+    } = preview
+    for (const [index, { body }] of [dry, response].entries()) {
+      expect(compile(Preview)(body)).toEqual([])
+      const id = commandId(commands[index] as Envelope)
+      const steps = actions.map((action) => ({
+        id: stepId(id, 0, action.action_order),
+        target_id: UNKNOWN_ID,
+        target_name: 'a "quoted" target',
+        ...action,
+        state: 'pending',
+        started_at: null,
+        completed_at: null,
+        exit_code: null,
+        error_message: null,
+        retry_count: 0,
+        duration_ms: null,
+      }))
+      expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
+    }
     expect(commands.map(({ type }) => type)).toEqual(['plan.preview', 'plan.preview'])
   })
 

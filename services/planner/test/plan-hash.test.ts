@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { compile, Preview } from '@slipway/contracts'
+import { compile, PreviewTable } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
@@ -32,7 +32,7 @@ afterAll(async () => {
 async function hashOf(request: Request): Promise<string> {
   const reply = await rig.ask('plan.preview', request)
   if (!reply.ok) throw new Error(JSON.stringify(reply.problem))
-  expect(compile(Preview)(reply.result)).toEqual([])
+  expect(compile(PreviewTable)(reply.result)).toEqual([])
   return reply.result.plan_hash
 }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { compile, Preview, validateBody } from '@slipway/contracts'
+import { compile, PreviewTable, validateBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { encodeSqid, isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
@@ -275,7 +275,7 @@ describe('a preview', () => {
       variables: { pass: 'a-secret', colour: 'blue' },
     }
     const { command_id, ...preview } = await previewed(request)
-    expect(compile(Preview)(preview)).toEqual([])
+    expect(compile(PreviewTable)(preview)).toEqual([])
     expect(preview).toMatchObject({
       source_type: 'action',
       source_name: 'ship',
@@ -283,8 +283,8 @@ describe('a preview', () => {
       variables: { pass: '***', colour: 'blue' },
       plan: { target_count: 1, resolved_variables: { pass: '***', colour: 'blue' }, tenant_name: null },
     })
-    expect(preview.plan.steps).toHaveLength(1)
-    expect(preview.plan.steps[0]).toMatchObject({ target_id: target.id, action_name: 'ship', state: 'pending' })
+    expect(preview.plan.targets).toEqual([{ id: target.id, name: 'far' }])
+    expect(preview.plan.actions).toMatchObject([{ action_id: action.id, action_name: 'ship', action_order: 0 }])
     expect(preview.warnings.join('\n')).toMatch(new RegExp(`freeze-${freezeId}[^]*far[^]*nobody`))
     expect(rig.started.map((command) => command.command_id)).not.toContain(command_id)
 

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment } from '../api/deployments.ts'
 import { Nullable, Strict, Uuid } from '../schema.ts'
-import { Caller, Plan, Selection } from './plan.ts'
+import { Caller, NamedRecord, Plan, Selection } from './plan.ts'
 
 export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands'
 
@@ -25,6 +25,28 @@ export const StartOutcome = Type.Union([
   Strict({ outcome: Type.Literal('queued'), pending_request_id: Uuid, message: Type.String() }),
 ])
 
+const { plan, ...previewFields } = Preview.properties
+const { steps: _steps, ...planFields } = plan.properties
+
+/** A preview as the table that it is, targets and actions once each: the gateway multiplies them into steps. */
+export const PreviewTable = Strict({
+  ...previewFields,
+  plan: Strict({
+    ...planFields,
+    targets: Type.Array(NamedRecord),
+    actions: Type.Array(
+      Strict({
+        sequence_id: Uuid,
+        sequence_name: Type.String(),
+        sequence_order: Type.Integer(),
+        action_id: Uuid,
+        action_name: Type.String(),
+        action_order: Type.Integer(),
+      }),
+    ),
+  }),
+})
+
 export const COMMANDS = {
   /** Answered with a preview when `dry_run` is set, else passed on as `deployment.start`. */
   'plan.create': command({
@@ -35,7 +57,7 @@ export const COMMANDS = {
   'plan.preview': command({
     queue: 'planner.commands',
     body: Strict({ command_id: Uuid, caller: Caller, request: Strict(createFields), ...sealedValues }),
-    reply: Preview,
+    reply: PreviewTable,
   }),
   'plan.redeploy': command({
     queue: 'planner.commands',

@@ -2,9 +2,10 @@ import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPieces } from '../http/pieces.ts'
 import { messageCaller } from '../identity/calling-user.ts'
 import { command } from './command.ts'
-import { answerDetail, readDetail } from './detail.ts'
+import { readDetail } from './detail.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'cancelDeployment' | 'cancelPending'> {
@@ -19,7 +20,7 @@ export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'
         const lookUp = async () => ((await tookEffect(database, commandId)) ? { deployment_id: id } : null)
         const effect = { lookUp, forbid: audit.forbid }
         await command(broker, 'deployment.cancel', message, { requestId, commandId, effect })
-        return answerDetail(200, await readDetail(database, caller, id, { plan: 'none' }))
+        return answerPieces(200, await readDetail(database, caller, id, { plan: 'none' }))
       },
     },
 

@@ -4,9 +4,11 @@ import type { VariableValues } from '@slipway/domain'
 import { type KeyRing, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
+import { answerPieces } from '../http/pieces.ts'
 import { messageCaller } from '../identity/calling-user.ts'
 import { command } from './command.ts'
-import { answerDetail, readDetail } from './detail.ts'
+import { readDetail } from './detail.ts'
+import { answerPreview } from './preview.ts'
 import { authorizeOverride, createRules, redeployRules } from './request-rules.ts'
 import { requireVisible } from './visible-deployment.ts'
 
@@ -32,7 +34,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const message = { command_id, caller: messageCaller(caller), request, sealed_values }
         if (dry_run === true) {
           audit.changesNothing()
-          return { status: 200, body: await command(broker, 'plan.preview', message, { requestId }) }
+          return answerPreview(command_id, await command(broker, 'plan.preview', message, { requestId }))
         }
         audit.leaveToCommand(command_id)
         const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
@@ -41,7 +43,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const { deployment_id } = started
         const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
         const envelope = { deployment_id, pending: false, message: 'The deployment has started' }
-        return answerDetail(201, detail, {
+        return answerPieces(201, detail, {
           before: `${JSON.stringify(envelope).slice(0, -1)},"deployment":`,
           after: '}',
         })
@@ -55,7 +57,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const command_id = uuidv7()
         const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
         const message = { command_id, caller: messageCaller(caller), request, sealed_values }
-        return { status: 200, body: await command(broker, 'plan.preview', message, { requestId }) }
+        return answerPreview(command_id, await command(broker, 'plan.preview', message, { requestId }))
       },
     },
 
@@ -79,7 +81,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const started = await command(broker, 'plan.redeploy', message, { requestId, effect })
         if (started.outcome === 'queued') return queued(started)
         const options = { plan: 'none', asStarted: true } as const
-        return answerDetail(201, await readDetail(database, caller, started.deployment_id, options))
+        return answerPieces(201, await readDetail(database, caller, started.deployment_id, options))
       },
     },
   }

@@ -1,7 +1,6 @@
 import type { CommandBody } from '@slipway/contracts'
 import { jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database'
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
-import type { Answer } from '../http/handler.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 import { readSteps } from './steps.ts'
 
@@ -50,33 +49,6 @@ export async function readDetail(
   return pieces(head, plan === 'full' ? planPieces(db, id, row, asStarted) : null)
 }
 
-/** Answers with a detail; small ones whole. */
-export async function answerDetail(status: number, detail: AsyncIterable<string>, around?: Around): Promise<Answer> {
-  const { before = '', after = '' } = around ?? {}
-  const first: string[] = []
-  let size = 0
-  const iterator = detail[Symbol.asyncIterator]()
-  for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-    first.push(next.value)
-    size += next.value.length
-    if (size > WHOLE_CHARACTERS) return { status, chunks: rejoin(before + first.join(''), iterator, after) }
-  }
-  return { status, json: before + first.join('') + after }
-}
-
-interface Around {
-  before: string
-  after: string
-}
-
-const WHOLE_CHARACTERS = 4_000_000
-
-async function* rejoin(first: string, rest: AsyncIterator<string>, after: string): AsyncGenerator<string> {
-  yield first
-  for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
-  yield after
-}
-
 async function* pieces(head: string, plan: AsyncIterable<string> | null): AsyncGenerator<string> {
   yield head
   if (plan === null) yield 'null'
@@ -95,7 +67,7 @@ async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted:
     created_at: created_at.toISOString(),
   }
   yield `${JSON.stringify(rest).slice(0, -1)},"steps":[`
-  yield* readSteps(db, { id, targetCount: target_count, actionCount: actions.length, asStarted })
+  yield* readSteps(db, { id, targetCount: target_count, asStarted })
   yield ']}'
 }
 

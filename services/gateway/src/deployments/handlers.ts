@@ -1,10 +1,11 @@
 import type { OperationId } from '@slipway/contracts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { answerPieces } from '../http/pieces.ts'
 import { listCommandResults } from './analysis.ts'
 import { cancelHandlers } from './cancel.ts'
 import { createHandlers } from './create.ts'
-import { answerDetail, readDetail } from './detail.ts'
+import { readDetail } from './detail.ts'
 import { listLogs } from './history.ts'
 import { listDeployments } from './list.ts'
 import { listPending } from './pending.ts'
@@ -19,7 +20,7 @@ function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
     listDeployments: { handle: (call) => listDeployments(database, call) },
     getDeployment: {
       handle: async ({ caller, params }) =>
-        answerDetail(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
+        answerPieces(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
     },
     listPending: { handle: (call) => listPending(database, call) },
     listDeploymentLogs: { handle: (call) => listLogs(database, call) },

@@ -1,22 +1,33 @@
+import type { CommandReply } from '@slipway/contracts'
 import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
+import { stepId } from '@slipway/domain'
 
 /** Steps in one query, and so in memory, at a time. */
-const STEPS_AT_ONCE = 5_000
+const STEPS_READ_AT_ONCE = 5_000
+/** Steps in one piece of an answer: a millisecond or two of work, and what a reader who is slow keeps in memory. */
+const STEPS_IN_A_PIECE = 500
 
-const PLACE: Record<string, string> = {
-  id: 'step_id(s.deployment_id, s.target_index, s.action_index)',
-  target_id: 't.target_id',
-  target_name: 't.target_name',
-  sequence_id: 'a.sequence_id',
-  sequence_name: 'a.sequence_name',
-  sequence_order: 'a.sequence_order',
-  action_id: 'a.action_id',
-  action_name: 'a.action_name',
-  action_order: 'a.action_order',
+type Table = CommandReply<'plan.preview'>['plan']
+
+/** A row of the plan: a target, and what has happened to its steps; null where nothing has to any of them. */
+interface TargetRow {
+  target_id: string
+  target_name: string
+  /** A line for each action, empty where nothing has happened. */
+  states: string | null
 }
 
-const STEP = jsonObject({
-  ...PLACE,
+const PENDING = inside({
+  state: 'pending',
+  started_at: null,
+  completed_at: null,
+  exit_code: null,
+  error_message: null,
+  retry_count: 0,
+  duration_ms: null,
+})
+
+const STATE = jsonObject({
   state: 's.state',
   started_at: isoTime('s.started_at'),
   completed_at: isoTime('s.completed_at'),
@@ -26,38 +37,64 @@ const STEP = jsonObject({
   duration_ms: milliseconds('s.started_at', 's.completed_at'),
 })
 
-const STEP_AS_STARTED = jsonObject({
-  ...PLACE,
-  state: `'pending'`,
-  started_at: 'NULL',
-  completed_at: 'NULL',
-  exit_code: 'NULL',
-  error_message: 'NULL',
-  retry_count: '0',
-  duration_ms: 'NULL',
-})
+// Most of a large plan is pending most of the time, and building that in SQL costs more than reading it.
+const STATES = `(SELECT string_agg(CASE WHEN s.state = 'pending' AND s.retry_count = 0 THEN '' ELSE ${STATE}::text END,
+                                   E'\\n' ORDER BY s.action_index)
+                 FROM steps s WHERE s.deployment_id = t.deployment_id AND s.target_index = t.target_index)`
 
 export interface StepsOf {
   id: string
   targetCount: number
-  actionCount: number
   asStarted: boolean
 }
 
-/** The steps of a deployment in plan order as the inside of a JSON array, some targets at a time. */
-export async function* readSteps(db: Queryable, steps: StepsOf): AsyncGenerator<string> {
-  const { id, targetCount, actionCount, asStarted } = steps
-  const targetsAtOnce = Math.max(1, Math.floor(STEPS_AT_ONCE / Math.max(1, actionCount)))
+/** The steps of a deployment in plan order as the inside of a JSON array, in pieces; some targets are read at a time. */
+export async function* readSteps(db: Queryable, { id, targetCount, asStarted }: StepsOf): AsyncGenerator<string> {
+  const { rows: actions } = await db.query<Table['actions'][number]>(
+    `SELECT sequence_id, sequence_name, sequence_order, action_id, action_name, action_order
+     FROM deployment_actions WHERE deployment_id = $1 ORDER BY action_index`,
+    [id],
+  )
+  const columns = actions.map(inside)
+  const targetsAtOnce = Math.max(1, Math.floor(STEPS_READ_AT_ONCE / Math.max(1, actions.length)))
   for (let first = 0; first < targetCount; first += targetsAtOnce) {
-    const { rows } = await db.query<{ steps: string | null }>(
-      `SELECT string_agg(${asStarted ? STEP_AS_STARTED : STEP}::text, ',' ORDER BY s.target_index, s.action_index) AS steps
-       FROM steps s
-       JOIN deployment_targets t ON t.deployment_id = s.deployment_id AND t.target_index = s.target_index
-       JOIN deployment_actions a ON a.deployment_id = s.deployment_id AND a.action_index = s.action_index
-       WHERE s.deployment_id = $1 AND s.target_index >= $2 AND s.target_index < $3`,
+    const { rows } = await db.query<TargetRow>(
+      `SELECT t.target_id, t.target_name, ${asStarted ? 'NULL' : STATES} AS states
+       FROM deployment_targets t
+       WHERE t.deployment_id = $1 AND t.target_index >= $2 AND t.target_index < $3
+       ORDER BY t.target_index`,
       [id, first, first + targetsAtOnce],
     )
-    const [row] = rows
-    if (row?.steps) yield (first === 0 ? '' : ',') + row.steps
+    yield* pieces(id, columns, rows, first)
   }
+}
+
+/** The steps of a plan of which nothing has begun, likewise. */
+export function plannedSteps(id: string, { actions, targets }: Pick<Table, 'actions' | 'targets'>): Generator<string> {
+  const rows = targets.map((target) => ({ target_id: target.id, target_name: target.name, states: null }))
+  return pieces(id, actions.map(inside), rows, 0)
+}
+
+function* pieces(id: string, columns: string[], rows: readonly TargetRow[], first: number): Generator<string> {
+  let piece: string[] = []
+  let separator = first === 0 ? '' : ','
+  for (const [index, { states, ...target }] of rows.entries()) {
+    const row = inside(target)
+    const stateOf = states?.split('\n')
+    for (const [action, column] of columns.entries()) {
+      const state = stateOf?.[action]
+      const told = state ? state.slice(1, -1) : PENDING
+      piece.push(`{"id":"${stepId(id, first + index, action)}",${row},${column},${told}}`)
+      if (piece.length < STEPS_IN_A_PIECE) continue
+      yield separator + piece.join(',')
+      separator = ','
+      piece = []
+    }
+  }
+  if (piece.length > 0) yield separator + piece.join(',')
+}
+
+/** The fields of an object as JSON, to be put beside others. */
+function inside(fields: object): string {
+  return JSON.stringify(fields).slice(1, -1)
 }

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Problem, toErrorBody } from '@slipway/domain'
 import type { Response } from 'express'
 import type { Answer } from './handler.ts'
@@ -27,6 +28,8 @@ async function sendChunks(response: Response, chunks: AsyncIterable<string>): Pr
   for await (const chunk of chunks) {
     if (response.destroyed) return
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
+    // A fast reader's socket never waits, and the others' requests would.
+    await nextTurn()
   }
   response.end()
 }

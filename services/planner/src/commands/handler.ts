@@ -82,7 +82,7 @@ async function planCreate(
   const values = openValues(resources.keyRing, command.command_id, command.sealed_values)
   const planned = await planRequest(resources, createRequest(command, values), missingRecords)
   if (previewOnly) {
-    return { preview: previewOf(command.command_id, planned, planHash(resources.keyRing, planned.plan)) }
+    return { preview: previewOf(planned, planHash(resources.keyRing, planned.plan)) }
   }
   return { start: startCommand(resources.keyRing, command, planned, null) }
 }

@@ -1,11 +1,11 @@
 import type { CommandReply } from '@slipway/contracts'
-import { type Plan, resolvedVariables, stepId, stepsOf } from '@slipway/domain'
+import { type PlannedAction, resolvedVariables } from '@slipway/domain'
 import type { Planned } from './planning.ts'
 
 export type Preview = CommandReply<'plan.preview'>
 
 /** The answer of a preview: the plan as a deployment would show it, no step begun. Freezes are warnings here. */
-export function previewOf(commandId: string, planned: Planned, plan_hash: string): Preview {
+export function previewOf(planned: Planned, plan_hash: string): Preview {
   const { plan, planned_at } = planned
   const variables = resolvedVariables(plan)
   const freezeWarnings = planned.blocking.map(
@@ -14,7 +14,8 @@ export function previewOf(commandId: string, planned: Planned, plan_hash: string
   return {
     plan: {
       target_count: plan.targets.length,
-      steps: [...previewSteps(commandId, plan)],
+      actions: plan.actions.map(place),
+      targets: plan.targets.map(({ id, name }) => ({ id, name })),
       resolved_variables: variables,
       tenant_name: plan.tenant?.name ?? null,
       environment_name: plan.environment?.name ?? null,
@@ -30,28 +31,7 @@ export function previewOf(commandId: string, planned: Planned, plan_hash: string
   }
 }
 
-function* previewSteps(commandId: string, plan: Plan): Generator<Preview['plan']['steps'][number]> {
-  for (const { targetIndex, actionIndex } of stepsOf(plan)) {
-    const target = plan.targets[targetIndex]
-    const action = plan.actions[actionIndex]
-    if (!target || !action) continue
-    yield {
-      id: stepId(commandId, targetIndex, actionIndex),
-      target_id: target.id,
-      target_name: target.name,
-      sequence_id: action.sequence_id,
-      sequence_name: action.sequence_name,
-      sequence_order: action.sequence_order,
-      action_id: action.action_id,
-      action_name: action.action_name,
-      action_order: action.action_order,
-      state: 'pending',
-      started_at: null,
-      completed_at: null,
-      exit_code: null,
-      error_message: null,
-      retry_count: 0,
-      duration_ms: null,
-    }
-  }
+function place(action: PlannedAction): Preview['plan']['actions'][number] {
+  const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = action
+  return { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order }
 }
