@@ -11,7 +11,7 @@ import { serverUrl } from './servers.ts'
 import { waitFor } from './waiting.ts'
 
 export type ServiceName =
-  | 'gateway'
+  | `gateway${'' | '-2'}`
   | 'planner'
   | 'dispatcher'
   | 'executor-bridge'
@@ -23,12 +23,15 @@ export interface SuiteOptions {
   capacity?: number
   /** Whether a second orchestration instance runs. */
   secondInstance?: boolean
+  /** Whether a second gateway runs, at `secondUrl`. */
+  secondGateway?: boolean
   /** Further settings of all services. */
   env?: Record<string, string>
 }
 
 export interface Suite {
   url: string
+  secondUrl: string
   databaseUrl: string
   namespace: string
   admin: { email: string; password: string }
@@ -99,6 +102,7 @@ async function describe(made: {
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
   const enrolment = { SLIPWAY_ENROLMENT_TOKEN: randomBytes(32).toString('base64url') }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
+  const second = options.secondGateway === true ? String(await freePort()) : null
 
   const instance = async (name: string) => {
     const port = await freePort()
@@ -147,6 +151,8 @@ async function describe(made: {
     ['orchestration-instance', await instance('one')],
   ]
   if (options.secondInstance === true) environments.push(['orchestration-instance-2', await instance('two')])
+  const first = environments.find(([name]) => name === 'gateway')?.[1]
+  if (second !== null) environments.push(['gateway-2', { ...first, SLIPWAY_PORT: second }])
 
   const processes = new Map<ServiceName, Process>()
   for (const [name, env] of environments) {
@@ -225,6 +231,7 @@ function control(made: {
 
   return {
     url: `http://127.0.0.1:${processOf('gateway').env['SLIPWAY_PORT']}`,
+    secondUrl: `http://127.0.0.1:${processes.get('gateway-2')?.env['SLIPWAY_PORT'] ?? 'none'}`,
     databaseUrl: database.url,
     namespace,
     admin,

@@ -4,6 +4,7 @@ import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
 import { gatewayConfig } from './config.ts'
+import { startKeySweeper } from './deployments/sweep-keys.ts'
 import { createGateway } from './gateway.ts'
 import { listen } from './http/server.ts'
 import { createAccessTokens } from './identity/access-token.ts'
@@ -51,6 +52,8 @@ await runService({
     onStop('outbox relay', () => relay.stop())
     const linker = startAuditLinker(database, logger)
     onStop('audit chain', () => linker.stop())
+    const keySweeper = startKeySweeper(database, logger)
+    onStop('idempotency keys', () => keySweeper.stop())
 
     const gateway = createGateway({
       database,

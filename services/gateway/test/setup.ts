@@ -141,9 +141,11 @@ export function expectAnswer(id: OperationId, response: { status: number; body: 
 
 /** A client that sends JSON with a token and checks every answer against the contracts, refusals too. */
 export function clientOf(gateway: Pick<TestGateway, 'app'>, token: string) {
-  async function send(id: OperationId, path: string, body?: object) {
+  async function send(id: OperationId, path: string, body?: object, headers: Record<string, string> = {}) {
     const method = OPERATIONS[id].method.toLowerCase() as 'get' | 'post' | 'delete'
-    const call = request(gateway.app)[method](`/api/v1${path}`).set('Authorization', `Bearer ${token}`)
+    const call = request(gateway.app)
+      [method](`/api/v1${path}`)
+      .set({ Authorization: `Bearer ${token}`, ...headers })
     const response = body === undefined ? await call : await call.send(body)
     if (response.status < 400) expectAnswer(id, response)
     else

@@ -47,6 +47,9 @@ export const PreviewTable = Strict({
   }),
 })
 
+/** What the caller of a queued request is told, also when that is told again. */
+export const QUEUED_MESSAGE = 'No orchestration instance is free: the deployment is queued and starts by itself'
+
 export const COMMANDS = {
   /** Answered with a preview when `dry_run` is set, else passed on as `deployment.start`. */
   'plan.create': command({

@@ -1,4 +1,4 @@
-import type { CommandBody, CommandReply } from '@slipway/contracts'
+import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type ActiveFreeze, frozen } from '@slipway/domain'
 import { recordCall, unlessRefused } from '../audit/record-call.ts'
@@ -6,7 +6,7 @@ import { isPast } from '../clock.ts'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
-import { enqueueRequest, nextWaiting, QUEUED_MESSAGE } from '../pending/queue.ts'
+import { enqueueRequest, nextWaiting } from '../pending/queue.ts'
 import { writeStarted } from './write.ts'
 
 type StartCommand = CommandBody<'deployment.start'>

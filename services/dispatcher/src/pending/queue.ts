@@ -2,9 +2,6 @@ import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { FreezeSubject, FreezesNow } from '../freezes/held.ts'
 
-/** What the caller of a queued request is told. */
-export const QUEUED_MESSAGE = 'No orchestration instance is free: the deployment is queued and starts by itself'
-
 /** Puts a request into the queue, under the id of its command. */
 export async function enqueueRequest(
   tx: Queryable,

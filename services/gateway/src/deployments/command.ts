@@ -6,11 +6,13 @@ import { sleep } from '@slipway/runtime'
 /** Past this a command has no effect any more, so that a 503 after it is true. */
 const DEADLINE_MS = 8_000
 /** Longer than the deadline: whatever took effect at the last moment can still be told. */
-const ANSWER_MS = 9_000
+export const ANSWER_MS = 9_000
 const LOOK_AGAIN_MS = 250
 
 export interface CommandOptions<R> {
   requestId: string
+  /** When the caller began to wait, by Date.now(): the deadline counts from there. Now when left out. */
+  since?: number
   /** The id of the message, where whoever carries the command out knows it by that. */
   commandId?: string
   /** What to do when no answer came: it may be lost while the effect is there. Left out where there never is one. */
@@ -32,12 +34,12 @@ export async function command<T extends CommandType>(
   broker: Pick<Broker, 'request'>,
   type: T,
   body: CommandBody<T>,
-  { requestId, commandId, effect }: CommandOptions<CommandReply<T>>,
+  { requestId, since, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
-  const sentAt = Date.now()
+  const sentAt = since ?? Date.now()
   try {
     const reply = await broker.request(type, body, {
-      timeoutMs: ANSWER_MS,
+      timeoutMs: Math.max(0, sentAt + ANSWER_MS - Date.now()),
       deadline: new Date(sentAt + DEADLINE_MS).toISOString(),
       request_id: requestId,
       ...(commandId === undefined ? {} : { message_id: commandId }),

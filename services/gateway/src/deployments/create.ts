@@ -1,5 +1,3 @@
-import type { CommandReply } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
 import type { VariableValues } from '@slipway/domain'
 import { type KeyRing, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -8,11 +6,12 @@ import { answerPieces } from '../http/pieces.ts'
 import { messageCaller } from '../identity/calling-user.ts'
 import { command } from './command.ts'
 import { readDetail } from './detail.ts'
+import { onlyOnce } from './idempotency.ts'
 import { answerPreview } from './preview.ts'
 import { authorizeOverride, createRules, redeployRules } from './request-rules.ts'
+import { type StartOutcome, startOutcome } from './start-outcome.ts'
 import { requireVisible } from './visible-deployment.ts'
 
-type StartOutcome = CommandReply<'plan.create'>
 type CreateOperation = 'createDeployment' | 'previewDeployment' | 'redeployDeployment'
 
 interface GivenValues {
@@ -27,18 +26,26 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
   return {
     createDeployment: {
       ...rules,
-      async handle({ caller, body, requestId, audit }) {
+      async handle(call) {
+        const { caller, body, requestId, audit } = call
         const { variables, prompted_values, dry_run, ...request } = body
-        const command_id = uuidv7()
-        const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
-        const message = { command_id, caller: messageCaller(caller), request, sealed_values }
+        const messageOf = (command_id: string) => ({
+          command_id,
+          caller: messageCaller(caller),
+          request,
+          sealed_values: sealValues(keys, command_id, { variables, prompted_values }),
+        })
         if (dry_run === true) {
           audit.changesNothing()
-          return answerPreview(command_id, await command(broker, 'plan.preview', message, { requestId }))
+          const commandId = uuidv7()
+          const planned = await command(broker, 'plan.preview', messageOf(commandId), { requestId })
+          return answerPreview(commandId, planned)
         }
-        audit.leaveToCommand(command_id)
-        const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
-        const started = await command(broker, 'plan.create', message, { requestId, effect })
+        const started = await onlyOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
+          audit.leaveToCommand(commandId)
+          const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
+          return command(broker, 'plan.create', messageOf(commandId), { requestId, since, effect })
+        })
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id } = started
         const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
@@ -64,7 +71,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     redeployDeployment: {
       authorize: authorizeOverride,
       check: redeployRules,
-      async handle({ caller, params, body, requestId, audit }) {
+      async handle(call) {
+        const { caller, params, body, requestId, audit } = call
         const { id: deployment_id, tenant_id } = await requireVisible(
           database,
           caller,
@@ -73,12 +81,14 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         )
         audit.about({ resource_id: deployment_id, tenant_id })
         const { variables, prompted_values, ...request } = body
-        const command_id = uuidv7()
-        const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
-        const message = { command_id, caller: messageCaller(caller), deployment_id, request, sealed_values }
-        audit.leaveToCommand(command_id)
-        const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
-        const started = await command(broker, 'plan.redeploy', message, { requestId, effect })
+        const scope = `POST /deployments/${deployment_id}/redeploy`
+        const started = await onlyOnce({ database, keys }, call, scope, (command_id, since) => {
+          const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
+          const message = { command_id, caller: messageCaller(caller), deployment_id, request, sealed_values }
+          audit.leaveToCommand(command_id)
+          const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
+          return command(broker, 'plan.redeploy', message, { requestId, since, effect })
+        })
         if (started.outcome === 'queued') return queued(started)
         const options = { plan: 'none', asStarted: true } as const
         return answerPieces(201, await readDetail(database, caller, started.deployment_id, options))
@@ -99,16 +109,4 @@ function sealValues(
 ): string | null {
   if (variables === undefined && prompted_values === undefined) return null
   return keys.seal(JSON.stringify({ variables, prompted_values }), `command:${commandId}`)
-}
-
-/** The id of a command becomes the id of what it starts, or of what waits. */
-async function startOutcome(db: Queryable, commandId: string): Promise<StartOutcome | null> {
-  const { rows } = await db.query<{ started: boolean; queued: boolean }>(
-    `SELECT EXISTS (SELECT FROM deployments WHERE id = $1) AS started,
-            EXISTS (SELECT FROM pending_requests WHERE id = $1) AS queued`,
-    [commandId],
-  )
-  if (rows[0]?.started) return { outcome: 'started', deployment_id: commandId }
-  if (!rows[0]?.queued) return null
-  return { outcome: 'queued', pending_request_id: commandId, message: 'The deployment waits for a free instance' }
 }

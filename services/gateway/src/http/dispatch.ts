@@ -95,7 +95,8 @@ async function check(
     permit(progress.caller, id)
     handler.authorize?.(progress.caller, body)
   }
-  const query = validate(id, splitUrl(request.url).search, body, handler.check)
+  const { headers } = request
+  const query = validate(id, { search: splitUrl(request.url).search, headers, body }, handler.check)
   return { query, body } as Pick<Call, 'query' | 'body'>
 }
 

@@ -1,9 +1,20 @@
-import { compile, OPERATIONS, type Operation, type OperationId, type SchemaProblem, Strict } from '@slipway/contracts'
+import type { IncomingHttpHeaders } from 'node:http'
+import {
+  compile,
+  IdempotencyKey,
+  OPERATIONS,
+  type Operation,
+  type OperationId,
+  type SchemaProblem,
+  Strict,
+} from '@slipway/contracts'
 import { hasUnstorableText, missingFieldProblem, pointer, validationProblem } from '@slipway/domain'
 import type { Check } from './handler.ts'
 import { isObject } from './json.ts'
 
 type Validate = (value: unknown) => SchemaProblem[]
+
+const validateKey = compile(IdempotencyKey)
 
 interface Validators {
   query: Validate
@@ -19,13 +30,12 @@ for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operat
 }
 
 /**
- * Validates query and body of a call and returns the query. Reports everything that is wrong at once.
+ * Validates query, headers and body of a call and returns the query. Reports everything that is wrong at once.
  * @throws Problem MISSING_FIELD when nothing is wrong but absent fields, else VALIDATION_ERROR
  */
 export function validate(
   id: OperationId,
-  search: string,
-  body: unknown,
+  { search, headers, body }: { search: string; headers: IncomingHttpHeaders; body: unknown },
   check: Check | undefined,
 ): Record<string, string> {
   const { query: validateQuery, body: validateBody } = validators.get(id) as Validators
@@ -33,6 +43,7 @@ export function validate(
   const problems: SchemaProblem[] = [
     ...malformed,
     ...validateQuery(values).map(({ path, message }) => ({ path: `query${path}`, message })),
+    ...keyProblems(OPERATIONS[id], headers['idempotency-key']),
   ]
   if (validateBody !== null) {
     problems.push(...validateBody(body), ...unstorable(body))
@@ -40,6 +51,11 @@ export function validate(
   }
   if (problems.length > 0) throw problemOf(problems)
   return values
+}
+
+function keyProblems({ idempotent }: Operation, key: unknown): SchemaProblem[] {
+  if (!idempotent || key === undefined || validateKey(key).length === 0) return []
+  return [{ path: `header${pointer('Idempotency-Key')}`, message: 'must be 1 to 255 visible characters, given once' }]
 }
 
 /** Every parameter once and with a value; what each means is the schema's to say. */

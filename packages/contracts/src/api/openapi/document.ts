@@ -1,4 +1,4 @@
-import { ErrorBody } from '../common.ts'
+import { ErrorBody, IdempotencyKey } from '../common.ts'
 import { OPERATIONS, type Operation, type OperationId } from '../operations.ts'
 import { type Components, createComponents } from './components.ts'
 import { EXAMPLES } from './examples.ts'
@@ -69,6 +69,12 @@ const queryParameters = ({ query }: Operation, components: Components) =>
     schema: components.refer(schema),
   }))
 
+const headerParameters = ({ idempotent }: Operation, components: Components) => {
+  if (!idempotent) return []
+  const { description, ...schema } = IdempotencyKey
+  return [{ name: 'Idempotency-Key', in: 'header', required: false, description, schema: components.refer(schema) }]
+}
+
 function securityOf({ access, cookie }: Operation): Record<string, string[]>[] {
   if (cookie === 'takes') return [{ refreshCookie: [] }]
   if (access === 'public') return []
@@ -86,7 +92,11 @@ function operationObject(id: string, operation: Operation, components: Component
     ...(access.includes(':') ? { 'x-permission': access } : {}),
     ...(operation.loginOnly ? { 'x-login-only': true } : {}),
     ...(audit === undefined ? {} : { 'x-audit-action': audit }),
-    parameters: [...pathParameters(operation.path), ...queryParameters(operation, components)],
+    parameters: [
+      ...pathParameters(operation.path),
+      ...queryParameters(operation, components),
+      ...headerParameters(operation, components),
+    ],
     ...(body === undefined
       ? {}
       : {

@@ -30,6 +30,7 @@ export const deploymentOperations = {
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.CreateDeployment,
+    idempotent: true,
     responses: { 200: deployments.Preview, 201: deployments.CreateStarted, 202: deployments.CreateQueued },
   }),
   previewDeployment: op({
@@ -94,6 +95,7 @@ export const deploymentOperations = {
     access: 'deployments:create',
     body: deployments.RedeployDeployment,
     bodyOptional: true,
+    idempotent: true,
     responses: { 201: deployments.DeploymentDetail, 202: deployments.CreateQueued },
   }),
   streamDeploymentLogs: op({

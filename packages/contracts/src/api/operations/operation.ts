@@ -31,6 +31,8 @@ export interface Operation {
   body?: TSchema
   /** No bytes at all are as good as `{}`. */
   bodyOptional?: boolean
+  /** Takes an `Idempotency-Key`: with the same one its effect comes once. */
+  idempotent?: true
   /** Schema of the answer by status; null for an empty one, a string for another media type. */
   responses: Record<number, TSchema | string | null>
 }

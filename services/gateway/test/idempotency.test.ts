@@ -1,0 +1,312 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Broker, BrokerUnavailable, connectBroker, type Delivery } from '@slipway/broker'
+import { type CommandBody, type Envelope, QUEUED_MESSAGE, type ReplyEnvelope } from '@slipway/contracts'
+import { notFound, toErrorBody } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { serverUrl, waitFor } from '@slipway/testing'
+import { startKeySweeper } from '../src/deployments/sweep-keys.ts'
+import { createGateway } from '../src/gateway.ts'
+import { addDeployment, addPending } from './deployment-rows.ts'
+import {
+  addUser,
+  type Client,
+  clientOf,
+  logger,
+  refusal,
+  refused,
+  startGateway,
+  type TestGateway,
+  UNKNOWN_ID,
+} from './setup.ts'
+
+type StartPlan = Envelope<CommandBody<'plan.create'>>
+
+let gateway: TestGateway
+let admin: Client
+/** Another replica. */
+let other: Client
+/** Stands where planner and dispatcher stand, at the real broker. */
+let services: Broker
+let answer: (message: StartPlan) => Promise<ReplyEnvelope | 'silence'> | ReplyEnvelope | 'silence'
+let commands: StartPlan[] = []
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  other = clientOf(createGateway(gateway.dependencies), gateway.adminToken)
+  services = await connectBroker({
+    url: serverUrl('RABBITMQ_URL'),
+    namespace: gateway.namespace,
+    name: 'other services',
+    logger,
+    onFatal: () => {},
+  })
+  await services.consume('planner.commands', {
+    prefetch: 50,
+    async handle(message: Envelope, delivery: Delivery) {
+      commands.push(message as StartPlan)
+      const reply = await answer(message as StartPlan)
+      if (reply !== 'silence') services.reply(delivery.replyTo, delivery.correlationId, reply)
+    },
+  })
+})
+beforeEach(() => {
+  commands = []
+  answer = start
+})
+afterAll(async () => {
+  await services.close()
+  await gateway.close()
+})
+
+const body = { action_id: UNKNOWN_ID, target_ids: [UNKNOWN_ID], variables: { a: 1, b: 2 } }
+const create = (key: string, more: object = {}, client = admin) =>
+  client.send('createDeployment', '/deployments', { ...body, ...more }, { 'idempotency-key': key })
+
+const start = async ({ body: { command_id } }: StartPlan): Promise<ReplyEnvelope> => {
+  await addDeployment(gateway.database, { id: command_id })
+  return { ok: true, result: { outcome: 'started', deployment_id: command_id } }
+}
+const queue = async ({ body: { command_id } }: StartPlan): Promise<ReplyEnvelope> => {
+  await addPending(gateway.database, { id: command_id })
+  return { ok: true, result: { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE } }
+}
+const refuse = (): ReplyEnvelope => {
+  const { code, message } = toErrorBody(notFound('The action')).error
+  return { ok: false, problem: { code, message } }
+}
+const recordsOf = async (requestId: string) =>
+  (await gateway.database.query('SELECT details FROM audit_records WHERE request_id = $1', [requestId])).rows
+
+describe('the same key', () => {
+  test('gives the first answer again, on any replica, also when the deployment has ended', async () => {
+    const key = uuidv7()
+    const first = await create(key)
+    const id = first.body.deployment_id
+    await gateway.database.query(
+      `UPDATE deployments SET state = 'failed', completed_at = now(), error_message = 'oh' WHERE id = $1`,
+      [id],
+    )
+    await gateway.database.query(`UPDATE steps SET state = 'failed', exit_code = 1 WHERE deployment_id = $1`, [id])
+    const again = await other.send(
+      'createDeployment',
+      '/deployments',
+      { variables: { b: 2, a: 1 }, target_ids: [UNKNOWN_ID], action_id: UNKNOWN_ID },
+      { 'idempotency-key': key, 'x-request-id': `again-${key}` },
+    )
+    expect([first.status, again.status]).toEqual([201, 201])
+    expect(again.text).toBe(first.text)
+    expect(commands).toHaveLength(1)
+    expect(await recordsOf(`again-${key}`)).toEqual([])
+  })
+
+  test('gives the 202 again when its request has been dispatched', async () => {
+    answer = queue
+    const key = uuidv7()
+    const first = await create(key)
+    const deployment_id = await addDeployment(gateway.database)
+    await gateway.database.query(
+      `UPDATE pending_requests SET status = 'dispatched', deployment_id = $2, dispatched_at = now() WHERE id = $1`,
+      [first.body.pending_request_id, deployment_id],
+    )
+    const again = await create(key, {}, other)
+    expect([again.status, again.text]).toEqual([202, first.text])
+    expect(commands).toHaveLength(1)
+  })
+
+  test('with another body is 409 and leaves one record', async () => {
+    const key = uuidv7()
+    await create(key)
+    const clash = await admin.send(
+      'createDeployment',
+      '/deployments',
+      { ...body, priority: 1 },
+      { 'idempotency-key': key, 'x-request-id': `clash-${key}` },
+    )
+    expect(refusal(clash)).toEqual(refused(409, 'CONFLICT', { idempotency_key: key }))
+    expect(await recordsOf(`clash-${key}`)).toEqual([
+      { details: { outcome: 'refused', status: 409, code: 'CONFLICT' } },
+    ])
+    expect(commands).toHaveLength(1)
+  })
+
+  test('is free again after a refusal, also for another body', async () => {
+    const key = uuidv7()
+    answer = refuse
+    expect(refusal(await create(key))).toEqual(refused(404, 'NOT_FOUND'))
+    answer = start
+    expect((await create(key, { priority: 3 })).status).toBe(201)
+    expect(refusal(await create(key))).toEqual(refused(409, 'CONFLICT', { idempotency_key: key }))
+    expect(commands).toHaveLength(2)
+  })
+
+  test('is free again where the command could not be sent', async () => {
+    const key = uuidv7()
+    const request = async () => {
+      throw new BrokerUnavailable('the connection is down', { mayHaveBeenSent: false })
+    }
+    const cutOff = clientOf(createGateway({ ...gateway.dependencies, broker: { request } }), gateway.adminToken)
+    expect(refusal(await create(key, {}, cutOff))).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+    expect((await create(key)).status).toBe(201)
+  })
+
+  test('of another user, of another path, or not given, is another key', async () => {
+    const key = uuidv7()
+    const { token } = await addUser(gateway, { role: 'operator' })
+    const first = await create(key)
+    const ofAnother = await create(key, {}, clientOf(gateway, token))
+    const redeploys = [first.body.deployment_id, ofAnother.body.deployment_id].map((id) =>
+      admin.send('redeployDeployment', `/deployments/${id}/redeploy`, {}, { 'idempotency-key': key }),
+    )
+    const ids = (await Promise.all(redeploys)).map((response) => response.body.id)
+    const without = await admin.send('createDeployment', '/deployments', body)
+    const all = [first.body.deployment_id, ofAnother.body.deployment_id, ...ids, without.body.deployment_id]
+    expect(new Set(all).size).toBe(5)
+    expect(commands).toHaveLength(5)
+  })
+
+  test('on a redeploy gives the first answer again; no body is the same as an empty one', async () => {
+    const key = { 'idempotency-key': uuidv7() }
+    const original = await addDeployment(gateway.database)
+    const path = `/deployments/${original}/redeploy`
+    const first = await admin.send('redeployDeployment', path, {}, key)
+    const again = await other.send('redeployDeployment', path, undefined, key)
+    expect([again.status, again.text]).toEqual([201, first.text])
+    expect(refusal(await admin.send('redeployDeployment', path, { priority: 2 }, key)).status).toBe(409)
+    expect(commands.map(({ type }) => type)).toEqual(['plan.redeploy'])
+  })
+
+  test('of a caller that is bound to a tenant is found under row-level security', async () => {
+    const key = uuidv7()
+    const { body: tenant } = await admin.send('createTenant', '/tenants', { name: `t-${key}` })
+    const { token } = await addUser(gateway, { role: 'operator', tenant_id: tenant.id })
+    answer = async ({ body: { command_id } }) => {
+      await addDeployment(gateway.database, { id: command_id, tenant_id: tenant.id })
+      return { ok: true, result: { outcome: 'started', deployment_id: command_id } }
+    }
+    const bound = clientOf(gateway, token)
+    const first = await create(key, {}, bound)
+    const again = await create(key, {}, bound)
+    expect([first.status, again.status, again.text]).toEqual([201, 201, first.text])
+    expect(commands).toHaveLength(1)
+  })
+
+  test('is not touched by a dry run', async () => {
+    const key = uuidv7()
+    answer = refuse
+    expect((await create(key, { dry_run: true })).status).toBe(404)
+    answer = start
+    expect((await create(key)).status).toBe(201)
+  })
+})
+
+describe('at the same time', () => {
+  test('fifty calls on two replicas cause one command, and all have its answer', async () => {
+    const key = uuidv7()
+    answer = async (message) => {
+      await waitFor(async () => commands.length > 0)
+      return start(message)
+    }
+    const all = await Promise.all(Array.from({ length: 50 }, (_, n) => create(key, {}, n % 2 === 0 ? admin : other)))
+    expect(new Set(all.map(({ status }) => status))).toEqual(new Set([201]))
+    expect(new Set(all.map(({ text }) => text)).size).toBe(1)
+    expect(commands).toHaveLength(1)
+  })
+
+  test('who waited for one that was refused goes next', async () => {
+    const key = uuidv7()
+    let refusals = 0
+    answer = (message) => (refusals++ === 0 ? refuse() : start(message))
+    const all = await Promise.all(Array.from({ length: 10 }, () => create(key)))
+    expect(all.map(({ status }) => status).sort()).toEqual([...Array(9).fill(201), 404])
+    expect(commands).toHaveLength(2)
+  })
+})
+
+describe('a key whose gateway died', () => {
+  const taken = async (age: string) => {
+    const key = uuidv7()
+    const old = uuidv7()
+    await gateway.database.query(
+      `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash, claimed_at)
+       SELECT id, 'POST /deployments', $1, $2, 'test.unknown', now() - $3::interval FROM users WHERE username = 'admin'`,
+      [key, old, age],
+    )
+    return { key, old }
+  }
+
+  test('before its command had an effect: that is ruled out first, then the call is carried out', async () => {
+    const { key, old } = await taken('11 seconds')
+    const { status, body: created } = await create(key)
+    expect(status).toBe(201)
+    expect(created.deployment_id).not.toBe(old)
+    const { rows } = await gateway.database.query('SELECT details FROM audit_records WHERE id = $1', [old])
+    expect(rows).toMatchObject([{ details: { outcome: 'failed', code: 'SERVICE_UNAVAILABLE' } }])
+  })
+
+  test('after its command had an effect: that is the answer', async () => {
+    const key = uuidv7()
+    const first = await create(key)
+    await gateway.database.query(
+      `UPDATE idempotency_keys SET claimed_at = now() - interval '1 minute' WHERE key = $1`,
+      [key],
+    )
+    expect((await create(key)).text).toBe(first.text)
+    expect(commands).toHaveLength(1)
+  })
+
+  test('a moment ago: the next one waits for the effect', async () => {
+    const { key, old } = await taken('1 second')
+    await gateway.database.query('DELETE FROM idempotency_keys WHERE key = $1', [key])
+    const first = await create(key)
+    await gateway.database.query('UPDATE idempotency_keys SET command_id = $2, claimed_at = now() WHERE key = $1', [
+      key,
+      old,
+    ])
+    const waiting = create(key)
+    await addDeployment(gateway.database, { id: old })
+    const { status, body: answered } = await waiting
+    expect({ status, id: answered.deployment_id }).toEqual({ status: 201, id: old })
+    expect(first.body.deployment_id).not.toBe(old)
+    expect(commands).toHaveLength(1)
+  })
+
+  test('a moment ago, and nothing comes: 503 in time, and nothing is created', async () => {
+    const { key } = await taken('1 second')
+    expect(refusal(await create(key))).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+    expect(commands).toEqual([])
+  }, 20_000)
+})
+
+test('after 24 hours a key is free, and is removed', async () => {
+  const [used, unused] = [uuidv7(), uuidv7()]
+  await create(used)
+  await create(unused)
+  await gateway.database.query(`UPDATE idempotency_keys SET claimed_at = now() - interval '24 hours'`)
+  expect((await create(used, { priority: 9 })).status).toBe(201)
+  const sweeper = startKeySweeper(gateway.dependencies.database, logger)
+  try {
+    await waitFor(async () => {
+      const { rows } = await gateway.database.query('SELECT key FROM idempotency_keys')
+      return rows.length === 1 && rows[0]?.['key'] === used
+    })
+  } finally {
+    await sweeper.stop()
+  }
+})
+
+test.each([
+  ['empty', ''],
+  ['with a blank', 'a b'],
+  ['too long', 'k'.repeat(256)],
+  ['of letters that are not visible in ASCII', 'schlüssel'],
+])('a key %s is 400, together with all else that is wrong', async (_, key) => {
+  const response = await create(key, { priority: 101 })
+  expect(response.status).toBe(400)
+  const paths = response.body.error.details.errors.map(({ path }: { path: string }) => path)
+  expect(paths.sort()).toEqual(['/priority', 'header/Idempotency-Key'])
+})
+
+test('255 visible characters are a key', async () => {
+  expect((await create('~!'.repeat(128).slice(0, 255))).status).toBe(201)
+})
