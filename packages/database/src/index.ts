@@ -10,7 +10,6 @@ export { type FreezeRow, freezeItem } from './items/freezes.ts'
 export { INSTANCE } from './items/instances.ts'
 export { isoTime, jsonObject, milliseconds } from './items/json.ts'
 export { type ItemKind, listItem } from './items/list-item.ts'
-export { PENDING_REQUEST } from './items/pending.ts'
 export { type ShownConnection, type TargetRow, targetItems } from './items/targets.ts'
 export {
   type Looking,
@@ -20,5 +19,6 @@ export {
   type VariableOwner,
   variablesIdentity,
 } from './items/variables.ts'
+export { pendingItems } from './items/waiting.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'

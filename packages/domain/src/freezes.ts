@@ -21,12 +21,27 @@ export interface ActiveFreeze {
   ends_at: string
 }
 
-/** A moment and what would be deployed in it. */
-export interface FreezeScope {
-  now: Date
+/** Where something would be deployed, as freezes see it. */
+export interface FreezePlace {
   tenant_id: string | null
   environment_id: string | null
+  /** Null unless the source is a solution. */
   solution_id: string | null
+}
+
+/** What is to be started, and who asked for it: all that freezes judge by. */
+export interface FreezeSubject extends FreezePlace {
+  caller: { roles: readonly string[]; tenant_id: string | null }
+  /** Whether the caller asked to override freezes. */
+  override: boolean
+}
+
+export interface FreezeVerdict {
+  /** It must not start: freezes are in force, and its caller did not override them, or may not. */
+  blocked: boolean
+  can_override: boolean
+  /** Those in force, also where they are overridden. */
+  active_freezes: ActiveFreeze[]
 }
 
 /** The window of the freeze that `now` lies in, or null. The start belongs to it, the end does not. */
@@ -52,24 +67,37 @@ export function presentFreezes<F extends Freeze>(freezes: readonly F[], now: Dat
   })
 }
 
-/** The freezes that block such a deployment now. Every id that a freeze names must match; one that names none is global. */
-export function blockingFreezes<F extends Freeze>(freezes: readonly F[], scope: FreezeScope): F[] {
+/** The freezes that touch such a deployment now. Every id that a freeze names must match; one that names none is global. */
+function touching<F extends Freeze>(freezes: readonly F[], place: FreezePlace, now: Date): F[] {
   return freezes.filter(
     (freeze) =>
-      (freeze.tenant_id === null || freeze.tenant_id === scope.tenant_id) &&
-      (freeze.environment_id === null || freeze.environment_id === scope.environment_id) &&
-      (freeze.solution_id === null || freeze.solution_id === scope.solution_id) &&
-      windowAt(freeze, scope.now) !== null,
+      (freeze.tenant_id === null || freeze.tenant_id === place.tenant_id) &&
+      (freeze.environment_id === null || freeze.environment_id === place.environment_id) &&
+      (freeze.solution_id === null || freeze.solution_id === place.solution_id) &&
+      windowAt(freeze, now) !== null,
   )
 }
 
-/** The same as `blockingFreezes`, in the form that answers carry. */
-export function activeFreezes(freezes: readonly Freeze[], scope: FreezeScope): ActiveFreeze[] {
-  return blockingFreezes(freezes, scope).map((freeze) => ({
-    id: freeze.id,
-    name: freeze.name,
-    ends_at: (windowAt(freeze, scope.now)?.ends_at ?? new Date(freeze.end_time)).toISOString(),
-  }))
+/**
+ * Whether a deployment may start now: the one rule for previews, creates, redeploys, and requests that wait. A freeze that
+ * came after an override was given counts too: the caller may be one who cannot override that.
+ */
+export function judgeFreezes(
+  freezes: readonly Freeze[],
+  { caller, override, ...place }: FreezeSubject,
+  now: Date,
+): FreezeVerdict {
+  const inForce = touching(freezes, place, now)
+  const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, inForce)
+  return {
+    blocked: inForce.length > 0 && !(override && can_override),
+    can_override,
+    active_freezes: inForce.map((freeze) => ({
+      id: freeze.id,
+      name: freeze.name,
+      ends_at: (windowAt(freeze, now)?.ends_at ?? new Date(freeze.end_time)).toISOString(),
+    })),
+  }
 }
 
 /** Admins may; an admin of a tenant only where every one of these freezes is of that tenant. */

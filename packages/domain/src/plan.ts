@@ -11,7 +11,7 @@ import { promptedByName, targetsWithValue, type ValueLayers, valueProblems } fro
 import { type FieldError, validationProblem } from './problem.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
 import { templateNames } from './templates.ts'
-import { collectDefinitions, layerActionVariables, mergeValues } from './variables.ts'
+import { collectDefinitions, environmentName, layerActionVariables, mergeValues } from './variables.ts'
 
 export const DEFAULT_TIMEOUT_SECONDS = 3600
 export const DEFAULT_MAX_RETRIES = 0
@@ -85,7 +85,12 @@ export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } 
     sensitive: [...definitions.values()].filter(({ sensitive }) => sensitive).map(({ name }) => name),
     options: optionsOf(request),
   }
-  return { plan, warnings: [...statusWarnings(input.targets), ...templateWarnings(plan, source.actions)] }
+  const warnings = [
+    ...statusWarnings(input.targets),
+    ...templateWarnings(plan, source.actions),
+    ...unusedWarnings(Object.keys(layers.variables), definitions, source.actions),
+  ]
+  return { plan, warnings }
 }
 
 function scopeProblems({ source, targets, tenant, environment, problems = [] }: PlanInput): FieldError[] {
@@ -141,7 +146,7 @@ function templateWarnings(plan: Plan, actions: readonly ResolvedAction[]): strin
   const warnings = new Set<string>()
   for (const [index, { definition, action_name }] of actions.entries()) {
     const values = mergeValues(plan.actions[index]?.variables, plan.shared_variables, plan.override_variables)
-    for (const name of templateNames(`${definition.script}\n${definition.rollback?.script ?? ''}`)) {
+    for (const name of templateNames(scriptsOf(definition))) {
       const lacking = Object.hasOwn(values, name) ? 0 : plan.targets.length - (withOwn.get(name) ?? 0)
       if (lacking === 0) continue
       const where = lacking === plan.targets.length ? '' : ` on ${lacking} of ${plan.targets.length} targets`
@@ -149,4 +154,24 @@ function templateWarnings(plan: Plan, actions: readonly ResolvedAction[]): strin
     }
   }
   return [...warnings]
+}
+
+/** Variables of the request that nothing declares or mentions: most often a name that was mistyped. */
+function unusedWarnings(
+  names: readonly string[],
+  definitions: ReadonlyMap<string, unknown>,
+  actions: readonly ResolvedAction[],
+): string[] {
+  const undeclared = names.filter((name) => !definitions.has(name))
+  if (undeclared.length === 0) return []
+  const scripts = [...new Set(actions.map(({ definition }) => definition))].map(scriptsOf)
+  const templates = new Set(scripts.flatMap(templateNames))
+  const mentioned = new Set(scripts.flatMap((script) => script.match(/SLIPWAY_VAR_[A-Z0-9_]+/g) ?? []))
+  return undeclared
+    .filter((name) => !templates.has(name) && !mentioned.has(environmentName(name)))
+    .map((name) => `Variable "${name}" is given and not used: no definition, script or template names it`)
+}
+
+function scriptsOf({ script, rollback }: ResolvedAction['definition']): string {
+  return `${script}\n${rollback?.script ?? ''}`
 }

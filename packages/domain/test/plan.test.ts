@@ -238,6 +238,29 @@ describe('buildPlan', () => {
     expect(targetSummary([...targets, target('t3')])).toEqual({ total: 3, online: 1, offline: 1, stale: 1 })
   })
 
+  test('warns of variables in the request that nothing names, and of no other', () => {
+    const [first] = input().source.actions
+    if (!first) throw new Error('no action')
+    const script = 'echo {{ templated }} $SLIPWAY_VAR_READ'
+    const definition = { ...first.definition, script, rollback: { script: '{{ undone }}' } }
+    const actions = [{ ...first, definition, definitions: [[{ name: 'declared' }]] }]
+    const source = { ...input().source, actions }
+    const variables = { templated: 1, Read: 2, undone: 3, declared: 'x', reads: 4 }
+    expect(buildPlan(input({ source, request: { variables } })).warnings).toEqual([
+      'Variable "reads" is given and not used: no definition, script or template names it',
+    ])
+    // What tenants and targets have is there for many sources: it says nothing.
+    expect(
+      buildPlan(
+        input({
+          source,
+          targets: [target('t1', { variables: { spare: 1 } })],
+          request: { variables: { templated: 1, undone: 1 } },
+        }),
+      ).warnings,
+    ).toEqual([])
+  })
+
   test('counts the targets for which a required variable has no value', () => {
     const source = resolveSource({ type: 'action', id: 'start' }, undefined, catalog)
     const targets = [target('t1', { variables: { port: 1 } }), target('t2'), target('t3')]

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { activeFreezes, offsetOf, presentFreezes, recurrenceProblem, windowAt } from '../src/index.ts'
+import { judgeFreezes, offsetOf, presentFreezes, recurrenceProblem, windowAt } from '../src/index.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -90,11 +90,13 @@ describe('windows that recur', () => {
 
 test('what blocks a deployment tells the end of its present window', () => {
   const everywhere = { id: 'f', name: 'Weekends', tenant_id: null, environment_id: null, solution_id: null }
-  const scope = { now: new Date('2026-03-07T00:00:00Z'), tenant_id: null, environment_id: null, solution_id: null }
+  const now = new Date('2026-03-07T00:00:00Z')
+  const caller = { roles: ['operator'], tenant_id: null }
+  const subject = { tenant_id: null, environment_id: null, solution_id: null, caller, override: false }
   const blocking = [{ id: 'f', name: 'Weekends', ends_at: '2026-03-09T04:00:00.000Z' }]
   const freezes = [{ ...everywhere, ...weekend }]
-  expect(activeFreezes(freezes, scope)).toEqual(blocking)
-  expect(activeFreezes(presentFreezes(freezes, scope.now), scope)).toEqual(blocking)
+  expect(judgeFreezes(freezes, subject, now).active_freezes).toEqual(blocking)
+  expect(judgeFreezes(presentFreezes(freezes, now), subject, now).active_freezes).toEqual(blocking)
   expect(presentFreezes(freezes, new Date('2026-03-10T00:00:00Z'))).toEqual([])
 })
 

@@ -1,7 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
-  activeFreezes,
   canOverrideFreezes,
   compareVersions,
   decodeSqid,
@@ -10,6 +9,7 @@ import {
   isUuid,
   isVersion,
   isVersionRequirement,
+  judgeFreezes,
   lineId,
   MAX_LINE_BYTES,
   nameProblems,
@@ -138,10 +138,17 @@ describe('freezes', () => {
     environment_id: null as string | null,
     solution_id: null as string | null,
   }
-  const scope = { now: new Date('2026-12-25T00:00:00Z'), tenant_id: 't', environment_id: 'e', solution_id: null }
+  const now = new Date('2026-12-25T00:00:00Z')
+  const subject = {
+    tenant_id: 't',
+    environment_id: 'e',
+    solution_id: null,
+    caller: { roles: ['admin'], tenant_id: null as string | null },
+    override: false,
+  }
 
   test('are half-open', () => {
-    const at = (now: string) => activeFreezes([freeze], { ...scope, now: new Date(now) })
+    const at = (moment: string) => judgeFreezes([freeze], subject, new Date(moment)).active_freezes
     expect(at('2026-12-23T23:59:59.999Z')).toEqual([])
     expect(at('2026-12-24T00:00:00Z')).toEqual([{ id: 'f', name: 'Christmas', ends_at: '2026-12-27T00:00:00.000Z' }])
     expect(at('2026-12-26T23:59:59.999Z')).toHaveLength(1)
@@ -149,7 +156,7 @@ describe('freezes', () => {
   })
 
   test('touch only what matches all of their ids', () => {
-    const blocks = (ids: Partial<typeof freeze>) => activeFreezes([{ ...freeze, ...ids }], scope).length === 1
+    const blocks = (ids: Partial<typeof freeze>) => judgeFreezes([{ ...freeze, ...ids }], subject, now).blocked
     expect(blocks({ tenant_id: 't' })).toBe(true)
     expect(blocks({ tenant_id: 't', environment_id: 'e' })).toBe(true)
     expect(blocks({ tenant_id: 't', environment_id: 'other' })).toBe(false)
@@ -163,6 +170,16 @@ describe('freezes', () => {
     expect(canOverrideFreezes(['admin'], null, [ours, freeze])).toBe(true)
     expect(canOverrideFreezes(['admin'], 't', [ours])).toBe(true)
     expect(canOverrideFreezes(['admin'], 't', [ours, freeze])).toBe(false)
+  })
+
+  test('do not block who overrides them, unless there is one that this caller cannot override', () => {
+    const ours = { ...freeze, id: 'ours', tenant_id: 't' as string | null }
+    const overriding = { ...subject, override: true, caller: { roles: ['admin'], tenant_id: 't' } }
+    expect(judgeFreezes([ours], overriding, now)).toMatchObject({ blocked: false, can_override: true })
+    expect(judgeFreezes([ours], { ...overriding, override: false }, now)).toMatchObject({ blocked: true })
+    const both = judgeFreezes([ours, freeze], overriding, now)
+    expect([both.blocked, both.can_override, both.active_freezes.length]).toEqual([true, false, 2])
+    expect(judgeFreezes([], { ...overriding, override: false }, now).blocked).toBe(false)
   })
 })
 

@@ -89,14 +89,15 @@ export interface PendingParts {
   tenant_id?: string | null
   status?: string
   priority?: number
+  command?: object
 }
 
 export async function addPending(database: Database, parts: PendingParts = {}): Promise<string> {
-  const { id = uuidv7(), tenant_id = null, status = 'pending', priority = 0 } = parts
+  const { id = uuidv7(), tenant_id = null, status = 'pending', priority = 0, command = {} } = parts
   await database.query(
     `INSERT INTO pending_requests (id, status, priority, tenant_id, triggered_by, command, queued_at)
-     VALUES ($1, $2::pending_status, $3, $4, 'admin', '{}', clock_timestamp())`,
-    [id, status, priority, tenant_id],
+     VALUES ($1, $2::pending_status, $3, $4, 'admin', $5, clock_timestamp())`,
+    [id, status, priority, tenant_id, command],
   )
   return id
 }

@@ -444,6 +444,59 @@ describe('reading', () => {
     )
     expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
   })
+
+  test('a pending request that freezes hold back says which and until when; one that overrides them does not wait', async () => {
+    const { database } = gateway
+    await database.query('DELETE FROM pending_requests')
+    const solution = uuidv7()
+    const command = (roles: string[], reason: string | null) => ({
+      plan: { source: { type: 'solution', id: solution } },
+      caller: { roles, tenant_id: null },
+      freeze_override: reason === null ? null : { reason },
+    })
+    const [held, other, overriding, forbidden] = [
+      await addPending(database, { command: command(['operator'], null) }),
+      await addPending(database, {
+        command: { ...command(['operator'], null), plan: { source: { type: 'action', id: solution } } },
+      }),
+      await addPending(database, { command: command(['admin'], 'urgent') }),
+      await addPending(database, { command: command(['operator'], 'urgent') }),
+    ]
+    const freeze = uuidv7()
+    await database.query(
+      `INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'solution', 'held back', now())`,
+      [solution],
+    )
+    await database.query(
+      `INSERT INTO freezes (id, name, start_time, end_time, solution_id, updated_at)
+       VALUES ($1, 'Year end', now() - interval '1 hour', '2099-01-01T00:00:00Z', $2, now())`,
+      [freeze, solution],
+    )
+    try {
+      const { body } = await admin.send('listPending', '/deployments/pending')
+      const waiting = body.map(({ id, waiting_for, waiting_reason }: Record<string, string>) => [
+        id,
+        waiting_for,
+        waiting_reason,
+      ])
+      const reason = 'Held back by freeze "Year end" until 2099-01-01T00:00:00.000Z'
+      expect(waiting).toEqual([
+        [held, 'freeze', reason],
+        [other, undefined, undefined],
+        [overriding, undefined, undefined],
+        [forbidden, 'freeze', reason],
+      ])
+    } finally {
+      await database.query('DELETE FROM freezes WHERE id = $1', [freeze])
+    }
+    const { body } = await admin.send('listPending', '/deployments/pending')
+    expect(body.map(({ waiting_for }: Record<string, string>) => waiting_for)).toEqual([
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+    ])
+  })
 })
 
 describe('history', () => {

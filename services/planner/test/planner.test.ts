@@ -65,6 +65,45 @@ async function previewed(request: Request) {
   return { ...reply.result, command_id: reply.command_id }
 }
 
+describe('a preview warns', () => {
+  test('that a deployment would be queued, and why', async () => {
+    const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
+    const capacity = async () => {
+      const { warnings } = await previewed(request)
+      return warnings.filter((warning) => /instance|come first/.test(warning))
+    }
+    await database.query('DELETE FROM pending_requests')
+    expect(await capacity()).toEqual([
+      'No compatible orchestration instance is online: the deployment would be queued until one is',
+    ])
+    await heartbeat(database, 0)
+    await database.query(`UPDATE instances SET version = '9.9.0'`)
+    expect(await capacity()).toHaveLength(1)
+    await database.query(`UPDATE instances SET version = '0.1.7'`)
+    expect(await capacity()).toEqual(['No orchestration instance is free: the deployment would be queued'])
+    await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT id, 0 FROM instances')
+    expect(await capacity()).toEqual([])
+    await database.query(
+      `INSERT INTO pending_requests (id, priority, triggered_by, command) VALUES ($1, 0, 'olga', '{}')`,
+      [uuidv7()],
+    )
+    expect(await capacity()).toEqual(['Other requests wait that come first: the deployment may be queued'])
+    await database.query('DELETE FROM pending_requests')
+    await database.query('DELETE FROM instance_slots')
+  })
+
+  test('of freezes until their end, and tells those that it would override', async () => {
+    const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
+    const id = await addFreeze(database)
+    const ofFreezes = ({ warnings }: { warnings: string[] }) => warnings.filter((warning) => warning.includes(id))
+    expect(ofFreezes(await previewed(request))).toEqual([
+      expect.stringMatching(/^Freeze "freeze-[0-9a-f-]+" blocks this deployment until \d{4}-\d\d-\d\dT[0-9:.]+Z$/),
+    ])
+    const overriding = { ...request, override_freeze: true, override_reason: 'must' }
+    expect(ofFreezes(await previewed(overriding))).toEqual([expect.stringContaining('would be overridden')])
+  })
+})
+
 describe('a plan', () => {
   test('of a solution holds every action in order, in the versions that satisfy', async () => {
     const build = await addSource(database, {

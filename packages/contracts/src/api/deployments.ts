@@ -202,6 +202,9 @@ export const Preview = Strict({
 /** Date and time in UTC without a zone marker, as the pending list shows them. */
 const PlainTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
 
+/** Why a pending request has not started. */
+export const WAITING_FOR = ['capacity', 'freeze', 'no_compatible_instance', 'tenant_limit'] as const
+
 export const PendingRequest = Strict({
   id: Uuid,
   tenant_id: Type.Optional(Uuid),
@@ -215,6 +218,8 @@ export const PendingRequest = Strict({
   status: literals(PENDING_STATES),
   priority: Type.Integer(),
   position: Type.Optional(Type.Integer({ minimum: 1 })),
+  waiting_for: Type.Optional(literals(WAITING_FOR)),
+  waiting_reason: Type.Optional(Type.String()),
   last_retry_at: Type.Optional(PlainTime),
   error_message: Type.Optional(Type.String()),
   deployment_id: Type.Optional(Uuid),

@@ -3,20 +3,20 @@ import { SUMMARY, withProgress } from './deployments.ts'
 import { type FreezeRow, freezeItem } from './freezes.ts'
 import { INSTANCE } from './instances.ts'
 import { jsonObject } from './json.ts'
-import { PENDING_REQUEST } from './pending.ts'
 import { type TargetRow, targetItems } from './targets.ts'
 import type { Looking } from './variables.ts'
+import { pendingItems } from './waiting.ts'
 
 /** Kinds of record of whose changes others are told. */
 export type ItemKind = 'deployment' | 'pending' | 'target' | 'freeze' | 'instance'
 
 const SQL: Partial<Record<ItemKind, string>> = {
   deployment: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = $1`,
-  pending: `SELECT ${PENDING_REQUEST} AS item
-              FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id
-                     WHERE q.id = $1) r`,
   instance: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1`,
 }
+
+const ONE_PENDING = `FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id
+                     WHERE q.id = $1) r`
 
 /**
  * One record as the API's list shows it to this viewer; null when it is gone. What the viewer may see is not judged
@@ -24,6 +24,7 @@ const SQL: Partial<Record<ItemKind, string>> = {
  */
 export async function listItem(looking: Looking, kind: ItemKind, id: string): Promise<object | null> {
   if (kind === 'target') return (await targetItems(looking, await targetRows(looking.db, id)))[0] ?? null
+  if (kind === 'pending') return (await pendingItems(looking.db, ONE_PENDING, [id]))[0] ?? null
   if (kind === 'freeze') {
     const { rows } = await looking.db.query<FreezeRow>(
       `SELECT id, name, description, start_time, end_time, recurrence, start_offset, tenant_id, environment_id,

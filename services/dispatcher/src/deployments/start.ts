@@ -108,15 +108,15 @@ async function earlierOutcome(tx: Queryable, id: string): Promise<StartOutcome |
 
 /** The freezes that the caller overrode. */
 function refuseWhenFrozen(freezes: FreezesNow, { plan, caller, freeze_override }: StartCommand): ActiveFreeze[] {
-  const hold = freezes.hold({
+  const { blocked, active_freezes, can_override } = freezes.judge({
     tenant_id: plan.tenant?.id ?? null,
     environment_id: plan.environment?.id ?? null,
     solution_id: plan.source.type === 'solution' ? plan.source.id : null,
     caller,
-    override: false,
+    override: freeze_override !== null,
   })
-  if (hold && !(freeze_override !== null && hold.can_override)) throw frozen(hold.freezes, hold.can_override)
-  return hold?.freezes ?? []
+  if (blocked) throw frozen(active_freezes, can_override)
+  return active_freezes
 }
 
 /** Runs that lost their instance go first, then requests of the same or a higher priority that are not held back. */

@@ -1,34 +1,10 @@
 import type { Queryable } from '@slipway/database'
-import {
-  type ActiveFreeze,
-  activeFreezes,
-  blockingFreezes,
-  canOverrideFreezes,
-  type Freeze,
-  presentFreezes,
-} from '@slipway/domain'
-
-/** What is to be started, and who asked for it: all that freezes judge by. */
-export interface FreezeSubject {
-  tenant_id: string | null
-  environment_id: string | null
-  /** Null unless the source is a solution. */
-  solution_id: string | null
-  caller: { roles: string[]; tenant_id: string | null }
-  /** Whether the caller asked to override freezes. */
-  override: boolean
-}
-
-export interface Hold {
-  freezes: ActiveFreeze[]
-  can_override: boolean
-}
+import { type Freeze, type FreezeSubject, type FreezeVerdict, judgeFreezes, presentFreezes } from '@slipway/domain'
 
 export interface FreezesNow {
   /** No freeze is in force: nothing needs to be looked at. */
   none: boolean
-  /** What holds such a deployment back; null when nothing does, or its caller overrode it and may. */
-  hold(subject: FreezeSubject): Hold | null
+  judge(subject: FreezeSubject): FreezeVerdict
 }
 
 /** The freezes as they are now, by the database's clock. */
@@ -40,15 +16,5 @@ export async function freezesNow(tx: Queryable): Promise<FreezesNow> {
   const now = rows[0]?.now ?? new Date(0)
   // Once for all requests: a recurrence takes longer to work out than all else.
   const inForce = presentFreezes(rows, now)
-  return {
-    none: inForce.length === 0,
-    hold({ caller, override, ...place }) {
-      const scope = { ...place, now }
-      const blocking = blockingFreezes(inForce, scope)
-      if (blocking.length === 0) return null
-      // A freeze that came after the override was given counts too: the caller may be one who cannot override that.
-      const canOverride = canOverrideFreezes(caller.roles, caller.tenant_id, blocking)
-      return override && canOverride ? null : { freezes: activeFreezes(blocking, scope), can_override: canOverride }
-    },
-  }
+  return { none: inForce.length === 0, judge: (subject) => judgeFreezes(inForce, subject, now) }
 }

@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
-import type { FreezeSubject, FreezesNow } from '../freezes/held.ts'
+import type { FreezeSubject } from '@slipway/domain'
+import type { FreezesNow } from '../freezes/held.ts'
 
 /** Puts a request into the queue, under the id of its command. */
 export async function enqueueRequest(
@@ -58,7 +59,7 @@ export async function nextWaiting(
     // Without freezes the first page is the answer, and the commands need not be read.
     const page = await readPage(tx, { freezes, minPriority, last, size: freezes.none ? limit : PAGE })
     for (const request of page) {
-      if (freezes.none || freezes.hold(request) === null) found.push(request.id)
+      if (freezes.none || !freezes.judge(request).blocked) found.push(request.id)
       if (found.length === limit) return found
     }
     last = page.length === PAGE && !freezes.none ? page.at(-1) : undefined

@@ -1,4 +1,4 @@
-import { PENDING_REQUEST, type Queryable } from '@slipway/database'
+import { pendingItems, type Queryable } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
 import type { Answer, Call } from '../http/handler.ts'
 import { Filter } from './filter.ts'
@@ -11,15 +11,13 @@ export async function listPending(db: Queryable, { caller, query }: Call<'listPe
   const filter = new Filter(caller, 'r').addRecord('tenant', 'r.tenant_id', query.tenant_id)
   const statuses = filter.parameter(query.status === undefined ? ['pending', 'processing'] : [query.status])
   const limit = query.status !== undefined && isFinalPendingState(query.status) ? `LIMIT ${NEWEST_ENDED}` : ''
-  const order = 'r.position NULLS LAST, r.queued_at DESC, r.id DESC'
   // A position counts everybody who waits, also those whom the caller cannot see.
-  const { rows } = await db.query<{ requests: string }>(
-    `WITH requests AS (
-       SELECT r.* FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id) r
-       WHERE r.status = ANY(${statuses}::pending_status[]) AND ${filter.sql}
-       ORDER BY ${order} ${limit})
-     SELECT coalesce(json_agg(${PENDING_REQUEST} ORDER BY ${order}), '[]')::text AS requests FROM requests r`,
+  const body = await pendingItems(
+    db,
+    `FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id) r
+      WHERE r.status = ANY(${statuses}::pending_status[]) AND ${filter.sql}
+      ORDER BY r.position NULLS LAST, r.queued_at DESC, r.id DESC ${limit}`,
     filter.parameters,
   )
-  return { status: 200, json: rows[0]?.requests ?? '[]' }
+  return { status: 200, body }
 }

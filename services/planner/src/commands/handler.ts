@@ -11,6 +11,7 @@ import { previewOf } from '../planning/preview.ts'
 import { missingInRedeploy, redeployRequest } from '../planning/redeploy.ts'
 import { createRequest, openValues } from '../planning/request.ts'
 import { sealPlan } from '../planning/seal.ts'
+import { capacityWarnings } from '../records/capacity.ts'
 import { loadOriginal } from '../records/original.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 
@@ -82,7 +83,9 @@ async function planCreate(
   const values = openValues(resources.keyRing, command.command_id, command.sealed_values)
   const planned = await planRequest(resources, createRequest(command, values), missingRecords)
   if (previewOnly) {
-    return { preview: previewOf(planned, planHash(resources.keyRing, planned.plan)) }
+    const capacity = await capacityWarnings(resources.database, planned.plan.options.priority)
+    const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
+    return { preview: previewOf(previewed, planHash(resources.keyRing, planned.plan)) }
   }
   return { start: startCommand(resources.keyRing, command, planned, null) }
 }
@@ -108,7 +111,7 @@ function startCommand(
   return {
     command_id,
     caller,
-    freeze_override: passFreezes(planned, caller, request),
+    freeze_override: passFreezes(planned.freezes, request),
     plan: sealPlan(keyRing, command_id, planned.plan),
     selection: planned.selection,
     source_deployment_id: sourceDeploymentId,

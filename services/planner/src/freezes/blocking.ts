@@ -1,10 +1,8 @@
 import {
-  activeFreezes,
-  blockingFreezes,
-  canOverrideFreezes,
-  type Freeze,
+  type FreezeVerdict,
   frozen,
   insufficientPermissions,
+  judgeFreezes,
   type Plan,
   validationProblem,
 } from '@slipway/domain'
@@ -17,9 +15,19 @@ export interface FreezeOverride {
   override_reason?: string | undefined
 }
 
-/** The freezes among these that block the plan. */
-export function blockingNow(plan: Plan, { freezes, now }: FreezesNow): Freeze[] {
-  return blockingFreezes(freezes, freezeScope(plan, now))
+/** What freezes say of a plan that this caller would start at the moment at which they were read. */
+export function judge(
+  plan: Plan,
+  { freezes, now }: FreezesNow,
+  caller: Caller,
+  { override_freeze = false }: FreezeOverride,
+): FreezeVerdict {
+  const place = {
+    tenant_id: plan.tenant?.id ?? null,
+    environment_id: plan.environment?.id ?? null,
+    solution_id: plan.source.type === 'solution' ? plan.source.id : null,
+  }
+  return judgeFreezes(freezes, { ...place, caller, override: override_freeze }, now)
 }
 
 /** Asking for an override is refused to others even where nothing is frozen: it must never be silently ignored. */
@@ -36,23 +44,15 @@ export function checkOverride(caller: Caller, { override_freeze, override_reason
  * @throws Problem DEPLOYMENT_FROZEN where freezes block the plan and this caller may not, or did not, override them
  */
 export function passFreezes(
-  planned: { plan: Plan; blocking: readonly Freeze[]; planned_at: Date },
-  caller: Caller,
+  { blocked, active_freezes, can_override }: FreezeVerdict,
   { override_freeze = false, override_reason = '' }: FreezeOverride,
 ): { reason: string } | null {
-  const { plan, blocking, planned_at } = planned
-  const canOverride = canOverrideFreezes(caller.roles, caller.tenant_id, blocking)
-  if (blocking.length > 0 && !(override_freeze && canOverride)) {
-    throw frozen(activeFreezes(blocking, freezeScope(plan, planned_at)), canOverride)
-  }
+  if (blocked) throw frozen(active_freezes, can_override)
   return override_freeze ? { reason: override_reason } : null
 }
 
-function freezeScope(plan: Plan, now: Date) {
-  return {
-    now,
-    tenant_id: plan.tenant?.id ?? null,
-    environment_id: plan.environment?.id ?? null,
-    solution_id: plan.source.type === 'solution' ? plan.source.id : null,
-  }
+/** What a preview says of the freezes in force. */
+export function freezeWarnings({ blocked, active_freezes }: FreezeVerdict): string[] {
+  const what = blocked ? 'blocks this deployment' : 'is in force and would be overridden,'
+  return active_freezes.map(({ name, ends_at }) => `Freeze "${name}" ${what} until ${ends_at}`)
 }

@@ -3,7 +3,7 @@ import type { Database } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,
-  type Freeze,
+  type FreezeVerdict,
   type Plan,
   Problem,
   type ResolvedSource,
@@ -14,7 +14,7 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { blockingNow } from '../freezes/blocking.ts'
+import { freezeWarnings, judge } from '../freezes/blocking.ts'
 import { loadFreezes } from '../records/freezes.ts'
 import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'
@@ -35,8 +35,8 @@ export interface Planned {
   warnings: string[]
   selection: CommandBody<'deployment.start'>['selection']
   target_summary: ReturnType<typeof targetSummary>
-  /** Freezes that block such a deployment at `planned_at`, the database's clock. */
-  blocking: Freeze[]
+  /** What freezes say at `planned_at`, by the database's clock. */
+  freezes: FreezeVerdict
   planned_at: Date
 }
 
@@ -91,9 +91,10 @@ export async function planRequest(
     problems: selected.problems,
   })
   const plan = await withSensitiveNames(built.plan, resources.sensitiveNames)
+  const verdict = judge(plan, freezes, caller, request.freeze_override)
   return {
     plan,
-    warnings: built.warnings,
+    warnings: [...freezeWarnings(verdict), ...built.warnings],
     selection: {
       target_ids: [...new Set(targets.uuids.values())],
       target_tags: [...request.target_tags],
@@ -101,7 +102,7 @@ export async function planRequest(
       version_requirement: request.version_requirement ?? null,
     },
     target_summary: targetSummary(selected.targets),
-    blocking: blockingNow(plan, freezes),
+    freezes: verdict,
     planned_at: freezes.now,
   }
 }

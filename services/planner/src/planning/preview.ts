@@ -8,9 +8,6 @@ export type Preview = CommandReply<'plan.preview'>
 export function previewOf(planned: Planned, plan_hash: string): Preview {
   const { plan, planned_at } = planned
   const variables = resolvedVariables(plan)
-  const freezeWarnings = planned.blocking.map(
-    ({ name, end_time }) => `Freeze "${name}" blocks this deployment until ${new Date(end_time).toISOString()}`,
-  )
   return {
     plan: {
       target_count: plan.targets.length,
@@ -21,7 +18,7 @@ export function previewOf(planned: Planned, plan_hash: string): Preview {
       environment_name: plan.environment?.name ?? null,
       created_at: planned_at.toISOString(),
     },
-    warnings: [...freezeWarnings, ...planned.warnings],
+    warnings: planned.warnings,
     target_summary: planned.target_summary,
     variables,
     source_type: plan.source.type,

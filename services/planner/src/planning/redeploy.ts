@@ -34,6 +34,7 @@ export function redeployRequest(
       variables: mergeValues(originalValues, given.variables),
       prompted_values: given.prompted_values,
     },
+    freeze_override: request,
   }
 }
 

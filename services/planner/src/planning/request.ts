@@ -9,6 +9,7 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import type { FreezeOverride } from '../freezes/blocking.ts'
 import type { SourceReference } from '../records/sources.ts'
 import type { Caller } from '../records/visibility.ts'
 
@@ -25,6 +26,7 @@ export interface PlanningRequest {
   target_tags: readonly TargetTag[]
   target_tags_match_all: boolean
   options: PlanRequest
+  freeze_override: FreezeOverride
 }
 
 /** Variables of a request, which may hold secrets and travel sealed. */
@@ -65,6 +67,7 @@ export function createRequest({ command_id, caller, request }: CreateCommand, va
     target_tags: request.target_tags ?? [],
     target_tags_match_all: request.target_tags_match_all ?? false,
     options: { ...optionsOf(request), deployment_timeout_seconds: request.deployment_timeout_seconds, ...values },
+    freeze_override: request,
   }
 }
 

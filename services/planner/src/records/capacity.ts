@@ -1,0 +1,29 @@
+import type { Queryable } from '@slipway/database'
+import { COMPATIBLE_VERSION } from '@slipway/runtime'
+
+/**
+ * What a preview says where a deployment of that priority would not start at once as things are. The dispatcher decides
+ * when it comes to it.
+ */
+export async function capacityWarnings(database: Queryable, priority: number): Promise<string[]> {
+  const { rows } = await database.query<{ living: boolean; free: boolean; others: boolean }>(
+    `WITH living AS (
+       SELECT id FROM instances
+        WHERE NOT draining AND last_heartbeat_at > now() - interval '30 seconds'
+          AND split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = $1
+     )
+     SELECT EXISTS (SELECT FROM living) AS living,
+            EXISTS (SELECT FROM living JOIN instance_slots s ON s.instance_id = living.id AND NOT s.retired
+                     WHERE NOT EXISTS (SELECT FROM leases l
+                                        WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
+                   ) AS free,
+            EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND priority >= $2) AS others`,
+    [COMPATIBLE_VERSION, priority],
+  )
+  const [now] = rows
+  if (!now?.living) {
+    return ['No compatible orchestration instance is online: the deployment would be queued until one is']
+  }
+  if (!now.free) return ['No orchestration instance is free: the deployment would be queued']
+  return now.others ? ['Other requests wait that come first: the deployment may be queued'] : []
+}
