@@ -4,7 +4,7 @@ import type { Logger } from '@slipway/runtime'
 import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
 import { type Handler, hintHandling, workHandling } from './handling.ts'
 import { Link } from './link.ts'
-import { encode, type OutgoingMessage, type WireMessage } from './message.ts'
+import { type EncodedBody, encode, type OutgoingMessage, type WireMessage } from './message.ts'
 import { Publisher } from './publisher.ts'
 import { Requester, type RequestOptions } from './requester.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
@@ -45,7 +45,7 @@ export interface Broker {
     options: RequestOptions,
   ): Promise<ReplyEnvelope<CommandReply<T>>>
   /** Answers a command, best effort. Whoever has the command may answer; a command without address is ignored. */
-  reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope): void
+  reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope | EncodedBody): void
   /** Whether messages can be sent and received right now. */
   isUp(): boolean
   /** Takes no more messages and finishes those in hand. */

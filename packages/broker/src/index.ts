@@ -2,7 +2,8 @@ export type { ReplyEnvelope } from '@slipway/contracts'
 export { type Broker, type BrokerOptions, connectBroker } from './broker.ts'
 export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, RequestTimeout } from './errors.ts'
 export type { Handler } from './handling.ts'
-export { type Delivery, HEADER, type OutgoingMessage } from './message.ts'
+export { type Delivery, EncodedBody, HEADER, type OutgoingMessage } from './message.ts'
+export { MAX_MESSAGE_BYTES } from './publisher.ts'
 export type { RequestOptions } from './requester.ts'
 export {
   declareTopology,

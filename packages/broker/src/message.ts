@@ -15,6 +15,21 @@ export interface OutgoingMessage {
   deadline?: string
 }
 
+/** A body that is JSON in bytes already: made in another thread, or too large to be put into words twice. */
+export class EncodedBody {
+  readonly bytes: Uint8Array
+
+  constructor(bytes: Uint8Array) {
+    this.bytes = bytes
+  }
+}
+
+export function contentOf(body: unknown): Buffer {
+  if (!(body instanceof EncodedBody)) return Buffer.from(JSON.stringify(body))
+  const { buffer, byteOffset, byteLength } = body.bytes
+  return Buffer.from(buffer, byteOffset, byteLength)
+}
+
 /** What a handler may want to know of how a message came. */
 export interface Delivery {
   replyTo?: string
@@ -50,7 +65,7 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
   return {
     exchange: exchangeName(namespace, message.exchange),
     ...route(message),
-    content: Buffer.from(JSON.stringify(message.body)),
+    content: contentOf(message.body),
     options: {
       messageId: message.message_id,
       type: message.type,

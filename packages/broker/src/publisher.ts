@@ -8,7 +8,7 @@ const WINDOW = 256
 const CONFIRM_MS = 10_000
 const SWEEP_MS = 1_000
 /** RabbitMQ 4 takes 16 MiB at most and closes the channel, with all that is in flight on it, above. */
-const MAX_BYTES = 15 * 1024 * 1024
+export const MAX_MESSAGE_BYTES = 15 * 1024 * 1024
 const REOPEN = { baseMs: 100, capMs: 4_000 }
 
 interface Entry {
@@ -92,8 +92,8 @@ export class Publisher {
   }
 
   #enqueue(message: WireMessage): Promise<Omit<PublishFailure, 'message_id'> | null> {
-    if (message.content.length > MAX_BYTES) {
-      const reason = `it has ${message.content.length} bytes, more than the ${MAX_BYTES} that may be sent`
+    if (message.content.length > MAX_MESSAGE_BYTES) {
+      const reason = `it has ${message.content.length} bytes, more than the ${MAX_MESSAGE_BYTES} that may be sent`
       return Promise.resolve({ reason, mayHaveBeenSent: false })
     }
     return new Promise((resolve) => {

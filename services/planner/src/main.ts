@@ -3,6 +3,7 @@ import { createDatabase } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
+import { PlanningThread } from './large/planning-thread.ts'
 
 /** Plans in hand at once; each holds up to five connections for a moment. */
 const PREFETCH = 8
@@ -26,7 +27,14 @@ await runService({
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
 
-    const handle = createCommandHandler({ database, broker, keyRing, logger })
+    const thread = new PlanningThread({
+      name,
+      databaseUrl: config.DATABASE_URL,
+      encryptionKeys: config.SLIPWAY_ENCRYPTION_KEYS,
+      logLevel: config.SLIPWAY_LOG_LEVEL,
+    })
+    onStop('planning thread', () => thread.close())
+    const handle = createCommandHandler({ database, broker, keyRing, logger, thread })
     await broker.consume('planner.commands', { prefetch: PREFETCH, handle })
     onStop('commands', () => broker.stopConsuming())
   },

@@ -30,7 +30,8 @@ export interface TargetCandidates {
 
 /**
  * Every target that the caller may use and that is named, or carries any of the tags, with its status. A local target
- * is seen whenever an instance is; the others when something reached them.
+ * is seen whenever an instance is; the others when something reached them. Each id is looked up by itself: in a list, ten
+ * thousand may be compared with every target.
  */
 export async function loadTargets(
   database: Queryable,
@@ -45,13 +46,19 @@ export async function loadTargets(
               FROM target_tags JOIN wanted_tags USING (key, value)
              GROUP BY target_id
           ),
+          chosen AS (
+            SELECT id FROM unnest($2::uuid[]) AS given (id)
+             UNION SELECT t.id FROM unnest($3::int[]) AS given (number) JOIN targets t USING (number)
+             UNION SELECT target_id FROM tagged
+          ),
           heartbeat AS (SELECT max(last_heartbeat_at) AS at FROM instances)
      SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
             CASE WHEN seen.at > now() - seen.online_for THEN 'online'
                  WHEN seen.at > now() - interval '10 minutes' THEN 'stale'
                  ELSE 'offline' END AS status,
             coalesce(tagged.tags, '[]') AS tags
-       FROM targets t
+       FROM chosen
+       JOIN targets t ON t.id = chosen.id
        LEFT JOIN tagged ON tagged.target_id = t.id
        LEFT JOIN target_facts f ON f.target_id = t.id
       CROSS JOIN heartbeat
@@ -59,8 +66,7 @@ export async function loadTargets(
         SELECT CASE WHEN t.connection ->> 'type' = 'local' THEN heartbeat.at ELSE f.last_seen_at END AS at,
                CASE WHEN t.connection ->> 'type' = 'local' THEN interval '30 s' ELSE interval '90 s' END AS online_for
       ) seen
-      WHERE (t.id = ANY($2::uuid[]) OR t.number = ANY($3::int[]) OR t.id IN (SELECT target_id FROM tagged))
-        AND ${visible('t.tenant_id', '$1')}`,
+      WHERE ${visible('t.tenant_id', '$1')}`,
     [caller.tenant_id, uuids, numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
   )
   return { records: rows, uuids: uuidsOf('target', ids, rows) }

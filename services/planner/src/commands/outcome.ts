@@ -1,0 +1,116 @@
+import { MAX_MESSAGE_BYTES, PoisonMessage } from '@slipway/broker'
+import type { CommandBody, Envelope, ReplyEnvelope } from '@slipway/contracts'
+import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
+import { type KeyRing, type Logger, SecretError } from '@slipway/runtime'
+import { checkOverride, passFreezes } from '../freezes/blocking.ts'
+import { checkPlanHash, planHash } from '../planning/plan-hash.ts'
+import { type Planned, type PlanningResources, planRequest } from '../planning/planning.ts'
+import { previewOf } from '../planning/preview.ts'
+import { missingInRedeploy, redeployRequest } from '../planning/redeploy.ts'
+import { createRequest, openValues } from '../planning/request.ts'
+import { sealPlan } from '../planning/seal.ts'
+import { capacityWarnings } from '../records/capacity.ts'
+import { loadOriginal } from '../records/original.ts'
+
+/** What becomes of a command, in the words in which it is sent: an answer, or the command that starts the plan. */
+export interface Outcome {
+  kind: 'reply' | 'start'
+  /** JSON. */
+  bytes: Uint8Array
+}
+
+type Decided = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<'deployment.start'> }
+
+/** Plans a command and puts what comes of it into words, a refusal too. Throws where it should be tried again. */
+export async function outcomeOf(resources: PlanningResources, envelope: Envelope, logger: Logger): Promise<Outcome> {
+  try {
+    const decided = await decide(resources, envelope)
+    const outcome = 'preview' in decided ? reply({ ok: true, result: decided.preview }) : start(decided.start)
+    return outcome.bytes.length > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
+  } catch (error) {
+    const problem = refusalOf(error, logger)
+    if (!problem) throw error
+    return refusal(problem)
+  }
+}
+
+export const refusal = (problem: Problem): Outcome => reply({ ok: false, problem: toErrorBody(problem).error })
+
+export const tooLarge = () =>
+  new Problem(
+    'PAYLOAD_TOO_LARGE',
+    'The plan is too large: deploy to fewer targets at a time, or give them less to know',
+  )
+
+const reply = (envelope: ReplyEnvelope): Outcome => ({ kind: 'reply', bytes: encoded(envelope) })
+const start = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', bytes: encoded(command) })
+
+// Not a Buffer: those share their memory, and what is handed from thread to thread is handed over whole.
+const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+
+function decide(resources: PlanningResources, { type, body }: Envelope): Promise<Decided> {
+  switch (type) {
+    case 'plan.preview':
+      return planCreate(resources, body as CommandBody<'plan.preview'>, true)
+    case 'plan.create': {
+      const command = body as CommandBody<'plan.create'>
+      return planCreate(resources, command, command.request.dry_run ?? false)
+    }
+    case 'plan.redeploy':
+      return planRedeploy(resources, body as CommandBody<'plan.redeploy'>)
+    default:
+      throw new PoisonMessage(`the planner has no command ${type}`)
+  }
+}
+
+async function planCreate(
+  resources: PlanningResources,
+  command: CommandBody<'plan.create'>,
+  previewOnly: boolean,
+): Promise<Decided> {
+  checkOverride(command.caller, command.request)
+  const values = openValues(resources.keyRing, command.command_id, command.sealed_values)
+  const planned = await planRequest(resources, createRequest(command, values), missingRecords)
+  if (previewOnly) {
+    const capacity = await capacityWarnings(resources.database, planned.plan.options.priority)
+    const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
+    return { preview: previewOf(previewed, planHash(resources.keyRing, planned.plan)) }
+  }
+  return { start: startCommand(resources.keyRing, command, planned, null) }
+}
+
+async function planRedeploy(resources: PlanningResources, command: CommandBody<'plan.redeploy'>): Promise<Decided> {
+  const { database, keyRing } = resources
+  checkOverride(command.caller, command.request)
+  const original = await loadOriginal(database, command.caller, command.deployment_id)
+  if (!original) throw notFound('The deployment')
+  const given = openValues(keyRing, command.command_id, command.sealed_values)
+  const request = redeployRequest(keyRing, command, original, given)
+  const planned = await planRequest(resources, request, (missing) => missingInRedeploy(command.request, missing))
+  return { start: startCommand(keyRing, command, planned, command.deployment_id) }
+}
+
+function startCommand(
+  keyRing: KeyRing,
+  { command_id, caller, request }: CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>,
+  planned: Planned,
+  sourceDeploymentId: string | null,
+): CommandBody<'deployment.start'> {
+  checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
+  return {
+    command_id,
+    caller,
+    freeze_override: passFreezes(planned.freezes, request),
+    plan: sealPlan(keyRing, command_id, planned.plan),
+    selection: planned.selection,
+    source_deployment_id: sourceDeploymentId,
+  }
+}
+
+/** What the caller is to be told; undefined for a failure that may pass, so that the command is tried again. */
+function refusalOf(error: unknown, logger: Logger): Problem | undefined {
+  if (error instanceof Problem) return error
+  if (!(error instanceof SecretError)) return undefined
+  logger.error('a secret cannot be opened', { error })
+  return new Problem('CONFIGURATION_ERROR', `A stored secret cannot be opened: ${error.message}`)
+}

@@ -1,0 +1,30 @@
+import { parentPort, workerData } from 'node:worker_threads'
+import { createDatabase } from '@slipway/database'
+import { createLogger, KeyRing, withContext } from '@slipway/runtime'
+import { outcomeOf } from '../commands/outcome.ts'
+import { createSensitiveNames } from '../records/sensitive-names.ts'
+import type { FromThread, ThreadSettings, ToThread } from './messages.ts'
+
+/** The thread that large plans are made in. It reads by itself: what it reads is more than what it is told. */
+const { name, databaseUrl, encryptionKeys, logLevel } = workerData as ThreadSettings
+const logger = createLogger({ service: name, level: logLevel })
+const database = createDatabase({ url: databaseUrl, applicationName: `${name} large`, max: 5, tenant: '*' })
+const resources = {
+  database,
+  keyRing: KeyRing.parse(encryptionKeys),
+  sensitiveNames: createSensitiveNames(database),
+}
+
+parentPort?.on('message', async (envelope: ToThread) => {
+  const { request_id, message_id } = envelope
+  try {
+    const outcome = await withContext({ request_id, message_id }, () => outcomeOf(resources, envelope, logger))
+    tell({ outcome }, [outcome.bytes.buffer as ArrayBuffer])
+  } catch (error) {
+    tell({ failure: error instanceof Error ? error.message : String(error) }, [])
+  }
+})
+
+function tell(message: FromThread, moved: ArrayBuffer[]): void {
+  parentPort?.postMessage(message, moved)
+}
