@@ -1,4 +1,4 @@
-export type { PoolClient, QueryResultRow } from 'pg'
+export type { QueryResultRow } from 'pg'
 export { auditCount, type ChainHead, chainHead } from './audit/chain.ts'
 export { linkAudit } from './audit/link.ts'
 export { type AuditEntry, recordAudit } from './audit/record.ts'

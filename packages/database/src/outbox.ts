@@ -76,6 +76,7 @@ export function startRelay({ database, publish, logger, intervalMs = 500 }: Rela
       const { rows } = await tx.query<OutboxRow & { id: number }>(
         `SELECT id, message_id, exchange, type, body, request_id FROM outbox
          ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
+        [],
       )
       if (rows.length === 0) return 0
       let kept: Set<string> | null = new Set()

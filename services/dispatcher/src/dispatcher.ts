@@ -54,7 +54,13 @@ export async function startDispatcher({ database, broker, logger }: DispatcherOp
   })
   await broker.consume('dispatcher.commands', {
     prefetch: PREFETCH,
-    handle: createCommandHandler({ database, broker, logger, onCommitted }),
+    handle: createCommandHandler({
+      database,
+      broker,
+      logger,
+      onCommitted: () => relay.kick(),
+      wake: () => drainer.kick(),
+    }),
   })
   await broker.consume('dispatcher.events', {
     prefetch: PREFETCH,

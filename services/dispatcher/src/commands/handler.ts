@@ -1,5 +1,5 @@
 import { type Broker, type Delivery, PoisonMessage } from '@slipway/broker'
-import type { CommandBody, Envelope } from '@slipway/contracts'
+import type { CommandBody, CommandReply, Envelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { Problem, toErrorBody } from '@slipway/domain'
 import type { Logger } from '@slipway/runtime'
@@ -11,12 +11,14 @@ export interface CommandOptions {
   database: Database
   broker: Pick<Broker, 'reply'>
   logger: Logger
-  /** Something was committed: messages wait in the outbox, and perhaps a request in the queue or a slot is free. */
+  /** Something was committed: messages wait in the outbox. */
   onCommitted(): void
+  /** A request may wait, or a slot be free. */
+  wake(): void
 }
 
 /** Handles the dispatcher's commands and answers whoever asked, after the commit. */
-export function createCommandHandler({ database, broker, logger, onCommitted }: CommandOptions) {
+export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions) {
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     try {
       const result = await execute(database, envelope)
@@ -27,6 +29,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted }: 
         return
       }
       onCommitted()
+      if (!isStart(envelope.type, result)) wake()
       broker.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
@@ -34,6 +37,10 @@ export function createCommandHandler({ database, broker, logger, onCommitted }: 
     }
   }
 }
+
+/** A start takes a slot and leaves nothing for the queue to do. */
+const isStart = (type: string, result: unknown) =>
+  type === 'deployment.start' && (result as CommandReply<'deployment.start'>).outcome === 'started'
 
 /** What to answer; null when it is too late for an effect. */
 function execute(database: Database, { type, body, message_id, deadline, request_id }: Envelope): Promise<unknown> {

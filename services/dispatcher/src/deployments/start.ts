@@ -6,7 +6,7 @@ import { isPast } from '../clock.ts'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
-import { enqueueRequest, nextWaiting } from '../pending/queue.ts'
+import { anyWaiting, enqueueRequest, nextWaiting } from '../pending/queue.ts'
 import { writeStarted } from './write.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
@@ -28,26 +28,35 @@ export function startDeployment(
   { deadline, request_id }: Received,
 ): Promise<StartOutcome | null> {
   const started = database.transaction<StartOutcome | null>(async (tx) => {
-    await serialize(tx, command.command_id)
-    const earlier = await earlierOutcome(tx, command.command_id)
+    const { command_id, plan } = command
+    const { priority } = plan.options
+    // In one round trip, in this order; a slot is locked in good faith that it will be wanted.
+    const [, earlier, past, freezes, orphaned, waiting, slots] = await Promise.all([
+      serialize(tx, command_id),
+      earlierOutcome(tx, command_id),
+      isPast(tx, deadline),
+      freezesNow(tx),
+      anyOrphan(tx),
+      anyWaiting(tx, priority),
+      lockFreeSlots(tx, 1),
+    ])
     if (earlier) return earlier
-    if (await isPast(tx, deadline)) return null
-    const freezes = await freezesNow(tx)
+    if (past) return null
     const overridden = refuseWhenFrozen(freezes, command)
 
-    const { command_id, plan } = command
     const tenant_id = plan.tenant?.id ?? null
     const record = { command, request_id, overridden }
-    if (await isNext(tx, plan.options.priority, freezes)) {
-      const [slot] = await lockFreeSlots(tx, 1)
-      if (slot) {
-        await writeStarted(tx, [{ deployment_id: command_id, tenant_id, request_id, slot, from: { command } }])
-        await recordStart(tx, { ...record, outcome: 'started' })
-        return { outcome: 'started', deployment_id: command_id }
-      }
+    const [slot] = slots
+    // Runs that lost their instance go first, then requests of the same or a higher priority that are not held back.
+    const mayStart = slot !== undefined && !orphaned
+    if (mayStart && !(waiting && (await isBehind(tx, priority, freezes)))) {
+      await Promise.all([
+        writeStarted(tx, [{ deployment_id: command_id, tenant_id, request_id, slot, from: { command } }]),
+        recordStart(tx, { ...record, outcome: 'started' }),
+      ])
+      return { outcome: 'started', deployment_id: command_id }
     }
-    await enqueueRequest(tx, command, request_id)
-    await recordStart(tx, { ...record, outcome: 'queued' })
+    await Promise.all([enqueueRequest(tx, command, request_id), recordStart(tx, { ...record, outcome: 'queued' })])
     return { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE }
   })
   return unlessRefused(started)
@@ -119,9 +128,7 @@ function refuseWhenFrozen(freezes: FreezesNow, { plan, caller, freeze_override }
   return active_freezes
 }
 
-/** Runs that lost their instance go first, then requests of the same or a higher priority that are not held back. */
-async function isNext(tx: Queryable, priority: number, freezes: FreezesNow): Promise<boolean> {
-  if (await anyOrphan(tx)) return false
+async function isBehind(tx: Queryable, priority: number, freezes: FreezesNow): Promise<boolean> {
   const before = await nextWaiting(tx, freezes, { limit: 1, minPriority: priority })
-  return before.length === 0
+  return before.length > 0
 }

@@ -17,8 +17,12 @@ export interface Starting {
  * The plan is taken apart by the database: steps are targets times actions and never cross the wire.
  */
 export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
+  const [leases] = await Promise.all([insertAndAnnounce(tx, starting), insertDeployments(tx, starting)])
+  return leases
+}
+
+async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
   const leases = await insertLeases(tx, starting)
-  await insertDeployments(tx, starting)
   await enqueue(
     tx,
     starting.flatMap(({ deployment_id, tenant_id, request_id }, index) => [

@@ -12,6 +12,7 @@ export async function freezesNow(tx: Queryable): Promise<FreezesNow> {
   const { rows } = await tx.query<Freeze & { now: Date }>(
     `SELECT id, name, start_time, end_time, recurrence, start_offset, tenant_id, environment_id, solution_id, now() AS now
        FROM freezes WHERE end_time > now() OR recurrence IS NOT NULL`,
+    [],
   )
   const now = rows[0]?.now ?? new Date(0)
   // Once for all requests: a recurrence takes longer to work out than all else.

@@ -10,6 +10,6 @@ export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
     AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch)`
 
 export async function anyOrphan(tx: Queryable): Promise<boolean> {
-  const { rowCount } = await tx.query(`SELECT FROM ${ORPHANS} LIMIT 1`)
+  const { rowCount } = await tx.query(`SELECT FROM ${ORPHANS} LIMIT 1`, [])
   return rowCount === 1
 }

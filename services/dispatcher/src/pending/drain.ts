@@ -1,4 +1,4 @@
-import { type Database, isConnectionError, type PoolClient } from '@slipway/database'
+import { type Database, isConnectionError, type Queryable } from '@slipway/database'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { freezesNow } from '../freezes/held.ts'
@@ -54,7 +54,7 @@ function drainOnce({ database, logger }: DrainOptions): Promise<Round> {
 }
 
 /** Number of requests that left the queue, or tried to. */
-async function dispatchNext(tx: PoolClient, logger: Logger): Promise<number> {
+async function dispatchNext(tx: Queryable, logger: Logger): Promise<number> {
   const ids = await nextWaiting(tx, await freezesNow(tx), { limit: BATCH })
   if (ids.length === 0) return 0
   const slots = await lockFreeSlots(tx, ids.length)
@@ -85,7 +85,7 @@ interface Pair {
 }
 
 /** All at once; if that fails, one by one, so that the one at fault is found and keeps no other waiting. */
-async function dispatch(tx: PoolClient, pairs: readonly Pair[], logger: Logger): Promise<void> {
+async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): Promise<void> {
   if (pairs.length === 0) return
   await tx.query('SAVEPOINT dispatch')
   try {
@@ -103,7 +103,7 @@ async function dispatch(tx: PoolClient, pairs: readonly Pair[], logger: Logger):
   }
 }
 
-async function start(tx: PoolClient, pairs: readonly Pair[]): Promise<void> {
+async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
   const starting = pairs.map(({ request, slot }) => ({
     deployment_id: uuidv7(),
     tenant_id: request.tenant_id,

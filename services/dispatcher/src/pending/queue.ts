@@ -36,6 +36,15 @@ export async function enqueueRequest(
   ])
 }
 
+/** Whether anything of at least this priority waits, for whatever reason. */
+export async function anyWaiting(tx: Queryable, priority: number): Promise<boolean> {
+  const { rowCount } = await tx.query(
+    `SELECT FROM pending_requests WHERE status = 'pending' AND priority >= $1 LIMIT 1`,
+    [priority],
+  )
+  return rowCount === 1
+}
+
 interface Waiting extends FreezeSubject {
   id: string
   priority: number

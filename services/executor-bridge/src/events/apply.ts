@@ -3,7 +3,7 @@ import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slip
 import { withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { fenced, invalid } from '../http/refusal.ts'
-import { type HeldRun, lockLease, lockProgress, type Progress } from '../runs/progress.ts'
+import { type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { newLines, storeChunk } from './lines.ts'
@@ -30,10 +30,9 @@ export async function applyBatch(
 ): Promise<number> {
   const { epoch } = batch
   const outcome = await bridge.database.transaction(async (tx): Promise<Outcome> => {
-    const run = await lockLease(tx, { deploymentId, epoch, instanceId })
-    if (!run) throw fenced()
-    const progress = await lockProgress(tx, deploymentId, epoch)
-    return applyNew(tx, { run, progress, deploymentId, batch })
+    const held = await lockRun(tx, { deploymentId, epoch, instanceId })
+    if (!held) throw fenced()
+    return applyNew(tx, { ...held, deploymentId, batch })
   })
   if (outcome.messages) bridge.wakeRelay()
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
@@ -60,18 +59,14 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   const size = { actions: run.action_count, targets: run.total_steps / run.action_count }
   const folded = foldEvents(events, size, firstEvent)
   const lines = newLines(folded.lines, firstLine)
-  const effect = await moveSteps(tx, deploymentId, folded.steps)
-  await storeChunk(tx, deploymentId, firstLine, lines)
-  await noteTargets(tx, deploymentId, folded)
   const nextLine = firstLine + lines.length
-  const counts = await saveProgress(tx, deploymentId, {
-    nextEvent,
-    nextLine,
-    effect,
-    finished: folded.finished !== null,
-  })
   const messages = messagesOf(deploymentId, batch.epoch, folded)
-  await withContext({ request_id: run.request_id }, () => enqueue(tx, messages))
+  const [[effect, counts]] = await Promise.all([
+    moveAndCount(tx, deploymentId, folded, { nextEvent, nextLine }),
+    storeChunk(tx, deploymentId, firstLine, lines),
+    noteTargets(tx, deploymentId, folded),
+    withContext({ request_id: run.request_id }, () => enqueue(tx, messages)),
+  ])
 
   const live: StreamBatch = {
     epoch: batch.epoch,
@@ -84,6 +79,17 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
     total_steps: run.total_steps,
   }
   return { nextEvent, live, messages: messages.length > 0 }
+}
+
+async function moveAndCount(
+  tx: Queryable,
+  deploymentId: string,
+  { steps, finished }: FoldedBatch,
+  next: { nextEvent: number; nextLine: number },
+) {
+  const effect = await moveSteps(tx, deploymentId, steps)
+  const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished: finished !== null })
+  return [effect, counts] as const
 }
 
 async function saveProgress(

@@ -8,6 +8,12 @@ export interface Progress {
   finished: boolean
 }
 
+export interface LeaseKey {
+  deploymentId: string
+  epoch: number
+  instanceId: string
+}
+
 export interface HeldRun {
   total_steps: number
   action_count: number
@@ -18,10 +24,7 @@ export interface HeldRun {
  * Locks the live lease of this epoch against its end, so that what the transaction writes is written under it; null when
  * there is none. The deployment comes first: whoever ends a lease changes the deployment before.
  */
-export async function lockLease(
-  tx: Queryable,
-  lease: { deploymentId: string; epoch: number; instanceId: string },
-): Promise<HeldRun | null> {
+async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null> {
   const { rows } = await tx.query<HeldRun>(
     `SELECT d.total_steps, d.request_id,
             (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
@@ -33,11 +36,18 @@ export async function lockLease(
   return rows[0] ?? null
 }
 
-/** Locks how far the run of this epoch has come; a new epoch starts at event 0 and counts the steps afresh. */
-export async function lockProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress> {
-  const found = await selectProgress(tx, deploymentId, epoch)
-  if (found) return found
-  await tx.query(
+/**
+ * Locks the live lease of this epoch and how far its run has come; null when the lease has ended. A new epoch starts at
+ * event 0 and counts the steps afresh.
+ */
+export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<{ run: HeldRun; progress: Progress } | null> {
+  const { deploymentId, epoch } = lease
+  const [run, found] = await Promise.all([lockLease(tx, lease), selectProgress(tx, deploymentId, epoch)])
+  return run && { run, progress: found ?? (await openProgress(tx, deploymentId, epoch)) }
+}
+
+async function openProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress> {
+  const { rows } = await tx.query<Progress>(
     `INSERT INTO run_progress AS p (deployment_id, epoch, ended_steps, completed_steps, failed_steps)
      SELECT $1, $2, count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
             count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
@@ -45,10 +55,12 @@ export async function lockProgress(tx: Queryable, deploymentId: string, epoch: n
      ON CONFLICT (deployment_id) DO UPDATE SET
        epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, updated_at = now(),
        ended_steps = EXCLUDED.ended_steps, completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
-     WHERE p.epoch < EXCLUDED.epoch`,
+     WHERE p.epoch < EXCLUDED.epoch
+     RETURNING next_event, next_line, finished_at IS NOT NULL AS finished`,
     [deploymentId, epoch],
   )
-  const opened = await selectProgress(tx, deploymentId, epoch)
+  // Somebody else may have opened it meanwhile.
+  const opened = rows[0] ?? (await selectProgress(tx, deploymentId, epoch))
   if (!opened) throw new Error('the progress of a run was moved to a later epoch under a live lease')
   return opened
 }
@@ -63,16 +75,12 @@ async function selectProgress(tx: Queryable, deploymentId: string, epoch: number
 }
 
 /** Ends a run that can never be handed over, as the instance would have ended it: failed, with the reason. */
-export async function endUnstartedRun(
-  bridge: Bridge,
-  lease: { deploymentId: string; epoch: number; instanceId: string },
-  errorMessage: string,
-): Promise<void> {
+export async function endUnstartedRun(bridge: Bridge, lease: LeaseKey, errorMessage: string): Promise<void> {
   const { deploymentId, epoch } = lease
   await bridge.database.transaction(async (tx) => {
-    const run = await lockLease(tx, lease)
-    if (!run) return
-    const progress = await lockProgress(tx, deploymentId, epoch)
+    const held = await lockRun(tx, lease)
+    if (!held) return
+    const { run, progress } = held
     if (progress.finished || progress.next_event > 0) return
     await tx.query('UPDATE run_progress SET finished_at = now(), updated_at = now() WHERE deployment_id = $1', [
       deploymentId,

@@ -5,6 +5,12 @@ import { openConnectionSecrets, openValues } from './secrets.ts'
 
 const SSH_PORT = 22
 
+export interface RunRecords {
+  actions: ActionRecord[]
+  targets: TargetRecord[]
+  steps: StepRecord[]
+}
+
 /** The run can never be handed over; the message says why and ends up as the deployment's error. */
 export class CannotRun extends Error {
   override name = 'CannotRun'
@@ -14,11 +20,7 @@ export class CannotRun extends Error {
  * Everything an instance needs, secrets in clear: it is sent and forgotten, never logged or stored.
  * Throws CannotRun when something of it is gone, SecretError when a secret cannot be opened.
  */
-export function buildSpec(
-  keys: KeyRing,
-  run: LeasedRun,
-  records: { actions: ActionRecord[]; targets: TargetRecord[]; steps: StepRecord[] },
-): RunSpec {
+export function buildSpec(keys: KeyRing, run: LeasedRun, records: RunRecords): RunSpec {
   const { plan_head: head } = run
   const open = (values: Record<string, unknown>) => openValues(keys, values, head.sealed_under)
   const rollingBack = run.state === 'rolling_back' || records.steps.some(({ state }) => ROLLBACK_STATES.has(state))

@@ -1,35 +1,45 @@
 import type { RunRef } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
 import { SecretError, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { callbackIdentity } from '../instances/enrol.ts'
 import { type InstanceAddress, postRun, postStop } from './instance-calls.ts'
-import { endUnstartedRun, lockLease, lockProgress } from './progress.ts'
+import { endUnstartedRun, lockRun } from './progress.ts'
 import { actionsOf, isLeaseLive, type LeasedRun, leasedRun, targetsOf, touchedSteps } from './records.ts'
-import { buildSpec, CannotRun } from './spec.ts'
+import { buildSpec, CannotRun, type RunRecords } from './spec.ts'
 
 /**
  * Hands the run to the instance that holds its lease. Does nothing when the lease has ended or the instance has it
  * already. Throws when it should be tried again. The run's spec holds secrets: nothing here may log it.
  */
 export async function startRun(bridge: Bridge, { deployment_id, epoch }: RunRef): Promise<void> {
-  const run = await leasedRun(bridge.database, deployment_id, epoch)
-  if (!run) return bridge.logger.info('a run is not handed over, its lease has ended', { deployment_id, epoch })
+  const loaded = await load(bridge.database, deployment_id, epoch)
+  if (!loaded) return bridge.logger.info('a run is not handed over, its lease has ended', { deployment_id, epoch })
+  const { run, records } = loaded
   if (run.started || run.finished) return
-  await withContext({ request_id: run.request_id, deployment_id, epoch }, () => handOver(bridge, run))
+  await withContext({ request_id: run.request_id, deployment_id, epoch }, () => handOver(bridge, run, records))
 }
 
-async function handOver(bridge: Bridge, run: LeasedRun): Promise<void> {
+/** What the run needs, with its progress opened, as long as the lease holds. */
+function load(database: Database, deploymentId: string, epoch: number) {
+  return database.transaction(async (tx) => {
+    const [run, actions, targets, steps] = await Promise.all([
+      leasedRun(tx, deploymentId, epoch),
+      actionsOf(tx, deploymentId),
+      targetsOf(tx, deploymentId),
+      touchedSteps(tx, deploymentId),
+    ])
+    const held = run && (await lockRun(tx, { deploymentId, epoch, instanceId: run.instance_id }))
+    return held && { run: { ...run, next_line: held.progress.next_line }, records: { actions, targets, steps } }
+  })
+}
+
+async function handOver(bridge: Bridge, run: LeasedRun, records: RunRecords): Promise<void> {
   const { database, logger } = bridge
   const { deployment_id, epoch, instance_id } = run
-  if (!(await openProgress(bridge, run))) return
   try {
-    const [actions, targets, steps] = await Promise.all([
-      actionsOf(database, deployment_id),
-      targetsOf(database, deployment_id),
-      touchedSteps(database, deployment_id),
-    ])
     const instance = addressOf(bridge, run)
-    const answer = await postRun(instance, buildSpec(bridge.keys, run, { actions, targets, steps }))
+    const answer = await postRun(instance, buildSpec(bridge.keys, run, records))
     if (answer === 'has_newer') return logger.warn('the instance has this run under a newer epoch', { instance_id })
     if (answer !== 'accepted') throw new CannotRun(`The instance refused the run: ${answer.refused}`)
     logger.info('a run was handed over', { instance_id })
@@ -43,17 +53,6 @@ async function handOver(bridge: Bridge, run: LeasedRun): Promise<void> {
     logger.error('a run cannot be handed over, it ends failed', { instance_id, reason })
     await endUnstartedRun(bridge, { deploymentId: deployment_id, epoch, instanceId: instance_id }, reason)
   }
-}
-
-/** False when the lease has ended meanwhile. */
-async function openProgress(bridge: Bridge, run: LeasedRun): Promise<boolean> {
-  const { deployment_id: deploymentId, epoch, instance_id: instanceId } = run
-  return bridge.database.transaction(async (tx) => {
-    if (!(await lockLease(tx, { deploymentId, epoch, instanceId }))) return false
-    const { next_line } = await lockProgress(tx, deploymentId, epoch)
-    run.next_line = next_line
-    return true
-  })
 }
 
 function addressOf({ keys }: Bridge, run: LeasedRun): InstanceAddress {

@@ -1,5 +1,5 @@
 import type { ChangeRole, CreateRole, Static } from '@slipway/contracts'
-import type { PoolClient } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { changesOf, given, orTaken } from '../catalog/changing.ts'
@@ -112,7 +112,7 @@ export function roleHandlers({
 }
 
 /** A role that is not built in, locked until the transaction ends: nobody is given it meanwhile. */
-async function lockOwnRole(tx: PoolClient, id: string): Promise<RoleRow> {
+async function lockOwnRole(tx: Queryable, id: string): Promise<RoleRow> {
   const { rows } = isUuid(id)
     ? await tx.query<RoleRow>(`SELECT ${COLUMNS} FROM roles WHERE id = $1 FOR UPDATE`, [id])
     : { rows: [] }

@@ -1,5 +1,5 @@
 import type { ChangeUser, CreateUser, Static } from '@slipway/contracts'
-import type { PoolClient } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { conflict } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { changesOf, given, orTaken } from '../catalog/changing.ts'
@@ -134,7 +134,7 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
 const permissionsOf = (roles: GrantedRole[]) => roles.flatMap(({ permissions }) => permissions)
 
 async function writeUser(
-  tx: PoolClient,
+  tx: Queryable,
   old: UserRecord,
   user: UserRecord,
   passwordHash: string | undefined,
@@ -157,7 +157,7 @@ async function writeUser(
   )
 }
 
-async function setRoles(tx: PoolClient, userId: string, roles: GrantedRole[]): Promise<void> {
+async function setRoles(tx: Queryable, userId: string, roles: GrantedRole[]): Promise<void> {
   const ids = roles.map(({ id }) => id)
   await tx.query('DELETE FROM user_roles WHERE user_id = $1 AND NOT role_id = ANY($2::uuid[])', [userId, ids])
   await tx.query(
@@ -167,7 +167,7 @@ async function setRoles(tx: PoolClient, userId: string, roles: GrantedRole[]): P
 }
 
 /** Roles count anew with each request, so that sessions outlive them; what else changed, they do not. */
-async function endWhatIsOver(tx: PoolClient, old: UserRecord, user: UserRecord, newPassword: boolean): Promise<void> {
+async function endWhatIsOver(tx: Queryable, old: UserRecord, user: UserRecord, newPassword: boolean): Promise<void> {
   const isOver =
     newPassword || user.tenant_id !== old.tenant_id || (user.status !== old.status && user.status !== 'active')
   if (isOver) await revokeUser(tx, user.id)

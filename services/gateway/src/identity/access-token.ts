@@ -1,3 +1,4 @@
+import { createSecretKey, type KeyObject } from 'node:crypto'
 import { Problem } from '@slipway/domain'
 import { ConfigurationError, parseKeys, SecretError, uuidv7 } from '@slipway/runtime'
 import jwt from 'jsonwebtoken'
@@ -43,7 +44,7 @@ export interface AccessTokens {
 export function createAccessTokens(keysText: string): AccessTokens {
   const keys = readKeys(keysText)
   const [signing] = keys
-  const [signingId, signingKey] = signing as [string, Buffer]
+  const [signingId, signingKey] = signing as [string, KeyObject]
   const sign = (kind: keyof typeof KINDS, subject: string, claims: object) =>
     jwt.sign({ kind, ...claims }, signingKey, {
       algorithm: ALGORITHM,
@@ -83,7 +84,7 @@ interface GenuineToken extends jwt.JwtPayload {
 }
 
 /** What a token of ours says, whatever its kind; only one that is right in every other way counts as expired. */
-function genuine(token: string, keys: Map<string, Buffer>): GenuineToken {
+function genuine(token: string, keys: Map<string, KeyObject>): GenuineToken {
   // The key comes from our table alone: never from the token, and never by a type that the token chooses.
   const key = keys.get(String(headerOf(token)?.kid))
   if (key === undefined) throw invalidToken()
@@ -94,7 +95,7 @@ function genuine(token: string, keys: Map<string, Buffer>): GenuineToken {
   return { ...payload, sub, expired: exp <= Date.now() / 1_000 }
 }
 
-function checkedPayload(token: string, key: Buffer): jwt.JwtPayload {
+function checkedPayload(token: string, key: KeyObject): jwt.JwtPayload {
   try {
     const payload = jwt.verify(token, key, {
       algorithms: [ALGORITHM],
@@ -121,7 +122,8 @@ function headerOf(token: string): jwt.JwtHeader | undefined {
 
 const invalidToken = () => new Problem('INVALID_TOKEN', 'The token is not valid: log in again')
 
-function readKeys(text: string): Map<string, Buffer> {
+/** As key objects: from bytes a verification would make one each time, trying first whether they are a public key. */
+function readKeys(text: string): Map<string, KeyObject> {
   const wrong = (problem: string) =>
     new ConfigurationError([
       { variable: 'SLIPWAY_JWT_KEYS', problem, example: '2026-01:<output of `openssl rand -base64 32`>' },
@@ -132,7 +134,7 @@ function readKeys(text: string): Map<string, Buffer> {
       if (key.length < MIN_KEY_BYTES)
         throw wrong(`has only ${key.length} bytes in key ${id}; it needs ${MIN_KEY_BYTES}`)
     }
-    return keys
+    return new Map([...keys].map(([id, key]) => [id, createSecretKey(key)]))
   } catch (error) {
     if (error instanceof SecretError) throw wrong(`cannot be read: ${error.message}`)
     throw error

@@ -1,5 +1,5 @@
 import { BUILT_IN_ROLES } from '@slipway/contracts'
-import type { Database, PoolClient } from '@slipway/database'
+import type { Database, Queryable } from '@slipway/database'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from './calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from './passwords.ts'
@@ -29,7 +29,7 @@ export async function seedIdentity(
   })
 }
 
-async function seedRoles(tx: PoolClient): Promise<void> {
+async function seedRoles(tx: Queryable): Promise<void> {
   const roles = Object.entries(BUILT_IN_ROLES).map(([name, role]) => ({ id: uuidv7(), name, ...role }))
   await tx.query(
     `INSERT INTO roles AS present (id, name, description, permissions, built_in)
@@ -43,7 +43,7 @@ async function seedRoles(tx: PoolClient): Promise<void> {
   )
 }
 
-async function insertAdmin(tx: PoolClient, email: string, passwordHash: string): Promise<void> {
+async function insertAdmin(tx: Queryable, email: string, passwordHash: string): Promise<void> {
   const id = uuidv7()
   const username = email.split('@')[0] ?? email
   await tx.query(

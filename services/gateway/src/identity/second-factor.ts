@@ -1,4 +1,4 @@
-import type { PoolClient, Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { conflict, Problem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -78,7 +78,7 @@ export function secondFactorHandlers({
   }
 }
 
-type Work = (tx: PoolClient) => Promise<void>
+type Work = (tx: Queryable) => Promise<void>
 
 interface Factor {
   totp_enabled: boolean

@@ -22,7 +22,7 @@ export interface HandlerOptions {
  * previews and refusals are answered here. Nothing is written, so a repeated command costs nothing.
  */
 export function createCommandHandler({ database, broker, keyRing, logger, thread }: HandlerOptions) {
-  const resources: PlanningResources = { database, keyRing, sensitiveNames: createSensitiveNames(database) }
+  const resources: PlanningResources = { database, keyRing, sensitiveNames: createSensitiveNames() }
 
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     const apart = thread !== undefined && (await isLarge(database, envelope))

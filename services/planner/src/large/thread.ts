@@ -12,7 +12,7 @@ const database = createDatabase({ url: databaseUrl, applicationName: `${name} la
 const resources = {
   database,
   keyRing: KeyRing.parse(encryptionKeys),
-  sensitiveNames: createSensitiveNames(database),
+  sensitiveNames: createSensitiveNames(),
 }
 
 parentPort?.on('message', async (envelope: ToThread) => {

@@ -62,17 +62,20 @@ export async function planRequest(
 ): Promise<Planned> {
   const { database, keyRing } = resources
   const { caller, tenant_id, environment_id } = request
-  const [source, targets, tenant, environment, freezes] = await Promise.all([
-    loadSource(database, keyRing, caller, {
-      source: request.source,
-      requirement: request.version_requirement,
-      pins: request.pins,
-    }),
-    loadTargets(database, caller, request),
-    tenant_id === null ? null : loadTenant(database, keyRing, caller, tenant_id),
-    environment_id === null ? null : loadEnvironment(database, keyRing, caller, environment_id),
-    loadFreezes(database),
-  ])
+  const [source, targets, tenant, environment, freezes, sensitiveNames] = await database.together((connection) =>
+    Promise.all([
+      loadSource(connection, keyRing, caller, {
+        source: request.source,
+        requirement: request.version_requirement,
+        pins: request.pins,
+      }),
+      loadTargets(connection, caller, request),
+      tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
+      environment_id === null ? null : loadEnvironment(connection, keyRing, caller, environment_id),
+      loadFreezes(connection),
+      resources.sensitiveNames.read(connection),
+    ]),
+  )
   const records: Records = { source, targets, tenant, environment }
   const missing = missingOf(request, records)
   if (missing.length > 0 || source === null) throw onMissing(missing)
@@ -90,7 +93,7 @@ export async function planRequest(
     request: request.options,
     problems: selected.problems,
   })
-  const plan = await withSensitiveNames(built.plan, resources.sensitiveNames)
+  const plan = withSensitiveNames(built.plan, sensitiveNames(built.plan.tenant?.id ?? null))
   const verdict = judge(plan, freezes, caller, request.freeze_override)
   return {
     plan,
@@ -150,8 +153,7 @@ function planTarget(keyRing: KeyRing, { id, name, status, variables_sealed }: Ta
 }
 
 /** Adds the names in the plan that only other sources declare sensitive. */
-async function withSensitiveNames(plan: Plan, sensitiveNames: SensitiveNames): Promise<Plan> {
-  const declared = await sensitiveNames.of(plan.tenant?.id ?? null)
+function withSensitiveNames(plan: Plan, declared: ReadonlySet<string>): Plan {
   const layers = [
     plan.shared_variables,
     plan.override_variables,

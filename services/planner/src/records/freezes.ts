@@ -16,6 +16,7 @@ export async function loadFreezes(database: Queryable): Promise<FreezesNow> {
               'tenant_id', tenant_id, 'environment_id', environment_id, 'solution_id', solution_id) ORDER BY end_time, id)
               FILTER (WHERE id IS NOT NULL), '[]') AS freezes
        FROM (SELECT 1) one LEFT JOIN freezes ON end_time > now() OR recurrence IS NOT NULL`,
+    [],
   )
   return rows[0] ?? { freezes: [], now: new Date() }
 }

@@ -1,9 +1,11 @@
 import type { Queryable } from '@slipway/database'
 
-/** Tells which names some source declares sensitive. */
+/** The names that some source declares sensitive: in shared sources and in those of the tenant. */
+export type SensitiveNamesOf = (tenantId: string | null) => ReadonlySet<string>
+
 export interface SensitiveNames {
-  /** All of them, in shared sources and in those of the tenant. */
-  of(tenantId: string | null): Promise<ReadonlySet<string>>
+  /** As they are now. */
+  read(db: Queryable): Promise<SensitiveNamesOf>
 }
 
 const SHARED = ''
@@ -12,12 +14,12 @@ const SHARED = ''
  * A tenant's, environment's or target's variable may be declared sensitive by another source than the one deployed; its
  * value is a secret all the same. Published versions never change, so what was read holds until there are others.
  */
-export function createSensitiveNames(database: Queryable): SensitiveNames {
+export function createSensitiveNames(): SensitiveNames {
   let readAt = ''
   let byTenant = new Map<string, Set<string>>()
 
-  async function read(): Promise<Map<string, Set<string>>> {
-    const { rows } = await database.query<{ tenant_id: string | null; name: string }>(
+  async function readAll(db: Queryable): Promise<Map<string, Set<string>>> {
+    const { rows } = await db.query<{ tenant_id: string | null; name: string }>(
       `SELECT DISTINCT s.tenant_id, variable ->> 'name' AS name
          FROM source_versions v
          JOIN sources s ON s.id = v.source_id
@@ -33,19 +35,23 @@ export function createSensitiveNames(database: Queryable): SensitiveNames {
   }
 
   return {
-    async of(tenantId) {
+    async read(db) {
       // Read before the names, so that a version published in between is noticed next time.
-      const { rows } = await database.query<{ state: string }>(
+      const { rows } = await db.query<{ state: string }>(
         `SELECT count(*) || ' ' || coalesce(max(created_at), 'epoch') AS state FROM source_versions`,
+        [],
       )
       const state = rows[0]?.state ?? ''
       if (state !== readAt) {
-        byTenant = await read()
+        byTenant = await readAll(db)
         readAt = state
       }
-      const shared = byTenant.get(SHARED) ?? new Set<string>()
-      const own = tenantId === null ? undefined : byTenant.get(tenantId)
-      return own === undefined ? shared : new Set([...shared, ...own])
+      const known = byTenant
+      return (tenantId) => {
+        const shared = known.get(SHARED) ?? new Set<string>()
+        const own = tenantId === null ? undefined : known.get(tenantId)
+        return own === undefined ? shared : new Set([...shared, ...own])
+      }
     },
   }
 }
