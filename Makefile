@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build migrate run up down status logs audit-verify check test clean
+.PHONY: help install generate build migrate run up down status logs audit-verify rotate-keys check test clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -73,6 +73,10 @@ logs: ## Follow the logs of all services, or of one: make logs SERVICE=gateway
 
 audit-verify: build ## Check that nobody has tampered with the audit log
 	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/audit/verify.js
+
+rotate-keys: build ## Seal every stored secret under the first of the encryption keys
+	@eval "$$(scripts/infra.sh env)"; set -a; if [ -f .slipway/settings.env ]; then . .slipway/settings.env; fi; \
+	  exec node services/gateway/dist/keys/rotate.js
 
 # --- check and test ---------------------------------------------------------------------------------------------
 

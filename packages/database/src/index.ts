@@ -20,5 +20,6 @@ export {
   variablesIdentity,
 } from './items/variables.ts'
 export { pendingItems } from './items/waiting.ts'
+export { type ResealProgress, resealAll } from './keys/reseal.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'

@@ -1,0 +1,201 @@
+import { randomBytes } from 'node:crypto'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { KeyRing, SecretError, uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { type Database, resealAll } from '../src/index.ts'
+import { SEALED_PLACES } from '../src/keys/sealed-places.ts'
+
+const [oldKey, newKey] = ['old', 'new'].map((id) => `${id}:${randomBytes(32).toString('base64')}`)
+const before = KeyRing.parse(`${oldKey}`)
+const both = KeyRing.parse(`${newKey},${oldKey}`)
+const after = KeyRing.parse(`${newKey}`)
+
+let server: OpenTestDatabase
+let database: Database
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  database = server.database
+})
+afterAll(() => server.drop())
+
+const sealed = (text = 'secret') => before.seal(text, 'somewhere')
+const ids = { source: uuidv7(), deployment: uuidv7() }
+
+beforeEach(async () => {
+  const tables = [
+    'deployment_targets',
+    'deployment_actions',
+    'deployments',
+    'pending_requests',
+    'webhooks',
+    'instances',
+  ]
+  for (const table of [...tables, 'targets', 'environments', 'tenants', 'source_versions', 'sources', 'users']) {
+    await database.query(`DELETE FROM ${table}`)
+  }
+})
+
+/** A secret in each place of the database, as the services put it there. */
+async function plant(): Promise<void> {
+  const value = (names: string[]) =>
+    JSON.stringify(Object.fromEntries(names.map((name) => [name, { $sealed: sealed() }])))
+  await database.query(
+    `INSERT INTO users (id, email, username, display_name, password_hash, totp_sealed, updated_at)
+     VALUES ($1, 'a@example.com', 'a', 'A', '', $2, now())`,
+    [uuidv7(), sealed()],
+  )
+  await database.query(
+    `INSERT INTO tenants (id, name, slug, variables_sealed, updated_at) VALUES ($1, 't', 't', $2, now())`,
+    [uuidv7(), sealed()],
+  )
+  await database.query(
+    `INSERT INTO environments (id, name, variables_sealed, updated_at) VALUES ($1, 'e', $2, now())`,
+    [uuidv7(), sealed()],
+  )
+  await database.query(
+    `INSERT INTO targets (id, name, connection, variables_sealed, connection_secrets, updated_at)
+     VALUES ($1, 't', '{}', $2, $3, now())`,
+    [uuidv7(), sealed(), sealed()],
+  )
+  await database.query(`INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'action', 's', now())`, [
+    ids.source,
+  ])
+  for (const version of ['1.0.0', '1.1.0']) {
+    await database.query(
+      `INSERT INTO source_versions (source_id, version, definition, secrets) VALUES ($1, $2, '{}', $3)`,
+      [ids.source, version, version === '1.0.0' ? sealed() : null],
+    )
+  }
+  await database.query(
+    `INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, 'https://example.com', '{}', $2)`,
+    [uuidv7(), sealed()],
+  )
+  await database.query(
+    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed)
+     VALUES ($1, 'one', '0.1.0', 'http://127.0.0.1:1', 1, '', $2)`,
+    [uuidv7(), sealed()],
+  )
+  await database.query(`INSERT INTO pending_requests (id, priority, command) VALUES ($1, 0, $2)`, [
+    uuidv7(),
+    `{"plan": {"targets": [{"variables": ${value(['a', 'b'])}}]}, "note": "\\"$sealed\\": \\"${'x'.repeat(9)}\\""}`,
+  ])
+  await database.query(
+    `INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection, total_steps)
+     VALUES ($1, 'running', 'action', $2, 's', '1.0.0', $3, '{}', 1)`,
+    [
+      ids.deployment,
+      ids.source,
+      `{"override_variables": ${value(['a'])}, "shared_variables": {"x": {"$sealed": "mine"}}}`,
+    ],
+  )
+  await database.query(
+    `INSERT INTO deployment_actions (deployment_id, action_index, sequence_id, sequence_name, sequence_version, sequence_order,
+       action_id, action_name, action_version, action_order, timeout_seconds, max_retries, has_rollback, variables)
+     VALUES ($1, 0, $2, 's', '1.0.0', 0, $2, 's', '1.0.0', 0, 60, 0, false, $3)`,
+    [ids.deployment, ids.source, value(['a'])],
+  )
+  await database.query(
+    `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables)
+     SELECT $1, i, gen_random_uuid(), 't', $2::jsonb FROM generate_series(0, 1200) i`,
+    [ids.deployment, value(['a'])],
+  )
+}
+
+/** How often a text occurs in each column of the whole database that can hold text. */
+async function occurrences(text: string): Promise<Record<string, number>> {
+  const { rows } = await database.query<{ table: string; column: string }>(
+    `SELECT c.table_name AS table, c.column_name AS column FROM information_schema.columns c
+       JOIN information_schema.tables t USING (table_schema, table_name)
+      WHERE c.table_schema = 'public' AND t.table_type = 'BASE TABLE' AND c.data_type IN ('text', 'jsonb', 'json', 'ARRAY')`,
+  )
+  const found: Record<string, number> = {}
+  for (const { table, column } of rows) {
+    const { rows: counted } = await database.query<{ count: number }>(
+      `SELECT count(*) AS count FROM "${table}" WHERE "${column}"::text LIKE '%' || $1 || '%'`,
+      [text],
+    )
+    const count = counted[0]?.count ?? 0
+    if (count > 0) found[`${table}.${column}`] = count
+  }
+  return found
+}
+
+describe('resealing', () => {
+  test('leaves no secret in the database under the old key, and each opens with the new one', async () => {
+    await plant()
+    const planted = await occurrences('v1.old.')
+    expect(Object.keys(planted).sort()).toEqual(SEALED_PLACES.map(({ table, column }) => `${table}.${column}`).sort())
+    await resealAll(database, both)
+    expect(await occurrences('v1.old.')).toEqual({})
+    expect(await occurrences('v1.new.')).toEqual(planted)
+    for (const { table, column, json } of SEALED_PLACES) {
+      const { rows } = await database.query<{ value: string }>(`SELECT ${column}::text AS value FROM ${table}`)
+      const texts = rows.flatMap(({ value }) => (json ? (value.match(/v1\.new\.[\w-]+/g) ?? []) : (value ?? [])))
+      expect(texts.length).toBeGreaterThan(0)
+      for (const text of texts) expect(after.openText(text, 'somewhere')).toBe('secret')
+    }
+    const { rows } = await database.query(
+      `SELECT plan_head #>> '{shared_variables,x,$sealed}' AS mine FROM deployments`,
+    )
+    expect(rows).toEqual([{ mine: 'mine' }])
+  })
+
+  test('changes nothing the second time', async () => {
+    await plant()
+    await resealAll(database, both)
+    const counts: number[] = []
+    await resealAll(database, both, ({ rows, resealed }) => counts.push(rows > 0 ? resealed : -1))
+    expect(counts).toEqual(SEALED_PLACES.map(() => 0))
+  })
+
+  test('that lacks a key says which, and goes on from there once it has it', async () => {
+    await plant()
+    const other = `other:${randomBytes(32).toString('base64')}`
+    const odd = KeyRing.parse(other).seal('secret', 'somewhere')
+    await database.query(`UPDATE deployment_targets SET variables = $1 WHERE target_index = 1100`, [
+      { a: { $sealed: odd } },
+    ])
+    await expect(resealAll(database, both)).rejects.toThrow(SecretError)
+    await expect(resealAll(database, both)).rejects.toThrow('other')
+    expect(Object.keys(await occurrences('v1.old.'))).toEqual(['deployment_targets.variables'])
+    await resealAll(database, KeyRing.parse(`${newKey},${oldKey},${other}`))
+    expect([await occurrences('v1.old.'), await occurrences('v1.other.')]).toEqual([{}, {}])
+  })
+
+  test('waits for one who changes a row, and keeps what that wrote', async () => {
+    await plant()
+    const theirs = sealed('theirs')
+    const client = await database.pool.connect()
+    try {
+      await client.query(`SET slipway.tenant = '*'`)
+      await client.query('BEGIN')
+      await client.query('UPDATE environments SET variables_sealed = $1', [theirs])
+      const resealing = resealAll(database, both)
+      await waitFor(
+        async () => {
+          const { rows } = await database.query(
+            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
+          )
+          return rows.length > 0
+        },
+        { what: 'resealing to wait for the row' },
+      )
+      await client.query('COMMIT')
+      await resealing
+    } finally {
+      client.release(true)
+    }
+    const { rows } = await database.query<{ text: string }>('SELECT variables_sealed AS text FROM environments')
+    expect(after.openText(rows[0]?.text ?? '', 'somewhere')).toBe('theirs')
+  })
+})
+
+test('every column whose name tells of a secret is known here', async () => {
+  const { rows } = await database.query<{ place: string }>(
+    `SELECT table_name || '.' || column_name AS place FROM information_schema.columns
+      WHERE table_schema = 'public' AND (column_name LIKE '%sealed%' OR column_name LIKE '%secret%')`,
+  )
+  const known = SEALED_PLACES.map(({ table, column }) => `${table}.${column}`)
+  expect(rows.map(({ place }) => place).filter((place) => !known.includes(place))).toEqual([])
+})
