@@ -5,6 +5,9 @@ export { Health, type HealthReport, type ManagementServer, startManagementServer
 export { uuidv7 } from './ids.ts'
 export { type ListeningServer, type ListenOptions, listen } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
+export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from './outbound/destination.ts'
+export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
+export { isPublicAddress } from './outbound/public-address.ts'
 export { loggable, redactText } from './redaction.ts'
 export {
   constantTimeEqual,

@@ -100,6 +100,12 @@ export const commonConfig = {
     expects: '`<key id>:<base64 of 32 bytes>`, comma separated',
     examples: ['2026-01:<output of `openssl rand -base64 32`>'],
   }),
+  SLIPWAY_WEBHOOK_ALLOW_PRIVATE: Type.Boolean({
+    default: false,
+    description: 'Whether webhooks may lead to private, loopback and link-local addresses',
+    expects: 'true or false',
+    examples: ['false'],
+  }),
 }
 
 export type CommonConfig = { [Name in keyof typeof commonConfig]: Static<(typeof commonConfig)[Name]> }

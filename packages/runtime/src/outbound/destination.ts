@@ -1,0 +1,62 @@
+import type { LookupAddress } from 'node:dns'
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { isPublicAddress } from './public-address.ts'
+
+const RESOLVE_MS = 5_000
+
+/** The place that a URL names must not be called, or cannot be found; the message says why and names no address. */
+export class DestinationRefused extends Error {
+  override name = 'DestinationRefused'
+}
+
+/** Where calls to URLs that users gave may go. */
+export interface DestinationRules {
+  /** Whether private, loopback and link-local addresses may be called. */
+  allowPrivate: boolean
+  /** How names become addresses; the system's way unless given. */
+  resolve?: (host: string) => Promise<LookupAddress[]>
+}
+
+const systemsWay = (host: string) => lookup(host, { all: true, verbatim: true })
+
+/** What is wrong with a URL that is to be called, by its text alone; null when nothing is. */
+export function urlProblem(text: string): string | null {
+  if (!URL.canParse(text)) return 'must be a URL'
+  const { protocol, username, password, hash, hostname } = new URL(text)
+  if (protocol !== 'https:' && protocol !== 'http:') return 'must begin with https:// or http://'
+  if (hostname === '') return 'must name a host'
+  if (username !== '' || password !== '') return 'must hold no user name and no password'
+  return hash === '' ? null : 'must have no fragment'
+}
+
+/**
+ * The addresses to which a call of this URL may connect: those of its host as they are now, each of them checked.
+ * A name with one address that is not public is refused as a whole.
+ * @throws DestinationRefused
+ */
+export async function checkedAddresses(url: URL, rules: DestinationRules): Promise<LookupAddress[]> {
+  const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
+  const family = isIP(host)
+  const addresses = family === 0 ? await resolved(host, rules.resolve ?? systemsWay) : [{ address: host, family }]
+  if (!rules.allowPrivate && !addresses.every(({ address }) => isPublicAddress(address))) {
+    throw new DestinationRefused('leads to an address that is not public')
+  }
+  return addresses
+}
+
+async function resolved(host: string, resolve: (host: string) => Promise<LookupAddress[]>): Promise<LookupAddress[]> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new DestinationRefused('names a host that was not resolved in time')), RESOLVE_MS)
+  })
+  try {
+    const addresses = await Promise.race([resolve(host), late])
+    if (addresses.length > 0) return addresses
+  } catch (error) {
+    if (error instanceof DestinationRefused) throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  throw new DestinationRefused('names a host that cannot be resolved')
+}
