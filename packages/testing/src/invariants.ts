@@ -1,4 +1,21 @@
+import { createDatabase, verifyAudit } from '@slipway/database'
 import { connectTo } from './database.ts'
+
+/** The audit records `r` of calls that were carried out. */
+const CARRIED_OUT = `coalesce(r.details ->> 'outcome', '') NOT IN ('refused', 'failed')`
+
+/** What each call of these leaves: a table, its rows that somebody made by a call, and the action that made them. */
+const MADE: [table: string, made: string, action: string][] = [
+  ['tenants', 'true', `'tenant.create'`],
+  ['environments', 'true', `'environment.create'`],
+  ['targets', 'true', `'target.create'`],
+  ['sources', 'true', `t.kind || '.create'`],
+  ['freezes', 'true', `'freeze.create'`],
+  ['roles', 'NOT t.built_in', `'role.create'`],
+  // The first administrator comes with the installation.
+  ['users', 't.id <> (SELECT id FROM users ORDER BY created_at, id LIMIT 1)', `'user.create'`],
+  ['api_keys', 'true', `'api_key.create'`],
+]
 
 /** One statement that must find nothing, by the sentence that it would disprove. */
 const VIOLATIONS: Record<string, string> = {
@@ -28,6 +45,46 @@ const VIOLATIONS: Record<string, string> = {
   'every executed command has one result': `SELECT s.deployment_id, s.target_index, s.action_index FROM steps s
     LEFT JOIN command_results r USING (deployment_id, target_index, action_index)
     WHERE s.state IN ('completed', 'rolled_back') AND r.deployment_id IS NULL`,
+  'each deployment that a call started and each request that one queued has one audit record': `
+    SELECT id, records FROM (
+      SELECT c.id, (SELECT count(*) FROM audit_records r WHERE r.resource_id = c.id::text AND ${CARRIED_OUT}
+                     AND r.action IN ('deployment.create', 'deployment.redeploy')) AS records
+      FROM (SELECT id FROM deployments d
+             WHERE NOT EXISTS (SELECT FROM pending_requests p WHERE p.deployment_id = d.id)
+            UNION SELECT id FROM pending_requests) c) counted
+    WHERE records <> 1`,
+  'nothing was recorded as started or queued that is not there': `SELECT r.number, r.resource_id FROM audit_records r
+    WHERE r.action IN ('deployment.create', 'deployment.redeploy') AND ${CARRIED_OUT}
+      AND NOT EXISTS (SELECT FROM deployments d WHERE d.id::text = r.resource_id)
+      AND NOT EXISTS (SELECT FROM pending_requests p WHERE p.id::text = r.resource_id)`,
+  'what was cancelled has one audit record of that, and nothing else has': `
+    SELECT * FROM (
+      SELECT id, state = 'cancelled' AS cancelled, 'deployment.cancel' AS action FROM deployments
+      UNION ALL SELECT id, status = 'cancelled', 'pending_request.cancel' FROM pending_requests) c
+    WHERE c.cancelled::int <> (SELECT count(*) FROM audit_records r
+                                WHERE r.resource_id = c.id::text AND r.action = c.action AND ${CARRIED_OUT})`,
+  ...Object.fromEntries(
+    MADE.map(([table, made, action]) => [
+      `each of the ${table} that a call made has one audit record`,
+      `SELECT t.id FROM ${table} t WHERE ${made} AND 1 <> (SELECT count(*) FROM audit_records r
+        WHERE r.resource_id = t.id::text AND r.action = ${action} AND ${CARRIED_OUT})`,
+    ]),
+  ),
+  'each version but the first has one audit record': `SELECT s.id FROM sources s
+    WHERE (SELECT count(*) - 1 FROM source_versions v WHERE v.source_id = s.id)
+       <> (SELECT count(*) FROM audit_records r
+            WHERE r.resource_id = s.id::text AND r.action = s.kind || '.publish' AND ${CARRIED_OUT})`,
+}
+
+/** Where the audit log is not what its chain of hashes says. */
+async function brokenChain(databaseUrl: string): Promise<string[]> {
+  const database = createDatabase({ url: databaseUrl, applicationName: 'invariants', max: 1, tenant: '*' })
+  try {
+    const { findings } = await verifyAudit(database)
+    return findings.map((finding) => `not so: the chain of audit records verifies — ${JSON.stringify(finding)}`)
+  } finally {
+    await database.close()
+  }
 }
 
 /**
@@ -42,7 +99,7 @@ export async function violatedInvariants(databaseUrl: string): Promise<string[]>
       const { rows } = await client.query(sql)
       if (rows.length > 0) found.push(`not so: ${sentence} — ${JSON.stringify(rows.slice(0, 3))}`)
     }
-    return found
+    return [...found, ...(await brokenChain(databaseUrl))]
   } finally {
     await client.end()
   }
