@@ -73,6 +73,17 @@ describe('pages', () => {
   })
 })
 
+test.each(['deployment_state', 'source_kind'])('each %s has its index: no other can be used for it', async (type) => {
+  const { rows } = await gateway.database.query<{ value: string }>(
+    `SELECT e.enumlabel AS value FROM pg_enum e
+      WHERE e.enumtypid = $1::regtype AND NOT EXISTS (
+        SELECT FROM pg_index i WHERE i.indrelid = 'deployments'::regclass
+           AND pg_get_expr(i.indpred, i.indrelid) LIKE '(% = ''' || e.enumlabel || '''::' || $1 || ')')`,
+    [type],
+  )
+  expect(rows).toEqual([])
+})
+
 describe('totals', () => {
   const FILTERS: [string, string][] = [
     ['state=failed', `state = 'failed'`],
@@ -80,7 +91,10 @@ describe('totals', () => {
     ['state=success&source_type=solution', `state = 'success' AND source_type = 'solution'`],
     ['state=running', `state = 'running'`],
     ['search=VICE%203', `source_name ILIKE '%vice 3%'`],
+    ['source_type=sequence', 'false'],
     ['search=fail', `state = 'failed'`],
+    ['search=FAILED&source_type=action', `state = 'failed' AND source_type = 'action'`],
+    ['search=roll', `state IN ('rolling_back', 'rolled_back')`],
     ['search=e', `source_name ILIKE '%e%' OR state::text ILIKE '%e%'`],
     ['search=%25', 'false'],
     ['search=service%201&state=failed', `source_name = 'service 1' AND state = 'failed'`],
@@ -90,6 +104,14 @@ describe('totals', () => {
     const { rows } = await gateway.database.query<{ n: number }>(`SELECT count(*) AS n FROM deployments WHERE ${where}`)
     const { data, meta } = await list(`${query}&limit=1`)
     expect([meta.total, data.length]).toEqual([rows[0]?.n, Math.min(1, rows[0]?.n ?? 0)])
+  })
+
+  test('a search that fits a state finds deployments of that state and those named like it', async () => {
+    const named = await addDeployment(gateway.database, { state: 'success', source_name: 'back on its feet' })
+    const rolled = await addDeployment(gateway.database, { state: 'rolled_back' })
+    expect((await list('search=back')).data.map(({ id }) => id)).toEqual([rolled, named])
+    await gateway.database.query('DELETE FROM deployments WHERE id = ANY($1)', [[named, rolled]])
+    expect((await list('search=back')).data).toEqual([])
   })
 
   test('follow every change, folded or not, also a rolled back one', async () => {

@@ -19,6 +19,12 @@ export class Filter {
     return this
   }
 
+  /** Adds a condition without a value. */
+  where(condition: string): this {
+    this.#conditions.push(condition)
+    return this
+  }
+
   /** A column must hold the id of this record, given as a UUID or a SqId. */
   addRecord(kind: IdKind & ('tenant' | 'environment'), column: string, id: string | undefined): this {
     if (id === undefined) return this

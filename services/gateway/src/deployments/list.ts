@@ -1,5 +1,5 @@
 import { jsonObject, type Queryable, SUMMARY, withProgress } from '@slipway/database'
-import { DEPLOYMENT_STATES, pageOf, parsePage } from '@slipway/domain'
+import { DEPLOYMENT_STATES, type DeploymentState, pageOf, parsePage, type SourceType } from '@slipway/domain'
 import { escapeLike } from '../catalog/listing.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { Filter } from './filter.ts'
@@ -18,27 +18,42 @@ export async function listDeployments(db: Queryable, { caller, query }: Call<'li
   const filter = new Filter(caller, 'd')
     .addRecord('tenant', 'd.tenant_id', query.tenant_id)
     .addRecord('environment', 'd.environment_id', query.environment_id)
-    .add(query.state, (state) => `d.state = ${state}::deployment_state`)
-    .add(query.source_type, (type) => `d.source_type = ${type}::source_kind`)
-  const isSearch = query.search !== undefined && query.search !== ''
-  if (isSearch) addSearch(filter, query.search ?? '')
-  const total = totalSql(filter, isSearch)
+  if (query.state !== undefined) filter.where(isAnyOf('state', [query.state]))
+  if (query.source_type !== undefined) filter.where(isAnyOf('source_type', [query.source_type]))
+  const isByName = query.search !== undefined && query.search !== '' && (await addSearch(db, filter, query.search))
+  const total = totalSql(filter, isByName)
   const result = page.offset <= NEAR ? await readNear(db, filter, total, page) : await readFar(db, filter, total, page)
   return { status: 200, json: `{"data":${result.data},"meta":${JSON.stringify(pageOf(page, result.total))}}` }
 }
 
-/** A substring of the source's name or of the state. There are few names and states: those that match are looked up. */
-function addSearch(filter: Filter, search: string): void {
+/** Written out, not as parameters: then the planner knows which of the partial indexes, one for each value, hold them. */
+const isAnyOf = (column: 'state' | 'source_type', values: readonly (DeploymentState | SourceType)[]) =>
+  `(${values.map((value) => `d.${column} = '${value}'`).join(' OR ')})`
+
+/**
+ * A substring of the source's name or of the state. There are few names and states: those that match are looked up. Tells
+ * whether names matter; a search that fits the name of a state alone is a filter by it.
+ */
+async function addSearch(db: Queryable, filter: Filter, search: string): Promise<boolean> {
   const states = DEPLOYMENT_STATES.filter((state) => state.includes(search.toLowerCase()))
-  filter.add(`%${escapeLike(search)}%`, (pattern) => {
+  const like = `%${escapeLike(search)}%`
+  if (states.length > 0) {
+    const { rowCount } = await db.query('SELECT FROM deployment_names WHERE source_name ILIKE $1 LIMIT 1', [like])
+    if (rowCount === 0) {
+      filter.where(isAnyOf('state', states))
+      return false
+    }
+  }
+  filter.add(like, (pattern) => {
     const named = `d.source_name = ANY(ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE ${pattern}))`
-    return states.length === 0 ? named : `(${named} OR d.state = ANY(${filter.parameter(states)}::deployment_state[]))`
+    return states.length === 0 ? named : `(${named} OR ${isAnyOf('state', states)})`
   })
+  return true
 }
 
 /** How many there are: by the counters, which know everything but names. */
-const totalSql = (filter: Filter, isSearch: boolean) =>
-  isSearch
+const totalSql = (filter: Filter, isByName: boolean) =>
+  isByName
     ? `(SELECT count(*)::int FROM deployments d WHERE ${filter.sql})`
     : `(SELECT coalesce(sum(d.count), 0)::int FROM deployment_counts d WHERE ${filter.sql})`
 
