@@ -188,6 +188,7 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     path: `${await action()}/versions`,
     body: { version: '2.0.0', definition },
   }),
+  createContent: () => ({ body: name() }),
   updateAction: async () => ({ path: await action(), body: { name: name() } }),
   deleteAction: async () => ({ path: await action() }),
   createSequence: async () => ({ body: { name: name(), ...version(await sequenceDefinition()) } }),

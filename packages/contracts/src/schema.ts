@@ -30,6 +30,11 @@ export const VARIABLE_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$'
 /** Text that says something. */
 export const NOT_BLANK = '\\S'
 
+/** SHA-256 of content, in hex. */
+export const ContentId = Type.String({ pattern: '^[0-9a-f]{64}$' })
+/** Permissions of a file, in octal. */
+export const FileMode = Type.String({ pattern: '^0?[0-7]{3}$' })
+
 /** Values by variable name; whether a value fits its definition is known only when the plan is made. */
 export const Variables = Type.Record(Type.String({ pattern: VARIABLE_NAME }), Type.Unknown(), {
   additionalProperties: false,

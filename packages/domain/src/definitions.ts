@@ -1,3 +1,4 @@
+import type { ActionFile } from './files.ts'
 import type { VariableDefinition, VariableValues } from './plan-types.ts'
 
 export type Interpreter = 'sh' | 'bash' | 'python3' | 'node' | 'pwsh'
@@ -8,7 +9,7 @@ export interface ActionDefinition {
   interpreter?: Interpreter
   working_directory?: string
   env?: Record<string, string>
-  files?: { content: string; path: string; mode?: string }[]
+  files?: ActionFile[]
   rollback?: { script: string }
   timeout_seconds?: number
   max_retries?: number

@@ -1,6 +1,7 @@
 export * from './definitions.ts'
 export * from './deployment-state.ts'
 export * from './execution.ts'
+export * from './files.ts'
 export * from './freezes.ts'
 export * from './lines.ts'
 export * from './names.ts'

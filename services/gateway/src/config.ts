@@ -74,6 +74,11 @@ export const gatewayConfig = Type.Object({
     maximum: 86_400,
     description: 'How long an address that tried to log in too often is locked out',
   }),
+  SLIPWAY_CONTENT_RETENTION_DAYS: figure({
+    default: 30,
+    maximum: 36_500,
+    description: 'Days after which content that nothing uses and nobody uploads again is deleted; 0: never',
+  }),
   SLIPWAY_COOKIE_SECURE: Type.Boolean({
     default: true,
     description: 'Whether the refresh cookie is sent over HTTPS only; false where the API is reached over plain HTTP',

@@ -4,6 +4,7 @@ import { administrationHandlers } from './administration/handlers.ts'
 import { auditHandlers } from './audit/handlers.ts'
 import { createRefusalLog } from './audit/refusals.ts'
 import { catalogHandlers } from './catalog/handlers.ts'
+import { contentHandlers } from './content/handlers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { deploymentHandlers } from './deployments/handlers.ts'
 import { createApp } from './http/app.ts'
@@ -28,6 +29,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...identityHandlers(dependencies),
     ...catalogHandlers(dependencies),
     ...administrationHandlers(dependencies),
+    ...contentHandlers(dependencies),
     ...deploymentHandlers(dependencies),
     ...auditHandlers(dependencies),
     ...streams.handlers,

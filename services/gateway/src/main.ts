@@ -4,6 +4,7 @@ import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
 import { gatewayConfig } from './config.ts'
+import { startContentSweep } from './content/sweep.ts'
 import { startKeySweeper } from './deployments/sweep-keys.ts'
 import { createGateway } from './gateway.ts'
 import { listen } from './http/server.ts'
@@ -52,6 +53,8 @@ await runService({
     onStop('outbox relay', () => relay.stop())
     const linker = startAuditLinker(database, logger)
     onStop('audit chain', () => linker.stop())
+    const sweep = startContentSweep(database, config.SLIPWAY_CONTENT_RETENTION_DAYS, logger)
+    onStop('content sweep', () => sweep.stop())
     const keySweeper = startKeySweeper(database, logger)
     onStop('idempotency keys', () => keySweeper.stop())
 

@@ -40,6 +40,8 @@ const POLICY: Record<string, string> = {
   ...sources('actions'),
   ...sources('sequences'),
   ...sources('solutions'),
+  'POST /content': 'content:create ao',
+  'GET /content/{sha256}': 'content:read aou',
   ...records('targets', 'ao'),
   ...records('environments', 'a'),
   ...records('tenants', 'a'),

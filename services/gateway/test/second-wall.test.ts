@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import request from 'supertest'
 import type { Client, TestGateway } from './setup.ts'
 
 // The first wall is taken away: in this file every query of the gateway finds the records of all tenants.
@@ -93,6 +94,22 @@ describe('a record of another tenant is not there', () => {
     const body = { name: 'stolen', connection: { type: 'local' }, environment_id: ids.b['environments'] }
     expect((await ofA.send('createTarget', '/targets', body)).status).toBe(404)
   })
+})
+
+test('content of another tenant is not there', async () => {
+  const content = { a: '', b: '' }
+  const script = { type: 'script', script: 'true' }
+  for (const name of ['a', 'b'] as const) {
+    const { token } = await addUser(gateway, { role: 'operator', tenant_id: ids[name]['tenants'] ?? '' })
+    const upload = request(gateway.app).post('/api/v1/content').set('Authorization', `Bearer ${token}`)
+    content[name] = (await upload.send(`of ${name}`)).body.id
+    const action = { version: '1.0.0', definition: { ...script, files: [{ content: content[name], path: 'x' }] } }
+    expect((await clientOf(gateway, token).send('createAction', '/actions', { name: 'x', ...action })).status).toBe(201)
+  }
+  expect((await ofA.send('getContent', `/content/${content.a}`)).status).toBe(200)
+  expect((await ofA.send('getContent', `/content/${content.b}`)).status).toBe(404)
+  const stolen = { version: '1.0.0', definition: { ...script, files: [{ content: content.b, path: 'x' }] } }
+  expect((await ofA.send('createAction', '/actions', { name: 'stolen', ...stolen })).status).toBe(400)
 })
 
 test('no query is left to Prisma to merge with those of other calls', () => {

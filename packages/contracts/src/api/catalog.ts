@@ -1,7 +1,9 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
 import { MAX_RECURRENCE_LENGTH } from '@slipway/domain'
 import {
+  ContentId,
   Description,
+  FileMode,
   Id,
   literals,
   Name,
@@ -14,6 +16,7 @@ import {
   Variables,
   Version,
   VersionRequirement,
+  withOptions,
 } from '../schema.ts'
 
 const commonFields = {
@@ -57,6 +60,13 @@ const definitions = Type.Array(VariableDefinition, { maxItems: 1_000 })
 
 export const INTERPRETERS = ['sh', 'bash', 'python3', 'node', 'pwsh'] as const
 
+/** Content that is put into the command's working directory before it starts. */
+export const ActionFile = Strict({
+  content: withOptions(ContentId, { description: 'Id of content, from POST /api/v1/content' }),
+  path: Type.String({ minLength: 1, maxLength: 1_024, description: 'Relative to the working directory and below it' }),
+  mode: Type.Optional(withOptions(FileMode, { description: 'Permissions in octal; 0644 when omitted' })),
+})
+
 export const ActionDefinition = Strict({
   type: Type.Literal('script'),
   script: Script,
@@ -68,6 +78,7 @@ export const ActionDefinition = Strict({
       maxProperties: 1_000,
     }),
   ),
+  files: Type.Optional(Type.Array(ActionFile, { maxItems: 100 })),
   rollback: Type.Optional(Strict({ script: Script })),
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
   max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),

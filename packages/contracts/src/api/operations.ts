@@ -1,6 +1,7 @@
 import { administrationOperations } from './operations/administration.ts'
 import { auditOperations } from './operations/audit.ts'
 import { authenticationOperations } from './operations/authentication.ts'
+import { contentOperations } from './operations/content.ts'
 import { deploymentOperations } from './operations/deployments.ts'
 import { freezeOperations } from './operations/freezes.ts'
 import type { Operation } from './operations/operation.ts'
@@ -14,6 +15,7 @@ const operations = {
   ...authenticationOperations,
   ...deploymentOperations,
   ...sourceOperations,
+  ...contentOperations,
   ...targetOperations,
   ...freezeOperations,
   ...administrationOperations,

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { INTERPRETERS } from '../api/catalog.ts'
 import { RUN_OUTCOMES } from '../messages/events.ts'
 import { PlanOptions } from '../messages/plan.ts'
-import { literals, Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
+import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
 
 /** Between the executor-bridge and an orchestration instance, over HTTP. Steps are named by (target, action) index. */
 
@@ -51,6 +51,9 @@ export const RunConnection = Type.Union([
   }),
 ])
 
+/** Content that is put into the working directory of each command of its action. */
+export const RunFile = Strict({ content: ContentId, path: Type.String(), mode: FileMode })
+
 export const RunAction = Strict({
   name: Type.String(),
   sequence_name: Type.String(),
@@ -58,6 +61,8 @@ export const RunAction = Strict({
   rollback_script: Nullable(Type.String()),
   interpreter: literals(INTERPRETERS),
   working_directory: Nullable(Type.String()),
+  /** Absent where there are none. */
+  files: Type.Optional(Type.Array(RunFile)),
   env: Type.Record(Type.String(), Type.String()),
   timeout_seconds: Type.Integer(),
   max_retries: Type.Integer(),
@@ -177,6 +182,7 @@ export type HeartbeatRequest = Static<typeof HeartbeatRequest>
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>
 export type RunRef = Static<typeof RunRef>
 export type RunConnection = Static<typeof RunConnection>
+export type RunFile = Static<typeof RunFile>
 export type RunAction = Static<typeof RunAction>
 export type RunTarget = Static<typeof RunTarget>
 export type RunSpec = Static<typeof RunSpec>

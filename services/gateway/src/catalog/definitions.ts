@@ -1,9 +1,11 @@
 import type { IdKind } from '@slipway/contracts'
 import {
   type ActionDefinition,
+  type ActionFile,
   type DefinitionSecrets,
   environmentNameProblem,
   type FieldError,
+  filePathProblems,
   MASK,
   mask,
   pointer,
@@ -40,7 +42,7 @@ export const definitionRules =
   (kind: SourceType): Check =>
   ({ definition }) => {
     if (!isObject(definition)) return []
-    const { env, variables } = definition
+    const { env, files, variables } = definition
     const entries = definition[ENTRIES[kind]?.list ?? '']
     return [
       ...variableDefinitionProblems(variables, 'definition', 'variables'),
@@ -48,6 +50,7 @@ export const definitionRules =
         const problem = environmentNameProblem(name)
         return problem === null ? [] : [{ path: pointer('definition', 'env', name), message: problem }]
       }),
+      ...pathProblems(files),
       ...(Array.isArray(entries) ? entries : []).flatMap((entry, index) =>
         isObject(entry)
           ? valueProblems(entry['variables'], 'definition', ENTRIES[kind]?.list ?? '', index, 'variables')
@@ -55,6 +58,17 @@ export const definitionRules =
       ),
     ]
   }
+
+function pathProblems(files: unknown): FieldError[] {
+  // What is no path at all is the schema's to say.
+  const named = (Array.isArray(files) ? files : []).flatMap((file, index) =>
+    isObject(file) && typeof file['path'] === 'string' ? [{ index, path: file['path'] }] : [],
+  )
+  return filePathProblems(named.map(({ path }) => path)).map(({ index, message }) => ({
+    path: pointer('definition', 'files', named[index]?.index ?? 0, 'path'),
+    message,
+  }))
+}
 
 /** The records that a definition is made of. */
 export function definitionReferences(kind: SourceType, definition: Definition): Reference[] {
@@ -66,6 +80,9 @@ export function definitionReferences(kind: SourceType, definition: Definition): 
     id: String(entry[part.field]),
   }))
 }
+
+/** The files of an action; other kinds have none. */
+export const filesOf = (definition: Definition): ActionFile[] => ('files' in definition && definition.files) || []
 
 /** What answers show as `***` is not what is meant, wherever a name that is sensitive has it for a value. */
 export function maskedEntryProblems(kind: SourceType, definition: Definition, sensitiveNames: string[]): FieldError[] {

@@ -14,15 +14,18 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
 import { isUniqueViolation } from '../http/problem-of.ts'
+import type { CallingUser } from '../identity/calling-user.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import {
   type Definition,
   definitionReferences,
   definitionRules,
+  filesOf,
   maskedEntryProblems,
   shownDefinition,
   storedDefinition,
@@ -87,6 +90,11 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     if (problems.length > 0) throw validationProblem(problems)
   }
 
+  async function requireContent(caller: CallingUser, { definition }: VersionInput): Promise<void> {
+    const problems = await fileProblems(database, caller, filesOf(definition))
+    if (problems.length > 0) throw validationProblem(problems)
+  }
+
   /** Within the transaction that publishes. */
   async function holdParts(tx: Prisma.TransactionClient, { definition }: VersionInput, references: References) {
     const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
@@ -104,6 +112,9 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     return {
       version,
       definition: stored.definition as unknown as Prisma.InputJsonObject,
+      content: {
+        create: [...new Set(filesOf(definition).map(({ content }) => content))].map((content_id) => ({ content_id })),
+      },
       secrets: hasSecrets ? keys.seal(JSON.stringify(stored.secrets), secretsOf(sourceId, version)) : null,
     }
   }
@@ -129,6 +140,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     ])
     const tenant_id = references.tenantFor(caller)
     references.requireFit(tenant_id)
+    await requireContent(caller, input)
     const id = uuidv7()
     const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
     try {
@@ -155,13 +167,14 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     await requireNoMask(caller, input.definition)
     const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
     references.requireFit(source.tenant_id)
+    await requireContent(caller, input)
     try {
       const row = await prisma.$transaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
         await audit.record(inPrisma(tx), { resource_id: source.id, tenant_id: source.tenant_id, details })
         return tx.sourceVersion.create({
-          data: { source_id: source.id, ...versionRow(source.id, input, references) },
+          data: { source: { connect: { id: source.id } }, ...versionRow(source.id, input, references) },
         })
       })
       return { status: 201, body: await shownVersion(caller, row) }

@@ -9,6 +9,7 @@ import type { CallingUser } from '../identity/calling-user.ts'
 import { permit } from '../identity/permission.ts'
 import type { Limits } from '../limits/limits.ts'
 import { parseBody, readBody } from './body.ts'
+import { bytesOf } from './bytes.ts'
 import type { Answer, Call, Handlers, JsonHandler, StreamHandler } from './handler.ts'
 import { problemOf } from './problem-of.ts'
 import { respond } from './respond.ts'
@@ -90,7 +91,7 @@ async function check(
   const operation: Operation = OPERATIONS[id]
   const handler = handlers[id] as JsonHandler<OperationId>
   if (operation.access !== 'public') progress.caller = await authenticate(request, progress.clientIp)
-  const body = operation.body === undefined ? undefined : await bodyOf(request, response, operation)
+  const body = await bodyOf(request, response, operation)
   if (progress.caller !== null) {
     permit(progress.caller, id)
     handler.authorize?.(progress.caller, body)
@@ -108,6 +109,8 @@ function operationOf({ route }: RouteMatch, method: string, response: Response):
 }
 
 async function bodyOf(request: Request, response: Response, operation: Operation): Promise<unknown> {
+  if (operation.takesBytes) return bytesOf(request)
+  if (operation.body === undefined) return undefined
   await new Promise<void>((resolve, reject) => {
     readBody(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)))
   })

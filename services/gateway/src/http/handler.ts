@@ -17,7 +17,8 @@ type StaticOf<Id extends OperationId, Part extends 'body' | 'query'> = Operation
 export interface Call<Id extends OperationId = OperationId> {
   params: Record<string, string>
   query: StaticOf<Id, 'query'>
-  body: StaticOf<Id, 'body'>
+  /** Where an operation takes bytes, these, as they come. */
+  body: Operations[Id] extends { takesBytes: true } ? AsyncIterable<Buffer> : StaticOf<Id, 'body'>
   /** Null only where the operation is open to anybody. */
   caller: Operations[Id]['access'] extends 'public' | 'sse' ? null : CallingUser
   requestId: string
@@ -27,11 +28,12 @@ export interface Call<Id extends OperationId = OperationId> {
   audit: AuditTrail
 }
 
-/** What is sent back. `json` is a body that is text already; `chunks` one that is too large to hold in memory. */
+/** What is sent back. `json` is a body that is text already; `chunks` one that is too large to hold in memory; `bytes` the same, not JSON. */
 export type Answer = { status: number; headers?: Record<string, string> } & (
   | { body?: unknown }
   | { json: string }
   | { chunks: AsyncIterable<string> }
+  | { bytes: AsyncIterable<Buffer>; length: number }
 )
 
 /** What a field of a request breaks beyond its schema. `missing` as in the contracts: absent, and nothing else wrong. */

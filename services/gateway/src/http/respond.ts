@@ -11,6 +11,7 @@ export async function respond(response: Response, answer: Answer): Promise<void>
   response.status(answer.status)
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
   if ('chunks' in answer) return sendChunks(response, answer.chunks)
+  if ('bytes' in answer) return sendBytes(response, answer)
   const text = 'json' in answer ? answer.json : answer.body === undefined ? undefined : JSON.stringify(answer.body)
   if (text === undefined) {
     response.end()
@@ -30,6 +31,34 @@ async function sendChunks(response: Response, chunks: AsyncIterable<string>): Pr
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
     // A fast reader's socket never waits, and the others' requests would.
     await nextTurn()
+  }
+  response.end()
+}
+
+/** How long a client may take nothing of what is sent to it. */
+const IDLE_MS = 60_000
+
+async function sendBytes(
+  response: Response,
+  { bytes, length, headers }: { bytes: AsyncIterable<Buffer>; length: number; headers?: Record<string, string> },
+): Promise<void> {
+  response.setHeader('Content-Type', 'application/octet-stream')
+  response.setHeader('Content-Length', length)
+  if (response.req.method === 'HEAD') {
+    response.end()
+    return
+  }
+  response.setTimeout(IDLE_MS, () => response.destroy())
+  const gone = once(response, 'close')
+  try {
+    for await (const chunk of bytes) {
+      if (response.destroyed) return
+      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
+    }
+  } catch (error) {
+    // Where nothing has been sent yet, a refusal follows, which is not what these speak of.
+    if (!response.headersSent) for (const name of Object.keys(headers ?? {})) response.removeHeader(name)
+    throw error
   }
   response.end()
 }

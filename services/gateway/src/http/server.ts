@@ -1,7 +1,8 @@
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { ConfigurationError } from '@slipway/runtime'
 import type { Express } from 'express'
+import { boundArrival } from './arrival.ts'
 
 export interface RunningServer {
   port: number
@@ -11,8 +12,10 @@ export interface RunningServer {
 
 /** Listens. Clients that are slow to say what they want are cut off. */
 export async function listen(app: Express, { host, port }: { host: string; port: number }): Promise<RunningServer> {
-  const server = createServer({ headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000 }, app)
+  // How long a whole request may take is bounded here, because uploads may take longer than others.
+  const server = createServer({ headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 65_000 }, app)
   server.on('clientError', refuseMalformed)
+  server.prependListener('request', (request, response) => boundArrival(request, () => refuseLate(response)))
   server.on('request', (_request, response) => {
     response.once('close', () => {
       // While stopping, a connection whose answer is out would otherwise be kept for a next request.
@@ -56,11 +59,18 @@ const BODIES: Record<string, { status: string; code: string; message: string }> 
     code: 'VALIDATION_ERROR',
     message: 'The headers of the request are too large',
   },
+  // Of the headers; of a whole request see refuseLate.
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
     code: 'INVALID_BODY',
     message: 'The request did not arrive in time',
   },
+}
+
+/** In the middle of an answer, or after it, there is nothing left to say. */
+function refuseLate({ headersSent, socket }: ServerResponse): void {
+  if (headersSent) socket?.destroy()
+  else if (socket !== null) refuseMalformed(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
 }
 
 /** What is not even HTTP never reaches the application, and is answered in the same form. */

@@ -5,6 +5,7 @@ import * as audit from '../audit.ts'
 import * as auth from '../auth.ts'
 import * as catalog from '../catalog.ts'
 import { Message, PageMeta } from '../common.ts'
+import * as content from '../content.ts'
 import * as deployments from '../deployments.ts'
 
 type Json = Record<string, unknown>
@@ -19,6 +20,7 @@ const NAMED: Record<string, unknown> = {
   ...administration,
   ...audit,
   ...catalog,
+  ...content,
   ...deployments,
 }
 

@@ -1,4 +1,5 @@
 import { ErrorBody, IdempotencyKey } from '../common.ts'
+import { CONTENT_DIGEST } from '../content.ts'
 import { OPERATIONS, type Operation, type OperationId } from '../operations.ts'
 import { type Components, createComponents } from './components.ts'
 import { EXAMPLES } from './examples.ts'
@@ -27,6 +28,7 @@ const TAGS: Record<string, string> = {
   actions: 'Sources of one command',
   sequences: 'Actions in their order',
   solutions: 'Sequences in their order',
+  content: 'Files for commands, stored under their hash',
   targets: 'Where commands run, and the tags that choose among them',
   environments: 'Groups of targets with variables of their own',
   tenants: 'Whom records belong to',
@@ -48,6 +50,7 @@ const QUERY: Record<string, string> = {
 
 const PATH: Record<string, string> = {
   id: 'A UUID; a SqId too where the record has one',
+  sha256: 'SHA-256 of the content, in hex',
   version: 'A full semantic version, for example 1.4.0',
 }
 
@@ -69,7 +72,16 @@ const queryParameters = ({ query }: Operation, components: Components) =>
     schema: components.refer(schema),
   }))
 
-const headerParameters = ({ idempotent }: Operation, components: Components) => {
+const CONTENT_DIGEST_PARAMETER = {
+  name: 'Content-Digest',
+  in: 'header',
+  required: false,
+  description: CONTENT_DIGEST,
+  schema: { type: 'string' },
+}
+
+const headerParameters = ({ idempotent, takesBytes }: Operation, components: Components) => {
+  if (takesBytes) return [CONTENT_DIGEST_PARAMETER]
   if (!idempotent) return []
   const { description, ...schema } = IdempotencyKey
   return [{ name: 'Idempotency-Key', in: 'header', required: false, description, schema: components.refer(schema) }]
@@ -82,7 +94,7 @@ function securityOf({ access, cookie }: Operation): Record<string, string[]>[] {
 }
 
 function operationObject(id: string, operation: Operation, components: Components) {
-  const { access, audit, body } = operation
+  const { access, audit, body, takesBytes } = operation
   const example = EXAMPLES[id as OperationId]
   return {
     operationId: id,
@@ -97,6 +109,7 @@ function operationObject(id: string, operation: Operation, components: Component
       ...queryParameters(operation, components),
       ...headerParameters(operation, components),
     ],
+    ...(takesBytes ? { requestBody: { required: true, content: { 'application/octet-stream': {} } } } : {}),
     ...(body === undefined
       ? {}
       : {

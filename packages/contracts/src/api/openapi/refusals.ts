@@ -29,7 +29,7 @@ export const isProbe = (operation: Operation) => operation.path.startsWith('/hea
 
 /** Every code that a call of the operation can be refused with, as the checks before its handler and itself go. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
-  const { access, body, path, method, audit, tag } = operation
+  const { access, body, path, method, audit, tag, takesBytes } = operation
   const codes = new Set<ErrorCode>(['VALIDATION_ERROR', 'INTERNAL_ERROR', ...(operation.refusals ?? [])])
   const add = (more: readonly ErrorCode[]) => {
     for (const code of more) codes.add(code)
@@ -37,7 +37,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (access === 'sse') add(OF_STREAMS)
   else if (access !== 'public') add(OF_BEARERS)
   if (access.includes(':')) add(['INSUFFICIENT_PERMISSIONS'])
-  if (body !== undefined) add(OF_BODIES)
+  if (body !== undefined || takesBytes) add(OF_BODIES)
   if ((body?.['required'] as unknown[] | undefined)?.length) add(['MISSING_FIELD'])
   if (path.includes('{') || namesRecords(body)) add(['NOT_FOUND'])
   // A change can meet one that was made meanwhile: a name that is taken, a record that is in use or gone.

@@ -10,8 +10,8 @@ const REASONS: Record<number, string> = {
   403: 'The credential does not permit this',
   404: 'It, or a record that the body names, does not exist or belongs to another tenant',
   409: 'Conflicts with the present state',
-  413: 'The body is larger than 1 MiB',
-  415: 'The body is not application/json',
+  413: 'The body is larger than the operation takes: 1 MiB, or 1 GiB of content',
+  415: 'The body is not application/json, or encoded where bytes are taken as they are',
   500: 'Something failed in the server',
   503: 'A part of the service cannot be reached; try again',
 }
@@ -116,6 +116,7 @@ function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
 function success(schema: TSchema | string | null, { cookie }: Operation, components: Components) {
   const headers = { ...REQUEST_ID, ...(cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }) }
   if (schema === null) return { description: 'Done; the body is empty', headers }
+  if (schema === 'application/octet-stream') return { description: 'The bytes', headers, content: { [schema]: {} } }
   if (typeof schema === 'string') return { description: 'A stream', headers, content: { [schema]: text } }
   return { description: 'Done', headers, content: { 'application/json': { schema: components.refer(schema) } } }
 }

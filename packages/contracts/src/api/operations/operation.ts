@@ -29,6 +29,8 @@ export interface Operation {
   cookie?: 'sets' | 'takes'
   query?: TObject
   body?: TSchema
+  /** Its body is bytes of any kind, which its handler reads as they come. */
+  takesBytes?: true
   /** No bytes at all are as good as `{}`. */
   bodyOptional?: boolean
   /** Takes an `Idempotency-Key`: with the same one its effect comes once. */

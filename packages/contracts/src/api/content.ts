@@ -1,0 +1,13 @@
+import { Type } from '@sinclair/typebox'
+import { ContentId, Strict } from '../schema.ts'
+
+export const MAX_CONTENT_BYTES = 1024 ** 3
+
+export const Content = Strict({
+  id: ContentId,
+  size: Type.Integer({ minimum: 0, maximum: MAX_CONTENT_BYTES, description: 'Bytes' }),
+})
+
+/** What a client says of the bytes that it sends, as in RFC 9530. */
+export const CONTENT_DIGEST =
+  'SHA-256 of the body, as in RFC 9530: `sha-256=:<base64>:`. A body that is another one is refused and not kept'

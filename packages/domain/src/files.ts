@@ -1,0 +1,54 @@
+/** A file of an action: which content, where in the command's working directory, with which permissions. */
+export interface ActionFile {
+  /** SHA-256 of its bytes, in hex. */
+  content: string
+  path: string
+  /** In octal; 0644 when absent. */
+  mode?: string
+}
+
+export const DEFAULT_FILE_MODE = '0644'
+/** What file systems take of a name. */
+const MAX_NAME_BYTES = 255
+
+/** The path of a file without `.` and `..`; null when it does not stay below the working directory or names no file. */
+export function plainFilePath(path: string): string | null {
+  if (path.startsWith('/') || /(^|\/)\.{0,2}$/.test(path)) return null
+  const names: string[] = []
+  for (const name of path.split('/')) {
+    if (name === '' || name === '.') continue
+    if (name !== '..') names.push(name)
+    else if (names.pop() === undefined) return null
+  }
+  return names.length === 0 ? null : names.join('/')
+}
+
+/** What is wrong with the path of each file, by its index. */
+export function filePathProblems(paths: readonly string[]): { index: number; message: string }[] {
+  const plain = paths.map(plainFilePath)
+  const known = new Set<string>()
+  const folders = new Set(plain.flatMap((path) => (path === null ? [] : foldersOf(path))))
+  return plain.flatMap((path, index) => {
+    const message = path === null ? OUTSIDE : (namesProblem(path) ?? clash(path, known, folders))
+    if (path !== null) known.add(path)
+    return message === null ? [] : [{ index, message }]
+  })
+}
+
+const OUTSIDE = 'must be the path of a file, relative to the working directory and below it'
+
+function namesProblem(path: string): string | null {
+  if (/\p{Cc}/u.test(path)) return 'must not contain control characters'
+  const isLong = path.split('/').some((name) => new TextEncoder().encode(name).length > MAX_NAME_BYTES)
+  return isLong ? `must not contain names of more than ${MAX_NAME_BYTES} bytes` : null
+}
+
+function clash(path: string, known: ReadonlySet<string>, folders: ReadonlySet<string>): string | null {
+  if (known.has(path)) return 'is the path of an earlier file'
+  return folders.has(path) ? 'is a folder of another file' : null
+}
+
+function foldersOf(path: string): string[] {
+  const names = path.split('/')
+  return names.slice(1).map((_, index) => names.slice(0, index + 1).join('/'))
+}

@@ -1,0 +1,26 @@
+import { Problem } from '@slipway/domain'
+
+const MEMBER = /^sha-256=:([A-Za-z0-9+/]{43}=):$/
+
+/**
+ * The SHA-256 that a Content-Digest header (RFC 9530) names, in hex; null where it names none. Other algorithms are
+ * passed over, as the RFC has it.
+ * @throws Problem VALIDATION_ERROR
+ */
+export function claimedDigest(header: string | string[] | undefined): string | null {
+  const members = [header ?? []].flat().flatMap((value) => value.split(','))
+  const ours = members.map((member) => member.trim()).filter((member) => /^sha-256\s*=/i.test(member))
+  if (ours.length === 0) return null
+  const base64 = MEMBER.exec(ours[0] ?? '')?.[1]
+  if (ours.length > 1 || base64 === undefined) throw wrong('must be sha-256=:<base64 of 32 bytes>:')
+  return Buffer.from(base64, 'base64').toString('hex')
+}
+
+export const digestMismatch = (actual: string) => wrong(`is not that of the body, whose SHA-256 is ${actual}`)
+
+export const digestHeader = (id: string) => `sha-256=:${Buffer.from(id, 'hex').toString('base64')}:`
+
+const wrong = (message: string) =>
+  new Problem('VALIDATION_ERROR', `Content-Digest ${message}`, {
+    errors: [{ path: 'header/Content-Digest', message }],
+  })

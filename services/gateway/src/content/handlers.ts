@@ -1,0 +1,54 @@
+import { contentBytes } from '@slipway/database'
+import { notFound } from '@slipway/domain'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import { claimedDigest, digestHeader, digestMismatch } from './digest.ts'
+import { storeContent } from './store.ts'
+import { visibleContent } from './visible-content.ts'
+
+const SHA256 = /^[0-9a-f]{64}$/
+
+export const contentHandlers = ({ database }: Dependencies): HandlersOf<'createContent' | 'getContent'> => ({
+  createContent: {
+    async handle({ body, headers, caller, audit }) {
+      const claimed = claimedDigest(headers['content-digest'])
+      const { id, size } = await storeContent(database, body, {
+        accept(received) {
+          if (claimed !== null && claimed !== received.id) throw digestMismatch(received.id)
+        },
+        async finish(tx, received) {
+          await tx.query('INSERT INTO content_uploaders (content_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
+            received.id,
+            caller.user_id,
+          ])
+          const details = { size: received.size }
+          await audit.record(tx, { resource_id: received.id, tenant_id: caller.tenant_id, details })
+        },
+      })
+      return { status: 201, body: { id, size } }
+    },
+  },
+  getContent: {
+    async handle({ caller, params, headers }) {
+      const id = params['sha256'] ?? ''
+      const [content] = SHA256.test(id) ? await visibleContent(database, caller, [id]) : []
+      if (content === undefined) throw notFound('This content')
+      const etag = `"${id}"`
+      // What a hash names never changes; but who may read it does, so no cache may keep it for others.
+      const caching = { ETag: etag, 'Cache-Control': 'private, max-age=31536000, immutable' }
+      if (matches(headers['if-none-match'], etag)) return { status: 304, headers: caching }
+      return {
+        status: 200,
+        headers: { ...caching, 'Content-Digest': digestHeader(id), 'Content-Disposition': 'attachment' },
+        bytes: contentBytes(database, content),
+        length: content.size,
+      }
+    },
+  },
+})
+
+/** Whether an If-None-Match header names this entity tag, strong or weak. */
+function matches(header: string | undefined, etag: string): boolean {
+  const tags = (header ?? '').split(',').map((tag) => tag.trim().replace(/^W\//, ''))
+  return tags.includes(etag) || tags.includes('*')
+}
