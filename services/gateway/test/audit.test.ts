@@ -231,6 +231,35 @@ describe('refusals', () => {
   })
 })
 
+describe('a refused login', () => {
+  const records = async (email: string) => {
+    const anybody = clientOf(gateway, '')
+    const { status } = await anybody.send('login', '/auth/login', { email, password: 'a wrong one' })
+    expect(status).toBe(401)
+    return (await admin.send('listAuditLogs', '/audit/logs?action=auth.login&limit=1')).body.data as AuditEntry[]
+  }
+  const outcome = { outcome: 'refused', status: 401, code: 'INVALID_CREDENTIALS' }
+
+  test('names the account that was tried, and is seen where that is administered', async () => {
+    const { id, email } = await addUser(gateway, { role: 'user', tenant_id: tenantA })
+    expect(await records(` ${email.toUpperCase()} `)).toMatchObject([
+      { resource_id: id, tenant_id: tenantA, actor_id: null, details: { ...outcome, email } },
+    ])
+    const seen = await ofA.send('listAuditLogs', `/audit/logs?resource_id=${id}`)
+    expect(seen.body.data).toMatchObject([{ action: 'auth.login' }])
+    expect(await records('Nobody@Example.com')).toMatchObject([
+      { resource_id: null, tenant_id: null, details: { ...outcome, email: 'nobody@example.com' } },
+    ])
+  })
+
+  test.each(['correct horse battery', 'p@ssw0rd', 'x@y', '<b>@example.com'])(
+    'keeps nothing of what is no address, which may be a password: %s',
+    async (text) => {
+      expect((await records(text)).map(({ details }) => details)).toEqual([outcome])
+    },
+  )
+})
+
 test('of a command and its refusal one is recorded, whichever comes first', async () => {
   const log = createRefusalLog(gateway.dependencies.database, gateway.dependencies.logger)
   const entry = (id: string): AuditEntry => ({

@@ -28,7 +28,7 @@ export interface AuditTrail {
   /** Says that the service which carries out this command writes the record, under the command's id. */
   leaveToCommand(commandId: string): void
   /** Says what the call is about, for the record of its refusal, where the path does not say. */
-  about(subject: Subject): void
+  about(subject: Subject & Pick<Change, 'details'>): void
   /** Says that this call changes nothing, done or refused, and so leaves no record. */
   changesNothing(): void
   /** Writes a record of the refusal, unless the call has left one. */
@@ -60,7 +60,7 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
   let silent = action === undefined
   let id = uuidv7()
   const pathId = call.params['id'] ?? ''
-  let subject: Subject = {
+  let subject: Subject & Pick<Change, 'details'> = {
     resource_id: ID_LIKE.test(pathId) ? pathId : null,
     tenant_id: call.caller?.tenant_id ?? null,
   }
@@ -77,7 +77,7 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
     details: details ?? {},
   })
   const refusal = ({ status, code }: Problem): AuditEntry =>
-    entry({ ...subject, details: { outcome: status < 500 ? 'refused' : 'failed', status, code } })
+    entry({ ...subject, details: { ...subject.details, outcome: status < 500 ? 'refused' : 'failed', status, code } })
 
   return {
     get owed() {

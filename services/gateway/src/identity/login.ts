@@ -1,9 +1,11 @@
+import { Type } from '@sinclair/typebox'
+import { compile } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
 import { ACCESS_TOKEN_SECONDS } from './access-token.ts'
 import type { Attempts } from './attempts.ts'
-import { findUserByEmail, findUserById, type KnownUser, userRecord } from './calling-user.ts'
+import { findUserByEmail, findUserById, type KnownUser, normalizeEmail, userRecord } from './calling-user.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { acceptCode } from './second-factor.ts'
 import { openSession, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
@@ -15,6 +17,19 @@ type Parts = Pick<Dependencies, 'database' | 'keys' | 'accessTokens' | 'password
 
 const invalidPending = () => new Problem('INVALID_TOKEN', 'This pending token is not valid any more: log in again')
 const invalidRefresh = () => new Problem('INVALID_TOKEN', 'The refresh token is not valid any more: log in again')
+
+const isEmail = compile(Type.String({ format: 'email', maxLength: 320 }))
+
+/** For the record of a refusal; only what looks like an address, because people type passwords into the wrong field. */
+function accountTried(text: string): { email?: string } {
+  const email = normalizeEmail(text)
+  return isEmail(email).length === 0 ? { email } : {}
+}
+
+const subjectOf = (user: KnownUser | null) => ({
+  resource_id: user?.user_id ?? null,
+  tenant_id: user?.tenant_id ?? null,
+})
 
 /** The ways to a session: the password, the second factor, and the refresh cookie. */
 export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFactor' | 'refreshLogin'> {
@@ -42,6 +57,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
     login: {
       async handle({ body, audit }) {
         const user = await findUserByEmail(database, body.email)
+        audit.about({ ...subjectOf(user), details: accountTried(body.email) })
         // The same work whether or not there is such a user, so that the time tells nothing.
         const matches = await passwords.matches(body.password, user?.password_hash ?? null)
         if (user === null || !matches || user.status !== 'active') {
@@ -65,6 +81,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         const pending = accessTokens.verifyPending(body.pending_token)
         await attempts.takeTry(pending.token_id)
         const user = await findUserById(database, pending.user_id)
+        audit.about(subjectOf(user))
         if (user === null || user.status !== 'active' || !user.totp_enabled) throw invalidPending()
         // The password was changed, or all sessions were ended, since it was shown.
         if (user.token_version !== pending.token_version) throw invalidPending()
