@@ -45,7 +45,7 @@ export function services({ ports, settings, servers }) {
       },
     },
     { name: 'planner', listens: [], env: { ...servers, ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
-    { name: 'dispatcher', listens: [], env: { ...servers } },
+    { name: 'dispatcher', listens: [], env: { ...servers, ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
     {
       name: 'executor-bridge',
       listens: [listener(ports.bridge, 'SLIPWAY_BRIDGE_PORT')],

@@ -136,7 +136,7 @@ async function describe(made: {
       },
     ],
     ['planner', { ...servers, ...encryption }],
-    ['dispatcher', { ...servers }],
+    ['dispatcher', { ...servers, ...encryption }],
     [
       'executor-bridge',
       {

@@ -1,7 +1,7 @@
 import { Strict } from '@slipway/contracts'
 import { commonConfig } from '@slipway/runtime'
 
-const { REDIS_URL: _cache, SLIPWAY_ENCRYPTION_KEYS: _keys, ...needed } = commonConfig
+const { REDIS_URL: _cache, ...needed } = commonConfig
 
-/** The dispatcher's environment variables. It opens no secrets, so it has no keys. */
+/** The dispatcher's environment variables. The keys open what webhooks are signed with and show. */
 export const dispatcherConfig = Strict(needed)

@@ -1,10 +1,13 @@
 import type { Broker } from '@slipway/broker'
 import { type Database, startRelay } from '@slipway/database'
-import { createTicker, type Logger } from '@slipway/runtime'
+import { createTicker, type DestinationRules, type KeyRing, type Logger } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { createEventHandler } from './events/handler.ts'
 import { sweep } from './leases/sweep.ts'
 import { drain } from './pending/drain.ts'
+import { startDeliveries } from './webhooks/deliver.ts'
+import { createRecorder } from './webhooks/record.ts'
+import { sweepDeliveries } from './webhooks/sweep.ts'
 
 /** Below the pool's size: the drain, the sweeper and the relay need connections too. */
 const PREFETCH = 6
@@ -12,10 +15,15 @@ const PREFETCH = 6
 const TICK_MS = 1_000
 /** Lists add up what has not been folded, so it should stay short. */
 const FOLD_MS = 2_000
+/** How much later than it could be a delivery is given up. */
+const DELIVERY_SWEEP_MS = 60_000
 
 export interface DispatcherOptions {
   database: Database
   broker: Broker
+  keys: KeyRing
+  /** Where webhooks may lead. */
+  destinations: DestinationRules
   logger: Logger
 }
 
@@ -26,7 +34,8 @@ export interface Running {
 }
 
 /** Wires the dispatcher's parts and lets them work. Any number of dispatchers share the database and the queues. */
-export async function startDispatcher({ database, broker, logger }: DispatcherOptions): Promise<Running[]> {
+export async function startDispatcher(options: DispatcherOptions): Promise<Running[]> {
+  const { database, broker, keys, logger } = options
   const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
   const drainer = createTicker({
     name: 'drain',
@@ -52,6 +61,13 @@ export async function startDispatcher({ database, broker, logger }: DispatcherOp
     logger,
     run: () => database.query('SELECT fold_deployment_counts()'),
   })
+  const deliveries = startDeliveries(options)
+  const deliverySweeper = createTicker({
+    name: 'sweep-deliveries',
+    intervalMs: DELIVERY_SWEEP_MS,
+    logger,
+    run: () => sweepDeliveries(database),
+  })
   await broker.consume('dispatcher.commands', {
     prefetch: PREFETCH,
     handle: createCommandHandler({
@@ -66,11 +82,17 @@ export async function startDispatcher({ database, broker, logger }: DispatcherOp
     prefetch: PREFETCH,
     handle: createEventHandler({ database, logger, onCommitted, wake: () => drainer.kick() }),
   })
+  await broker.consume('dispatcher.webhooks', {
+    prefetch: PREFETCH,
+    handle: createRecorder({ database, keys, onRecorded: () => deliveries.kick() }),
+  })
   return [
     { name: 'outbox relay', stop: () => relay.stop() },
     { name: 'drain', stop: () => drainer.stop() },
     { name: 'sweeper', stop: () => sweeper.stop() },
     { name: 'counts', stop: () => folder.stop() },
+    { name: 'deliveries', stop: () => deliveries.stop() },
+    { name: 'delivery sweeper', stop: () => deliverySweeper.stop() },
     { name: 'consumers', stop: () => broker.stopConsuming() },
   ]
 }

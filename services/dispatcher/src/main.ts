@@ -1,6 +1,6 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase } from '@slipway/database'
-import { runService } from '@slipway/runtime'
+import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
 
@@ -8,6 +8,7 @@ await runService({
   name: 'dispatcher',
   config: dispatcherConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
+    const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16, tenant: '*' })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
@@ -22,6 +23,8 @@ await runService({
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
 
-    for (const { name: part, stop } of await startDispatcher({ database, broker, logger })) onStop(part, stop)
+    const destinations = { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE }
+    const parts = await startDispatcher({ database, broker, keys, destinations, logger })
+    for (const { name: part, stop } of parts) onStop(part, stop)
   },
 })

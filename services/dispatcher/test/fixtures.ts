@@ -1,8 +1,10 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { uuidv7 } from '@slipway/runtime'
+import { KeyRing, uuidv7 } from '@slipway/runtime'
 
 type StartCommand = CommandBody<'deployment.start'>
+
+export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
 export const ADMIN: StartCommand['caller'] = {
   user_id: uuidv7(),

@@ -13,7 +13,17 @@ import {
   waitForValue,
 } from '@slipway/testing'
 import { type Running, startDispatcher } from '../src/dispatcher.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand, states } from './fixtures.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  clear,
+  deployment,
+  keys,
+  startCommand,
+  states,
+} from './fixtures.ts'
 
 /** Two dispatchers on the real broker; the test plays the gateway, the executor-bridge and its instance. */
 let server: OpenTestDatabase
@@ -21,6 +31,7 @@ let database: Database
 let catalog: Catalog
 const namespace = testNamespace()
 const logger = testLogger
+const destinations = { allowPrivate: false }
 const brokers: Broker[] = []
 let running: Running[][] = []
 let gateway: Broker
@@ -58,7 +69,7 @@ beforeEach(async () => {
   starts = []
   stops = []
   for (const name of ['dispatcher-1', 'dispatcher-2']) {
-    running.push(await startDispatcher({ database, broker: await open(name), logger }))
+    running.push(await startDispatcher({ database, broker: await open(name), keys, destinations, logger }))
   }
 })
 

@@ -17,6 +17,7 @@ export const gatewayConfig = Type.Object({
   SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
   SLIPWAY_NAMESPACE: commonConfig.SLIPWAY_NAMESPACE,
   SLIPWAY_ENCRYPTION_KEYS: commonConfig.SLIPWAY_ENCRYPTION_KEYS,
+  SLIPWAY_WEBHOOK_ALLOW_PRIVATE: commonConfig.SLIPWAY_WEBHOOK_ALLOW_PRIVATE,
   SLIPWAY_JWT_KEYS: secretVariable({
     description: 'Keys that sign access tokens, comma separated; the first signs, the others still verify',
     expects: '`<key id>:<base64 of at least 32 bytes>`, comma separated',

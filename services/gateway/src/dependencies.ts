@@ -1,6 +1,6 @@
 import type { Broker } from '@slipway/broker'
 import type { Database } from '@slipway/database'
-import type { HealthReport, KeyRing, Logger } from '@slipway/runtime'
+import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { Cache } from './cache.ts'
 import type { AccessTokens } from './identity/access-token.ts'
 import type { PasswordHasher } from './identity/passwords.ts'
@@ -20,6 +20,8 @@ export interface Dependencies {
   limits: Limits
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: AddressRange[]
+  /** Where webhooks may lead. */
+  webhookDestinations: DestinationRules
   logger: Logger
   /** Prefix of names in Redis. */
   namespace: string

@@ -14,6 +14,7 @@ import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
 import { serviceHandlers } from './service/handlers.ts'
 import { createStreamProxy } from './streams/proxy.ts'
+import { webhookHandlers } from './webhooks/handlers.ts'
 
 export interface Gateway {
   app: Express
@@ -32,6 +33,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...contentHandlers(dependencies),
     ...deploymentHandlers(dependencies),
     ...auditHandlers(dependencies),
+    ...webhookHandlers(dependencies),
     ...streams.handlers,
     ...serviceHandlers(dependencies),
   }

@@ -73,6 +73,7 @@ await runService({
         logger,
       }),
       trustedProxies: limitSettings.trustedProxies,
+      webhookDestinations: { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE },
       logger,
       namespace: config.SLIPWAY_NAMESPACE,
       logStreamUrl: config.SLIPWAY_LOG_STREAM_URL,

@@ -65,6 +65,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     cookieSecure: true,
     limits: NO_LIMITS,
     trustedProxies: [],
+    webhookDestinations: { allowPrivate: false },
     logger,
     namespace,
     logStreamUrl: 'http://127.0.0.1:1',

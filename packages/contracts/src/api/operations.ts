@@ -8,6 +8,7 @@ import type { Operation } from './operations/operation.ts'
 import { serviceOperations } from './operations/service.ts'
 import { sourceOperations } from './operations/sources.ts'
 import { targetOperations } from './operations/targets.ts'
+import { webhookOperations } from './operations/webhooks.ts'
 
 export type { Access, Operation } from './operations/operation.ts'
 
@@ -18,6 +19,7 @@ const operations = {
   ...contentOperations,
   ...targetOperations,
   ...freezeOperations,
+  ...webhookOperations,
   ...administrationOperations,
   ...serviceOperations,
 } as const satisfies Record<string, Operation>

@@ -96,6 +96,12 @@ export const COMMANDS = {
     body: Strict({ pending_request_id: Uuid, caller: Caller }),
     reply: Strict({ pending_request_id: Uuid }),
   }),
+  /** Delivers once more what was delivered or given up. */
+  'webhook.redeliver': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ webhook_id: Uuid, delivery_id: Uuid, caller: Caller }),
+    reply: Strict({ delivery_id: Uuid }),
+  }),
   /** The bridge hands the run to the instance that holds the lease of this epoch. */
   'run.start': command({
     queue: 'executor.commands',

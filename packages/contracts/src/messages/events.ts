@@ -27,6 +27,7 @@ export const EVENTS = {
   'pending.updated': event(pendingChange),
   'instance.created': event(Strict({ instance_id: Uuid })),
   'instance.updated': event(Strict({ instance_id: Uuid })),
+  'instance.deleted': event(Strict({ instance_id: Uuid })),
   'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
   'target.updated': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
   'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),

@@ -6,7 +6,12 @@ type Caller = CommandBody<'pending.cancel'>['caller']
 export interface CarriedOut {
   /** The record's id: the gateway uses the same when it refuses the command, so that only one of the two is written. */
   command_id: string
-  action: 'deployment.create' | 'deployment.redeploy' | 'deployment.cancel' | 'pending_request.cancel'
+  action:
+    | 'deployment.create'
+    | 'deployment.redeploy'
+    | 'deployment.cancel'
+    | 'pending_request.cancel'
+    | 'webhook.redeliver'
   caller: Caller
   request_id: string | null
   /** Where it is not what the action is named after: a create may leave a pending request. */

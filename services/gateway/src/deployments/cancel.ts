@@ -41,7 +41,7 @@ export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'
 }
 
 /** Whether this very command has cancelled: somebody else may have done so at the same time. */
-async function tookEffect(db: Queryable, commandId: string): Promise<boolean> {
+export async function tookEffect(db: Queryable, commandId: string): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM audit_records WHERE id = $1', [commandId])
   return rowCount === 1
 }

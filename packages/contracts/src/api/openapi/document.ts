@@ -33,6 +33,8 @@ const TAGS: Record<string, string> = {
   environments: 'Groups of targets with variables of their own',
   tenants: 'Whom records belong to',
   freezes: 'Times at which nothing is deployed',
+  webhooks:
+    'URLs that are called when something changes, signed as [Standard Webhooks](https://www.standardwebhooks.com) says',
   users: 'Who may log in',
   roles: 'What those who log in may do',
   audit: 'What was changed and refused, by whom',

@@ -1,0 +1,65 @@
+import type { Database } from '@slipway/database'
+import { createTicker, type DestinationRules, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
+import { attempt } from './attempt.ts'
+import { type Claimed, claimDue } from './claim.ts'
+import { finish } from './finish.ts'
+
+/** Attempts at a time. They wait for others most of their time. */
+const MAX_IN_FLIGHT = 128
+/** A retry may be due this much later than it could be. */
+const TICK_MS = 1_000
+/** At a stop, attempts in hand are waited for; what takes longer is made again elsewhere. */
+const STOP_MS = 8_000
+
+export interface DeliveryOptions {
+  database: Database
+  keys: KeyRing
+  destinations: DestinationRules
+  logger: Logger
+}
+
+/** Delivers what is due, as long as it runs. Any number of dispatchers may. */
+export function startDeliveries(options: DeliveryOptions): Ticker {
+  const { database, logger } = options
+  const inFlight = new Set<Promise<void>>()
+
+  async function deliver(claimed: Claimed): Promise<void> {
+    const outcome = await attempt(claimed, options)
+    const finished = await finish(database, claimed, outcome)
+    const { id, webhook_id, event, attempts } = claimed
+    const facts = { delivery_id: id, webhook_id, event, attempts, status: outcome.response_status }
+    if (finished === 'gone') logger.warn('a receiver is gone: its webhook is switched off', facts)
+    else if (finished === 'given up') logger.warn('a delivery is given up', facts)
+    else logger.debug(`an attempt to deliver: ${finished}`, facts)
+  }
+
+  const ticker = createTicker({
+    name: 'webhooks',
+    intervalMs: TICK_MS,
+    logger,
+    async run() {
+      const free = MAX_IN_FLIGHT - inFlight.size
+      for (const claimed of free > 0 ? await claimDue(database, free) : []) {
+        // Nothing is lost when the outcome cannot be written: the claim runs out and the attempt is made again.
+        const delivery = deliver(claimed)
+          .catch((error) =>
+            logger.error('an attempt to deliver was not written down', { delivery_id: claimed.id, error }),
+          )
+          .finally(() => {
+            inFlight.delete(delivery)
+            ticker.kick()
+          })
+        inFlight.add(delivery)
+      }
+    },
+  })
+  return {
+    kick: () => ticker.kick(),
+    async stop() {
+      await ticker.stop()
+      const over = new AbortController()
+      await Promise.race([Promise.all(inFlight), sleep(STOP_MS, over.signal)])
+      over.abort()
+    },
+  }
+}

@@ -1,0 +1,459 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Broker, connectBroker } from '@slipway/broker'
+import type { EventBody, EventType } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { type DestinationRules, uuidv7 } from '@slipway/runtime'
+import {
+  type OpenTestDatabase,
+  openTestDatabase,
+  removeNamespace,
+  serverUrl,
+  testLogger,
+  testNamespace,
+  waitFor,
+} from '@slipway/testing'
+import { type Running, startDispatcher } from '../src/dispatcher.ts'
+import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
+import { happeningOf } from '../src/webhooks/happening.ts'
+import { sweepDeliveries } from '../src/webhooks/sweep.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
+import { expectedSignature, type Receiver, startReceiver } from './receiver.ts'
+
+/** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
+let server: OpenTestDatabase
+let database: Database
+let catalog: Catalog
+let other: string
+const namespace = testNamespace()
+const brokers: Broker[] = []
+let running: Running[][] = []
+let gateway: Broker
+const receivers: Receiver[] = []
+const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
+let destinations: DestinationRules
+
+async function open(name: string): Promise<Broker> {
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger: testLogger, onFatal })
+  brokers.push(broker)
+  return broker
+}
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+  other = uuidv7()
+  await database.query(`INSERT INTO tenants (id, name, slug) VALUES ($1, 'other', 'other')`, [other])
+  gateway = await open('gateway')
+}, 60_000)
+
+beforeEach(async () => {
+  await clear(database)
+  await database.query('TRUNCATE webhooks CASCADE')
+  destinations = { allowPrivate: true }
+})
+
+async function startDispatchers(): Promise<void> {
+  for (const name of ['dispatcher-1', 'dispatcher-2']) {
+    const broker = await open(name)
+    running.push(await startDispatcher({ database, broker, keys, destinations, logger: testLogger }))
+  }
+}
+
+async function stopDispatchers(): Promise<void> {
+  for (const parts of running) for (const part of parts.reverse()) await part.stop()
+  running = []
+}
+
+afterEach(async () => {
+  for (const receiver of receivers.splice(0)) await receiver.close()
+  await stopDispatchers()
+})
+
+afterAll(async () => {
+  await Promise.all(brokers.map((broker) => broker.close()))
+  await removeNamespace(namespace)
+  await server.drop()
+})
+
+async function receiver(): Promise<Receiver> {
+  const made = await startReceiver()
+  receivers.push(made)
+  return made
+}
+
+async function addWebhook(url: string, options: { events?: string[]; tenant_id?: string | null } = {}) {
+  const id = uuidv7()
+  const { events = ['freeze.created'], tenant_id = null } = options
+  await database.query(`INSERT INTO webhooks (id, tenant_id, url, events, secret_sealed) VALUES ($1, $2, $3, $4, $5)`, [
+    id,
+    tenant_id,
+    url,
+    events,
+    keys.seal(SECRET, `webhook:${id}:secret`),
+  ])
+  return id
+}
+
+const tell = <T extends EventType>(type: T, body: EventBody<T>, message_id = uuidv7()) =>
+  gateway.publish([{ exchange: 'events', type, body, message_id, request_id: null }])
+
+async function addFreeze(tenant_id: string | null = null): Promise<string> {
+  const id = uuidv7()
+  await database.query(
+    `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, 'f', now(), now() + interval '1 h')`,
+    [id, tenant_id],
+  )
+  return id
+}
+
+/** Something that webhooks are told of. */
+async function freeze(tenant_id: string | null = null): Promise<string> {
+  const freeze_id = await addFreeze(tenant_id)
+  await tell('freeze.created', { freeze_id, tenant_id })
+  return freeze_id
+}
+
+interface DeliveryRow {
+  id: string
+  webhook_id: string
+  status: string
+  attempts: number
+  next_attempt_at: Date
+  last_attempt_at: Date
+  expires_at: Date
+  response_status: number | null
+  response_body: string | null
+  error: string | null
+  claim: string | null
+}
+
+async function deliveries(webhookId: string): Promise<DeliveryRow[]> {
+  const { rows } = await database.query<DeliveryRow>(
+    'SELECT * FROM webhook_deliveries WHERE webhook_id = $1 ORDER BY created_at, id',
+    [webhookId],
+  )
+  return rows
+}
+
+/** Waits until the webhook's first delivery has been tried so often and nobody has it in hand. */
+const tried = (webhookId: string, attempts: number) =>
+  waitFor(
+    async () => {
+      const [delivery] = await deliveries(webhookId)
+      return delivery && delivery.attempts === attempts && delivery.claim === null ? delivery : null
+    },
+    { what: `attempt ${attempts}` },
+  )
+
+/** The time of the next attempt has come. */
+const due = () => database.query(`UPDATE webhook_deliveries SET next_attempt_at = now() WHERE claim IS NULL`)
+
+const counts = async (...hooks: string[]) => (await Promise.all(hooks.map(deliveries))).map((rows) => rows.length)
+
+test('an event is delivered once, signed as the standard says, with the item of the list', async () => {
+  await startDispatchers()
+  const to = await receiver()
+  const webhook = await addWebhook(to.url)
+  const freeze_id = await addFreeze()
+  const message = uuidv7()
+  // The message comes twice, as messages may.
+  await tell('freeze.created', { freeze_id, tenant_id: null }, message)
+  await tell('freeze.created', { freeze_id, tenant_id: null }, message)
+  const delivery = await tried(webhook, 1)
+  expect(delivery).toMatchObject({ status: 'delivered', response_status: 204, error: null })
+  // What comes after has passed all that came before.
+  await freeze()
+  await waitFor(() => to.received.length >= 2)
+  expect(to.received.filter(({ event }) => event.data['id'] === freeze_id)).toHaveLength(1)
+  const [call] = to.received
+  if (call === undefined) throw new Error('nothing was received')
+  expect(call).toMatchObject({ path: '/hook', id: delivery.id, contentType: 'application/json' })
+  expect(call.signature).toBe(expectedSignature(SECRET, call))
+  expect(Math.abs(call.timestamp - Date.now() / 1_000)).toBeLessThan(60)
+  expect(call.event).toEqual({
+    type: 'freeze.created',
+    timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
+    data: expect.objectContaining({ id: freeze_id, name: 'f', active: true, tenant_id: null }),
+  })
+})
+
+describe('a delivery that fails', () => {
+  test('is tried again, later and later, under its id and with the same body, until it is delivered', async () => {
+    await startDispatchers()
+    const to = await receiver()
+    to.answer = () => ({ status: 500, body: 'no\0t now'.repeat(500) })
+    const webhook = await addWebhook(to.url)
+    await freeze()
+    const waits: number[] = []
+    for (let attempts = 1; attempts <= 6; attempts += 1) {
+      const row = await tried(webhook, attempts)
+      expect(row).toMatchObject({ status: 'pending', response_status: 500, error: 'The receiver answered 500' })
+      expect(row.response_body).toHaveLength(1_024)
+      const { rows } = await database.query<{ wait: number }>(
+        'SELECT extract(epoch FROM next_attempt_at - last_attempt_at)::float8 AS wait FROM webhook_deliveries',
+      )
+      waits.push(rows[0]?.wait ?? 0)
+      await due()
+    }
+    // 5 s, doubled each time, of which half is left to chance. The attempt itself takes a moment.
+    for (const [index, wait] of waits.entries()) {
+      expect(wait).toBeGreaterThanOrEqual(2.5 * 2 ** index)
+      expect(wait).toBeLessThan(5 * 2 ** index + 20)
+    }
+    to.answer = () => ({ status: 200 })
+    await waitFor(async () => (await deliveries(webhook))[0]?.status === 'delivered')
+    expect(new Set(to.received.map(({ id }) => id)).size).toBe(1)
+    expect(new Set(to.received.map(({ body }) => body)).size).toBe(1)
+    expect(to.received.every((call) => call.signature === expectedSignature(SECRET, call))).toBe(true)
+  }, 60_000)
+
+  test('is given up after 24 hours', async () => {
+    await startDispatchers()
+    const to = await receiver()
+    to.answer = () => ({ status: 503 })
+    const webhook = await addWebhook(to.url)
+    await freeze()
+    const first = await tried(webhook, 1)
+    expect(first.expires_at.getTime() - Date.now()).toBeGreaterThan(23 * 3_600_000)
+    await database.query(`UPDATE webhook_deliveries SET expires_at = now() + interval '2 s', next_attempt_at = now()`)
+    await waitFor(async () => (await deliveries(webhook))[0]?.status === 'failed')
+    expect(to.received).toHaveLength(2)
+  })
+
+  test('follows no redirect', async () => {
+    await startDispatchers()
+    const [to, elsewhere] = [await receiver(), await receiver()]
+    to.answer = () => ({ status: 307, headers: { location: elsewhere.url } })
+    const webhook = await addWebhook(to.url)
+    await freeze()
+    const error = 'The receiver answered 307: redirects are not followed'
+    expect(await tried(webhook, 1)).toMatchObject({ status: 'pending', response_status: 307, error })
+    expect(elsewhere.received).toEqual([])
+  })
+
+  test('waits as long as the receiver asks for', async () => {
+    await startDispatchers()
+    const to = await receiver()
+    to.answer = () => ({ status: 429, headers: { 'retry-after': '3600' } })
+    const webhook = await addWebhook(to.url)
+    await freeze()
+    const { next_attempt_at } = await tried(webhook, 1)
+    expect(next_attempt_at.getTime() - Date.now()).toBeGreaterThan(50 * 60_000)
+  })
+
+  test('for 410 switches the webhook off, with the reason', async () => {
+    await startDispatchers()
+    const to = await receiver()
+    to.answer = () => ({ status: 410 })
+    const webhook = await addWebhook(to.url)
+    await freeze()
+    expect(await tried(webhook, 1)).toMatchObject({ status: 'failed', response_status: 410 })
+    const { rows } = await database.query('SELECT enabled, disabled_reason FROM webhooks')
+    expect(rows).toEqual([{ enabled: false, disabled_reason: expect.stringContaining('410') }])
+    const seeing = await receiver()
+    const next = await addWebhook(seeing.url)
+    await freeze()
+    await tried(next, 1)
+    expect(await counts(webhook, next)).toEqual([1, 1])
+  })
+
+  test('goes to no address that is not public: neither one that is written so nor one that a name leads to by now', async () => {
+    const to = await receiver()
+    const named = new URL(to.url)
+    named.hostname = 'rebinding.test'
+    // What was public when the webhook was made leads here by now.
+    destinations = { allowPrivate: false, resolve: async () => [{ address: '127.0.0.1', family: 4 }] }
+    await startDispatchers()
+    const hooks = [await addWebhook(to.url), await addWebhook(named.href)]
+    await freeze()
+    for (const hook of hooks) {
+      const error = 'The URL leads to an address that is not public'
+      expect(await tried(hook, 1)).toMatchObject({ status: 'pending', response_status: null, error })
+    }
+    expect(to.received).toEqual([])
+  })
+})
+
+test('a receiver that hangs delays nobody else, and has a bounded number of calls', async () => {
+  await startDispatchers()
+  const [stuck, fine] = [await receiver(), await receiver()]
+  stuck.answer = null
+  await addWebhook(stuck.url)
+  const good = await addWebhook(fine.url)
+  for (let i = 0; i < 20; i += 1) await freeze()
+  await waitFor(async () => {
+    const rows = await deliveries(good)
+    return rows.length === 20 && rows.every(({ status }) => status === 'delivered')
+  })
+  expect(fine.received).toHaveLength(20)
+  expect(stuck.received).toHaveLength(MAX_PER_WEBHOOK)
+})
+
+describe('what a dispatcher that died had in hand', () => {
+  test('is left to it while its claim lasts, and then delivered by another, under the same id', async () => {
+    const to = await receiver()
+    const webhook = await addWebhook(to.url)
+    await startDispatchers()
+    to.answer = () => ({ status: 500 })
+    await freeze()
+    const { id } = await tried(webhook, 1)
+    await stopDispatchers()
+    await due()
+    const [claimed] = await claimDue(database, 10)
+    expect(claimed).toMatchObject({ id, attempts: 2 })
+    expect(await claimDue(database, 10)).toEqual([])
+    to.answer = () => ({ status: 200 })
+    await startDispatchers()
+    // Another delivery goes out meanwhile, and so the dispatchers looked.
+    await freeze()
+    await waitFor(() => to.received.length === 2)
+    expect((await deliveries(webhook)).map(({ status }) => status)).toEqual(['pending', 'delivered'])
+    await database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL')
+    expect(await tried(webhook, 3)).toMatchObject({ id, status: 'delivered' })
+    expect(to.received.map((call) => call.id === id)).toEqual([true, false, true])
+  }, 30_000)
+})
+
+describe('tenants', () => {
+  test('are told of what they see alone; a webhook of none is told of everything', async () => {
+    await startDispatchers()
+    const [a, b, everybody] = [await receiver(), await receiver(), await receiver()]
+    const events = ['freeze.created', 'deployment.queued', 'instance.updated']
+    const hooks = [
+      await addWebhook(a.url, { events, tenant_id: catalog.tenant_id }),
+      await addWebhook(b.url, { events, tenant_id: other }),
+      await addWebhook(everybody.url, { events }),
+    ]
+    const start = async (tenant: boolean) => {
+      const reply = await gateway.request('deployment.start', startCommand(catalog, { tenant }), {
+        timeoutMs: 10_000,
+        request_id: 'r',
+      })
+      return reply.ok && reply.result.outcome === 'queued' ? reply.result.pending_request_id : JSON.stringify(reply)
+    }
+    const waitsForA = await start(true)
+    const waits = await start(false)
+    const ofA = await freeze(catalog.tenant_id)
+    const shared = await freeze(null)
+    const instance_id = await addInstance(database, 1)
+    await tell('instance.updated', { instance_id })
+    const expected = [
+      [ofA, shared, waitsForA, instance_id],
+      [shared, instance_id],
+      [ofA, shared, waitsForA, waits, instance_id],
+    ]
+    await waitFor(
+      async () => {
+        const sent = await counts(...hooks)
+        return sent.every((count, index) => count >= (expected[index]?.length ?? 0))
+      },
+      { what: 'all deliveries' },
+    )
+    await waitFor(() => a.received.length + b.received.length + everybody.received.length >= 11)
+    const told = [a, b, everybody].map(({ received }) => received.map(({ event }) => event.data['id']).sort())
+    expect(told).toEqual(expected.map((ids) => ids.sort()))
+  }, 30_000)
+
+  test('see the values of variables as their lists show them: masked where a source that they see calls them secret', async () => {
+    await startDispatchers()
+    const [a, b] = [await receiver(), await receiver()]
+    const events = ['target.updated']
+    await addWebhook(a.url, { events, tenant_id: catalog.tenant_id })
+    await addWebhook(b.url, { events, tenant_id: other })
+    const source = uuidv7()
+    await database.query(`INSERT INTO sources (id, kind, tenant_id, name) VALUES ($1, 'action', $2, $3)`, [
+      source,
+      catalog.tenant_id,
+      source,
+    ])
+    await database.query(`INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', $2)`, [
+      source,
+      { variables: [{ name: 'token', sensitive: true }] },
+    ])
+    const target_id = uuidv7()
+    const sealed = keys.seal('{"token":"planted-value","colour":"blue"}', `target:${target_id}:variables`)
+    await database.query(
+      `INSERT INTO targets (id, name, connection, variables_sealed) VALUES ($1, $2, '{"type":"local"}', $3)`,
+      [target_id, target_id, sealed],
+    )
+    await tell('target.updated', { target_id, tenant_id: null })
+    await waitFor(() => a.received.length + b.received.length === 2)
+    expect(a.received[0]?.event.data['variables']).toEqual({ token: '***', colour: 'blue' })
+    expect(b.received[0]?.event.data['variables']).toEqual({ token: 'planted-value', colour: 'blue' })
+  })
+})
+
+describe('redelivery', () => {
+  const redeliver = (webhook_id: string, delivery_id: string, caller = ADMIN) =>
+    gateway.request('webhook.redeliver', { webhook_id, delivery_id, caller }, { timeoutMs: 10_000, request_id: 'r' })
+
+  test('sends a delivery again under its id; a webhook that is switched off, and another tenant, are refused', async () => {
+    await startDispatchers()
+    const to = await receiver()
+    const webhook = await addWebhook(to.url, { tenant_id: catalog.tenant_id })
+    await freeze()
+    const { id } = await tried(webhook, 1)
+    expect(await redeliver(webhook, id)).toEqual({ ok: true, result: { delivery_id: id } })
+    await waitFor(() => to.received.length === 2)
+    expect(to.received.map((call) => call.id)).toEqual([id, id])
+    expect(to.received.every((call) => call.signature === expectedSignature(SECRET, call))).toBe(true)
+    const { rows } = await database.query(
+      `SELECT action, resource_type, resource_id, tenant_id, details FROM audit_records WHERE action = 'webhook.redeliver'`,
+    )
+    expect(rows).toMatchObject([
+      { resource_type: 'webhook', resource_id: webhook, tenant_id: catalog.tenant_id, details: { delivery_id: id } },
+    ])
+    const stranger = { ...ADMIN, tenant_id: other }
+    expect(await redeliver(webhook, id, stranger)).toMatchObject({ ok: false, problem: { code: 'NOT_FOUND' } })
+    await database.query('UPDATE webhooks SET enabled = false')
+    expect(await redeliver(webhook, id)).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } })
+    expect(to.received).toHaveLength(2)
+  })
+})
+
+test('what is old is forgotten, and what waited for too long is given up', async () => {
+  const webhook = await addWebhook('http://127.0.0.1:1/')
+  const add = (status: string, age: string, expires: string) =>
+    database.query(
+      `INSERT INTO webhook_deliveries (id, webhook_id, message_id, event, payload, status, created_at, expires_at)
+       VALUES ($1, $2, $1, 'freeze.created', '{}', $3::webhook_delivery_status, now() - $4::interval, now() + $5::interval)`,
+      [uuidv7(), webhook, status, age, expires],
+    )
+  await add('delivered', '8 days', '-7 days')
+  await add('failed', '8 days', '-7 days')
+  await add('delivered', '6 days', '-5 days')
+  await add('pending', '25 hours', '-1 hour')
+  await add('pending', '1 hour', '23 hours')
+  await sweepDeliveries(database)
+  expect((await deliveries(webhook)).map(({ status, error }) => [status, error])).toEqual([
+    ['delivered', null],
+    ['failed', 'There was no attempt in time'],
+    ['pending', null],
+  ])
+})
+
+test('every message about a record that lists show has its event, and what only services need has none', () => {
+  const ids = { deployment_id: 'd', pending_request_id: 'p', target_id: 't', freeze_id: 'f', instance_id: 'i' }
+  const event = (type: string, more: object = {}) =>
+    happeningOf({ type, body: { ...ids, tenant_id: null, ...more } })?.event
+  expect(event('deployment.created', { state: 'running' })).toBe('deployment.started')
+  expect(event('deployment.updated', { state: 'rolling_back' })).toBe('deployment.updated')
+  for (const state of ['success', 'failed', 'cancelled', 'rolled_back']) {
+    expect(event('deployment.updated', { state })).toBe('deployment.finished')
+  }
+  expect(event('pending.created', { status: 'pending' })).toBe('deployment.queued')
+  expect(event('pending.updated', { status: 'pending' })).toBe('pending.updated')
+  for (const status of ['dispatched', 'cancelled', 'failed']) {
+    expect(event('pending.updated', { status })).toBe(`pending.${status}`)
+  }
+  for (const kind of ['target', 'freeze', 'instance']) {
+    for (const change of ['created', 'updated', 'deleted']) {
+      expect(event(`${kind}.${change}`)).toBe(`${kind}.${change}`)
+    }
+  }
+  for (const type of ['run.finished', 'slot.freed', 'user.revoked']) expect(event(type)).toBeUndefined()
+})
