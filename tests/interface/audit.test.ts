@@ -226,6 +226,19 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   createRole: () => ({ body: { name: name(), permissions: ['targets:read'] } }),
   updateRole: async () => ({ path: await role(), body: { permissions: ['tags:read'] } }),
   deleteRole: async () => ({ path: await role() }),
+  updateInstance: async () => {
+    const { body } = await admin.get('/admin/instances')
+    return { path: `/admin/instances/${body.data[0].id}`, body: { draining: false } }
+  },
+  deleteInstance: async () => {
+    const id = randomUUID()
+    await database.query(
+      `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, enrolled_at)
+       VALUES ($1, $2, '0.1.0', 'http://127.0.0.1:1', 1, '', '', now() - interval '1 hour')`,
+      [id, name()],
+    )
+    return { path: `/admin/instances/${id}` }
+  },
   createDeployment: async () => ({ body: await deploymentBody() }),
   redeployDeployment: async () => ({ path: `${await deployed()}/redeploy`, body: { variables } }),
   cancelDeployment: async () => {

@@ -6,6 +6,7 @@ import { bridgeConfig } from './config.ts'
 import { createLiveStreams } from './events/live-streams.ts'
 import { keepLogPartitions } from './events/partitions.ts'
 import { createApp } from './http/app.ts'
+import { createInstanceHandler } from './instances/handler.ts'
 import { connectRedis } from './redis.ts'
 import { createHandover } from './runs/handover.ts'
 
@@ -54,7 +55,8 @@ await runService({
       variable: 'SLIPWAY_BRIDGE_PORT',
     })
     onStop('http server', () => server.close())
-    await broker.consume('executor.commands', { prefetch: PREFETCH, handle: handover.handle })
+    const handle = createInstanceHandler({ bridge, broker, otherwise: handover.handle })
+    await broker.consume('executor.commands', { prefetch: PREFETCH, handle })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('instances are served', { port: server.port, host: config.SLIPWAY_BRIDGE_HOST })
   },

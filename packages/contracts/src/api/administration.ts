@@ -30,6 +30,38 @@ export const ChangeUser = Type.Partial(CreateUser, {
     'password and e-mail of a user who may do more than the caller cannot be changed (403).',
 })
 
+const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({ maxLength: 255 }), {
+  additionalProperties: false,
+  maxProperties: 100,
+})
+
+/** An orchestration instance, which enrols itself. */
+export const Instance = Strict({
+  id: Uuid,
+  name: Type.String(),
+  version: Type.String(),
+  status: literals(['online', 'draining', 'offline'], {
+    description:
+      'Offline after 30 seconds without a heartbeat; draining: what it runs goes on, it is given nothing new',
+  }),
+  capacity: Type.Integer({ description: 'Deployments that it runs at once' }),
+  active: Type.Integer({ description: 'Deployments that it runs now' }),
+  draining: Type.Boolean(),
+  last_heartbeat_at: Nullable(Timestamp),
+  labels: Type.Record(Type.String(), Type.String()),
+  created_at: Timestamp,
+})
+
+export const ChangeInstance = Strict(
+  {
+    draining: Type.Optional(Type.Boolean()),
+    labels: Type.Optional(
+      withOptions(Labels, { description: 'As a whole, until the instance enrols with other ones' }),
+    ),
+  },
+  { description: 'Only users who are bound to no tenant change instances (403).' },
+)
+
 export const Role = Strict({
   id: Uuid,
   name: Type.String(),

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { ChangeInstance } from '../api/administration.ts'
 import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment } from '../api/deployments.ts'
 import { Nullable, Strict, Uuid } from '../schema.ts'
 import { Caller, NamedRecord, Plan, Selection } from './plan.ts'
@@ -110,6 +111,16 @@ export const COMMANDS = {
   'run.stop': command({
     queue: 'executor.commands',
     body: Strict({ deployment_id: Uuid, epoch: Type.Integer(), instance_id: Uuid, reason: Type.String() }),
+  }),
+  'instance.update': command({
+    queue: 'executor.commands',
+    body: Strict({ instance_id: Uuid, caller: Caller, ...ChangeInstance.properties }),
+    reply: Strict({ instance_id: Uuid }),
+  }),
+  'instance.delete': command({
+    queue: 'executor.commands',
+    body: Strict({ instance_id: Uuid, caller: Caller }),
+    reply: Strict({ instance_id: Uuid }),
   }),
 } as const satisfies Record<string, Command>
 

@@ -9,6 +9,8 @@ export const INSTANCE = jsonObject({
     WHEN i.draining THEN 'draining' ELSE 'online' END`,
   capacity: 'i.capacity',
   active: '(SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL)',
+  draining: 'i.draining',
   last_heartbeat_at: isoTime('i.last_heartbeat_at'),
   labels: 'i.labels',
+  created_at: isoTime('i.created_at'),
 })

@@ -12,7 +12,7 @@ export type ItemKind = 'deployment' | 'pending' | 'target' | 'freeze' | 'instanc
 
 const SQL: Partial<Record<ItemKind, string>> = {
   deployment: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = $1`,
-  instance: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1`,
+  instance: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL`,
 }
 
 const ONE_PENDING = `FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id

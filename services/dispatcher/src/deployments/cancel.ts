@@ -1,9 +1,16 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import { commandMessage, type Database, enqueue, eventMessage } from '@slipway/database'
+import {
+  commandMessage,
+  type Database,
+  enqueue,
+  eventMessage,
+  isPast,
+  type ReceivedCommand,
+  recordCall,
+  unlessRefused,
+  wasCarriedOut,
+} from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
-import { recordCall, unlessRefused, wasCarriedOut } from '../audit/record-call.ts'
-import { isPast } from '../clock.ts'
-import type { ReceivedCommand } from '../commands/received.ts'
 import { checkMayChange } from '../commands/visibility.ts'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'

@@ -27,7 +27,7 @@ export async function lockFreeSlots(tx: Queryable, count: number): Promise<Slot[
   for (let round = 1; ; round += 1) {
     const locked = await lockSlots(tx, count)
     if (locked.length === 0) return []
-    // Between the look at a slot and its lock a lease may have come and been committed: look again, now that it holds.
+    // Between the look at a slot and its lock a lease may have come, or an order to drain: look again, now that it holds.
     const free = await stillFree(tx, locked)
     if (free.length > 0 || round === MAX_ROUNDS) return free
   }
@@ -71,7 +71,8 @@ async function stillFree(tx: Queryable, slots: Slot[]): Promise<Slot[]> {
   const { rows } = await tx.query<{ place: number }>(
     `SELECT place::int FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS s (instance_id, slot, place)
       WHERE EXISTS (SELECT FROM leases l
-                     WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)`,
+                     WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
+         OR EXISTS (SELECT FROM instances i WHERE i.id = s.instance_id AND i.draining)`,
     [slots.map((slot) => slot.instance_id), slots.map((slot) => slot.slot)],
   )
   const taken = new Set(rows.map(({ place }) => place - 1))

@@ -1,9 +1,15 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage } from '@slipway/database'
+import {
+  type Database,
+  enqueue,
+  eventMessage,
+  isPast,
+  type ReceivedCommand,
+  recordCall,
+  unlessRefused,
+  wasCarriedOut,
+} from '@slipway/database'
 import { conflict, notFound, type PendingState, pendingSourcesOf } from '@slipway/domain'
-import { recordCall, unlessRefused, wasCarriedOut } from '../audit/record-call.ts'
-import { isPast } from '../clock.ts'
-import type { ReceivedCommand } from '../commands/received.ts'
 import { checkMayChange } from '../commands/visibility.ts'
 
 /**

@@ -1,9 +1,13 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import {
+  type Database,
+  isPast,
+  type ReceivedCommand,
+  recordCall,
+  unlessRefused,
+  wasCarriedOut,
+} from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
-import { recordCall, unlessRefused, wasCarriedOut } from '../audit/record-call.ts'
-import { isPast } from '../clock.ts'
-import type { ReceivedCommand } from '../commands/received.ts'
 import { TRIED_FOR } from './record.ts'
 
 interface Found {

@@ -14,6 +14,7 @@ export const callbackIdentity = (instanceId: string) => `instance:${instanceId}:
 
 interface Known {
   id: string
+  removed: boolean
   callback_token_sealed: string
 }
 
@@ -29,7 +30,7 @@ export async function enrol(bridge: Bridge, request: EnrolRequest): Promise<Enro
     // Two first enrolments of one name: the second must see the first.
     await tx.query(`SELECT pg_advisory_xact_lock(hashtext('slipway.enrol/' || $1))`, [request.name])
     const { rows } = await tx.query<Known>(
-      'SELECT id, callback_token_sealed FROM instances WHERE name = $1 FOR UPDATE',
+      'SELECT id, callback_token_sealed, removed_at IS NOT NULL AS removed FROM instances WHERE name = $1 FOR UPDATE',
       [request.name],
     )
     const known = rows[0]
@@ -39,7 +40,9 @@ export async function enrol(bridge: Bridge, request: EnrolRequest): Promise<Enro
     const startsAnew = known === undefined || !keepsToken(bridge, known, request.callback_token)
     await save(tx, id, request, { credentialHash: hashToken(fresh), sealed, startsAnew })
     await setSlots(tx, id, request.capacity)
-    await enqueue(tx, [eventMessage(known ? 'instance.updated' : 'instance.created', { instance_id: id })])
+    await enqueue(tx, [
+      eventMessage(known?.removed === false ? 'instance.updated' : 'instance.created', { instance_id: id }),
+    ])
     return { instanceId: id, credential: fresh, anew: startsAnew }
   })
   bridge.wakeRelay()
@@ -87,10 +90,16 @@ async function save(
   // An instance without leases is at work at once. One that has some says first, by a heartbeat, what became of them.
   await tx.query(
     `INSERT INTO instances AS i
-       (id, name, version, base_url, capacity, labels, credential_hash, callback_token_sealed, enrolled_at, last_heartbeat_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now(), now())
+       (id, name, version, base_url, capacity, labels, enrolled_labels, credential_hash, callback_token_sealed,
+        enrolled_at, last_heartbeat_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $6, $7, $8, now(), now())
      ON CONFLICT (id) DO UPDATE SET
-       version = EXCLUDED.version, base_url = EXCLUDED.base_url, capacity = EXCLUDED.capacity, labels = EXCLUDED.labels,
+       version = EXCLUDED.version, base_url = EXCLUDED.base_url, capacity = EXCLUDED.capacity,
+       labels = CASE WHEN i.removed_at IS NULL AND i.enrolled_labels = EXCLUDED.enrolled_labels
+                     THEN i.labels ELSE EXCLUDED.labels END,
+       enrolled_labels = EXCLUDED.enrolled_labels,
+       draining = i.draining AND i.removed_at IS NULL,
+       created_at = CASE WHEN i.removed_at IS NULL THEN i.created_at ELSE now() END, removed_at = NULL,
        credential_hash = EXCLUDED.credential_hash, callback_token_sealed = EXCLUDED.callback_token_sealed,
        enrolled_at = CASE WHEN $9 THEN now() ELSE i.enrolled_at END,
        last_heartbeat_at = CASE

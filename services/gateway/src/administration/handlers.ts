@@ -1,8 +1,10 @@
 import type { Dependencies } from '../dependencies.ts'
+import { instanceHandlers } from './instances.ts'
 import { roleHandlers } from './roles.ts'
 import { userHandlers } from './users.ts'
 
 export const administrationHandlers = (dependencies: Dependencies) => ({
   ...userHandlers(dependencies),
   ...roleHandlers(dependencies),
+  ...instanceHandlers(dependencies),
 })

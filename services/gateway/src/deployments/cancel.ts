@@ -40,7 +40,7 @@ export function cancelHandlers({ database, broker }: Dependencies): HandlersOf<'
   }
 }
 
-/** Whether this very command has cancelled: somebody else may have done so at the same time. */
+/** Whether this very command was carried out: somebody else may have done the same at the same time. */
 export async function tookEffect(db: Queryable, commandId: string): Promise<boolean> {
   const { rowCount } = await db.query('SELECT FROM audit_records WHERE id = $1', [commandId])
   return rowCount === 1

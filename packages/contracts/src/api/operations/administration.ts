@@ -62,6 +62,42 @@ const roles = records('role', {
   change: administration.ChangeRole,
 })
 
+const instances = {
+  list: list(
+    { path: '/admin/instances', summary: 'List instances', tag: 'instances', access: 'instances:read' },
+    administration.Instance,
+  ),
+  get: op({
+    method: 'GET',
+    path: '/admin/instances/{id}',
+    summary: 'Read an instance',
+    tag: 'instances',
+    access: 'instances:read',
+    responses: { 200: administration.Instance },
+  }),
+  update: op({
+    method: 'PATCH',
+    path: '/admin/instances/{id}',
+    audit: 'instance.update',
+    refusals: ['SERVICE_UNAVAILABLE'],
+    summary: 'Drain an instance or let it work again; change its labels',
+    tag: 'instances',
+    access: 'instances:update',
+    body: administration.ChangeInstance,
+    responses: { 200: administration.Instance },
+  }),
+  delete: op({
+    method: 'DELETE',
+    path: '/admin/instances/{id}',
+    audit: 'instance.delete',
+    refusals: ['SERVICE_UNAVAILABLE'],
+    summary: 'Remove an instance that is offline and runs nothing (else 409); an enrolment brings it back',
+    tag: 'instances',
+    access: 'instances:delete',
+    responses: { 204: null },
+  }),
+}
+
 export const administrationOperations = {
   listUsers: users.list,
   createUser: users.create,
@@ -73,4 +109,8 @@ export const administrationOperations = {
   getRole: roles.get,
   updateRole: roles.update,
   deleteRole: roles.delete,
+  listInstances: instances.list,
+  getInstance: instances.get,
+  updateInstance: instances.update,
+  deleteInstance: instances.delete,
 } as const

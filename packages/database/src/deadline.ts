@@ -1,8 +1,17 @@
-import type { Queryable } from '@slipway/database'
+import type { Queryable } from './database.ts'
 
 /** Whether a command's deadline is over, by the database's clock. A command without one never is. */
 export async function isPast(tx: Queryable, deadline: string | undefined): Promise<boolean> {
   if (deadline === undefined) return false
   const { rows } = await tx.query<{ past: boolean }>('SELECT clock_timestamp() > $1::timestamptz AS past', [deadline])
   return rows[0]?.past ?? false
+}
+
+/** What a command carries beside its body. */
+export interface ReceivedCommand {
+  /** The same in every copy of the command. */
+  command_id: string
+  /** Past it the command has no effect. */
+  deadline?: string | undefined
+  request_id: string | null
 }

@@ -1,5 +1,6 @@
 import { auditResourceType, type CommandBody } from '@slipway/contracts'
-import { type Queryable, recordAudit } from '@slipway/database'
+import type { Queryable } from '../database.ts'
+import { recordAudit } from './record.ts'
 
 type Caller = CommandBody<'pending.cancel'>['caller']
 
@@ -12,6 +13,8 @@ export interface CarriedOut {
     | 'deployment.cancel'
     | 'pending_request.cancel'
     | 'webhook.redeliver'
+    | 'instance.update'
+    | 'instance.delete'
   caller: Caller
   request_id: string | null
   /** Where it is not what the action is named after: a create may leave a pending request. */

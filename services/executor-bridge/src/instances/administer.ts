@@ -1,0 +1,109 @@
+import type { CommandBody, CommandReply } from '@slipway/contracts'
+import {
+  type Database,
+  enqueue,
+  eventMessage,
+  isPast,
+  type Queryable,
+  type ReceivedCommand,
+  recordCall,
+  unlessRefused,
+  wasCarriedOut,
+} from '@slipway/database'
+import { conflict, insufficientPermissions, notFound } from '@slipway/domain'
+import { LOST_AFTER_SECONDS } from './enrol.ts'
+
+type Caller = CommandBody<'instance.delete'>['caller']
+type Administered = CommandReply<'instance.update'>
+
+/**
+ * Drains an instance or ends that, and sets its labels. Once this is answered, a draining instance is given nothing any
+ * more. Null past the deadline or once the command was refused, when it has no effect.
+ * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS
+ */
+export function changeInstance(
+  database: Database,
+  { instance_id, caller, draining, labels }: CommandBody<'instance.update'>,
+  received: ReceivedCommand,
+): Promise<Administered | null> {
+  return administer(database, { instance_id, caller, action: 'instance.update', ...received }, async (tx, before) => {
+    const after = { draining: draining ?? before.draining, labels: labels ?? before.labels }
+    await tx.query('UPDATE instances SET draining = $2, labels = $3 WHERE id = $1', [
+      instance_id,
+      after.draining,
+      JSON.stringify(after.labels),
+    ])
+    // A dispatcher that is about to lease one of them is waited for; the next one sees the change.
+    await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 ORDER BY slot FOR UPDATE', [instance_id])
+    await enqueue(tx, [eventMessage('instance.updated', { instance_id })])
+    return { from: { draining: before.draining, labels: before.labels }, to: after }
+  })
+}
+
+/**
+ * Removes an instance that is gone: its credential is good no more. Its leases keep its row, and an enrolment of the same
+ * name brings it back.
+ * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
+ */
+export function removeInstance(
+  database: Database,
+  { instance_id, caller }: CommandBody<'instance.delete'>,
+  received: ReceivedCommand,
+): Promise<Administered | null> {
+  return administer(database, { instance_id, caller, action: 'instance.delete', ...received }, async (tx, before) => {
+    if (before.active > 0) throw conflict('The instance still runs deployments', { active: before.active })
+    if (before.heard) throw conflict('The instance is online: stop it first')
+    await tx.query(`UPDATE instances SET removed_at = now(), credential_hash = '' WHERE id = $1`, [instance_id])
+    await enqueue(tx, [eventMessage('instance.deleted', { instance_id })])
+    return { name: before.name }
+  })
+}
+
+interface InstanceRow {
+  name: string
+  draining: boolean
+  labels: Record<string, string>
+  active: number
+  /** Not lost. */
+  heard: boolean
+}
+
+interface Order extends ReceivedCommand {
+  instance_id: string
+  caller: Caller
+  action: 'instance.update' | 'instance.delete'
+}
+
+/** Does the work on a locked instance in one transaction with its audit record, for which it gives the details. */
+function administer(
+  database: Database,
+  { instance_id, caller, action, command_id, deadline, request_id }: Order,
+  work: (tx: Queryable, before: InstanceRow) => Promise<Record<string, unknown>>,
+): Promise<Administered | null> {
+  const done = database.transaction(async (tx) => {
+    if (await isPast(tx, deadline)) return null
+    // Who carries commands out does not rely on who sent them.
+    if (caller.tenant_id !== null) throw insufficientPermissions('instances:update, bound to no tenant')
+    const before = await lockInstance(tx, instance_id)
+    if (await wasCarriedOut(tx, command_id)) return { instance_id }
+    if (!before) throw notFound('The instance')
+    const details = await work(tx, before)
+    await recordCall(tx, {
+      ...{ command_id, action, caller, request_id, details },
+      resource_id: instance_id,
+      tenant_id: null,
+    })
+    return { instance_id }
+  })
+  return unlessRefused(done)
+}
+
+async function lockInstance(tx: Queryable, id: string): Promise<InstanceRow | undefined> {
+  const { rows } = await tx.query<InstanceRow>(
+    `SELECT name, draining, labels, coalesce(last_heartbeat_at, enrolled_at) >= now() - make_interval(secs => $2) AS heard,
+            (SELECT count(*)::int FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS active
+       FROM instances i WHERE id = $1 AND removed_at IS NULL FOR UPDATE`,
+    [id, LOST_AFTER_SECONDS],
+  )
+  return rows[0]
+}

@@ -1,0 +1,92 @@
+import { INSTANCE, type Queryable } from '@slipway/database'
+import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { answerPage, escapeLike } from '../catalog/listing.ts'
+import type { Dependencies } from '../dependencies.ts'
+import { tookEffect } from '../deployments/cancel.ts'
+import { command } from '../deployments/command.ts'
+import type { Call, HandlersOf } from '../http/handler.ts'
+import { type CallingUser, messageCaller } from '../identity/calling-user.ts'
+
+type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'
+
+/** Instances serve all tenants: whoever may reads them, users of no tenant administer them. The bridge owns them. */
+export function instanceHandlers({ database, broker }: Dependencies): HandlersOf<InstanceOperation> {
+  async function send(
+    { caller, params, requestId, audit }: Call<'updateInstance' | 'deleteInstance'>,
+    order: { type: 'instance.update'; change: Call<'updateInstance'>['body'] } | { type: 'instance.delete' },
+  ): Promise<string> {
+    const instance_id = params['id'] ?? ''
+    await readInstance(database, instance_id)
+    audit.about({ resource_id: instance_id, tenant_id: null })
+    const commandId = uuidv7()
+    audit.leaveToCommand(commandId)
+    const lookUp = async () => ((await tookEffect(database, commandId)) ? { instance_id } : null)
+    const options = { requestId, commandId, effect: { lookUp, forbid: audit.forbid } }
+    const body = { instance_id, caller: messageCaller(caller) }
+    if (order.type === 'instance.delete') await command(broker, order.type, body, options)
+    else await command(broker, order.type, { ...body, ...order.change }, options)
+    return instance_id
+  }
+
+  return {
+    listInstances: {
+      handle({ query }) {
+        const pattern = query.search === undefined ? null : `%${escapeLike(query.search)}%`
+        const chosen = 'instances i WHERE i.removed_at IS NULL AND ($1::text IS NULL OR i.name ILIKE $1)'
+        return answerPage(
+          query,
+          async () => {
+            const { rows } = await database.query<{ total: number }>(`SELECT count(*)::int AS total FROM ${chosen}`, [
+              pattern,
+            ])
+            return rows[0]?.total ?? 0
+          },
+          async ({ skip, take }) => {
+            const { rows } = await database.query<{ item: object }>(
+              `SELECT ${INSTANCE} AS item FROM ${chosen} ORDER BY i.created_at DESC, i.id DESC LIMIT $2 OFFSET $3`,
+              [pattern, take, skip],
+            )
+            return rows.map(({ item }) => item)
+          },
+        )
+      },
+    },
+
+    getInstance: {
+      handle: async ({ params }) => ({ status: 200, body: await readInstance(database, params['id'] ?? '') }),
+    },
+
+    updateInstance: {
+      authorize: (caller) => requireNoTenant(caller, 'instances:update'),
+      async handle(call) {
+        const id = await send(call, { type: 'instance.update', change: call.body })
+        return { status: 200, body: await readInstance(database, id) }
+      },
+    },
+
+    deleteInstance: {
+      authorize: (caller) => requireNoTenant(caller, 'instances:delete'),
+      async handle(call) {
+        await send(call, { type: 'instance.delete' })
+        return { status: 204 }
+      },
+    },
+  }
+}
+
+function requireNoTenant({ tenant_id }: CallingUser, permission: string): void {
+  if (tenant_id !== null) throw insufficientPermissions(`${permission}, which only users of no tenant have`)
+}
+
+/** @throws Problem NOT_FOUND */
+async function readInstance(db: Queryable, id: string): Promise<object> {
+  const { rows } = isUuid(id)
+    ? await db.query<{ item: object }>(
+        `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL`,
+        [id],
+      )
+    : { rows: [] }
+  if (rows[0] === undefined) throw notFound('The instance')
+  return rows[0].item
+}

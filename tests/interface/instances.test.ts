@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  apiWithToken,
+  connectTo,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  dispatchedDeployment,
+  loginToSuite,
+  type Suite,
+  startSuite,
+} from '@slipway/testing'
+
+let suite: Suite
+let database: Awaited<ReturnType<typeof connectTo>>
+let admin: Api
+let path: string
+
+beforeAll(async () => {
+  suite = await startSuite({ capacity: 2 })
+  database = await connectTo(suite.databaseUrl)
+  admin = await loginToSuite(suite)
+  path = `/admin/instances/${(await admin.get('/admin/instances')).body.data[0].id}`
+}, 90_000)
+afterAll(async () => {
+  await database.end()
+  await suite.stop()
+}, 60_000)
+
+async function newUser(roles: string[], tenant_id: string | null = null): Promise<Api> {
+  const account = { email: `${randomUUID()}@example.com`, username: randomUUID(), password: 'long-enough-password' }
+  const { status } = await admin.post('/admin/users', { ...account, roles, tenant_id })
+  expect(status).toBe(201)
+  const { email, password } = account
+  const { body } = await apiWithToken(suite.url, '').post('/auth/login', { email, password })
+  return apiWithToken(suite.url, body.access_token)
+}
+
+const deploy = async (script: string) =>
+  admin.post('/deployments', {
+    action_id: await createAction(admin, { script }),
+    target_ids: [await createLocalTarget(admin)],
+  })
+
+test('an instance is listed and read as the interface says', async () => {
+  const { body } = await admin.get('/admin/instances?search=ON')
+  expect(body.meta).toMatchObject({ total: 1, page: 1 })
+  expect(body.data).toEqual([
+    {
+      id: expect.any(String),
+      name: 'one',
+      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+      status: 'online',
+      capacity: 2,
+      active: 0,
+      draining: false,
+      last_heartbeat_at: expect.stringMatching(/Z$/),
+      labels: {},
+      created_at: expect.stringMatching(/Z$/),
+    },
+  ])
+  const { status, body: one } = await admin.get(path)
+  expect({ status, name: one.name }).toEqual({ status: 200, name: 'one' })
+  expect((await admin.get('/admin/instances?search=two')).body.data).toEqual([])
+})
+
+test('a draining instance finishes what it runs and is given nothing; afterwards what waits begins', async () => {
+  const running = await deploy('sleep 3')
+  expect(running.status).toBe(201)
+  const drained = await admin.call('PATCH', path, { draining: true, labels: { zone: 'b' } })
+  expect(drained).toMatchObject({ status: 200, body: { status: 'draining', active: 1, labels: { zone: 'b' } } })
+  const queued = await deploy('true')
+  expect(queued.status).toBe(202)
+  expect((await deploymentEnd(admin, running.body.deployment_id)).state).toBe('success')
+  const { body: waiting } = await admin.get('/deployments/pending')
+  expect(waiting.map(({ id }: { id: string }) => id)).toEqual([queued.body.pending_request_id])
+  const undrained = await admin.call('PATCH', path, { draining: false })
+  expect(undrained.body).toMatchObject({ status: 'online', labels: { zone: 'b' } })
+  const id = await dispatchedDeployment(admin, queued.body.pending_request_id)
+  expect((await deploymentEnd(admin, id)).state).toBe('success')
+})
+
+test('only who is bound to no tenant changes instances; others read them', async () => {
+  const { body: tenant } = await admin.post('/tenants', { name: randomUUID() })
+  for (const other of [await newUser(['admin'], tenant.id), await newUser(['operator'])]) {
+    expect((await other.get(path)).status).toBe(200)
+    const refusals = [await other.call('PATCH', path, { draining: true }), await other.call('DELETE', path)]
+    for (const { status, body } of refusals) {
+      expect([status, body.error.code]).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    }
+  }
+  expect((await admin.get(path)).body.draining).toBe(false)
+})
+
+test('an unknown instance is 404, an unknown field 400, and one that is there cannot be removed', async () => {
+  for (const id of [randomUUID(), 'one']) expect((await admin.get(`/admin/instances/${id}`)).status).toBe(404)
+  expect((await admin.call('PATCH', `/admin/instances/${randomUUID()}`, { draining: true })).status).toBe(404)
+  const wrong = await admin.call('PATCH', path, { drained: true, labels: { '': 'x' } })
+  expect(wrong.body.error.details.errors.map(({ path: at }: { path: string }) => at).sort()).toEqual([
+    '/drained',
+    '/labels/',
+  ])
+  const online = await admin.call('DELETE', path)
+  expect([online.status, online.body.error.code]).toEqual([409, 'CONFLICT'])
+})
+
+test('a removed instance is gone until it enrols again, with the labels that it has then', async () => {
+  await suite.kill('orchestration-instance')
+  await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '1 minute', draining = true`)
+  expect((await admin.get(path)).body).toMatchObject({ status: 'offline', draining: true })
+  expect((await admin.call('DELETE', path)).status).toBe(204)
+  expect((await admin.get(path)).status).toBe(404)
+  expect((await admin.get('/admin/instances')).body.meta.total).toBe(0)
+  expect((await admin.call('DELETE', path)).status).toBe(404)
+
+  await suite.start('orchestration-instance')
+  expect((await admin.get(path)).body).toMatchObject({ status: 'online', labels: {}, draining: false })
+  const { status, body } = await deploy('true')
+  expect(status).toBe(201)
+  expect((await deploymentEnd(admin, body.deployment_id)).state).toBe('success')
+}, 60_000)
