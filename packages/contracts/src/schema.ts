@@ -25,7 +25,7 @@ export const Version = Type.String({ format: 'version', maxLength: 100 })
 export const VersionRequirement = Type.String({ format: 'version-requirement', maxLength: 200 })
 
 /** Names of variables become environment variables, so they are letters, digits and underscores. */
-export const VARIABLE_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,127}$'
+export const VARIABLE_NAME = '^[A-Za-z0-9_]{1,128}$'
 
 /** Text that says something. */
 export const NOT_BLANK = '\\S'

@@ -58,7 +58,7 @@ function describe(error: ErrorObject): SchemaProblem | null {
       return {
         path: `${at}/${escapePointer(String(error.params['additionalProperty']))}`,
         message: Object.keys(error.parentSchema?.['patternProperties'] ?? {}).some((it) => it.includes(VARIABLE_NAME))
-          ? 'is not a name for a variable: letters, digits and _, not a digit first, 128 characters at most'
+          ? 'is not a name for a variable: letters, digits and _, 128 characters at most'
           : 'is not a known field',
       }
     case 'format':
