@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database'
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
+import type { Piece } from '../http/pieces.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 import { readSteps } from './steps.ts'
 
@@ -36,7 +37,7 @@ export async function readDetail(
   viewer: Viewer,
   id: string,
   { plan, asStarted = false }: DetailOptions,
-): Promise<AsyncIterable<string>> {
+): Promise<AsyncIterable<Piece>> {
   const row = await findDetail(db, viewer, id, asStarted)
   const rest = {
     config: configOf(row),
@@ -49,14 +50,14 @@ export async function readDetail(
   return pieces(head, plan === 'full' ? planPieces(db, id, row, asStarted) : null)
 }
 
-async function* pieces(head: string, plan: AsyncIterable<string> | null): AsyncGenerator<string> {
+async function* pieces(head: string, plan: AsyncIterable<Piece> | null): AsyncGenerator<Piece> {
   yield head
   if (plan === null) yield 'null'
   else yield* plan
   yield '}'
 }
 
-async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted: boolean): AsyncGenerator<string> {
+async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted: boolean): AsyncGenerator<Piece> {
   const { plan_head, action_variables, target_count, created_at } = row
   const actions = action_variables.map((variables) => ({ variables }))
   const rest = {

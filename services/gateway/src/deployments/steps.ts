@@ -2,9 +2,10 @@ import type { CommandReply } from '@slipway/contracts'
 import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
 import { stepId } from '@slipway/domain'
 
-/** Steps in one query, and so in memory, at a time. */
+/** Targets in one query, and so in memory, at a time; fewer where the states of their steps come along. */
+const TARGETS_READ_AT_ONCE = 2_500
 const STEPS_READ_AT_ONCE = 5_000
-/** Steps in one piece of an answer: a millisecond or two of work, and what a reader who is slow keeps in memory. */
+/** Steps in one piece of an answer: a millisecond of work, and all that a slow reader keeps in memory. */
 const STEPS_IN_A_PIECE = 500
 
 type Table = CommandReply<'plan.preview'>['plan']
@@ -49,14 +50,16 @@ export interface StepsOf {
 }
 
 /** The steps of a deployment in plan order as the inside of a JSON array, in pieces; some targets are read at a time. */
-export async function* readSteps(db: Queryable, { id, targetCount, asStarted }: StepsOf): AsyncGenerator<string> {
+export async function* readSteps(db: Queryable, { id, targetCount, asStarted }: StepsOf): AsyncGenerator<Buffer> {
   const { rows: actions } = await db.query<Table['actions'][number]>(
     `SELECT sequence_id, sequence_name, sequence_order, action_id, action_name, action_order
      FROM deployment_actions WHERE deployment_id = $1 ORDER BY action_index`,
     [id],
   )
-  const columns = actions.map(inside)
-  const targetsAtOnce = Math.max(1, Math.floor(STEPS_READ_AT_ONCE / Math.max(1, actions.length)))
+  const columns = actions.map(columnOf)
+  const targetsAtOnce = asStarted
+    ? TARGETS_READ_AT_ONCE
+    : Math.max(1, Math.floor(STEPS_READ_AT_ONCE / Math.max(1, actions.length)))
   for (let first = 0; first < targetCount; first += targetsAtOnce) {
     const { rows } = await db.query<TargetRow>(
       `SELECT t.target_id, t.target_name, ${asStarted ? 'NULL' : STATES} AS states
@@ -70,28 +73,42 @@ export async function* readSteps(db: Queryable, { id, targetCount, asStarted }: 
 }
 
 /** The steps of a plan of which nothing has begun, likewise. */
-export function plannedSteps(id: string, { actions, targets }: Pick<Table, 'actions' | 'targets'>): Generator<string> {
+export function plannedSteps(id: string, { actions, targets }: Pick<Table, 'actions' | 'targets'>): Generator<Buffer> {
   const rows = targets.map((target) => ({ target_id: target.id, target_name: target.name, states: null }))
-  return pieces(id, actions.map(inside), rows, 0)
+  return pieces(id, actions.map(columnOf), rows, 0)
 }
 
-function* pieces(id: string, columns: string[], rows: readonly TargetRow[], first: number): Generator<string> {
-  let piece: string[] = []
+/** What each step says of its action, up to its state and, as bytes, up to its end where it is pending. */
+interface Column {
+  text: string
+  pending: Buffer
+}
+
+function columnOf(action: Table['actions'][number]): Column {
+  const text = `,${inside(action)},`
+  return { text, pending: Buffer.from(`${text}${PENDING}}`) }
+}
+
+/** What repeats is put into words once and copied from then on. */
+function* pieces(id: string, columns: Column[], rows: readonly TargetRow[], first: number): Generator<Buffer> {
+  let parts: Uint8Array[] = []
+  let steps = 0
   let separator = first === 0 ? '' : ','
   for (const [index, { states, ...target }] of rows.entries()) {
-    const row = inside(target)
+    const row = Buffer.from(`",${inside(target)}`)
     const stateOf = states?.split('\n')
-    for (const [action, column] of columns.entries()) {
+    for (const [action, { text, pending }] of columns.entries()) {
       const state = stateOf?.[action]
-      const told = state ? state.slice(1, -1) : PENDING
-      piece.push(`{"id":"${stepId(id, first + index, action)}",${row},${column},${told}}`)
-      if (piece.length < STEPS_IN_A_PIECE) continue
-      yield separator + piece.join(',')
+      const rest = state ? Buffer.from(text + state.slice(1)) : pending
+      parts.push(Buffer.from(`${separator}{"id":"${stepId(id, first + index, action)}`, 'latin1'), row, rest)
       separator = ','
-      piece = []
+      steps += 1
+      if (steps % STEPS_IN_A_PIECE > 0) continue
+      yield Buffer.concat(parts)
+      parts = []
     }
   }
-  if (piece.length > 0) yield separator + piece.join(',')
+  if (parts.length > 0) yield Buffer.concat(parts)
 }
 
 /** The fields of an object as JSON, to be put beside others. */

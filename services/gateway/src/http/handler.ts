@@ -32,8 +32,8 @@ export interface Call<Id extends OperationId = OperationId> {
 export type Answer = { status: number; headers?: Record<string, string> } & (
   | { body?: unknown }
   | { json: string }
-  | { chunks: AsyncIterable<string> }
   | { bytes: AsyncIterable<Buffer>; length: number }
+  | { chunks: AsyncIterable<string | Uint8Array> }
 )
 
 /** What a field of a request breaks beyond its schema. `missing` as in the contracts: absent, and nothing else wrong. */

@@ -1,37 +1,38 @@
 import type { Answer } from './handler.ts'
 
+/** Of JSON text, some of it perhaps as bytes. */
+export type Piece = string | Uint8Array
+
+type Pieces = AsyncIterable<Piece> | Iterable<Piece>
+
 /** So much is gathered before the answer begins: whatever goes wrong until then is told by a status. */
-const WHOLE_CHARACTERS = 1_000_000
+const WHOLE_BYTES = 256 * 1024
 
 /** Answers with JSON text that comes in pieces; small ones whole. */
 export async function answerPieces(
   status: number,
-  pieces: AsyncIterable<string> | Iterable<string>,
+  pieces: Pieces,
   around?: { before: string; after: string },
 ): Promise<Answer> {
   const { before = '', after = '' } = around ?? {}
-  const iterator = asynchronous(pieces)[Symbol.asyncIterator]()
-  const first = [before]
+  const iterator = asynchronous(pieces)
+  const first = [Buffer.from(before)]
   let size = 0
   for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-    first.push(next.value)
-    size += next.value.length
-    if (size > WHOLE_CHARACTERS) return { status, chunks: rejoin(first.join(''), iterator, after) }
+    const bytes = Buffer.from(next.value)
+    first.push(bytes)
+    size += bytes.length
+    if (size > WHOLE_BYTES) return { status, chunks: rejoin(Buffer.concat(first), iterator, after) }
   }
-  return { status, json: first.join('') + after }
+  return { status, json: Buffer.concat(first).toString() + after }
 }
 
-async function* asynchronous(pieces: AsyncIterable<string> | Iterable<string>): AsyncGenerator<string> {
+async function* asynchronous(pieces: Pieces): AsyncGenerator<Piece> {
   yield* pieces
 }
 
-async function* rejoin(first: string, rest: AsyncIterator<string>, after: string): AsyncGenerator<string> {
-  try {
-    yield first
-    for (let next = await rest.next(); !next.done; next = await rest.next()) yield next.value
-    yield after
-  } finally {
-    // Whoever stops reading in the middle stops the reading of rows too.
-    await rest.return?.()
-  }
+async function* rejoin(first: Piece, rest: AsyncGenerator<Piece>, after: string): AsyncGenerator<Piece> {
+  yield first
+  yield* rest
+  yield after
 }

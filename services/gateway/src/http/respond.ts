@@ -23,7 +23,7 @@ export async function respond(response: Response, answer: Answer): Promise<void>
   response.end(text)
 }
 
-async function sendChunks(response: Response, chunks: AsyncIterable<string>): Promise<void> {
+async function sendChunks(response: Response, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
   response.setHeader('Content-Type', JSON_TYPE)
   const gone = once(response, 'close')
   for await (const chunk of chunks) {

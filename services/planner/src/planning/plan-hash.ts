@@ -47,7 +47,7 @@ function digests(keyRing: KeyRing, keyId: string, plan: Plan): string[] | null {
   const parts = planParts(plan)
   const made = PLAN_PARTS.map((part) => {
     const hmac = keyRing.hmac(`plan ${part}`, keyId)
-    for (const piece of parts[part]) hmac?.update(`${canonicalJson(piece)}\n`)
+    hmac?.update(parts[part].map((piece) => `${canonicalJson(piece)}\n`).join(''))
     return hmac?.digest('base64url').slice(0, DIGEST_LENGTH)
   })
   return made.some((digest) => digest === undefined) ? null : (made as string[])
