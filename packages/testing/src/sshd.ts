@@ -75,6 +75,7 @@ export async function startSshd(): Promise<Sshd> {
       'UsePAM no',
       'MaxStartups 200',
       'MaxSessions 200',
+      'Subsystem sftp internal-sftp',
       '',
     ].join('\n'),
   )

@@ -56,6 +56,14 @@ export const config = Type.Object({
     examples: [16],
     expects: 'a number from 1 to 1000',
   }),
+  SLIPWAY_CONTENT_CACHE_MIB: Type.Integer({
+    default: 10_240,
+    minimum: 1,
+    maximum: 100_000_000,
+    description: 'How much content for files it keeps on its disk, in MiB; what runs need at the moment may be more',
+    examples: [10_240],
+    expects: 'a number from 1 to 100000000',
+  }),
   SLIPWAY_BRIDGE_URL: urlVariable({
     schemes: ['http', 'https'],
     description: 'Base URL of the executor-bridge',

@@ -7,6 +7,7 @@ import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'
 import { Membership } from './bridge/membership.ts'
 import { config } from './config.ts'
+import { ContentCache } from './content/cache.ts'
 import { Runs } from './runs/runs.ts'
 import { Lifeline } from './transports/lifeline.ts'
 import { Transports } from './transports/transports.ts'
@@ -24,10 +25,16 @@ await runService({
       handshakes: config.SLIPWAY_SSH_HANDSHAKES,
     })
     onStop('transports', () => transports.close())
+    const content = await ContentCache.open(path.join(folder, 'content'), {
+      maxBytes: config.SLIPWAY_CONTENT_CACHE_MIB * 1024 * 1024,
+      source: (id) => asMember((credential) => bridge.content(id, credential)),
+      logger,
+    })
 
     const runs = await Runs.open(path.join(folder, 'journals'), {
       keys: identity.journalKeys,
       transports,
+      content,
       parallelLimit: config.SLIPWAY_PARALLEL_LIMIT,
       post: (ref, first, events) => postEvents(ref, first, events),
       logger,
@@ -53,9 +60,14 @@ await runService({
       logger,
     })
     async function postEvents({ deployment_id, epoch }: RunRef, first: number, events: string): Promise<number> {
+      const batch = { epoch, first, events }
+      return (await asMember((credential) => bridge.events(deployment_id, credential, batch))).next_event
+    }
+    /** A call with our credential; one that is refused gets us another. */
+    async function asMember<T>(call: (credential: string) => Promise<T>): Promise<T> {
       const { credential } = membership
       try {
-        return (await bridge.events(deployment_id, credential, { epoch, first, events })).next_event
+        return await call(credential)
       } catch (error) {
         if (error instanceof UnauthorizedError) await membership.refused(credential)
         throw error

@@ -19,7 +19,7 @@ afterAll(() => {
 function start(script: string, options: Partial<Command> = {}) {
   const output = { stdout: '', stderr: '' }
   const abort = new AbortController()
-  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, ...options }
+  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, files: [], ...options }
   const io = {
     onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
       output[stream] += chunk.toString('utf8')
@@ -115,6 +115,7 @@ test('output that is taken slowly is taken whole, and makes the command wait', a
     interpreter: 'sh' as const,
     environment: {},
     workingDirectory: null,
+    files: [],
   }
   const io = {
     onOutput: async (_stream: string, chunk: Buffer) => {

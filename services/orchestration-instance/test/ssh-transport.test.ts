@@ -1,5 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Sshd, startSshd } from '@slipway/testing'
 import { fingerprint } from '../src/transports/ssh/host-key.ts'
@@ -46,7 +48,7 @@ function transport(address: Partial<SshAddress> = {}) {
 function start(on: SshTransport, script: string, options: Partial<Command> = {}) {
   const output = { stdout: '', stderr: '' }
   const abort = new AbortController()
-  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, ...options }
+  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, files: [], ...options }
   const io = {
     onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
       output[stream] += chunk.toString('utf8')
@@ -127,6 +129,7 @@ describe('commands', () => {
       interpreter: 'sh' as const,
       environment: {},
       workingDirectory: null,
+      files: [],
     }
     const io = {
       onOutput: async (_stream: string, chunk: Buffer) => {
@@ -261,5 +264,63 @@ describe('passwords', () => {
     await expect(start(bad.made, 'true').end).rejects.toThrow(
       `authentication failed for operator@127.0.0.1:${server.port}`,
     )
+  })
+})
+
+describe('files', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-sent-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** A file of zeros: it takes a while to be sent, and no room. */
+  function zeros(bytes: number) {
+    const source = path.join(folder, randomUUID())
+    writeFileSync(source, '')
+    truncateSync(source, bytes)
+    return { source, content: '0'.repeat(64), path: 'x', mode: '0644' }
+  }
+
+  /** Where the host keeps content of this size that was, or is being, sent. */
+  const sentTo = () =>
+    readdirSync(os.tmpdir())
+      .filter((name) => /^slipway\.\w{10}$/.test(name))
+      .map((name) => path.join(os.tmpdir(), name))
+      .filter((directory) => existsSync(path.join(directory, 'files', '0')))
+
+  test('an abort while they are sent ends at once and leaves nothing on the host', async () => {
+    const { made } = transport()
+    const before = new Set(sentTo())
+    const { end, abort } = start(made, 'echo started', { files: [zeros(4 * 1024 ** 3)] })
+    const [directory = ''] = await eventually('they are being sent', () => {
+      const fresh = sentTo().filter((each) => !before.has(each))
+      return fresh.length > 0 && fresh
+    })
+    abort.abort(new Kill('stop', 0))
+    expect(await end).toEqual({ exitCode: null, signal: null, confirmed: false })
+    await eventually('the directory is gone', () => !existsSync(directory))
+    const next = start(made, 'echo next')
+    await next.end
+    expect(next.output.stdout).toBe('next\n')
+  })
+
+  test('a connection that is lost meanwhile fails the try and leaves nothing on the host', async () => {
+    const { made } = transport()
+    const server = start(made, 'echo $PPID')
+    await server.end
+    const before = new Set(sentTo())
+    const { end } = start(made, 'echo started', { files: [zeros(4 * 1024 ** 3)] })
+    const [directory = ''] = await eventually('they are being sent', () => {
+      const fresh = sentTo().filter((each) => !before.has(each))
+      return fresh.length > 0 && fresh
+    })
+    process.kill(Number(server.output.stdout), 'SIGKILL')
+    await expect(end).rejects.toThrow(/the connection was lost|was lost before the command started/)
+    await eventually('the directory is gone', () => !existsSync(directory))
+  })
+
+  test('bytes that are not what their hash says are refused by the host', async () => {
+    const { made } = transport()
+    const { end, output } = start(made, 'echo started', { files: [zeros(100)] })
+    await expect(end).rejects.toThrow(`the file x was damaged on its way to 127.0.0.1:${sshd.port}`)
+    expect(output.stdout).toBe('')
   })
 })

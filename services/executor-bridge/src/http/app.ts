@@ -10,6 +10,7 @@ import express, {
   type Response,
 } from 'express'
 import type { Bridge } from '../bridge.ts'
+import { serveContent } from '../content/serve.ts'
 import { applyBatch } from '../events/apply.ts'
 import { authenticateEnrolment, authenticateInstance } from '../instances/credentials.ts'
 import { enrol } from '../instances/enrol.ts'
@@ -49,6 +50,10 @@ export function createApp(bridge: Bridge, handover: Handover): Express {
     if (!UUID.test(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
     const batch = batchBody(request.body)
     response.json({ next_event: await applyBatch(bridge, instanceOf(response), deploymentId, batch) })
+  })
+
+  app.get('/v1/content/:sha256', asInstance(bridge), async (request, response) => {
+    await serveContent(bridge, instanceOf(response), String(request.params['sha256']), response)
   })
 
   app.use((request) => {

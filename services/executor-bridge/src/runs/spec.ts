@@ -1,4 +1,5 @@
 import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
+import { type ActionFile, DEFAULT_FILE_MODE, plainFilePath } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from './records.ts'
 import { openConnectionSecrets, openValues } from './secrets.ts'
@@ -55,10 +56,23 @@ function specAction(action: ActionRecord, open: Open): RunAction {
     rollback_script: definition.rollback?.script ?? null,
     interpreter: definition.interpreter ?? 'sh',
     working_directory: definition.working_directory ?? null,
+    ...specFiles(definition.files),
     env: definition.env ?? {},
     timeout_seconds: action.timeout_seconds,
     max_retries: action.max_retries,
     variables: open(action.variables),
+  }
+}
+
+/** Nothing where there are none: an instance of the version before knows no files. */
+function specFiles(files: ActionFile[] = []): Pick<RunAction, 'files'> {
+  if (files.length === 0) return {}
+  return {
+    files: files.map(({ content, path, mode = DEFAULT_FILE_MODE }) => ({
+      content,
+      path: plainFilePath(path) ?? path,
+      mode,
+    })),
   }
 }
 

@@ -9,6 +9,7 @@ import {
 
 const TIMEOUT_MS = 10_000
 const HEARTBEAT_TIMEOUT_MS = 4_000
+const IDLE_MS = 60_000
 
 const checkEnrolled = compile(EnrolResponse)
 const checkHeartbeat = compile(HeartbeatResponse)
@@ -58,6 +59,25 @@ export class BridgeClient {
     return this.#post<EventBatchResponse>(`/v1/runs/${deploymentId}/events`, credential, body, TIMEOUT_MS, checkEvents)
   }
 
+  /** Content as it comes. Throws when nothing has come for a minute. */
+  async content(id: string, credential: string): Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }> {
+    const abort = new AbortController()
+    const idle = setTimeout(() => abort.abort(new Error('nothing came for a minute')), IDLE_MS)
+    try {
+      const response = await fetch(`${this.#baseUrl}/v1/content/${id}`, {
+        headers: { authorization: `Bearer ${credential}` },
+        redirect: 'error',
+        signal: abort.signal,
+      })
+      if (!response.ok) throw refusal(response.status, await response.json().catch(() => null))
+      const size = Number(response.headers.get('content-length') ?? 0)
+      return { size, bytes: piecesOf(response.body, idle) }
+    } catch (error) {
+      clearTimeout(idle)
+      throw error
+    }
+  }
+
   async #post<T>(
     path: string,
     token: string,
@@ -78,6 +98,17 @@ export class BridgeClient {
     if (problem)
       throw new BridgeError(response.status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
     return answer as T
+  }
+}
+
+async function* piecesOf(body: ReadableStream<Uint8Array> | null, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+  try {
+    for await (const piece of body ?? []) {
+      idle.refresh()
+      yield piece
+    }
+  } finally {
+    clearTimeout(idle)
   }
 }
 

@@ -1,5 +1,7 @@
 import type { RunRef, RunSpec } from '@slipway/contracts'
 import type { KeyRing, Logger } from '@slipway/runtime'
+import type { ContentCache } from '../content/cache.ts'
+import { RunFiles } from '../content/run-files.ts'
 import { EventLog } from '../events/event-log.ts'
 import { Sender } from '../events/sender.ts'
 import { Journal } from '../journal/journal.ts'
@@ -18,6 +20,7 @@ const SEEN_EVERY_MS = 30_000
 export interface Hosting {
   keys: KeyRing
   transports: Transports
+  content: ContentCache
   parallelLimit: number
   /** Posts events of a run; see Sender. */
   post(ref: RunRef, firstEvent: number, events: string): Promise<number>
@@ -124,7 +127,7 @@ export class HostedRun {
   }
 
   #startRun(): void {
-    const { parallelLimit, fatal } = this.#hosting
+    const { content, parallelLimit, fatal } = this.#hosting
     const events = this.#events
     const values = new StepValues(this.#spec)
     this.#run = new Run({
@@ -134,7 +137,13 @@ export class HostedRun {
       parallelLimit,
       events,
       values,
-      tries: new Tries({ spec: this.#spec, values, events, transportOf: (target) => this.#transportOf(target) }),
+      tries: new Tries({
+        spec: this.#spec,
+        values,
+        events,
+        files: new RunFiles(content, this.#spec.options.bypass_cache),
+        transportOf: (target) => this.#transportOf(target),
+      }),
       onFinished: () => {
         this.#closeTransports()
         this.#sender?.complete()

@@ -14,7 +14,7 @@ export class StepValues {
     this.#common = new Masker(sensitiveTexts(spec, commonLayers(spec)))
   }
 
-  command(step: StepRef, script: string, attempt: number): Command {
+  command(step: StepRef, script: string, attempt: number): Omit<Command, 'files'> {
     const action = this.action(step)
     const target = this.target(step)
     // A run's actions are a plan's with less around them; the rule reads their variables only.

@@ -1,8 +1,9 @@
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
+import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
 import { CommandOutput } from '../output/command-output.ts'
-import { type Command, CommandError, KILL_GRACE_MS, Kill, type Transport } from '../transports/transport.ts'
+import { type Command, CommandError, FileError, KILL_GRACE_MS, Kill, type Transport } from '../transports/transport.ts'
 import type { StepValues } from './step-values.ts'
 import { after } from './timer.ts'
 import { clip, endProblem, timedOut } from './wording.ts'
@@ -21,6 +22,7 @@ export interface TriesOptions {
   spec: RunSpec
   values: StepValues
   events: EventLog
+  files: RunFiles
   transportOf(target: number): Transport
 }
 
@@ -54,14 +56,18 @@ export class Tries {
 
   async #run(
     step: StepRef,
-    command: Command,
+    command: Omit<Command, 'files'>,
     output: CommandOutput,
     kills: readonly AbortSignal[],
   ): Promise<{ error: string | null; exitCode: number | null }> {
-    const { values, events, transportOf } = this.#options
+    const { values, events, files, transportOf } = this.#options
     const controller = new AbortController()
     const seconds = values.action(step).timeout_seconds
-    const callOff = after(seconds * 1_000, () => controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS)))
+    let callOff = () => {}
+    let release = () => {}
+    const startTimer = () => {
+      callOff = after(seconds * 1_000, () => controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS)))
+    }
     const letGo = follow(kills, controller)
     const { signal } = controller
     try {
@@ -71,16 +77,22 @@ export class Tries {
           return events.whenWritable()
         },
       }
-      const end = await transportOf(step.target).run(command, io, signal)
+      const held = await files.hold(values.action(step).files ?? [], signal)
+      release = held.release
+      // The command's own time: how long its files take to come here is not up to it.
+      startTimer()
+      const end = await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
       if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode }
       const doubt = end.confirmed ? '' : '; the target did not confirm its end'
       return { error: `${killMessage(signal)}${doubt}`, exitCode: null }
     } catch (error) {
       if (signal.aborted) return { error: killMessage(signal), exitCode: null }
+      if (error instanceof FileError) files.doubt(error.content)
       if (error instanceof CommandError) return { error: error.message, exitCode: null }
       throw error
     } finally {
       callOff()
+      release()
       letGo()
     }
   }

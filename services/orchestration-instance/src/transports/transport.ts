@@ -1,4 +1,4 @@
-import type { RunAction } from '@slipway/contracts'
+import type { RunAction, RunFile } from '@slipway/contracts'
 
 export type Interpreter = RunAction['interpreter']
 export type OutputStream = 'stdout' | 'stderr'
@@ -11,6 +11,13 @@ export interface Command {
   environment: Readonly<Record<string, string>>
   /** Where to run it; null for a fresh directory. A relative one lies within the fresh directory and is made. */
   workingDirectory: string | null
+  /** Put into that directory before it starts. */
+  files: readonly CommandFile[]
+}
+
+export interface CommandFile extends RunFile {
+  /** Where its content is on this machine. */
+  source: string
 }
 
 export interface CommandIo {
@@ -41,6 +48,17 @@ export interface Transport {
 /** The command did not start, or nobody knows how it ended. The message is a sentence's end, for people. */
 export class CommandError extends Error {
   override name = 'CommandError'
+}
+
+/** The command did not start for want of a file. */
+export class FileError extends CommandError {
+  override name = 'FileError'
+  readonly content: string
+
+  constructor(message: string, content: string) {
+    super(message)
+    this.content = content
+  }
 }
 
 /** Why a command is killed, as the reason of an abort. */

@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createHash, randomUUID } from 'node:crypto'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import {
   compile,
@@ -41,11 +41,21 @@ export class FakeBridge {
   losesAnswers = false
   /** Refuses batches for the time being. */
   takesNoEvents = false
+  /** What it has, by hash. */
+  readonly contents = new Map<string, Buffer>()
+  /** Calls for content, in their order. */
+  readonly contentCalls: string[] = []
+  /** Breaks off so many answers with content in their middle. */
+  breaksOff = 0
+  /** Waits before it sends content. */
+  beforeContent: () => Promise<unknown> | unknown = () => {}
   readonly problems: string[] = []
   readonly #received = new Map<string, Received>()
 
   async listen(): Promise<void> {
     const server = createServer((request, response) => {
+      const content = /^\/v1\/content\/(\w+)$/.exec(request.url ?? '')?.[1]
+      if (content !== undefined) return this.#sendContent(content, request, response)
       this.#answer(request).then(
         ({ status, body }) => {
           if (status === 0) return response.destroy()
@@ -129,6 +139,29 @@ export class FakeBridge {
     if (path === `/v1/instances/${this.instanceId}/heartbeat`) return this.#heartbeat(body)
     const deploymentId = /^\/v1\/runs\/([0-9a-f-]{36})\/events$/.exec(path)?.[1]
     return deploymentId === undefined ? refusal(404, 'NOT_FOUND') : this.#takeEvents(deploymentId, body)
+  }
+
+  addContent(bytes: Buffer): string {
+    const id = createHash('sha256').update(bytes).digest('hex')
+    this.contents.set(id, bytes)
+    return id
+  }
+
+  #sendContent(id: string, { headers }: IncomingMessage, response: ServerResponse): void {
+    this.contentCalls.push(id)
+    const bytes = this.contents.get(id)
+    if (headers.authorization !== `Bearer ${this.credential}`) this.problems.push('content without the credential')
+    if (bytes === undefined) {
+      response.writeHead(404, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(refusal(404, 'NOT_FOUND').body))
+      return
+    }
+    void Promise.resolve(this.beforeContent()).then(() => {
+      response.writeHead(200, { 'content-length': bytes.length })
+      if (this.breaksOff === 0) return response.end(bytes)
+      this.breaksOff -= 1
+      return response.write(bytes.subarray(0, bytes.length / 2), () => response.destroy())
+    })
   }
 
   #enrol(token: string | undefined, body: unknown) {

@@ -18,6 +18,7 @@ import {
 } from '../transport.ts'
 import { Fifos, type Pipe } from './fifos.ts'
 import { findInterpreter } from './interpreters.ts'
+import { placeFiles } from './place-files.ts'
 import { groupEnds, signalGroup } from './process-group.ts'
 import { Watchdog } from './watchdog.ts'
 
@@ -45,6 +46,7 @@ export class LocalTransport implements Transport {
     const directory = await mkdtemp(path.join(this.#folder, 'command-'))
     try {
       const workingDirectory = await prepareWorkingDirectory(directory, command.workingDirectory)
+      await placeFiles(command.files, workingDirectory, signal)
       const { file, args } = INTERPRETER_CALLS[command.interpreter]
       const script = path.join(directory, file)
       await writeFile(script, command.script, { mode: 0o700 })

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Command, INTERPRETER_CALLS } from '../transport.ts'
+import { type Command, type CommandFile, INTERPRETER_CALLS } from '../transport.ts'
 
 /**
  * What runs on an ssh target around a command. It is sent whole, with environment and script, to the standard input of
@@ -8,6 +8,8 @@ import { type Command, INTERPRETER_CALLS } from '../transport.ts'
  *     live N                      KILL after N seconds, unless there is another word before
  *     end N                       TERM to the command's process group, KILL to what is left of it after N seconds
  *     another word, end of file   KILL after a moment: the command is over, or the link or the instance is
+ *
+ * Where there are files, the shell asks for their content before it starts the command, and takes it from a folder.
  *
  * The command takes the place of the shell, so that the ssh server itself reports how it ended. On both output streams
  * a mark stands before the command's own output and one behind it, so that nobody need wait for the streams to close: a
@@ -18,11 +20,19 @@ export interface Bootstrap {
   /** The marks, as lines. */
   ready: string
   over: string
+  /** On standard output before `ready` where there are files: the folder follows, for their content by place in the list. */
+  wants: string
   /** On standard output instead of `ready` when the command cannot start: a BootstrapProblem follows. */
   failed: string
 }
 
-export type BootstrapProblem = 'directory' | 'interpreter' | 'working-directory'
+export type BootstrapProblem =
+  | 'directory'
+  | 'interpreter'
+  | 'working-directory'
+  | 'files'
+  | `file ${number} ${FileProblem}`
+export type FileProblem = 'tool' | 'damaged' | 'place'
 
 /**
  * The shell shall lead a process group of its own. OpenSSH gives each session one; elsewhere setsid makes one, without
@@ -77,19 +87,58 @@ kill -KILL "-$1"
 rm -rf -- "$2"
 `
 
+/**
+ * Verifies the content of file number $1 by its SHA-256 $2 and moves it, with the permissions $3, to its place $4. That
+ * may be on another disk, so it takes two moves to let it appear there as a whole.
+ */
+const PLACE = `
+slipway_sha256() {
+  if command -v sha256sum >/dev/null 2>&1; then sha256sum
+  elif command -v shasum >/dev/null 2>&1; then shasum -a 256
+  elif command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r
+  else return 1
+  fi
+}
+slipway_place() {
+  slipway_sum=$(slipway_sha256 <"$slipway_dir/files/$1") || slipway_fail "file $1 tool"
+  case "$slipway_sum" in
+    "$2"*) ;;
+    *) slipway_fail "file $1 damaged" ;;
+  esac
+  slipway_draft="\${4%/*}/.slipway-$$"
+  {
+    mkdir -p "\${4%/*}" && mv -f "$slipway_dir/files/$1" "$slipway_draft" &&
+    chmod "$3" "$slipway_draft" && [ ! -d "$4" ] && mv -f "$slipway_draft" "$4"
+  } 2>/dev/null || { rm -f "$slipway_draft"; slipway_fail "file $1 place"; }
+}
+`
+
+/** Asks for the content of files, which comes by SFTP, and goes on at the word "sent". */
+function takeFiles(files: readonly CommandFile[], wants: string): string {
+  const places = files.map(({ content, mode, path }, index) => {
+    return `  slipway_place ${index} ${content} ${mode} ${quoted(`./${path}`)}`
+  })
+  return `  ( umask 077; mkdir "$slipway_dir/files" ) || slipway_fail directory
+  echo "${wants} $slipway_dir/files"
+  read -r slipway_word && [ "$slipway_word" = sent ] || slipway_fail files
+${places.join('\n')}
+  rm -rf -- "$slipway_dir/files"
+`
+}
+
 /** The input for BOOTSTRAP_COMMAND that runs the command. Without a `live` it is killed after `secondsLeft`. */
 export function bootstrapOf(command: Command, secondsLeft: number | null): Bootstrap {
   const nonce = randomBytes(16).toString('hex')
-  const [ready, over, failed] = ['ready', 'over', 'failed'].map((word) => `slipway-${nonce} ${word}`) as [
-    string,
-    string,
-    string,
-  ]
+  const [ready, over, wants, failed] = ['ready', 'over', 'wants', 'failed'].map(
+    (word) => `slipway-${nonce} ${word}`,
+  ) as [string, string, string, string]
   const live = secondsLeft ?? `''`
   const { file, args } = INTERPRETER_CALLS[command.interpreter]
   const script = `"$slipway_dir/${file}"`
   const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
   const exports = Object.entries(command.environment).map(([name, value]) => `  export ${name}=${quoted(value)}`)
+  const take = command.files.length === 0 ? '' : takeFiles(command.files, wants)
+  const place = command.files.length === 0 ? '' : PLACE
   // All within functions: a shell that got only a part of it runs nothing.
   const input = `
 slipway_fail() {
@@ -104,7 +153,7 @@ slipway_guard() {
     sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" '' ${live} <&3
   fi
 }
-slipway_pin() {
+${place}slipway_pin() {
   trap '' HUP INT TERM
   exec 3<&- 4>&- 5>&-
   read -r slipway_word
@@ -119,7 +168,7 @@ ${nonce}
   mkdir "$slipway_dir/work" && cd "$slipway_dir/work" || slipway_fail directory
 ${enter(command.workingDirectory)}
   umask 022
-  exec 3<&0 </dev/null
+${take}  exec 3<&0 </dev/null
   ( slipway_guard 4>&1 5>&2 >/dev/null 2>&1 & )
   exec 3<&-
 ${exports.join('\n')}
@@ -129,7 +178,7 @@ ${exports.join('\n')}
 }
 slipway_run
 `
-  return { input, ready, over, failed }
+  return { input, ready, over, wants, failed }
 }
 
 function enter(workingDirectory: string | null): string {

@@ -9,18 +9,26 @@ export class SshOutput {
   readonly #stdout: MarkedOutput
   readonly #stderr: MarkedOutput
   readonly #pumps: OutputPump[]
+  readonly #asks: RegExp
   /** Resolves when the command starts. */
   readonly begun: Promise<'begun'>
   #onBegun: () => void = () => {}
+  /** Resolves with the folder for the content of files, when the host asks for it. */
+  readonly asked: Promise<string>
+  #onAsked: (folder: string) => void = () => {}
   /** Resolves when all is read that the command wrote, and handed on. */
   readonly finished: Promise<unknown>
 
-  constructor(channel: ClientChannel, marks: { ready: string; over: string }, io: CommandIo) {
+  constructor(channel: ClientChannel, marks: { ready: string; over: string; wants: string }, io: CommandIo) {
     this.#stdout = new MarkedOutput(marks)
     this.#stderr = new MarkedOutput(marks)
     this.begun = new Promise((resolve) => {
       this.#onBegun = () => resolve('begun')
     })
+    this.asked = new Promise((resolve) => {
+      this.#onAsked = resolve
+    })
+    this.#asks = new RegExp(`^${marks.wants} (.+)\n`, 'm')
     const streams = [
       this.#read(channel, 'stdout', this.#stdout, io),
       this.#read(channel.stderr, 'stderr', this.#stderr, io),
@@ -44,11 +52,17 @@ export class SshOutput {
     for (const pump of this.#pumps) pump.ended()
   }
 
+  #lookForQuestion(): void {
+    const folder = this.#asks.exec(this.#stdout.preamble)?.[1]
+    if (folder !== undefined) this.#onAsked(folder)
+  }
+
   #read(source: Readable, name: OutputStream, output: MarkedOutput, io: CommandIo) {
     const handOn = (bytes: Buffer) => (bytes.length > 0 ? io.onOutput(name, bytes) : undefined)
     const pump = new OutputPump(source, async (chunk) => {
       await handOn(output.take(chunk))
       if (this.#stdout.hasBegun) this.#onBegun()
+      else this.#lookForQuestion()
       if (output.isOver) pump.stop()
     })
     const finished = pump.finished.then(async () => {

@@ -5,14 +5,17 @@ import {
   type Command,
   type CommandEnd,
   CommandError,
+  type CommandFile,
   type CommandIo,
+  FileError,
   graceOf,
   type Transport,
   whenAborted,
 } from '../transport.ts'
-import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf } from './bootstrap.ts'
+import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
 import { connect } from './connect.ts'
 import { KnownHostKey } from './host-key.ts'
+import { sendFiles } from './send-files.ts'
 import { endpointOf, type SshAddress } from './ssh-errors.ts'
 import { SshOutput } from './ssh-output.ts'
 import type { Turnstile } from './turnstile.ts'
@@ -102,17 +105,24 @@ export class SshTransport implements Transport {
     const output = new SshOutput(channel, bootstrap, io)
     const exit = new ChannelExit(channel)
     const abort = whenAborted(signal)
+    const over = new AbortController()
     const stopRenewing = lifeline?.onRenewed(() => {
       // Before, the shell that reads the bootstrap would swallow it.
       if (output.hasBegun) channel.write(`live ${lifeline.secondsLeft}\n`)
     })
     try {
       channel.write(bootstrap.input)
-      const first = await Promise.race([exit.known, abort.promise])
+      const notSent = this.#sendFiles(channel, output, command.files, over.signal)
+      const first = await Promise.race([exit.known, abort.promise, notSent])
       if (first === 'aborted') await this.#kill(channel, output, exit, graceOf(signal))
       // OpenSSH has ended the control line by now; other servers leave that to us.
       else channel.write('over\n')
+    } catch (error) {
+      // At the end of its input the shell clears away what it has made.
+      channel.close()
+      throw error
     } finally {
+      over.abort()
       stopRenewing?.()
       abort.forget()
       output.ended()
@@ -121,7 +131,26 @@ export class SshTransport implements Transport {
     channel.close()
     if (exit.end && (output.hasBegun || signal.aborted)) return exit.end
     if (signal.aborted) return { exitCode: null, signal: null, confirmed: false }
-    throw new CommandError(this.#problem(output, bootstrap, exit, command))
+    throw (
+      this.#fileProblem(output, bootstrap, command) ?? new CommandError(this.#problem(output, bootstrap, exit, command))
+    )
+  }
+
+  /** Sends the content of files once the host asks for it. Only a failure ends the promise. */
+  #sendFiles(
+    channel: ClientChannel,
+    output: SshOutput,
+    files: readonly CommandFile[],
+    signal: AbortSignal,
+  ): Promise<never> {
+    return new Promise((_resolve, reject) => {
+      const send = async (folder: string) => {
+        if (!this.#client || signal.aborted) return
+        await sendFiles(this.#client, endpointOf(this.#options.address), folder, files, signal)
+        channel.write('sent\n')
+      }
+      if (files.length > 0) void output.asked.then(send).catch(reject)
+    })
   }
 
   /** Asks the guard to end the command. Without an answer the connection goes, which ends it too if the host lives. */
@@ -136,6 +165,19 @@ export class SshTransport implements Transport {
     if (exit.end) return
     this.#client?.destroy()
     this.#client = null
+  }
+
+  #fileProblem({ preamble }: SshOutput, { failed }: Bootstrap, { files }: Command): FileError | null {
+    const [, index, problem] = new RegExp(`^${failed} file (\\d+) (\\w+)$`, 'm').exec(preamble) ?? []
+    const file = files[Number(index)]
+    if (file === undefined) return null
+    const endpoint = endpointOf(this.#options.address)
+    const problems: Record<FileProblem, string> = {
+      tool: `${endpoint} has neither sha256sum nor shasum nor openssl to verify files with`,
+      damaged: `the file ${file.path} was damaged on its way to ${endpoint}`,
+      place: `the file ${file.path} could not be put into the working directory on ${endpoint}`,
+    }
+    return new FileError(problems[problem as FileProblem], file.content)
   }
 
   #problem({ preamble, hasBegun }: SshOutput, { failed }: Bootstrap, exit: ChannelExit, command: Command): string {

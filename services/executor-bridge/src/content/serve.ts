@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { contentBytes, type StoredContent } from '@slipway/database'
+import type { Response } from 'express'
+import type { Bridge } from '../bridge.ts'
+import { Refusal } from '../http/refusal.ts'
+
+const SHA256 = /^[0-9a-f]{64}$/
+/** How long an instance may take nothing of what is sent to it. */
+const IDLE_MS = 60_000
+
+/** Sends content to an instance. Damaged content ends the answer before its end. */
+export async function serveContent(
+  { database }: Bridge,
+  instanceId: string,
+  id: string,
+  response: Response,
+): Promise<void> {
+  const content = SHA256.test(id) ? await contentOfRuns(database, instanceId, id) : null
+  if (content === null) throw new Refusal(404, 'NOT_FOUND', 'No run of this instance uses such content')
+  const chunks = contentBytes(database, content)
+  // Before any header: the smallest content is known by now to be damaged or not.
+  let chunk = await chunks.next()
+  response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': content.size })
+  response.setTimeout(IDLE_MS, () => response.destroy())
+  const gone = once(response, 'close')
+  for (; !chunk.done; chunk = await chunks.next()) {
+    if (response.destroyed) return
+    if (!response.write(chunk.value)) await Promise.race([once(response, 'drain'), gone])
+  }
+  response.end()
+}
+
+/** Content is for the instances that run an action with it, for as long as they hold the lease. */
+async function contentOfRuns(
+  database: Bridge['database'],
+  instanceId: string,
+  id: string,
+): Promise<StoredContent | null> {
+  const { rows } = await database.query<StoredContent>(
+    `SELECT c.id, c.size, c.upload_id FROM contents c
+     WHERE c.id = $1 AND EXISTS (
+       SELECT FROM leases l
+       JOIN deployment_actions a ON a.deployment_id = l.deployment_id
+       JOIN source_contents x ON x.source_id = a.action_id AND x.version = a.action_version
+       WHERE l.instance_id = $2 AND l.ended_at IS NULL AND x.content_id = c.id)`,
+    [id, instanceId],
+  )
+  return rows[0] ?? null
+}

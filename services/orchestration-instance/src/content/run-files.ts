@@ -1,0 +1,70 @@
+import type { RunFile } from '@slipway/contracts'
+import { type CommandFile, FileError, whenAborted } from '../transports/transport.ts'
+import type { ContentCache, HeldContent } from './cache.ts'
+import { fetchProblem } from './source.ts'
+
+export interface HeldFiles {
+  files: CommandFile[]
+  release(): void
+}
+
+/** Has the files of a run's commands at hand. */
+export class RunFiles {
+  readonly #cache: ContentCache
+  /** With `bypass_cache`: what was fetched for this run. */
+  readonly #fetched: Set<string> | null
+
+  constructor(cache: ContentCache, bypassCache: boolean) {
+    this.#cache = cache
+    this.#fetched = bypassCache ? new Set() : null
+  }
+
+  /** Throws FileError when one of them cannot be had, and the signal's reason when that comes first. */
+  async hold(files: readonly RunFile[], signal: AbortSignal): Promise<HeldFiles> {
+    const held: HeldContent[] = []
+    const release = () => {
+      for (const each of held) each.release()
+    }
+    try {
+      const commandFiles: CommandFile[] = []
+      for (const file of files) {
+        const content = await this.#holdOne(file, signal)
+        held.push(content)
+        commandFiles.push({ ...file, source: content.file })
+      }
+      return { files: commandFiles, release }
+    } catch (error) {
+      release()
+      throw error
+    }
+  }
+
+  /** A command found other bytes in this content than there should be. */
+  doubt(id: string): void {
+    this.#cache.doubt(id)
+  }
+
+  async #holdOne({ content, path }: RunFile, signal: AbortSignal): Promise<HeldContent> {
+    signal.throwIfAborted()
+    const fresh = this.#fetched !== null && !this.#fetched.has(content)
+    const holding = this.#cache.hold(content, fresh)
+    const abort = whenAborted(signal)
+    try {
+      const first = await Promise.race([holding, abort.promise])
+      if (first !== 'aborted') {
+        this.#fetched?.add(content)
+        return first
+      }
+    } catch (error) {
+      throw new FileError(`the file ${path} could not be fetched: ${fetchProblem(error)}`, content)
+    } finally {
+      abort.forget()
+    }
+    // Others may wait for the same fetch, so it goes on.
+    holding.then(
+      ({ release }) => release(),
+      () => {},
+    )
+    throw signal.reason
+  }
+}

@@ -1,0 +1,44 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { mkdir, open, rename, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { type CommandFile, FileError } from '../transport.ts'
+
+/** Puts the files of a command into its working directory, each whole or not at all. Throws FileError. */
+export async function placeFiles(files: readonly CommandFile[], directory: string, signal: AbortSignal): Promise<void> {
+  for (const file of files) {
+    const place = path.join(directory, file.path)
+    const folder = path.dirname(place)
+    const draft = path.join(folder, `.slipway-${randomUUID()}`)
+    try {
+      await mkdir(folder, { recursive: true })
+      await copy(file, draft, signal)
+      await rename(draft, place)
+    } catch (error) {
+      await rm(draft, { force: true }).catch(() => {})
+      if (signal.aborted || error instanceof FileError) throw error
+      const { code, message } = error as NodeJS.ErrnoException
+      throw new FileError(
+        `the file ${file.path} could not be put into the working directory (${code ?? message})`,
+        file.content,
+      )
+    }
+  }
+}
+
+/** A copy, not a link: commands may write to their files. */
+async function copy(file: CommandFile, draft: string, signal: AbortSignal): Promise<void> {
+  const hash = createHash('sha256')
+  const handle = await open(draft, 'wx', 0o600)
+  try {
+    for await (const piece of createReadStream(file.source, { highWaterMark: 1024 * 1024, signal })) {
+      hash.update(piece as Buffer)
+      await handle.writeFile(piece as Buffer)
+    }
+    await handle.chmod(Number.parseInt(file.mode, 8))
+  } finally {
+    await handle.close()
+  }
+  if (hash.digest('hex') === file.content) return
+  throw new FileError(`the file ${file.path} was damaged on the disk of the instance`, file.content)
+}

@@ -1,0 +1,54 @@
+import type { Client, SFTPWrapper } from 'ssh2'
+import { type CommandFile, FileError } from '../transport.ts'
+
+/** Copies files to a folder of the host, named by their place in the list. Throws FileError. */
+export async function sendFiles(
+  client: Client,
+  endpoint: string,
+  folder: string,
+  files: readonly CommandFile[],
+  signal: AbortSignal,
+): Promise<void> {
+  const sftp = await openSftp(client, endpoint, files)
+  const end = () => sftp.end()
+  // Whatever is under way fails then.
+  signal.addEventListener('abort', end, { once: true })
+  try {
+    for (const [index, file] of files.entries()) {
+      signal.throwIfAborted()
+      await put(sftp, file, `${folder}/${index}`, endpoint)
+    }
+  } finally {
+    signal.removeEventListener('abort', end)
+    end()
+  }
+}
+
+function openSftp(client: Client, endpoint: string, files: readonly CommandFile[]): Promise<SFTPWrapper> {
+  return new Promise((resolve, reject) => {
+    const refused = () => {
+      reject(new FileError(`${endpoint} offers no SFTP, by which files are copied to it`, files[0]?.content ?? ''))
+    }
+    client.once('close', refused)
+    client.sftp((error, sftp) => {
+      client.off('close', refused)
+      if (error) return refused()
+      sftp.on('error', () => {})
+      resolve(sftp)
+    })
+  })
+}
+
+function put(sftp: SFTPWrapper, file: CommandFile, to: string, endpoint: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const broken = (reason: string) =>
+      reject(new FileError(`the file ${file.path} could not be copied to ${endpoint}: ${reason}`, file.content))
+    const closed = () => broken('the connection was lost')
+    sftp.once('close', closed)
+    sftp.fastPut(file.source, to, { mode: 0o600 }, (error) => {
+      sftp.off('close', closed)
+      if (error) broken(error.message)
+      else resolve()
+    })
+  })
+}

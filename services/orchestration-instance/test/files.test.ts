@@ -1,0 +1,231 @@
+import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { RunTarget } from '@slipway/contracts'
+import { type Sshd, startSshd } from '@slipway/testing'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
+
+const CACHE_MIB = 4
+
+const bridge = new FakeBridge()
+const instance = new InstanceProcess(bridge)
+const outside = mkdtempSync(path.join(os.tmpdir(), 'slipway-files-'))
+let sshd: Sshd
+
+beforeAll(async () => {
+  sshd = await startSshd()
+  await bridge.listen()
+  await instance.start({ SLIPWAY_CONTENT_CACHE_MIB: String(CACHE_MIB) })
+}, 60_000)
+afterAll(async () => {
+  await instance.remove()
+  await bridge.close()
+  await sshd.stop()
+  rmSync(outside, { recursive: true, force: true })
+  expect(bridge.problems).toEqual([])
+})
+beforeEach(() => {
+  bridge.contentCalls.length = 0
+})
+
+const cached = () => readdirSync(path.join(instance.folder, 'content')).sort()
+const cacheFile = (id: string) => path.join(instance.folder, 'content', id)
+
+type Kind = 'local' | 'ssh'
+function targetOf(kind: Kind, name = kind as string): Partial<RunTarget> & { name: string } {
+  if (kind === 'local') return { name, connection: { type: 'local' } }
+  const { port, username, privateKey: private_key } = sshd
+  return { name, connection: { type: 'ssh', host: '127.0.0.1', port, username, private_key } }
+}
+
+const file = (content: string, at = 'x', mode = '0644') => ({ content, path: at, mode })
+
+/** Runs a script with files and returns how that ended and what it wrote. */
+async function run(
+  target: ReturnType<typeof targetOf> | ReturnType<typeof targetOf>[],
+  action: Partial<Parameters<typeof specOf>[0]['actions'][number]>,
+  options: Parameters<typeof specOf>[0]['options'] = {},
+) {
+  const spec = specOf({ targets: [target].flat(), actions: [{ script: 'cat x', ...action }], options })
+  await bridge.handOver(spec)
+  const { outcome, error_message } = await bridge.finished(spec)
+  return { outcome, error_message, output: bridge.output(spec), spec }
+}
+
+describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
+  test('files stand in the working directory before the command starts, with their bytes and permissions', async () => {
+    const large = bridge.addContent(randomBytes(700_000))
+    const small = bridge.addContent(Buffer.from('#!/bin/sh\necho "it runs"\n'))
+    const empty = bridge.addContent(Buffer.alloc(0))
+    const { outcome, output } = await run(targetOf(kind), {
+      script: `sha256sum <bin/large; stat -c %a bin/large "it's/-run" empty; wc -c <empty; "./it's/-run"; ls -A . bin`,
+      files: [file(large, 'bin/large', '0640'), file(small, `it's/-run`, '755'), file(empty, 'empty', '0600')],
+    })
+    expect(output).toEqual([
+      `${large}  -`,
+      '640',
+      '755',
+      '600',
+      '0',
+      'it runs',
+      '.:',
+      'bin',
+      'empty',
+      `it's`,
+      '',
+      'bin:',
+      'large',
+    ])
+    expect(outcome).toBe('success')
+  })
+
+  test('a directory that stays gets them in place of what was there, and relative ones too', async () => {
+    const [old, fresh] = ['old', 'new'].map((text) => bridge.addContent(Buffer.from(`${text} ${kind}\n`)))
+    const place = path.join(outside, `${kind}.txt`)
+    for (const content of [old, fresh]) {
+      const files = [file(content as string, `${kind}.txt`)]
+      expect((await run(targetOf(kind), { script: 'true', working_directory: outside, files })).outcome).toBe('success')
+    }
+    expect(readFileSync(place, 'utf8')).toBe(`new ${kind}\n`)
+    expect(readdirSync(outside).filter((name) => name.startsWith('.'))).toEqual([])
+    const within = await run(targetOf(kind), {
+      script: 'pwd; cat x',
+      working_directory: 'a/b',
+      files: [file(fresh as string)],
+    })
+    expect(within.output).toEqual([expect.stringMatching(/\/a\/b$/), `new ${kind}`])
+  })
+
+  test('a rollback script gets them as well', async () => {
+    const content = bridge.addContent(Buffer.from(`undo ${kind}\n`))
+    const { outcome, output } = await run(
+      targetOf(kind),
+      { script: 'cat x; false', rollback_script: 'cat x', files: [file(content)] },
+      { rollback_strategy: 'all_executed' },
+    )
+    expect({ outcome, output }).toEqual({ outcome: 'rolled_back', output: [`undo ${kind}`, `undo ${kind}`] })
+  })
+
+  test('a file that cannot be had or placed fails the try and says why, and the command does not start', async () => {
+    const unknown = 'f'.repeat(64)
+    const marker = path.join(outside, `started-${kind}`)
+    const script = `touch ${marker}`
+    expect((await run(targetOf(kind), { script, files: [file(unknown, 'bin/app')] })).error_message).toMatch(
+      /^Action "action-0" failed on target "\w+": the file bin\/app could not be fetched: refused by the test: NOT_FOUND$/,
+    )
+    const content = bridge.addContent(Buffer.from('x'))
+    writeFileSync(path.join(outside, 'no-folder'), '')
+    const files = [file(content, 'no-folder/x')]
+    expect((await run(targetOf(kind), { script, working_directory: outside, files })).error_message).toMatch(
+      /: the file no-folder\/x could not be put into the working directory/,
+    )
+    expect(existsSync(marker)).toBe(false)
+  })
+
+  test('a cancel while they are on their way ends the try, and nothing is left', async () => {
+    const content = bridge.addContent(randomBytes(3_000_000))
+    let arrived = () => {}
+    const asked = new Promise<void>((resolve) => {
+      arrived = resolve
+    })
+    let send = () => {}
+    bridge.beforeContent = () => {
+      arrived()
+      return new Promise<void>((resolve) => {
+        send = resolve
+      })
+    }
+    const marker = path.join(outside, `cancelled-${kind}`)
+    const spec = specOf({
+      targets: [targetOf(kind)],
+      actions: [{ script: `touch ${marker}`, files: [file(content)] }],
+    })
+    await bridge.handOver(spec)
+    await asked
+    await bridge.stop(spec)
+    await eventually('the run is gone', async () => {
+      const status = (await (await bridge.call('GET', '/v1/status')).json()) as { runs: unknown[] }
+      return status.runs.length === 0
+    })
+    bridge.beforeContent = () => {}
+    send()
+    expect(existsSync(marker)).toBe(false)
+  })
+})
+
+describe('the cache', () => {
+  test('content is fetched once for all who want it at once, and not again', async () => {
+    const content = bridge.addContent(Buffer.from('once\n'))
+    const targets = ['a', 'b', 'c', 'd'].map((name) => targetOf('local', name))
+    const first = await run(targets, { files: [file(content)] }, { target_mode: 'parallel' })
+    expect(first.output).toEqual(['once', 'once', 'once', 'once'])
+    expect(bridge.contentCalls).toEqual([content])
+    await run(targetOf('ssh'), { files: [file(content)] })
+    expect(bridge.contentCalls).toEqual([content])
+  })
+
+  test('bypass_cache fetches once for the whole run, though it is there', async () => {
+    const content = bridge.addContent(Buffer.from('fresh\n'))
+    await run(targetOf('local'), { files: [file(content)] })
+    const targets = ['a', 'b', 'c'].map((name) => targetOf('local', name))
+    const fresh = await run(targets, { files: [file(content)] }, { bypass_cache: true, target_mode: 'parallel' })
+    expect(fresh.output).toEqual(['fresh', 'fresh', 'fresh'])
+    expect(bridge.contentCalls).toEqual([content, content])
+    await run(targetOf('local'), { files: [file(content)] }, { bypass_cache: true })
+    expect(bridge.contentCalls).toEqual([content, content, content])
+  })
+
+  test.each<Kind>(['local', 'ssh'])('a file in it that is damaged is fetched again, for a %s target', async (kind) => {
+    const content = bridge.addContent(Buffer.from(`right ${kind}\n`))
+    await run(targetOf(kind), { files: [file(content)] })
+    writeFileSync(cacheFile(content), `wrong ${kind}\n`)
+    expect((await run(targetOf(kind), { files: [file(content)] })).output).toEqual([`right ${kind}`])
+    expect(bridge.contentCalls).toEqual([content, content])
+    rmSync(cacheFile(content))
+    expect((await run(targetOf(kind), { files: [file(content)] })).output).toEqual([`right ${kind}`])
+    expect(bridge.contentCalls).toHaveLength(3)
+  })
+
+  test('commands cannot change it through their files', async () => {
+    const content = bridge.addContent(Buffer.from('kept\n'))
+    await run(targetOf('local'), { script: 'echo changed >x', files: [file(content)] })
+    expect((await run(targetOf('local'), { files: [file(content)] })).output).toEqual(['kept'])
+    expect(bridge.contentCalls).toEqual([content])
+  })
+
+  test('other bytes than were asked for are not taken', async () => {
+    const content = bridge.addContent(randomBytes(100))
+    bridge.contents.set(content, randomBytes(100))
+    const { error_message } = await run(targetOf('local'), { files: [file(content)] }, {})
+    expect(error_message).toContain('the file x could not be fetched: other bytes came than those that were asked for')
+    expect(cached()).not.toContain(content)
+  })
+
+  test('an answer that breaks off is asked for again', async () => {
+    const content = bridge.addContent(Buffer.from('whole\n'))
+    bridge.breaksOff = 2
+    expect((await run(targetOf('local'), { files: [file(content)] })).output).toEqual(['whole'])
+    expect(bridge.contentCalls).toEqual([content, content, content])
+  })
+
+  test('what was used longest ago goes when it is full, and a restart keeps the rest', async () => {
+    const [a, b, c] = [1, 2, 3].map(() => bridge.addContent(randomBytes(1.5 * 1024 * 1024))) as [string, string, string]
+    const use = (content: string) => run(targetOf('local'), { script: 'true', files: [file(content)] })
+    for (const content of [a, b, a, c]) await use(content)
+    expect(bridge.contentCalls).toEqual([a, b, c])
+    await eventually('room is made', () => cached().length <= 2 && true)
+    expect(cached()).toEqual([a, c].sort())
+    await instance.end('SIGTERM')
+    writeFileSync(path.join(instance.folder, 'content', 'x.draft'), 'half')
+    await instance.start({ SLIPWAY_CONTENT_CACHE_MIB: String(CACHE_MIB) })
+    expect(cached()).toEqual([a, c].sort())
+    await use(a)
+    await use(c)
+    expect(bridge.contentCalls).toEqual([a, b, c])
+  })
+})
