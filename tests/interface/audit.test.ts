@@ -31,7 +31,7 @@ let admin: Api
 let looker: Api
 
 beforeAll(async () => {
-  suite = await startSuite({ capacity: 2 })
+  suite = await startSuite({ capacity: 2, env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' } })
   database = await connectTo(suite.databaseUrl)
   admin = await loginToSuite(suite)
   looker = (await newUser('user')).api
@@ -127,6 +127,12 @@ const environment = record('environments', () => ({ name: name(), variables }))
 const target = record('targets', () => ({ name: name(), connection: ssh, variables }))
 const action = record('actions', () => ({ name: name(), ...version(definition) }))
 const frozen = record('deployment-freezes', freeze)
+const webhookBody = () => ({
+  url: `http://127.0.0.1:1/${SECRET}`,
+  events: ['target.created'],
+  secret: `whsec_${Buffer.from(SECRET).toString('base64')}`,
+})
+const webhook = record('webhooks', webhookBody)
 const role = record('admin/roles', () => ({ name: name(), permissions: ['targets:read'] }))
 const newAccount = () => ({ email: `${name()}@example.com`, username: name(), password: SECRET, roles: ['user'] })
 const account = record('admin/users', newAccount)
@@ -220,6 +226,22 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   createFreeze: () => ({ body: freeze() }),
   updateFreeze: async () => ({ path: await frozen(), body: { name: name() } }),
   deleteFreeze: async () => ({ path: await frozen() }),
+  createWebhook: () => ({ body: webhookBody() }),
+  updateWebhook: async () => ({
+    path: await webhook(),
+    body: { ...webhookBody(), url: `http://127.0.0.2:1/${SECRET}` },
+  }),
+  deleteWebhook: async () => ({ path: await webhook() }),
+  redeliverWebhook: async () => {
+    const path = await webhook()
+    const delivery = randomUUID()
+    await database.query(
+      `INSERT INTO webhook_deliveries (id, webhook_id, message_id, event, payload, status, expires_at)
+       VALUES ($1, $2, $1, 'target.created', '{}', 'failed', now())`,
+      [delivery, path.split('/').at(-1)],
+    )
+    return { path: `${path}/deliveries/${delivery}/redeliver` }
+  },
   createUser: () => ({ body: newAccount() }),
   updateUser: async () => ({ path: await account(), body: { password: `${SECRET}-2`, status: 'suspended' } }),
   deleteUser: async () => ({ path: await account() }),
@@ -246,12 +268,16 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     await atRest()
     return { path: `${await deployed('sleep 30')}/cancel`, body: { reason: 'wrong version' } }
   },
-  cancelPending: async () => {
-    await atRest()
-    for (let busy = 0; busy < 2; busy += 1) await deployed('sleep 5')
-    const { body } = await admin.post('/deployments', await deploymentBody())
-    return { path: `/deployments/pending/${body.pending_request_id}` }
-  },
+  cancelPending: async () => ({ path: await queued() }),
+  updatePending: async () => ({ path: await queued(), body: { priority: 7 } }),
+}
+
+/** The path of a request that waits while others run. */
+async function queued(): Promise<string> {
+  await atRest()
+  for (let busy = 0; busy < 2; busy += 1) await deployed('sleep 5')
+  const { body } = await admin.post('/deployments', await deploymentBody())
+  return `/deployments/pending/${body.pending_request_id}`
 }
 
 /** Waits until nothing runs or waits. */

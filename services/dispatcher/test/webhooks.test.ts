@@ -4,10 +4,13 @@ import type { EventBody, EventType } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { type DestinationRules, uuidv7 } from '@slipway/runtime'
 import {
+  expectedSignature,
   type OpenTestDatabase,
   openTestDatabase,
+  type Receiver,
   removeNamespace,
   serverUrl,
+  startReceiver,
   testLogger,
   testNamespace,
   waitFor,
@@ -17,7 +20,6 @@ import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
 import { happeningOf } from '../src/webhooks/happening.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
 import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
-import { expectedSignature, type Receiver, startReceiver } from './receiver.ts'
 
 /** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
 let server: OpenTestDatabase
