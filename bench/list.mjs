@@ -5,12 +5,13 @@ import { interleave, median } from './rounds.mjs'
 const SMALL = 10_000
 const LARGE = 1_000_000
 
-/** Deployments as they are after months: 400 names, three kinds of source, eight in ten succeeded. */
+/** Deployments as they are after months: 400 names, three kinds of source, eight in ten succeeded, twenty rolled back. */
 const seed = (database, from, to) =>
   database.query(
     `INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection, total_steps,
        triggered_by, created_at, started_at, completed_at)
-     SELECT gen_random_uuid(), (ARRAY['success','success','success','success','failed'])[1 + n % 5]::deployment_state,
+     SELECT gen_random_uuid(), (CASE WHEN n % 50000 = 0 THEN 'rolled_back'
+         ELSE (ARRAY['success','success','success','success','failed'])[1 + n % 5] END)::deployment_state,
        (ARRAY['solution','sequence','action'])[1 + n % 3]::source_kind, gen_random_uuid(), 'service-' || n % 400 || '-release',
        '1.0.' || n % 50, '{"options": {"priority": 0}}', '{"target_ids": [], "target_tags": []}', 4, 'ci', t, t, t
      FROM (SELECT n, now() - n * interval '20 s' AS t FROM generate_series($1::int, $2::int) n) s`,
@@ -52,7 +53,10 @@ export async function measureList({ suite, database, api, peerUrl, rounds, secon
       page: time(''),
       last: time(`?page=${LARGE / 50}`),
       middle: time(`?page=${LARGE / 100}`),
+      rare: time('?state=rolled_back'),
       search: time('?search=vice-123-rel'),
+      searchState: time('?search=failed'),
+      searchMost: time('?search=release'),
       scan: () => like('%vice-123-rel%'),
       peer: peer(''),
     },
@@ -69,6 +73,9 @@ export async function measureList({ suite, database, api, peerUrl, rounds, secon
     figure('last page at 1M, ms', large.last),
     figure('middle page at 1M, ms', large.middle),
     figure('search at 1M, ms', large.search),
+    figure('search for a state at 1M, ms', large.searchState),
+    figure('search for what all names hold at 1M, ms', large.searchMost),
+    figure('filter by a rare state at 1M, ms', large.rare),
     figure('sequential ILIKE, ms', large.scan),
     figure('Express + Prisma page 1 at 1M, ms', large.peer),
   ]

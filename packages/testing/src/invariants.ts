@@ -15,6 +15,7 @@ const MADE: [table: string, made: string, action: string][] = [
   // The first administrator comes with the installation.
   ['users', 't.id <> (SELECT id FROM users ORDER BY created_at, id LIMIT 1)', `'user.create'`],
   ['api_keys', 'true', `'api_key.create'`],
+  ['webhooks', 'true', `'webhook.create'`],
 ]
 
 /** One statement that must find nothing, by the sentence that it would disprove. */
