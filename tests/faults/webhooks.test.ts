@@ -1,0 +1,108 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import {
+  type Api,
+  connectTo,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  expectedSignature,
+  loginToSuite,
+  type Receiver,
+  type Suite,
+  startReceiver,
+  startSuite,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let api: Api
+let database: Awaited<ReturnType<typeof connectTo>>
+let receiver: Receiver
+
+beforeAll(async () => {
+  suite = await startSuite({ env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' } })
+  api = await loginToSuite(suite)
+  database = await connectTo(suite.databaseUrl)
+}, 90_000)
+
+beforeEach(async () => {
+  receiver = await startReceiver()
+})
+
+afterEach(() => receiver.close())
+
+afterAll(async () => {
+  await database.end()
+  await suite.stop()
+}, 60_000)
+
+async function addWebhook(events: string[]): Promise<{ id: string; secret: string }> {
+  const { status, body } = await api.post('/webhooks', { url: receiver.url, events })
+  expect(status).toBe(201)
+  return body
+}
+
+const deliveries = async (id: string) => (await api.get(`/webhooks/${id}/deliveries`)).body.data
+
+test('a deployment is told of from its start to its end, as the list shows it, and the log says so', async () => {
+  const { id, secret } = await addWebhook(['deployment.started', 'deployment.finished', 'target.created'])
+  const target = await createLocalTarget(api)
+  const action_id = await createAction(api, { script: 'true' })
+  const { body } = await api.post('/deployments', { action_id, target_ids: [target] })
+  await deploymentEnd(api, body.deployment_id)
+  await waitFor(() => receiver.received.length >= 3, { what: 'three deliveries' })
+  expect(receiver.received.every((call) => call.signature === expectedSignature(secret, call))).toBe(true)
+  const told = new Map(receiver.received.map(({ event }) => [event.type, event.data]))
+  expect([...told.keys()].sort()).toEqual(['deployment.finished', 'deployment.started', 'target.created'])
+  const listed = await api.get('/deployments')
+  expect(told.get('deployment.finished')).toEqual(listed.body.data[0])
+  expect(told.get('deployment.started')).toMatchObject({ id: body.deployment_id })
+  // A local target's status follows the instance's heartbeat, which goes on.
+  const targets = await api.get('/targets')
+  expect(told.get('target.created')).toEqual({ ...targets.body.data[0], last_seen_at: expect.any(String) })
+  await waitFor(async () => (await deliveries(id)).every(({ status }: { status: string }) => status === 'delivered'))
+  expect(await deliveries(id)).toHaveLength(3)
+}, 60_000)
+
+test('kill -9 of the dispatcher between its call and the answer: delivered again, under the same id', async () => {
+  const { id, secret } = await addWebhook(['target.created'])
+  receiver.answer = null
+  await createLocalTarget(api)
+  await waitFor(() => receiver.received.length === 1, { what: 'the first call' })
+  await suite.kill('dispatcher')
+  expect(await deliveries(id)).toMatchObject([{ status: 'pending', attempts: 1, response_status: null }])
+  receiver.answer = () => ({ status: 200, body: 'thanks' })
+  await suite.start('dispatcher')
+  // Its claim runs out.
+  await database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL')
+  await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered', { what: 'the delivery' })
+  expect(await deliveries(id)).toMatchObject([{ attempts: 2, response_status: 200, response_body: 'thanks' }])
+  const [first, second] = receiver.received
+  expect(receiver.received).toHaveLength(2)
+  expect({ id: second?.id, body: second?.body }).toEqual({ id: first?.id, body: first?.body })
+  expect(second && second.signature === expectedSignature(secret, second)).toBe(true)
+}, 60_000)
+
+test('kill -9 of the dispatcher as something changes: what was told meanwhile is delivered when it is back', async () => {
+  const { id } = await addWebhook(['target.created'])
+  await suite.kill('dispatcher')
+  const target = await createLocalTarget(api)
+  await suite.start('dispatcher')
+  await waitFor(() => receiver.received.length === 1, { what: 'the delivery' })
+  expect(receiver.received[0]?.event.data['id']).toBe(target)
+  await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
+}, 60_000)
+
+test('a delivery is sent again for whoever asks, and not again for a webhook that is switched off', async () => {
+  const { id } = await addWebhook(['target.created'])
+  await createLocalTarget(api)
+  await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
+  const [delivery] = await deliveries(id)
+  const path = `/webhooks/${id}/deliveries/${delivery.id}/redeliver`
+  const again = await api.post(path)
+  expect(again).toMatchObject({ status: 202, body: { id: delivery.id, webhook_id: id } })
+  await waitFor(() => receiver.received.length === 2, { what: 'the delivery' })
+  expect(receiver.received[1]?.id).toBe(delivery.id)
+  await api.call('PATCH', `/webhooks/${id}`, { enabled: false })
+  expect(await api.post(path)).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } })
+}, 60_000)
