@@ -89,7 +89,7 @@ describe('problems', () => {
     ).toEqual([
       '/action_id must be the id of an action (a UUID or a SqId)',
       '/failure_strategy must be one of: stop_on_first_failure, continue_on_failure, ignore_failures',
-      '/variables/a-b is not a name for a variable: letters, digits and _, not a digit first, 128 characters at most',
+      '/variables/a-b is not a name for a variable: letters, digits and _, 128 characters at most',
       '/override_reason must not be blank',
     ])
   })

@@ -9,6 +9,8 @@ export interface Freeze {
   recurrence?: string | null
   /** Zone of `start_time`, as `+02:00`, in which the recurrence counts. */
   start_offset?: string | null
+  /** The zone in which the recurrence counts, as `Europe/Berlin`; where it is null, `start_offset` all year. */
+  time_zone?: string | null
   tenant_id: string | null
   environment_id: string | null
   solution_id: string | null
@@ -46,7 +48,7 @@ export interface FreezeVerdict {
 
 /** The window of the freeze that `now` lies in, or null. The start belongs to it, the end does not. */
 export function windowAt(
-  freeze: Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset'>,
+  freeze: Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset' | 'time_zone'>,
   now: Date,
 ): { starts_at: Date; ends_at: Date } | null {
   const { recurrence, start_offset = null } = freeze

@@ -1,4 +1,5 @@
 import { RRuleTemporal } from 'rrule-temporal'
+import { fixedClock, type LocalClock, zoneClock } from './time-zones.ts'
 
 /** What repeats: windows as long as the first one, that begin when the rule says. */
 export interface Recurring {
@@ -6,8 +7,10 @@ export interface Recurring {
   end_time: Date | string
   /** The value of an RFC 5545 RRULE, without `RRULE:`. */
   recurrence: string
-  /** The zone in which it counts, as `+02:00`; null is UTC. */
+  /** The zone in which it counts where `time_zone` says none, as `+02:00`; null is UTC. */
   start_offset: string | null
+  /** The zone in which it counts, as `Europe/Berlin`: a window begins at the same time of day all year. */
+  time_zone?: string | null
 }
 
 export const MAX_RECURRENCE_LENGTH = 500
@@ -41,7 +44,7 @@ const PARTS: Record<string, { isValid(value: string): boolean; expected: string 
   INTERVAL: { isValid: number(1, MAX_INTERVAL), expected: `1 to ${MAX_INTERVAL}` },
   COUNT: { isValid: number(1, MAX_COUNT), expected: `1 to ${MAX_COUNT}` },
   UNTIL: {
-    isValid: (value) => untilOf(value, 0) !== null,
+    isValid: (value) => untilOf(value, fixedClock(0)) !== null,
     expected: 'a moment as 20261231T235959Z, or a date as 20261231',
   },
   BYMONTH: { isValid: listOf(number(1, 12)), expected: 'months 1 to 12' },
@@ -120,13 +123,20 @@ export function presentStart(recurring: Recurring, now: Date): Date | null {
   const start = new Date(recurring.start_time).getTime()
   const length = new Date(recurring.end_time).getTime() - start
   if (now.getTime() < start) return null
-  const clock = clockOf(recurring)
-  const here = now.getTime() + clock.ahead
-  const until = Math.min(here, endOfCount(clock) ?? Number.POSITIVE_INFINITY)
-  const begun = startsBetween(clock.rule, here - length, until)
-    .map((moment) => moment - clock.ahead)
-    .filter((moment) => moment >= start && now.getTime() < moment + length)
-  const last = begun.at(-1) ?? start
+  const { rule, clock, ...rest } = clockOf(recurring)
+  const end = endOfCount({ rule, clock, ...rest }) ?? Number.POSITIVE_INFINITY
+  const from = clock.timeAt(now.getTime() - length) - clock.slack
+  const until = Math.min(clock.timeAt(now.getTime()) + clock.slack, end)
+  let last = start
+  let lastTime = Number.NEGATIVE_INFINITY
+  for (const time of startsBetween(rule, from, until).reverse()) {
+    // Where clocks leap, a later time may be an earlier moment.
+    if (time < lastTime - clock.slack) break
+    const moment = clock.momentOf(time)
+    if (moment < last || moment > now.getTime()) continue
+    last = moment
+    lastTime = Math.max(lastTime, time)
+  }
   return now.getTime() < last + length ? new Date(last) : null
 }
 
@@ -136,23 +146,27 @@ interface RuleClock {
   rule: RRuleTemporal
   /** Where the rule begins on that clock. */
   start: number
-  /** How far that clock is ahead of UTC. */
-  ahead: number
+  clock: LocalClock
   count: number | null
   /** How much time is looked through at once. */
   stretch: number
 }
 
 /**
- * In a zone that never changes its offset, local time is a clock like UTC: the rule is counted on that clock. Rules count
+ * A rule is counted in local times, as if these were UTC: whatever clocks do in summer, a day has one 18:00. Rules count
  * whole seconds, so what is left of one stays out of it. COUNT stays out too: it makes every look at a rule as long as
  * all that lies before.
  */
-function clockOf({ recurrence, start_time, start_offset }: Recurring): RuleClock {
+function clockOf({ recurrence, start_time, start_offset, time_zone }: Recurring): RuleClock {
   const startTime = new Date(start_time).getTime()
-  const offset = offsetMinutes(start_offset) * MINUTE
-  const ahead = offset - (((startTime % 1_000) + 1_000) % 1_000)
-  const start = startTime + ahead
+  const local = typeof time_zone === 'string' ? zoneClock(time_zone) : fixedClock(offsetMinutes(start_offset) * MINUTE)
+  const fraction = ((startTime % 1_000) + 1_000) % 1_000
+  const clock: LocalClock = {
+    slack: local.slack,
+    timeAt: (moment) => local.timeAt(moment - fraction),
+    momentOf: (time) => local.momentOf(time) + fraction,
+  }
+  const start = clock.timeAt(startTime)
   const parts = new Map(
     recurrence
       .toUpperCase()
@@ -162,13 +176,13 @@ function clockOf({ recurrence, start_time, start_offset }: Recurring): RuleClock
   const count = parts.get('COUNT')
   const until = parts.get('UNTIL')
   parts.delete('COUNT')
-  if (until !== undefined) parts.set('UNTIL', stamp(untilOf(until, offset) ?? start))
+  if (until !== undefined) parts.set('UNTIL', stamp(untilOf(until, local) ?? start))
   const text = [...parts].map((part) => part.join('=')).join(';')
   return {
     key: `${start} ${count} ${text}`,
     rule: new RRuleTemporal({ rruleString: `DTSTART:${stamp(start)}\nRRULE:${text}` }),
     start,
-    ahead,
+    clock,
     count: count === undefined ? null : Number(count),
     stretch: parts.get('FREQ') === 'HOURLY' ? MONTH : YEAR,
   }
@@ -200,13 +214,13 @@ function endOfCount({ key, rule, start, count, stretch }: RuleClock): number | n
 }
 
 /** The last moment on the local clock; a date is meant to its end. Null when it is none. */
-function untilOf(text: string, offset: number): number | null {
+function untilOf(text: string, clock: LocalClock): number | null {
   const match = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?$/.exec(text)
   if (match === null) return null
   const [, year, month, day, hour = '23', minute = '59', second = '59', zone = ''] = match
   const moment = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}Z`)
   if (Number.isNaN(moment) || new Date(moment).getUTCDate() !== Number(day)) return null
-  return zone === 'Z' ? moment + offset : moment
+  return zone === 'Z' ? clock.timeAt(moment) : moment
 }
 
 const stamp = (moment: number) => `${new Date(moment).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`

@@ -447,11 +447,27 @@ describe('freezes', () => {
     expect(await row('freezes', id)).toMatchObject({ start_offset: '-03:00' })
   })
 
+  test('a zone that is named counts, and can be taken away again', async () => {
+    const winter = { start_time: '2026-07-01T12:00:00+12:00', end_time: '2026-07-01T13:00:00+12:00' }
+    const { id, ...freeze } = await create('Freeze', {
+      ...winter,
+      recurrence: 'FREQ=DAILY',
+      time_zone: 'Pacific/Auckland',
+    })
+    expect(freeze['time_zone']).toBe('Pacific/Auckland')
+    const { body } = await update('Freeze', id, { time_zone: 'Asia/Tokyo' })
+    expect(body.time_zone).toBe('Asia/Tokyo')
+    expect((await update('Freeze', id, { time_zone: null })).body.time_zone).toBeNull()
+    expect((await create('Freeze', winter))['time_zone']).toBeNull()
+  })
+
   test.each<[object, string]>([
     [{ recurrence: 'FREQ=SECONDLY' }, '/recurrence'],
     [{ recurrence: 'RRULE:FREQ=DAILY' }, '/recurrence'],
     [{ recurrence: 'every day' }, '/recurrence'],
     [{ recurrence: '' }, '/recurrence'],
+    [{ time_zone: 'Europe/Atlantis' }, '/time_zone'],
+    [{ time_zone: '+02:00' }, '/time_zone'],
     [{ end_time: '2025-12-31T00:00:00Z' }, '/end_time'],
     [{ start_time: '2026-02-01T00:00:00Z' }, '/end_time'],
     [{ start_time: '2016-12-31T23:59:60Z' }, '/start_time'],

@@ -220,6 +220,7 @@ export const Freeze = Strict({
   start_time: Timestamp,
   end_time: Timestamp,
   recurrence: Nullable(Type.String()),
+  time_zone: Nullable(Type.String()),
   tenant_id: Nullable(Uuid),
   environment_id: Nullable(Uuid),
   solution_id: Nullable(Uuid),
@@ -240,9 +241,21 @@ export const CreateFreeze = Strict({
         maxLength: MAX_RECURRENCE_LENGTH,
         description:
           'Value of an RFC 5545 RRULE, without `RRULE:`, by which the window from start_time to end_time comes again; ' +
-          'HOURLY to YEARLY. It counts in the zone in which start_time is written, whose offset is the same all year. ' +
+          'HOURLY to YEARLY. It counts in the zone in which start_time is written, whose offset is the same all year, ' +
+          'unless time_zone names another. ' +
           'The window from start_time to end_time itself always counts.',
         examples: ['FREQ=WEEKLY;BYDAY=FR'],
+      }),
+    ),
+  ),
+  time_zone: Type.Optional(
+    Nullable(
+      Type.String({
+        maxLength: 64,
+        description:
+          'Name of a zone in which the recurrence counts: windows begin at the same time of day there, in summer as in ' +
+          'winter, and are always as long as the first. A time of day that the clocks leap over is taken as they stood before.',
+        examples: ['Europe/Berlin'],
       }),
     ),
   ),

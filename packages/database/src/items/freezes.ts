@@ -8,6 +8,7 @@ export interface FreezeRow {
   end_time: Date
   recurrence: string | null
   start_offset: string | null
+  time_zone: string | null
   tenant_id: string | null
   environment_id: string | null
   solution_id: string | null

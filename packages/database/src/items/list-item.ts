@@ -27,7 +27,7 @@ export async function listItem(looking: Looking, kind: ItemKind, id: string): Pr
   if (kind === 'pending') return (await pendingItems(looking.db, ONE_PENDING, [id]))[0] ?? null
   if (kind === 'freeze') {
     const { rows } = await looking.db.query<FreezeRow>(
-      `SELECT id, name, description, start_time, end_time, recurrence, start_offset, tenant_id, environment_id,
+      `SELECT id, name, description, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
               solution_id, created_by, created_at, updated_at
          FROM freezes WHERE id = $1`,
       [id],

@@ -40,7 +40,8 @@ export async function pendingItems(db: Queryable, from: string, parameters: unkn
 /** What freezes hold back, by the rule by which the dispatcher passes requests over; null when none is in force. */
 async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) => Waiting | null) | null> {
   const { rows } = await db.query<Freeze & { now: Date }>(
-    `SELECT id, name, start_time, end_time, recurrence, start_offset, tenant_id, environment_id, solution_id, now() AS now
+    `SELECT id, name, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
+            solution_id, now() AS now
        FROM freezes WHERE end_time > now() OR recurrence IS NOT NULL`,
   )
   const now = rows[0]?.now ?? new Date(0)

@@ -10,7 +10,8 @@ export interface FreezesNow {
 /** The freezes as they are now, by the database's clock. */
 export async function freezesNow(tx: Queryable): Promise<FreezesNow> {
   const { rows } = await tx.query<Freeze & { now: Date }>(
-    `SELECT id, name, start_time, end_time, recurrence, start_offset, tenant_id, environment_id, solution_id, now() AS now
+    `SELECT id, name, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
+            solution_id, now() AS now
        FROM freezes WHERE end_time > now() OR recurrence IS NOT NULL`,
     [],
   )

@@ -1,6 +1,6 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
 import { enqueue, eventMessage, type FreezeRow, freezeItem, type Prisma } from '@slipway/database'
-import { isUuid, notFound, offsetOf, recurrenceProblem, validationProblem } from '@slipway/domain'
+import { isTimeZone, isUuid, notFound, offsetOf, recurrenceProblem, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
@@ -10,26 +10,38 @@ import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { fieldReferences, References } from './references.ts'
 
-type Times = Record<'start_time' | 'end_time' | 'recurrence', unknown>
+type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
 const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
 
 /** What is wrong with times that are well-formed each by itself. Absent ones are not looked at. */
-function timeProblems({ start_time, end_time, recurrence }: Times, start_offset: string | null) {
+function timeProblems({ start_time, end_time, recurrence, time_zone }: Times, start_offset: string | null) {
   const times = Object.entries({ start_time, end_time }).filter(([, time]) => typeof time === 'string')
   // One that is well-formed and no moment (a leap second, say) has no place on the clock.
   const problems = times.flatMap(([field, time]) =>
     isMoment(time) ? [] : [{ path: `/${field}`, message: 'must be a moment that exists' }],
   )
+  if (typeof time_zone === 'string' && !isTimeZone(time_zone)) {
+    problems.push({ path: '/time_zone', message: 'must be the name of a time zone, as Europe/Berlin' })
+  }
   if (problems.length > 0 || start_time === undefined || end_time === undefined) return problems
   if (!isMoment(start_time) || !isMoment(end_time)) return []
   if (new Date(end_time) <= new Date(start_time)) return [{ path: '/end_time', message: 'must be after start_time' }]
   if (typeof recurrence !== 'string') return []
-  const problem = recurrenceProblem({ start_time, end_time, recurrence, start_offset })
+  const problem = recurrenceProblem({
+    start_time,
+    end_time,
+    recurrence,
+    start_offset,
+    time_zone: typeof time_zone === 'string' ? time_zone : null,
+  })
   return problem === null ? [] : [{ path: '/recurrence', message: problem }]
 }
 
-const checkTimes: Check = ({ start_time, end_time, recurrence }) =>
-  timeProblems({ start_time, end_time, recurrence }, typeof start_time === 'string' ? offsetOf(start_time) : null)
+const checkTimes: Check = ({ start_time, end_time, recurrence, time_zone }) =>
+  timeProblems(
+    { start_time, end_time, recurrence, time_zone },
+    typeof start_time === 'string' ? offsetOf(start_time) : null,
+  )
 
 const SCOPE = { tenant_id: 'tenant', environment_id: 'environment', solution_id: 'solution' } as const
 
@@ -74,6 +86,7 @@ export function freezeHandlers({
               end_time: new Date(body.end_time),
               recurrence: body.recurrence ?? null,
               start_offset: offsetOf(body.start_time),
+              time_zone: body.time_zone ?? null,
               tenant_id,
               environment_id: references.id('/environment_id'),
               solution_id: references.id('/solution_id'),
@@ -81,8 +94,8 @@ export function freezeHandlers({
             },
           })
           await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
-          const { name, start_time, end_time, recurrence, environment_id, solution_id } = created
-          const details = { name, start_time, end_time, recurrence, environment_id, solution_id }
+          const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
+          const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
           await audit.record(inPrisma(tx), { resource_id: created.id, tenant_id, details })
           return created
         })
@@ -142,7 +155,7 @@ export function freezeHandlers({
 function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
   const { start_time, end_time } = body
   return {
-    ...given(body, ['name', 'description', 'recurrence']),
+    ...given(body, ['name', 'description', 'recurrence', 'time_zone']),
     ...(start_time === undefined ? {} : { start_time: new Date(start_time), start_offset: offsetOf(start_time) }),
     ...(end_time === undefined ? {} : { end_time: new Date(end_time) }),
     ...(body.tenant_id === undefined ? {} : { tenant_id: caller.tenant_id ?? references.id('/tenant_id') }),

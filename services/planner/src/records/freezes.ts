@@ -12,7 +12,7 @@ export async function loadFreezes(database: Queryable): Promise<FreezesNow> {
   const { rows } = await database.query<FreezesNow>(
     `SELECT now() AS now,
             coalesce(json_agg(json_build_object('id', id, 'name', name, 'start_time', start_time, 'end_time', end_time,
-              'recurrence', recurrence, 'start_offset', start_offset,
+              'recurrence', recurrence, 'start_offset', start_offset, 'time_zone', time_zone,
               'tenant_id', tenant_id, 'environment_id', environment_id, 'solution_id', solution_id) ORDER BY end_time, id)
               FILTER (WHERE id IS NOT NULL), '[]') AS freezes
        FROM (SELECT 1) one LEFT JOIN freezes ON end_time > now() OR recurrence IS NOT NULL`,

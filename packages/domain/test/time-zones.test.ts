@@ -1,0 +1,143 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { isTimeZone, recurrenceProblem, windowAt } from '../src/index.ts'
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+
+const inBerlin = { time_zone: 'Europe/Berlin', start_offset: '+01:00' }
+const fridays = {
+  ...inBerlin,
+  start_time: '2026-01-02T18:00:00+01:00',
+  end_time: '2026-01-02T22:00:00+01:00',
+  recurrence: 'FREQ=WEEKLY;BYDAY=FR',
+}
+const startAt = (freeze: Parameters<typeof windowAt>[0], now: string) =>
+  windowAt(freeze, new Date(now))?.starts_at.toISOString() ?? null
+
+describe('in a time zone', () => {
+  test('a window begins at the same time of day in summer and winter', () => {
+    expect(startAt(fridays, '2026-03-27T17:00:00Z')).toBe('2026-03-27T17:00:00.000Z')
+    expect(startAt(fridays, '2026-04-03T16:00:00Z')).toBe('2026-04-03T16:00:00.000Z')
+    expect(startAt(fridays, '2026-04-03T15:59:59.999Z')).toBeNull()
+    expect(startAt(fridays, '2026-10-30T16:59:59.999Z')).toBeNull()
+    expect(startAt(fridays, '2026-10-30T17:00:00Z')).toBe('2026-10-30T17:00:00.000Z')
+    const { time_zone: _, ...fixed } = fridays
+    expect(startAt(fixed, '2026-04-03T16:30:00Z')).toBeNull()
+  })
+
+  test('a window is as long as the first, also over a change of clocks', () => {
+    const nights = { ...inBerlin, start_time: '2026-03-01T01:00:00+01:00', end_time: '2026-03-01T04:00:00+01:00' }
+    const window = windowAt({ ...nights, recurrence: 'FREQ=DAILY' }, new Date('2026-03-29T00:30:00Z'))
+    expect([window?.starts_at.toISOString(), window?.ends_at.toISOString()]).toEqual([
+      '2026-03-29T00:00:00.000Z',
+      '2026-03-29T03:00:00.000Z',
+    ])
+  })
+
+  test('a time that clocks leap over is taken as they stood before, one that comes twice the first time', () => {
+    const at = (time: string) => ({
+      ...inBerlin,
+      start_time: `2026-01-01T${time}:00+01:00`,
+      end_time: `2026-01-01T${time}:59+01:00`,
+      recurrence: 'FREQ=DAILY',
+    })
+    expect(startAt(at('02:30'), '2026-03-29T01:30:10Z')).toBe('2026-03-29T01:30:00.000Z')
+    expect(startAt(at('02:30'), '2026-10-25T00:30:10Z')).toBe('2026-10-25T00:30:00.000Z')
+    expect(startAt(at('02:30'), '2026-10-25T01:30:10Z')).toBeNull()
+  })
+
+  test('COUNT and UNTIL count in local times', () => {
+    expect(startAt({ ...fridays, recurrence: 'FREQ=WEEKLY;COUNT=14' }, '2026-04-03T16:00:00Z')).not.toBeNull()
+    expect(startAt({ ...fridays, recurrence: 'FREQ=WEEKLY;COUNT=13' }, '2026-04-03T16:00:00Z')).toBeNull()
+    const until = (text: string) =>
+      startAt({ ...fridays, recurrence: `FREQ=WEEKLY;UNTIL=${text}` }, '2026-04-03T16:00:00Z')
+    expect(until('20260403T160000Z')).not.toBeNull()
+    expect(until('20260403T155959Z')).toBeNull()
+    expect(until('20260403T180000')).not.toBeNull()
+    expect(until('20260403T175959')).toBeNull()
+    expect(recurrenceProblem({ ...fridays, recurrence: 'FREQ=MONTHLY;COUNT=10' })).toBeNull()
+  })
+
+  test.each(['Europe/Berlin', 'UTC', 'America/Argentina/Buenos_Aires', 'Etc/GMT+5'])('%s is one', (name) => {
+    expect(isTimeZone(name)).toBe(true)
+  })
+  test.each(['', '+02:00', 'Berlin', 'Europe/', 'Europe/Berlin ', 'Mars/Olympus', 'a'.repeat(100)])(
+    '%p is none',
+    (name) => {
+      expect(isTimeZone(name)).toBe(false)
+    },
+  )
+})
+
+// A reference that knows nothing of offsets: it walks through the minutes and looks at the clocks on the wall.
+function wallClock(timeZone: string): (moment: number) => number {
+  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', ...fields })
+  return (moment) => {
+    const part = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
+    return Date.UTC(part['year'] ?? 0, (part['month'] ?? 1) - 1, part['day'], part['hour'], part['minute'])
+  }
+}
+
+/** The first minute at which the wall shows this time; if it never does, as much later as the wall last lacked of it. */
+function momentShowing(wall: (moment: number) => number, time: number): number {
+  let before = time - 15 * HOUR
+  for (let moment = before; moment < time + 15 * HOUR; moment += 30 * MINUTE) {
+    // Clocks change on the half hour, so within one the wall goes on evenly.
+    const inside = time - wall(moment)
+    if (inside >= 0 && inside < 30 * MINUTE && wall(moment + inside) === time) return moment + inside
+    if (inside >= 0) before = moment
+    else break
+  }
+  return before + (time - wall(before))
+}
+
+test('daily windows are where the clocks on the wall show their beginning, also on days when these change', () => {
+  const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Kolkata']
+  // Days around changes of clocks in these zones, among others.
+  const around = [
+    '2026-03-08',
+    '2026-03-29',
+    '2026-04-05',
+    '2026-10-04',
+    '2026-10-25',
+    '2026-11-01',
+    '2018-11-04',
+    '2026-07-01',
+  ]
+  const input = {
+    zone: fc.constantFrom(...zones),
+    day: fc.constantFrom(...around),
+    minute: fc.integer({ min: 0, max: 24 * 60 - 1 }),
+    length: fc.integer({ min: 1, max: 30 * 60 }),
+    look: fc.integer({ min: -36 * 60, max: 36 * 60 }),
+  }
+  fc.assert(
+    fc.property(fc.record(input), ({ zone, day, minute, length, look }) => {
+      const wall = wallClock(zone)
+      const firstTime = Date.parse(`${day}T00:00:00Z`) - 20 * DAY + minute * MINUTE
+      const first = momentShowing(wall, firstTime)
+      // The first window stands where its author put it; a time that the clocks leap over cannot be given.
+      fc.pre(wall(first) === firstTime)
+      const now = Date.parse(`${day}T12:00:00Z`) + look * MINUTE
+      const starts = Array.from({ length: 25 }, (_, index) => momentShowing(wall, firstTime + index * DAY))
+      const expected = starts.filter((start) => start <= now && now < start + length * MINUTE)
+      const window = windowAt(
+        {
+          start_time: new Date(first),
+          end_time: new Date(first + length * MINUTE),
+          recurrence: 'FREQ=DAILY',
+          start_offset: '+00:00',
+          time_zone: zone,
+        },
+        new Date(now),
+      )
+      expect(window?.starts_at.toISOString() ?? null).toBe(
+        expected.length === 0 ? null : new Date(Math.max(...expected)).toISOString(),
+      )
+    }),
+    { numRuns: 150 },
+  )
+})

@@ -1,0 +1,1 @@
+ALTER TABLE "freezes" ADD COLUMN "time_zone" TEXT;
