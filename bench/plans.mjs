@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { addLocalTargets } from '../packages/testing/dist/index.js'
 import { line } from './report.mjs'
 import { interleave, median, quantile } from './rounds.mjs'
 
@@ -10,17 +11,6 @@ const ACTIONS = Number(process.env.ACTIONS ?? 20)
 /** Transitions in a batch that a run of 20 steps can have: each started and ended. */
 const SMALL_STEPS = 20
 const LARGE_BATCH_STEPS = 1_000
-
-/** Local targets by SQL: through the API ten thousand would take minutes. */
-async function seedTargets(database) {
-  const { rows } = await database.query(
-    `INSERT INTO targets (id, name, connection, updated_at)
-     SELECT gen_random_uuid(), 'rack-' || lpad(n::text, 5, '0') || '.example.com', '{"type": "local"}', now()
-     FROM generate_series(1, $1::int) n RETURNING id`,
-    [TARGETS],
-  )
-  return rows.map(({ id }) => id)
-}
 
 /** Sends a request and reads its answer away. Milliseconds until the first and the last byte of the body. */
 function timed(url, { token, body, method = 'POST', expect, agent }) {
@@ -113,7 +103,7 @@ async function beside(url, token, busy) {
 
 /** Goals 6, 7 and 8: plans of ten thousand targets and twenty actions. */
 export async function measurePlans({ suite, database, api, instance, sequence, small, rounds, folder }) {
-  const ids = await seedTargets(database)
+  const ids = await addLocalTargets(database, TARGETS)
   const services = ['gateway', 'planner', 'dispatcher', 'executor-bridge']
   const pids = Object.fromEntries(services.map((name) => [name, suite.pid(name)]))
   const body = JSON.stringify({ sequence_id: sequence, target_ids: ids })

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type pg from 'pg'
 import type { Api } from './api.ts'
 import { waitFor } from './waiting.ts'
 
@@ -45,6 +46,25 @@ export async function createLocalTarget(api: Api, parts: Record<string, unknown>
 
 export const createLocalTargets = (api: Api, count: number) =>
   Promise.all(Array.from({ length: count }, () => createLocalTarget(api)))
+
+/**
+ * Local targets by the thousand, straight into the database, where the API would take minutes: rack-00001, rack-00002 and
+ * so on, each with the tag fleet=racks. Ids in the order of their names.
+ */
+export async function addLocalTargets(database: Pick<pg.Client, 'query'>, count: number): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `WITH added AS (
+       INSERT INTO targets (id, name, connection, updated_at)
+       SELECT gen_random_uuid(), 'rack-' || lpad(n::text, 5, '0'), '{"type": "local"}', now()
+       FROM generate_series(1, $1::int) n RETURNING id, name
+     ), tagged AS (
+       INSERT INTO target_tags (target_id, key, value) SELECT id, 'fleet', 'racks' FROM added
+     )
+     SELECT id FROM added ORDER BY name`,
+    [count],
+  )
+  return rows.map(({ id }) => id)
+}
 
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
 

@@ -9,6 +9,7 @@ export {
 export { openLogStream, readStream, type StreamMessage } from './event-stream.ts'
 export {
   type ActionParts,
+  addLocalTargets,
   createAction,
   createLocalTarget,
   createLocalTargets,

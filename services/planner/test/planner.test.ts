@@ -333,6 +333,17 @@ describe('a preview', () => {
   })
 })
 
+test('a plan that is more than a message may hold is refused, and can still be previewed', async () => {
+  const action = await addSource(database)
+  const notes = 'n'.repeat(100_000)
+  const target_ids: string[] = []
+  for (let n = 0; n < 160; n += 1) target_ids.push((await addTarget(database, { variables: { notes } })).id)
+  const request = { action_id: action.id, target_ids }
+  const reply = await rig.ask('plan.create', request)
+  expect(reply).toMatchObject({ ok: false, problem: { code: 'PAYLOAD_TOO_LARGE' } })
+  expect((await previewed(request)).plan.targets.map(({ id }) => id)).toEqual(target_ids)
+})
+
 describe('is refused', () => {
   test('what is not there, all of it at once', async () => {
     const [action_id, targetId, tenant_id, environment_id] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()]
