@@ -18,6 +18,7 @@ import {
 import { type Running, startDispatcher } from '../src/dispatcher.ts'
 import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
 import { happeningOf } from '../src/webhooks/happening.ts'
+import { createRecorder } from '../src/webhooks/record.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
 import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
 
@@ -167,6 +168,10 @@ test('an event is delivered once, signed as the standard says, with the item of 
   await tell('freeze.created', { freeze_id, tenant_id: null }, message)
   const delivery = await tried(webhook, 1)
   expect(delivery).toMatchObject({ status: 'delivered', response_status: 204, error: null })
+  // Whoever handles it once more finds nothing to do, and nothing wrong.
+  const body = { freeze_id, tenant_id: null }
+  const envelope = { message_id: message, type: 'freeze.created', request_id: null, timestamp: '', body }
+  await createRecorder({ database, keys, onRecorded() {} })(envelope)
   // What comes after has passed all that came before.
   await freeze()
   await waitFor(() => to.received.length >= 2)
@@ -324,7 +329,7 @@ describe('tenants', () => {
   test('are told of what they see alone; a webhook of none is told of everything', async () => {
     await startDispatchers()
     const [a, b, everybody] = [await receiver(), await receiver(), await receiver()]
-    const events = ['freeze.created', 'deployment.queued', 'instance.updated']
+    const events = ['freeze.created', 'freeze.deleted', 'deployment.queued', 'instance.updated']
     const hooks = [
       await addWebhook(a.url, { events, tenant_id: catalog.tenant_id }),
       await addWebhook(b.url, { events, tenant_id: other }),
@@ -341,12 +346,15 @@ describe('tenants', () => {
     const waits = await start(false)
     const ofA = await freeze(catalog.tenant_id)
     const shared = await freeze(null)
+    // Of what is gone nothing can be read any more.
+    const goneOfA = uuidv7()
+    await tell('freeze.deleted', { freeze_id: goneOfA, tenant_id: catalog.tenant_id })
     const instance_id = await addInstance(database, 1)
     await tell('instance.updated', { instance_id })
     const expected = [
-      [ofA, shared, waitsForA, instance_id],
+      [ofA, shared, goneOfA, waitsForA, instance_id],
       [shared, instance_id],
-      [ofA, shared, waitsForA, waits, instance_id],
+      [ofA, shared, goneOfA, waitsForA, waits, instance_id],
     ]
     await waitFor(
       async () => {
@@ -355,7 +363,7 @@ describe('tenants', () => {
       },
       { what: 'all deliveries' },
     )
-    await waitFor(() => a.received.length + b.received.length + everybody.received.length >= 11)
+    await waitFor(() => a.received.length + b.received.length + everybody.received.length >= 13)
     const told = [a, b, everybody].map(({ received }) => received.map(({ event }) => event.data['id']).sort())
     expect(told).toEqual(expected.map((ids) => ids.sort()))
   }, 30_000)
