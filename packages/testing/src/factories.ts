@@ -19,6 +19,7 @@ export interface ActionParts {
   timeout_seconds?: number
   variables?: unknown[]
   env?: Record<string, string>
+  files?: { content: string; path: string; mode?: string }[]
 }
 
 /** Publishes an action with one version; returns its id. */
