@@ -4,6 +4,7 @@ import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
+import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
 import { startDeployment } from '../src/deployments/start.ts'
 import {
@@ -47,6 +48,14 @@ async function started(options: Parameters<typeof startCommand>[1] = {}): Promis
 }
 
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : `not a problem: ${String(error)}`)
+
+const endsOf = async (id: string) =>
+  (
+    await database.query<{ end_confirmed: boolean | null; error_message: string | null }>(
+      `SELECT end_confirmed, error_message FROM steps WHERE deployment_id = $1 ORDER BY target_index, action_index`,
+      [id],
+    )
+  ).rows.map(({ end_confirmed, error_message }) => [end_confirmed, error_message])
 
 describe('start', () => {
   test('writes the deployment with its plan, its steps, its lease and its messages', async () => {
@@ -250,6 +259,42 @@ describe('cancel', () => {
     expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('cancelled')])
     expect(await liveLease(database, id)).toBeNull()
     expect(await outbox(database, id)).toEqual(['run.start', 'deployment.created', 'run.stop', 'deployment.updated'])
+  })
+
+  test('records of each command that ran whether its end is confirmed', async () => {
+    await addInstance(database, 1)
+    const { id, epoch } = await started()
+    await setStep(database, id, [0, 0], 'completed')
+    for (const place of [
+      [0, 1],
+      [1, 0],
+    ] as [number, number][])
+      await setStep(database, id, place, 'running')
+    await cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first())
+    const ran = 'the deployment was cancelled while the command ran'
+    const doubt = '; its end is not confirmed'
+    const none = [null, null]
+    expect(await endsOf(id)).toEqual([none, [false, ran + doubt], none, [false, ran + doubt], none, none])
+
+    // Of the last one no event had come before the cancel.
+    const told = {
+      deployment_id: id,
+      epoch,
+      unconfirmed: [
+        [1, 0],
+        [1, 1],
+      ] as [number, number][],
+    }
+    expect(await confirmEnds(database, { ...told, epoch: epoch - 1 })).toBe(false)
+    expect(await confirmEnds(database, told)).toBe(true)
+    const after = [
+      ...[none, [true, `${ran}; it was ended`], none, [false, ran + doubt]],
+      ...[[false, `the deployment was cancelled${doubt}`], none],
+    ]
+    expect(await endsOf(id)).toEqual(after)
+    expect(await confirmEnds(database, told)).toBe(false)
+    expect(await endsOf(id)).toEqual(after)
+    expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('cancelled')])
   })
 
   test('is refused for what has ended, what is not there and what is not theirs', async () => {

@@ -291,6 +291,29 @@ test('run.stop tells the instance; one that does not know the run is fine', asyn
   await expect(command('run.stop', body)).rejects.toThrow(/500/)
 })
 
+test('run.stop follows the kill up, without waiting, and tells the dispatcher what it came to', async () => {
+  const toldOf = async (run: SeededRun) =>
+    (
+      await db.database.query<{ body: unknown }>(
+        `SELECT body FROM outbox WHERE type = 'run.stopped' AND body->>'deployment_id' = $1`,
+        [run.deploymentId],
+      )
+    ).rows.map(({ body }) => body)
+  for (const [answer, told] of [
+    [{ stopped: true, unconfirmed: [[1, 0]] }, [[1, 0]]],
+    [{ stopped: true, unconfirmed: [] }, []],
+    [{ stopped: false, unconfirmed: null }, null],
+    [{ nonsense: true }, null],
+  ]) {
+    const run = await newRun()
+    far.answer = { status: 202, body: answer }
+    const ref = { deployment_id: run.deploymentId, epoch: run.epoch }
+    await command('run.stop', { ...ref, instance_id: instance.id, reason: 'cancelled' })
+    await bridge.handover.settled()
+    expect(await toldOf(run)).toEqual(told === null ? [] : [{ ...ref, unconfirmed: told }])
+  }
+})
+
 test('a heartbeat that misses a run that never came has it sent again', async () => {
   const own = await enrolInstance(bridge, { name: 'forgetful', base_url: far.url })
   const run = await seedRun(db.database, { instanceId: own.id })

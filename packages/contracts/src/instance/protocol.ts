@@ -104,6 +104,15 @@ export const RunSpec = Strict({
   first_line: index,
 })
 
+/**
+ * Answer to a stop: its head comes at once, the body when what ran has ended. `unconfirmed`: commands of which the target
+ * did not say so, as (target, action); null where nothing is known of the run.
+ */
+export const StopResponse = Strict({
+  stopped: Type.Boolean(),
+  unconfirmed: Nullable(Type.Array(Type.Tuple([index, index]))),
+})
+
 const stepEvent = { at: Timestamp, target: index, action: index }
 const Tail = Type.String({ maxLength: 8_000 })
 
@@ -180,6 +189,7 @@ export type EnrolRequest = Static<typeof EnrolRequest>
 export type EnrolResponse = Static<typeof EnrolResponse>
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>
+export type StopResponse = Static<typeof StopResponse>
 export type RunRef = Static<typeof RunRef>
 export type RunConnection = Static<typeof RunConnection>
 export type RunFile = Static<typeof RunFile>

@@ -44,6 +44,14 @@ export const EVENTS = {
       error_message: Nullable(Type.String()),
     }),
   ),
+  /** The instance ended what it ran of a run that it was told to stop; of these steps the targets did not say so. */
+  'run.stopped': event(
+    Strict({
+      deployment_id: Uuid,
+      epoch: Type.Integer(),
+      unconfirmed: Type.Array(Type.Tuple([Type.Integer({ minimum: 0 }), Type.Integer({ minimum: 0 })])),
+    }),
+  ),
   /** Something that this user showed us is good no more: streams opened with it end. */
   'user.revoked': event(Strict({ user_id: Uuid })),
   'slot.freed': event(Strict({ instance_id: Uuid })),

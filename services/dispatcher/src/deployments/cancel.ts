@@ -45,6 +45,7 @@ export function cancelDeployment(
       pending: 'cancelled',
       running: 'cancelled',
       message: 'the deployment was cancelled while the command ran',
+      killed: true,
     })
     await enqueue(tx, [
       ...(lease ? [commandMessage('run.stop', { ...lease, reason: 'the deployment was cancelled' })] : []),

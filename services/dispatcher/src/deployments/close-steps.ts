@@ -1,3 +1,4 @@
+import type { EventBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 
 /** What becomes of the steps that have not ended when their deployment does. */
@@ -6,7 +7,11 @@ export interface StepClosing {
   running: 'failed' | 'cancelled'
   /** Why a step that was running did not end by itself. */
   message: string
+  /** Whether commands that ran have yet to be killed: their ends are unconfirmed until the instance tells. */
+  killed?: true
 }
+
+const UNCONFIRMED = '; its end is not confirmed'
 
 /**
  * Ends every step that has not ended; a rollback that had begun counts as failed. Only after the deployment's lease has
@@ -20,8 +25,38 @@ export async function closeSteps(tx: Queryable, deploymentId: string, closing: S
                                ELSE 'rollback_failed' END,
             ever_failed = ever_failed OR (state = 'running' AND $3::step_state = 'failed'),
             error_message = CASE WHEN state = 'running' THEN $4 ELSE error_message END,
+            end_confirmed = CASE WHEN state = 'running' AND $5 THEN false ELSE end_confirmed END,
             completed_at = CASE WHEN state = 'running' THEN clock_timestamp() ELSE completed_at END
       WHERE deployment_id = $1 AND state IN ('pending', 'running', 'rolling_back')`,
-    [deploymentId, closing.pending, closing.running, closing.message],
+    [
+      ...[deploymentId, closing.pending, closing.running],
+      closing.killed ? closing.message + UNCONFIRMED : closing.message,
+      closing.killed ?? false,
+    ],
   )
+}
+
+/**
+ * Records what became of the commands that were killed with their deployment; false when that was told before, or the
+ * deployment has been run by another instance since.
+ */
+export async function confirmEnds(
+  database: Queryable,
+  { deployment_id, epoch, unconfirmed }: EventBody<'run.stopped'>,
+): Promise<boolean> {
+  const { rowCount } = await database.query(
+    `WITH doubt AS (SELECT * FROM unnest($3::int[], $4::int[]) AS doubt (target_index, action_index))
+     UPDATE steps s
+        SET end_confirmed = s.end_confirmed IS NOT NULL,
+            error_message = CASE WHEN s.end_confirmed IS NULL THEN 'the deployment was cancelled' || $5
+                                 ELSE replace(s.error_message, $5, '; it was ended') END
+      WHERE s.deployment_id = $1
+        AND EXISTS (SELECT FROM doubt d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
+            = (s.end_confirmed IS NULL)
+        AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))
+        AND EXISTS (SELECT FROM leases l WHERE l.deployment_id = $1 AND l.epoch = $2 AND l.ended_at IS NOT NULL)
+        AND NOT EXISTS (SELECT FROM leases l WHERE l.deployment_id = $1 AND l.epoch > $2)`,
+    [deployment_id, epoch, unconfirmed.map(([target]) => target), unconfirmed.map(([, action]) => action), UNCONFIRMED],
+  )
+  return (rowCount ?? 0) > 0
 }

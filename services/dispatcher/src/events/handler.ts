@@ -1,6 +1,7 @@
 import type { Envelope, EventBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
+import { confirmEnds } from '../deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../deployments/finish.ts'
 
 export interface EventOptions {
@@ -19,6 +20,8 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
         return note(await beginRollback(database, body as EventBody<'run.rolling_back'>), type, body)
       case 'run.finished':
         return note(await finishDeployment(database, body as EventBody<'run.finished'>), type, body)
+      case 'run.stopped':
+        return note(await confirmEnds(database, body as EventBody<'run.stopped'>), type, body)
       default:
         wake()
     }

@@ -85,6 +85,7 @@ function failOne(database: Database, id: string): Promise<boolean> {
       pending: 'skipped',
       running: 'failed',
       message: 'the deployment ran out of its time while the command ran',
+      killed: true,
     })
     await enqueue(tx, [
       ...(lease ? [commandMessage('run.stop', { ...lease, reason: message })] : []),

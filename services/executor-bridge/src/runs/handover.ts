@@ -15,11 +15,16 @@ export interface Handover {
 
 /** At most so many at a time by heartbeats; the rest waits for the next one. */
 const BACKGROUND_LIMIT = 16
+/** Runs whose end is waited for; of more at a time the ends stay unconfirmed. */
+const ENDINGS_LIMIT = 1_000
+
+type FollowUp = (ending: () => Promise<void>) => void
 
 export function createHandover(bridge: Bridge): Handover {
   const inHand = new Map<string, Promise<void>>()
+  const endings = new Set<Promise<void>>()
   return {
-    handle: (envelope, delivery) => untilHeartbeatsTakeOver(bridge, envelope, delivery),
+    handle: (envelope, delivery) => untilHeartbeatsTakeOver(bridge, envelope, delivery, followUp),
     inBackground(run) {
       const key = `${run.deployment_id}/${run.epoch}`
       if (inHand.has(key) || inHand.size >= BACKGROUND_LIMIT) return
@@ -29,8 +34,17 @@ export function createHandover(bridge: Bridge): Handover {
       inHand.set(key, work)
     },
     async settled() {
-      await Promise.all(inHand.values())
+      await Promise.all([...inHand.values(), ...endings])
     },
+  }
+
+  /** A command may take its time to end: what else there is to do does not wait for it. */
+  function followUp(ending: () => Promise<void>): void {
+    if (endings.size >= ENDINGS_LIMIT) return
+    const work = ending()
+      .catch((error: unknown) => bridge.logger.warn('the end of a run could not be told', { error }))
+      .finally(() => endings.delete(work))
+    endings.add(work)
   }
 }
 
@@ -38,21 +52,26 @@ export function createHandover(bridge: Bridge): Handover {
  * An instance that cannot be reached is no fault of the message: after the last attempt heartbeats go on where it stops, by
  * resending what was not reported and stopping what has no lease. It must not end among the dead letters.
  */
-async function untilHeartbeatsTakeOver(bridge: Bridge, envelope: Envelope, delivery: Delivery): Promise<void> {
+async function untilHeartbeatsTakeOver(
+  bridge: Bridge,
+  envelope: Envelope,
+  delivery: Delivery,
+  followUp: FollowUp,
+): Promise<void> {
   try {
-    await execute(bridge, envelope)
+    await execute(bridge, envelope, followUp)
   } catch (error) {
     if (error instanceof PoisonMessage || delivery.attempt < MAX_ATTEMPTS) throw error
     bridge.logger.warn('a command to an instance is given up, its heartbeats decide', { type: envelope.type, error })
   }
 }
 
-function execute(bridge: Bridge, { type, body }: Envelope): Promise<void> {
+async function execute(bridge: Bridge, { type, body }: Envelope, followUp: FollowUp): Promise<void> {
   switch (type) {
     case 'run.start':
       return startRun(bridge, body as CommandBody<'run.start'>)
     case 'run.stop':
-      return stopRun(bridge, body as CommandBody<'run.stop'>)
+      return followUp(await stopRun(bridge, body as CommandBody<'run.stop'>))
     default:
       throw new PoisonMessage(`${type} is no command of the executor-bridge`)
   }

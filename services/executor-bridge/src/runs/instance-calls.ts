@@ -1,4 +1,4 @@
-import type { RunRef, RunSpec } from '@slipway/contracts'
+import { compile, type RunRef, type RunSpec, StopResponse } from '@slipway/contracts'
 
 /** Where an instance is, and the secret by which it knows the bridge. */
 export interface InstanceAddress {
@@ -9,6 +9,8 @@ export interface InstanceAddress {
 export type StartAnswer = 'accepted' | 'has_newer' | { refused: string }
 
 const CALL_MS = 10_000
+/** TERM, ten seconds, KILL, and a while for the target's word. */
+const ENDING_MS = 20_000
 /** A run of ten thousand targets is some megabytes. */
 const HANDOVER_MS = 30_000
 
@@ -21,30 +23,61 @@ export async function postRun(instance: InstanceAddress, spec: RunSpec): Promise
   throw new Error(`the instance answered ${status} to a run`)
 }
 
-/** Stops a run; one that the instance does not have is stopped already. */
-export async function postStop(instance: InstanceAddress, run: RunRef, reason: string): Promise<void> {
+export type Unconfirmed = [target: number, action: number][]
+
+/**
+ * Stops a run; one that the instance does not have is stopped already. Once that is accepted it gives what it came to,
+ * which takes as long as commands take to end: the steps whose commands may still run, null where that is not known.
+ */
+export async function postStop(
+  instance: InstanceAddress,
+  run: RunRef,
+  reason: string,
+): Promise<() => Promise<Unconfirmed | null>> {
   const { epoch, deployment_id } = run
-  const { status } = await post(instance, `/v1/runs/${deployment_id}/stop`, { epoch, reason }, CALL_MS)
+  const late = new AbortController()
+  const within = (ms: number) => setTimeout(() => late.abort(new Error(`no answer within ${ms} ms`)), ms).unref()
+  let timer = within(CALL_MS)
+  const response = await send(instance, `/v1/runs/${deployment_id}/stop`, { epoch, reason }, late.signal).finally(() =>
+    clearTimeout(timer),
+  )
+  const { status } = response
   if (status >= 300 && status !== 404 && status !== 409) throw new Error(`the instance answered ${status} to a stop`)
+  timer = within(ENDING_MS)
+  return async () => {
+    try {
+      const answer: unknown = JSON.parse(await response.text())
+      return checkStopped(answer).length === 0 ? (answer as StopResponse).unconfirmed : null
+    } catch {
+      return null
+    } finally {
+      clearTimeout(timer)
+    }
+  }
 }
 
+const checkStopped = compile(StopResponse)
+
 async function post(
-  { base_url, callback_token }: InstanceAddress,
+  instance: InstanceAddress,
   path: string,
   body: unknown,
   timeoutMs: number,
 ): Promise<{ status: number; message: string }> {
-  const response = await fetch(`${base_url}${path}`, {
+  const response = await send(instance, path, body, AbortSignal.timeout(timeoutMs))
+  const text = await response.text()
+  return { status: response.status, message: errorMessage(text) }
+}
+
+const send = ({ base_url, callback_token }: InstanceAddress, path: string, body: unknown, signal: AbortSignal) =>
+  fetch(`${base_url}${path}`, {
     method: 'POST',
     headers: { authorization: `Bearer ${callback_token}`, 'content-type': 'application/json' },
     body: JSON.stringify(body),
     // The secrets of a run go to the enrolled address only.
     redirect: 'error',
-    signal: AbortSignal.timeout(timeoutMs),
+    signal,
   })
-  const text = await response.text()
-  return { status: response.status, message: errorMessage(text) }
-}
 
 function errorMessage(text: string): string {
   try {

@@ -1,4 +1,4 @@
-import { compile, MAX_BATCH_EVENTS, RunSpec } from '@slipway/contracts'
+import { compile, MAX_BATCH_EVENTS, RunSpec, type StopResponse } from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
 import { constantTimeEqual } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
@@ -36,12 +36,15 @@ export function createApi({ runs, callbackToken, about, logger }: ApiOptions): E
     response.status(202).json({ accepted: true })
   })
 
-  app.post('/v1/runs/:id/stop', express.json({ limit: '64kb' }), (request, response) => {
+  app.post('/v1/runs/:id/stop', express.json({ limit: '64kb' }), async (request, response) => {
     const problem = checkStop(request.body)[0]
     if (problem) throw new ApiError(400, 'VALIDATION_ERROR', `${problem.path} ${problem.message}`)
     const { epoch, reason } = request.body as StopRequest
-    const stopped = runs.stop({ deployment_id: request.params['id'] as string, epoch }, reason)
-    response.status(202).json({ stopped })
+    const { stopped, ending } = runs.stop({ deployment_id: request.params['id'] as string, epoch }, reason)
+    // It is accepted; what it came to follows when that is known.
+    response.status(202).type('json').flushHeaders()
+    const unconfirmed = (await ending)?.map(({ target, action }): [number, number] => [target, action]) ?? null
+    response.end(JSON.stringify({ stopped, unconfirmed } satisfies StopResponse))
   })
 
   app.get('/v1/runs/:id/events', async (request, response) => {

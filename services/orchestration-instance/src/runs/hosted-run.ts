@@ -1,4 +1,5 @@
 import type { RunRef, RunSpec } from '@slipway/contracts'
+import type { StepRef } from '@slipway/domain'
 import type { KeyRing, Logger } from '@slipway/runtime'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
@@ -165,16 +166,18 @@ export class HostedRun {
     await this.#journal.close()
   }
 
-  /** Kills what runs and forgets all of it. */
-  async discard(kill: Kill): Promise<void> {
-    await this.#end(kill)
+  /** Kills what runs and forgets all of it. Gives the steps whose commands may still run. */
+  async discard(kill: Kill): Promise<readonly StepRef[]> {
+    const unconfirmed = await this.#end(kill)
     await this.#journal.remove()
+    return unconfirmed
   }
 
-  async #end(kill: Kill): Promise<void> {
+  async #end(kill: Kill): Promise<readonly StepRef[]> {
     this.#killed = true
-    await Promise.all([this.#sender?.stop(), this.#run?.kill(kill)])
+    const [unconfirmed] = await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
     this.#closeTransports()
+    return unconfirmed ?? []
   }
 
   #transportOf(target: number): Transport {

@@ -42,6 +42,8 @@ export class Run {
   readonly #active = new Set<Promise<void>>()
   /** Ends everything: the run is not ours any more. */
   readonly #killed = new AbortController()
+  /** Commands that were killed without their targets' word that they ended. */
+  readonly #unconfirmed: StepRef[] = []
   /** Ends commands, not rollback scripts: the deployment's time is over. */
   readonly #outOfTime = new AbortController()
   /** Ends the waits between tries. */
@@ -98,13 +100,14 @@ export class Run {
     await Promise.all(this.#active)
   }
 
-  /** Kills what runs and reports nothing more. Resolves when nothing runs. */
-  async kill(kill: Kill): Promise<void> {
+  /** Kills what runs and reports nothing more. Resolves when nothing runs, with those of which that is not certain. */
+  async kill(kill: Kill): Promise<readonly StepRef[]> {
     this.#callOffDeadline()
     this.#killed.abort(kill)
     this.#noMoreTries.abort()
     this.#options.events.release()
     await Promise.all(this.#active)
+    return this.#unconfirmed
   }
 
   #advance(): void {
@@ -136,7 +139,7 @@ export class Run {
       if (this.#killed.signal.aborted) return
       const kills = [this.#killed.signal, this.#outOfTime.signal]
       const result = await this.#options.tries.run(step, action.script, attempt, kills)
-      if (this.#killed.signal.aborted) return
+      if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
       if (result.error === null || attempt >= action.max_retries || this.#schedule.stopping) {
         return this.#endStep(step, attempt, result)
       }
@@ -187,7 +190,7 @@ export class Run {
     await this.#durableOrKilled()
     if (this.#killed.signal.aborted) return
     const result = await tries.run(step, values.action(step).rollback_script ?? '', 0, [this.#killed.signal])
-    if (this.#killed.signal.aborted) return
+    if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
     if (result.error !== null) {
       this.#say('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)
     }
@@ -197,6 +200,10 @@ export class Run {
     if (this.#killed.signal.aborted) return
     this.#schedule.rollbackEnded(step, ok)
     this.#advance()
+  }
+
+  #noteKilled(step: StepRef, { confirmed }: TryResult): void {
+    if (!confirmed) this.#unconfirmed.push(step)
   }
 
   #reportSkipped(): void {

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef, RunSpec } from '@slipway/contracts'
+import type { StepRef } from '@slipway/domain'
 import { readHeader } from '../journal/read-journal.ts'
 import { KILL_GRACE_MS, Kill } from '../transports/transport.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
@@ -21,13 +22,18 @@ interface Entry {
   turn: Promise<unknown>
 }
 
+/** The steps whose commands may still run after the kill; null where nothing is known of them. */
+type Ending = Promise<readonly StepRef[] | null>
+
+const UNKNOWN: Ending = Promise.resolve(null)
+
 /** All runs of this instance. */
 export class Runs {
   readonly #folder: string
   readonly #hosting: Hosting
   readonly #entries = new Map<string, Entry>()
   /** The highest epoch of each deployment that has ended here or was stopped. */
-  readonly #past = new Map<string, { epoch: number; finished: boolean }>()
+  readonly #past = new Map<string, { epoch: number; finished: boolean; ending: Ending }>()
   #mayRun = false
   #draining = false
 
@@ -94,15 +100,23 @@ export class Runs {
     return 'accepted'
   }
 
-  /** Kills and forgets a run, and refuses it from now on. Returns whether it was there; newer runs are not touched. */
-  stop(ref: RunRef, reason: string): boolean {
-    this.#remember(ref, false)
+  /**
+   * Kills and forgets a run, and refuses it from now on. Newer runs are not touched. Returns whether it was there, and
+   * what its end comes to, also when it was stopped before.
+   */
+  stop(ref: RunRef, reason: string): { stopped: boolean; ending: Ending } {
+    const past = this.#past.get(ref.deployment_id)
     const entry = this.#entries.get(ref.deployment_id)
-    if (!entry || entry.epoch > ref.epoch) return false
+    if (!entry || entry.epoch > ref.epoch) {
+      const ending = past?.epoch === ref.epoch ? past.ending : UNKNOWN
+      this.#remember(ref, { finished: false, ending })
+      return { stopped: false, ending }
+    }
     this.#hosting.logger.info('run stopped', { ...ref, reason })
     this.#entries.delete(ref.deployment_id)
-    void this.#discard(entry, reason)
-    return true
+    const ending = this.#discard(entry, reason).catch(() => null)
+    this.#remember(ref, { finished: false, ending })
+    return { stopped: true, ending }
   }
 
   /** The bridge has heard of these runs: those that it does not want end, those that were held go on. */
@@ -179,12 +193,13 @@ export class Runs {
     await hosted?.suspend(kill, note)
   }
 
-  #discard(entry: Entry, reason: string): Promise<void> {
+  #discard(entry: Entry, reason: string): Ending {
     return this.#inTurn(entry, async () => {
       const { hosted } = entry
       entry.hosted = null
-      if (hosted) await hosted.discard(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
-      else await rm(entry.file, { force: true })
+      if (hosted) return hosted.discard(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
+      await rm(entry.file, { force: true })
+      return null
     })
   }
 
@@ -195,7 +210,7 @@ export class Runs {
         if (!this.#isCurrent(entry, deploymentId)) return
         this.#hosting.logger.info('run finished', ref)
         this.#entries.delete(deploymentId)
-        this.#remember(ref, true)
+        this.#remember(ref, { finished: true, ending: UNKNOWN })
         void this.#discard(entry, 'finished')
       },
       onFenced: () => {
@@ -208,10 +223,10 @@ export class Runs {
     return this.#entries.get(deploymentId) === entry
   }
 
-  #remember({ deployment_id, epoch }: RunRef, finished: boolean): void {
+  #remember({ deployment_id, epoch }: RunRef, end: { finished: boolean; ending: Ending }): void {
     if ((this.#past.get(deployment_id)?.epoch ?? 0) > epoch) return
     this.#past.delete(deployment_id)
-    this.#past.set(deployment_id, { epoch, finished })
+    this.#past.set(deployment_id, { epoch, ...end })
     const oldest = this.#past.size > REMEMBERED ? this.#past.keys().next().value : undefined
     if (oldest !== undefined) this.#past.delete(oldest)
   }

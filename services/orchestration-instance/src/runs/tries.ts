@@ -13,6 +13,8 @@ export interface TryResult {
   /** Null when it succeeded, else the reason, for people. */
   error: string | null
   exitCode: number | null
+  /** False when it was killed and the target did not say that it is gone. */
+  confirmed: boolean
   startedAt: string
   stdoutTail: string
   stderrTail: string
@@ -48,6 +50,7 @@ export class Tries {
     return {
       error: end.error === null ? null : clip(masker.mask(end.error)),
       exitCode: end.exitCode,
+      confirmed: end.confirmed,
       startedAt,
       stdoutTail: output.tail('stdout'),
       stderrTail: output.tail('stderr'),
@@ -59,8 +62,9 @@ export class Tries {
     command: Omit<Command, 'files'>,
     output: CommandOutput,
     kills: readonly AbortSignal[],
-  ): Promise<{ error: string | null; exitCode: number | null }> {
+  ): Promise<{ error: string | null; exitCode: number | null; confirmed: boolean }> {
     const { values, events, files, transportOf } = this.#options
+    let begun = false
     const controller = new AbortController()
     const seconds = values.action(step).timeout_seconds
     let callOff = () => {}
@@ -81,14 +85,17 @@ export class Tries {
       release = held.release
       // The command's own time: how long its files take to come here is not up to it.
       startTimer()
+      begun = true
       const end = await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
-      if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode }
+      if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode, confirmed: true }
       const doubt = end.confirmed ? '' : '; the target did not confirm its end'
-      return { error: `${killMessage(signal)}${doubt}`, exitCode: null }
+      return { error: `${killMessage(signal)}${doubt}`, exitCode: null, confirmed: end.confirmed }
     } catch (error) {
-      if (signal.aborted) return { error: killMessage(signal), exitCode: null }
+      // What was called off before it began did not run; any other failure leaves open what became of it.
+      const confirmed = !begun || error === signal.reason
+      if (signal.aborted) return { error: killMessage(signal), exitCode: null, confirmed }
       if (error instanceof FileError) files.doubt(error.content)
-      if (error instanceof CommandError) return { error: error.message, exitCode: null }
+      if (error instanceof CommandError) return { error: error.message, exitCode: null, confirmed: true }
       throw error
     } finally {
       callOff()

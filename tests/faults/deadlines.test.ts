@@ -1,0 +1,204 @@
+import { randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  apiWithToken,
+  connectTo,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  loginToSuite,
+  type ServiceName,
+  type Suite,
+  startSuite,
+  violatedInvariants,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let database: Awaited<ReturnType<typeof connectTo>>
+let api: Api
+let body: { action_id: string; target_ids: string[] }
+let instance: string
+
+beforeAll(async () => {
+  suite = await startSuite({ capacity: 1, secondGateway: true })
+  database = await connectTo(suite.databaseUrl)
+  api = await loginToSuite(suite)
+  body = { action_id: await createAction(api), target_ids: [await createLocalTarget(api)] }
+  instance = `/admin/instances/${(await api.get('/admin/instances')).body.data[0].id}`
+}, 90_000)
+afterAll(async () => {
+  await database.end()
+  await suite.stop()
+}, 60_000)
+
+/** While this process stands still, with all its connections. */
+async function whileStopped<T>(name: ServiceName, work: () => Promise<T>): Promise<T> {
+  process.kill(suite.pid(name), 'SIGSTOP')
+  try {
+    return await work()
+  } finally {
+    process.kill(suite.pid(name), 'SIGCONT')
+  }
+}
+
+const droppedBy = (name: ServiceName) => suite.logOf(name).split('past its deadline').length - 1
+
+interface Attempt {
+  method: string
+  path: string
+  body?: unknown
+}
+
+/** Makes the calls while nobody works on their commands; each is 503 and stays without effect and with one record. */
+async function expectRefused(name: ServiceName, attempts: Attempt[], audited = attempts.length): Promise<void> {
+  const requestId = `deadline-${randomUUID()}`
+  const before = droppedBy(name)
+  const answers = await whileStopped(name, () =>
+    Promise.all(attempts.map((a) => api.call(a.method, a.path, a.body, { 'x-request-id': requestId }))),
+  )
+  expect(answers.map(({ status, body: { error } }) => [status, error.code])).toEqual(
+    attempts.map(() => [503, 'SERVICE_UNAVAILABLE']),
+  )
+  await waitFor(() => droppedBy(name) - before >= attempts.length, { what: `${name} to drop the commands` })
+  const { rows } = await database.query<{ details: object }>(
+    'SELECT details FROM audit_records WHERE request_id = $1',
+    [requestId],
+  )
+  expect(rows.map(({ details }) => details)).toEqual(
+    Array(audited).fill({ outcome: 'failed', status: 503, code: 'SERVICE_UNAVAILABLE' }),
+  )
+}
+
+const counts = async () =>
+  (
+    await database.query(
+      'SELECT (SELECT count(*)::int FROM deployments) AS deployments, (SELECT count(*)::int FROM pending_requests) AS pending',
+    )
+  ).rows[0]
+
+/** What creates have come to, in their order. */
+const carriedOut = async () =>
+  (
+    await database.query<{ resource_id: string }>(
+      `SELECT resource_id FROM audit_records
+        WHERE action = 'deployment.create' AND details ->> 'outcome' IN ('started', 'queued') ORDER BY number`,
+    )
+  ).rows.map(({ resource_id }) => resource_id)
+
+test('commands that the planner did not get to in time have no effect', async () => {
+  const { body: original } = await api.post('/deployments', body)
+  await deploymentEnd(api, original.deployment_id)
+  const before = await counts()
+  const redeploy = `/deployments/${original.deployment_id}/redeploy`
+  const attempts = [
+    { method: 'POST', path: '/deployments', body },
+    { method: 'POST', path: redeploy },
+    { method: 'POST', path: '/deployments/preview', body },
+  ]
+  await expectRefused('planner', attempts, 2)
+  expect(await counts()).toEqual(before)
+}, 60_000)
+
+test('commands that the dispatcher did not get to in time have no effect', async () => {
+  const { body: running } = await api.post('/deployments', {
+    ...body,
+    action_id: await createAction(api, { script: 'sleep 600' }),
+  })
+  const { body: queued } = await api.post('/deployments', body)
+  expect([running.pending, queued.pending]).toEqual([false, true])
+  const before = await counts()
+  await expectRefused('dispatcher', [
+    { method: 'POST', path: '/deployments', body },
+    { method: 'POST', path: `/deployments/${running.deployment_id}/cancel` },
+    { method: 'DELETE', path: `/deployments/pending/${queued.pending_request_id}` },
+  ])
+  expect(await counts()).toEqual(before)
+  expect((await api.get(`/deployments/${running.deployment_id}`)).body.state).toBe('running')
+  expect((await api.call('DELETE', `/deployments/pending/${queued.pending_request_id}`)).status).toBe(200)
+  expect((await api.post(`/deployments/${running.deployment_id}/cancel`)).status).toBe(200)
+}, 60_000)
+
+test('commands that the executor-bridge did not get to in time have no effect', async () => {
+  await expectRefused('executor-bridge', [{ method: 'PATCH', path: instance, body: { draining: true } }])
+  expect((await api.get(instance)).body.draining).toBe(false)
+}, 60_000)
+
+test('a cancel ends the command for certain, and its step says so; of a lost instance it does not', async () => {
+  const ended = async (id: string) => {
+    const { body: detail } = await api.get(`/deployments/${id}`)
+    return detail.plan.steps[0].error_message
+  }
+  const mark = path.join(suite.folder, randomUUID())
+  const begin = async () => {
+    const script = `trap '' TERM; echo $$ > ${mark}; while :; do sleep 1; done`
+    const { body: created } = await api.post('/deployments', {
+      ...body,
+      action_id: await createAction(api, { script }),
+    })
+    await waitFor(() => fs.existsSync(mark))
+    await waitFor(
+      async () => (await api.get(`/deployments/${created.deployment_id}`)).body.plan.steps[0].state === 'running',
+    )
+    return created.deployment_id as string
+  }
+  const stubborn = await begin()
+  const pid = Number(fs.readFileSync(mark, 'utf8'))
+  expect((await api.post(`/deployments/${stubborn}/cancel`)).body.state).toBe('cancelled')
+  expect(await ended(stubborn)).toMatch(/its end is not confirmed$/)
+  // The slot is free already, while the command has its ten seconds.
+  const { rows } = await database.query('SELECT FROM leases WHERE ended_at IS NULL')
+  expect(rows).toEqual([])
+  await waitFor(async () => /it was ended$/.test(await ended(stubborn)), {
+    timeoutMs: 30_000,
+    what: 'the confirmation',
+  })
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+
+  fs.rmSync(mark)
+  const lost = await begin()
+  await suite.kill('orchestration-instance')
+  expect((await api.post(`/deployments/${lost}/cancel`)).body.state).toBe('cancelled')
+  expect(await ended(lost)).toMatch(/its end is not confirmed$/)
+  await suite.start('orchestration-instance')
+}, 90_000)
+
+test('fifty calls with one key, on two gateways of which one dies, start one deployment', async () => {
+  await waitFor(async () => (await api.get(instance)).body.status === 'online')
+  const before = await carriedOut()
+  const second = apiWithToken(suite.secondUrl, api.token)
+  const headers = { 'idempotency-key': randomUUID() }
+  const create = (by: Api) =>
+    by.call('POST', '/deployments', body, headers).then(
+      ({ status, body: answer }) => ({ status, text: JSON.stringify(answer) }),
+      () => ({ status: 0, text: 'cut off' }),
+    )
+  const calls = Array.from({ length: 50 }, (_, n) => create(n % 2 === 0 ? second : api))
+  await waitFor(async () => (await database.query('SELECT FROM idempotency_keys')).rowCount === 1, { everyMs: 1 })
+  await suite.kill('gateway-2')
+  const answers = (await Promise.all(calls)).filter(({ status }) => status !== 0)
+  expect(answers.length).toBeGreaterThanOrEqual(25)
+  // A key whose gateway died before its command was sent is free again after a while.
+  const last = await waitFor(
+    async () => {
+      const answer = await create(api)
+      return answer.status === 503 ? null : answer
+    },
+    { timeoutMs: 30_000 },
+  )
+  expect([201, 202]).toContain(last.status)
+  expect(new Set(answers.filter(({ status }) => status !== 503).map(({ text }) => text))).toEqual(
+    new Set(answers.some(({ status }) => status !== 503) ? [last.text] : []),
+  )
+  const { deployment_id, pending_request_id } = JSON.parse(last.text)
+  await suite.start('gateway-2')
+  expect((await create(second)).text).toBe(last.text)
+  expect(await carriedOut()).toEqual([...before, deployment_id ?? pending_request_id])
+  if (deployment_id !== undefined) await deploymentEnd(api, deployment_id)
+  await waitFor(async () => (await violatedInvariants(suite.databaseUrl)).length === 0, {
+    what: 'the invariants to hold',
+  })
+}, 90_000)
