@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build migrate run up down status logs audit-verify rotate-keys check test clean
+.PHONY: help install generate build client migrate run up down status logs audit-verify rotate-keys check test clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -48,6 +48,9 @@ generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 
 build: $(GENERATED) ## Compile every package and service
 	@tsc -b
+
+client: build ## Generate the client's types from the OpenAPI document
+	@node packages/client/scripts/generate.mjs && tsc -b
 
 # --- run --------------------------------------------------------------------------------------------------------
 
@@ -83,6 +86,7 @@ rotate-keys: build ## Seal every stored secret under the first of the encryption
 check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@biome check --error-on-warnings .
 	@tsc -p tsconfig.check.json
+	@tsc -b packages/contracts && node packages/client/scripts/generate.mjs --check
 	@node scripts/boundaries.mjs
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
 	@echo 'check: all good'

@@ -1,13 +1,14 @@
 // The suite in the foreground: start, first deployment, serve until Ctrl-C. What dies is started again.
 import { spawn } from 'node:child_process'
+import path from 'node:path'
 import { find, removePid, sleep, start, writePid } from './processes.mjs'
 import { root } from './settings.mjs'
 import { serversRelease } from './setup.mjs'
 import { ready, say, startSuite, stopSuite } from './start.mjs'
 
 const RESTART_MS = 1_000
-/** The exit code of a command that the API does not let in. */
-const NOT_LET_IN = 3
+/** What the command line takes for the server when nothing else is said. */
+const DEFAULT_URL = 'http://127.0.0.1:8080'
 export const SUPERVISOR = 'supervisor'
 export const SUPERVISOR_SCRIPT = 'scripts/suite.mjs run'
 
@@ -49,19 +50,22 @@ async function supervise(suite, state) {
   }
 }
 
-/** Deploys the example, showing its live log and progress; returns the command's exit code, null when stopped. */
-function firstDeployment(base, settings, state) {
-  const args = ['packages/client/dist/cli.js', 'first-deployment', 'examples/storefront']
-  const child = spawn(process.execPath, args, {
-    cwd: root,
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      SLIPWAY_URL: base,
-      SLIPWAY_ADMIN_EMAIL: settings.SLIPWAY_ADMIN_EMAIL,
-      SLIPWAY_ADMIN_PASSWORD: settings.SLIPWAY_ADMIN_PASSWORD,
-    },
+/** An access token of the first administrator; null where Slipway does not know that password. */
+async function firstToken(base, settings) {
+  const { SLIPWAY_ADMIN_EMAIL: email, SLIPWAY_ADMIN_PASSWORD: password } = settings
+  const response = await fetch(`${base}/api/v1/auth/login`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ email, password }),
   })
+  if (response.status === 401) return null
+  if (!response.ok) throw new Error(`the login answered ${response.status}: ${await response.text()}`)
+  return (await response.json()).access_token
+}
+
+/** Runs a command of the example in the foreground; returns its exit code, null when stopped. */
+function exampleCommand(command, args, env, state) {
+  const child = spawn(command, args, { cwd: root, stdio: 'inherit', env: { ...process.env, ...env } })
   state.came.then(() => child.kill('SIGTERM'))
   return new Promise((resolve) => {
     child.on('error', () => resolve(1))
@@ -69,21 +73,27 @@ function firstDeployment(base, settings, state) {
   })
 }
 
+/** Brings the catalog to the example's files and deploys it, showing the log; returns the exit code, null when stopped. */
+async function deployExample(base, token, state) {
+  const PATH = `${path.join(root, 'node_modules/.bin')}${path.delimiter}${process.env.PATH}`
+  const env = { SLIPWAY_URL: base, SLIPWAY_TOKEN: token, PATH }
+  const applied = await exampleCommand('slipway', ['apply', '-f', 'examples/storefront'], env, state)
+  if (applied !== 0) return applied
+  return await exampleCommand('sh', ['examples/storefront/deploy.sh'], env, state)
+}
+
 function welcome(base, settings, passwordFits) {
   const shown = passwordFits ? settings.SLIPWAY_ADMIN_PASSWORD : 'PASSWORD'
-  const login = JSON.stringify({
-    email: settings.SLIPWAY_ADMIN_EMAIL,
-    password: shown,
-  })
-  const token = `curl -s ${base}/api/v1/auth/login -H 'content-type: application/json' -d ${shellQuoted(login)}`
-  const parse = `node -pe 'JSON.parse(require("fs").readFileSync(0)).access_token'`
+  const server = base === DEFAULT_URL ? '' : ` --url ${base}`
+  const login = `slipway login${server} --email ${shellQuoted(settings.SLIPWAY_ADMIN_EMAIL)} --password-stdin`
   console.log(`
 Slipway serves at ${base}
   e-mail    ${settings.SLIPWAY_ADMIN_EMAIL}
   password  ${passwordFits ? shown : 'not the one that is set here'}
 
 To go on in another terminal:
-  TOKEN=$(${token} | ${parse}) && curl -s ${base}/api/v1/deployments -H "authorization: Bearer $TOKEN"
+  export PATH="$PWD/node_modules/.bin:$PATH"
+  echo ${shellQuoted(shown)} | ${login} && slipway status
 
 Ctrl-C stops it.
 `)
@@ -111,14 +121,18 @@ export async function run() {
       supervision = supervise(suite, state)
       const base = suite.all[0].url
       say('deploying examples/storefront')
-      const result = await firstDeployment(base, suite.settings, state)
-      if (result === NOT_LET_IN) {
+      const token = await firstToken(base, suite.settings).catch((error) => {
+        say(`the example was not deployed: ${error.message}`)
+      })
+      if (token === null) {
         say(
           'the example was not deployed: SLIPWAY_ADMIN_EMAIL and SLIPWAY_ADMIN_PASSWORD made the first administrator, ' +
             'and one of them was changed since, here or in Slipway',
         )
-      } else if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
-      if (result !== null) welcome(base, suite.settings, result !== NOT_LET_IN)
+      }
+      const result = token && (await deployExample(base, token, state))
+      if (result) say(`the example's deployment did not succeed (code ${result}); Slipway serves nevertheless`)
+      if (!state.stopping) welcome(base, suite.settings, token !== null)
     }
     await Promise.race([state.came, supervision])
     await supervision

@@ -1,37 +1,40 @@
-#!/usr/bin/env node
-import { readFileSync } from 'node:fs'
-import { Command } from 'commander'
-import { ApiError } from './api-error.ts'
-import { DEFAULT_URL } from './commands/connect.ts'
-import { addFirstDeployment } from './commands/first-deployment.ts'
-import { exitCodeOf } from './exit-code.ts'
+import { CommanderError } from 'commander'
+import { buildProgram } from './commands/program.ts'
+import { ApiError, FrozenError, NotFoundError, ValidationError } from './errors.ts'
+import { EXIT, exitCodeOf } from './exit-code.ts'
+import { harmless } from './terminal/colour.ts'
 
-const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
-
-const program = new Command('slipway')
-  .description('Create, watch and control deployments')
-  .version(version)
-  .option('--url <url>', 'the server (SLIPWAY_URL)', process.env['SLIPWAY_URL'] || DEFAULT_URL)
-
-addFirstDeployment(program)
+// Whoever reads the output may have seen enough (`slipway logs … | head`).
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code === 'EPIPE') process.exit(EXIT.success)
+  throw error
+})
 
 try {
-  await program.parseAsync()
+  await buildProgram().parseAsync()
 } catch (error) {
-  console.error(`slipway: ${explain(error)}`)
-  process.exitCode = exitCodeOf(error)
+  if (error instanceof CommanderError) {
+    // It has said what is wrong, or shown the help that was asked for.
+    process.exitCode = error.exitCode === 0 ? EXIT.success : EXIT.usage
+  } else {
+    console.error(`slipway: ${explain(error)}`)
+    process.exitCode = exitCodeOf(error)
+  }
 }
 
 /** What went wrong and, where the server says it, every field that is wrong. */
 function explain(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
-  const { code, message, details, requestId } = error
-  const fields = listOf<{ path: string; message: string }>(details?.['errors']).map((e) => `  ${e.path} ${e.message}`)
-  const missing = listOf<{ path: string; id: string }>(details?.['missing']).map((m) => `  ${m.path} ${m.id}`)
-  const id = requestId ? ` [request ${requestId}]` : ''
-  return [`${message} (${code})${id}`, ...fields, ...missing].join('\n')
+  const id = error.requestId ? ` [request ${error.requestId}]` : ''
+  return [`${error.message} (${error.code})${id}`, ...reasons(error)].map(harmless).join('\n')
 }
 
-function listOf<T>(value: unknown): T[] {
-  return Array.isArray(value) ? (value as T[]) : []
+function reasons(error: ApiError): string[] {
+  if (error instanceof ValidationError) return error.problems.map(({ path, message }) => `  ${path} ${message}`)
+  if (error instanceof NotFoundError) return error.missing.map(({ path, id }) => `  ${path} ${id}`)
+  if (error instanceof FrozenError) {
+    const how = error.canOverride ? ['  to deploy all the same: --override-freeze REASON'] : []
+    return [...error.freezes.map(({ name, ends_at }) => `  ${name}, until ${ends_at}`), ...how]
+  }
+  return []
 }

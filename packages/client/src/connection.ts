@@ -1,130 +1,220 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
-import {
-  type LoginAnswer,
-  type LoginRequest,
-  type LoginResponse,
-  OPERATIONS,
-  type OperationId,
-  type Static,
-} from '@slipway/contracts'
-import { ApiError, ConnectionError } from './api-error.ts'
+import { ApiError, AuthenticationError, ConnectionError, RateLimitError, refusalOf } from './errors.ts'
+import { ROUTES } from './generated/routes.ts'
+import { type Credentials, inMemory, refreshTokenOf, type Session, type SessionStore } from './session.ts'
+import type { Answer, CallOptions, OperationId } from './types.ts'
 
 export interface ConnectionOptions {
-  /** For example `http://127.0.0.1:8080`; paths below it begin with `/api/v1`. */
-  baseUrl: string
-  /** An access token or an API key. */
+  /** For example `http://127.0.0.1:8080`. */
+  url: string
+  /** An API key or an access token. Without one, credentials or a session say as whom. */
   token?: string
-  /** Used to log in, and to log in again when the access token has expired. */
-  credentials?: Static<typeof LoginRequest>
+  /** Used to log in when there is no session yet, and when it has ended. */
+  credentials?: Credentials
+  /** Where the session of a login is kept; in memory unless given. */
+  sessions?: SessionStore
   /** How long one answer may take, in milliseconds; 30,000 unless given. */
   timeoutMs?: number
-  /**
-   * How long reads, and requests that never arrived, are tried again while the server is away, in milliseconds;
-   * 0 unless given.
-   */
+  /** How long what may safely be sent again is tried again, in milliseconds; 30,000 unless given. */
   retryForMs?: number
 }
 
-export interface CallInput {
+export interface Request extends CallOptions {
   params?: Record<string, string>
   query?: Record<string, string | number | boolean | undefined>
   body?: unknown
 }
 
-const PREFIX = '/api/v1'
-const RETRY_MS = 500
+interface Route {
+  method: string
+  path: string
+  bearer?: true
+  idempotencyKey?: true
+}
 
-/** Requests to one server as one user. */
+const RETRY_FROM_MS = 200
+const RETRY_TO_MS = 5_000
+/** A server that never answered is not waited for longer: the address may be wrong. */
+const FIRST_CONTACT_MS = 2_000
+const RENEWED_ELSEWHERE_MS = 300
+
+/** Requests to one server as one user: who is calling, and what is sent again after a failure. */
 export class Connection {
-  readonly baseUrl: string
-  /** May be changed at any time, for example once it is known that the server is there. */
-  retryForMs: number
+  readonly url: string
   readonly #timeoutMs: number
-  readonly #credentials: Static<typeof LoginRequest> | undefined
-  #token: string | undefined
+  readonly #retryForMs: number
+  readonly #token: string | undefined
+  readonly #credentials: Credentials | undefined
+  readonly #sessions: SessionStore
+  #renewing: Promise<void> | undefined
+  #answered = false
 
   constructor(options: ConnectionOptions) {
-    this.baseUrl = options.baseUrl.replace(/\/+$/, '')
-    this.retryForMs = options.retryForMs ?? 0
+    this.url = options.url.replace(/\/+$/, '')
     this.#timeoutMs = options.timeoutMs ?? 30_000
-    this.#credentials = options.credentials
+    this.#retryForMs = options.retryForMs ?? 30_000
     this.#token = options.token
+    this.#credentials = options.credentials
+    this.#sessions = options.sessions ?? inMemory()
   }
 
-  /** Exchanges e-mail and password for an access token, which later requests carry. Throws ApiError on a refusal. */
-  async login(): Promise<Static<typeof LoginResponse>> {
-    if (!this.#credentials) throw new Error('There is nothing to log in with: give e-mail and password, or a token')
-    const answer = await this.#answer('login', { body: this.#credentials })
-    const login = (await answer.json()) as Static<typeof LoginAnswer>
-    if ('requires_2fa' in login) {
-      throw new Error('This account has a second factor: make an API key for it, and give that as the token')
+  /** One operation; resolves to the body of its answer. Throws ApiError on a refusal, else ConnectionError. */
+  async call<O extends OperationId>(operation: O, request: Request = {}): Promise<Answer<O>> {
+    const text = await this.#persist(operation, request, async (headers) => {
+      const response = await this.#authenticated(operation, { ...request, headers })
+      return await response.text().catch((error: unknown) => {
+        throw new ConnectionError(this.url, error)
+      })
+    })
+    return (text === '' ? undefined : JSON.parse(text)) as Answer<O>
+  }
+
+  /** Opens a stream of events, which is authenticated by a token in its query; the signal ends it. */
+  async openStream(operation: OperationId, request: Request): Promise<Response> {
+    return await this.#send(operation, { ...request, headers: { accept: 'text/event-stream' } }, request.signal)
+  }
+
+  /** Exchanges e-mail and password, and a second factor where the account has one, for a session. */
+  async login({ email, password, code }: Credentials): Promise<void> {
+    let response = await this.#send('login', { body: { email, password } })
+    let answer = (await response.json()) as Answer<'login'>
+    if ('requires_2fa' in answer) {
+      if (!code) throw new Error('This account has a second factor: give its code, or use an API key')
+      const body = { code: await code(), pending_token: answer.pending_token }
+      response = await this.#send('verifyTwoFactor', { body })
+      answer = (await response.json()) as Answer<'verifyTwoFactor'>
     }
-    this.#token = login.access_token
-    return login
+    this.#keep(answer.access_token, response)
   }
 
-  /** One operation of the API; resolves to its answer's body. Throws ApiError on a refusal, else ConnectionError. */
-  async call<T>(operation: OperationId, input: CallInput = {}): Promise<T> {
-    const response = await this.#persist(operation, () => this.#authenticated(operation, input))
-    const text = await response.text()
-    return (text === '' ? undefined : JSON.parse(text)) as T
+  /** Ends all sessions of the user. */
+  async logout(): Promise<void> {
+    await this.call('logout')
+    this.#sessions.save(undefined)
   }
 
-  /** Opens a stream of events, which is authenticated by a token in its query; `signal` ends it. */
-  async openStream(operation: OperationId, input: CallInput, signal: AbortSignal): Promise<Response> {
-    return await this.#answer(operation, input, signal, { accept: 'text/event-stream' })
-  }
-
-  async #authenticated(operation: OperationId, input: CallInput): Promise<Response> {
-    if (this.#token === undefined && this.#credentials) await this.login()
+  async #authenticated(operation: OperationId, request: Sent): Promise<Response> {
+    const route: Route = ROUTES[operation]
+    if (!route.bearer || this.#token !== undefined) return await this.#send(operation, request)
+    const session = this.#sessions.load()
+    if (!session) {
+      if (!this.#credentials) throw new Error('Say as whom: give a token, or log in')
+      await this.#renewOnce(undefined)
+      return await this.#send(operation, request)
+    }
     try {
-      return await this.#answer(operation, input)
+      return await this.#send(operation, request)
     } catch (error) {
-      if (!(error instanceof ApiError) || error.code !== 'TOKEN_EXPIRED' || !this.#credentials) throw error
-      await this.login()
-      return await this.#answer(operation, input)
+      const ended = error instanceof AuthenticationError && /^(TOKEN_EXPIRED|INVALID_TOKEN)$/.test(error.code)
+      if (!ended || !(await this.#renewOnce(session))) throw error
+      return await this.#send(operation, request)
     }
   }
 
-  async #persist(operation: OperationId, attempt: () => Promise<Response>): Promise<Response> {
-    const reads = OPERATIONS[operation].method === 'GET'
-    const end = Date.now() + this.retryForMs
+  /** Calls that find the session ended at the same time renew it once. Returns whether there is a new one. */
+  async #renewOnce(ended: Session | undefined): Promise<boolean> {
+    this.#renewing ??= this.#renew(ended).finally(() => {
+      this.#renewing = undefined
+    })
+    await this.#renewing
+    return this.#sessions.load()?.accessToken !== ended?.accessToken
+  }
+
+  async #renew(ended: Session | undefined): Promise<void> {
+    if (ended?.refreshToken !== undefined && (await this.#refresh(ended))) return
+    if (this.#credentials) await this.login(this.#credentials)
+  }
+
+  /** Renews by the refresh token, or takes what another process got for it meanwhile. */
+  async #refresh(ended: Session): Promise<boolean> {
+    const renewedElsewhere = () => this.#sessions.load()?.accessToken !== ended.accessToken
+    if (renewedElsewhere()) return true
+    try {
+      const headers = { cookie: `refresh_token=${ended.refreshToken}` }
+      const response = await this.#send('refreshLogin', { headers })
+      const { access_token } = (await response.json()) as Answer<'refreshLogin'>
+      this.#keep(access_token, response)
+      return true
+    } catch (error) {
+      if (!(error instanceof AuthenticationError)) throw error
+      // Two processes may have tried at once, and the other one was first.
+      await sleep(RENEWED_ELSEWHERE_MS)
+      return renewedElsewhere()
+    }
+  }
+
+  #keep(accessToken: string, response: Response): void {
+    this.#sessions.save({ accessToken, refreshToken: refreshTokenOf(response) })
+  }
+
+  async #persist<T>(
+    operation: OperationId,
+    { signal, idempotencyKey }: Request,
+    attempt: (headers: Record<string, string>) => Promise<T>,
+  ): Promise<T> {
+    const route: Route = ROUTES[operation]
+    const key = route.idempotencyKey ? (idempotencyKey ?? randomUUID()) : undefined
+    const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
+    const repeatable = route.method === 'GET' || key !== undefined
+    const began = Date.now()
+    let wait = RETRY_FROM_MS
     for (;;) {
       try {
-        return await attempt()
+        const result = await attempt(headers)
+        this.#answered = true
+        return result
       } catch (error) {
-        const again =
-          error instanceof ConnectionError
-            ? reads || error.refused
-            : reads && error instanceof ApiError && error.passing
-        if (!again || Date.now() + RETRY_MS > end) throw error
-        await sleep(RETRY_MS)
+        signal?.throwIfAborted()
+        if (error instanceof ApiError) this.#answered = true
+        const pause = pauseBefore(error, repeatable, wait)
+        const limit = this.#answered ? this.#retryForMs : Math.min(FIRST_CONTACT_MS, this.#retryForMs)
+        if (pause === null || Date.now() + pause > began + limit) throw error
+        await sleep(pause, undefined, signal ? { signal } : {})
+        wait = Math.min(wait * 2, RETRY_TO_MS)
       }
     }
   }
 
-  async #answer(
-    operation: OperationId,
-    { params = {}, query = {}, body }: CallInput,
-    signal: AbortSignal = AbortSignal.timeout(this.#timeoutMs),
-    headers: Record<string, string> = { accept: 'application/json' },
-  ): Promise<Response> {
-    const { method, path, access } = OPERATIONS[operation]
-    const url = new URL(this.baseUrl + PREFIX + path.replace(/\{(\w+)\}/g, (_, name) => parameter(params, name)))
+  async #send(operation: OperationId, request: Sent, streaming?: AbortSignal): Promise<Response> {
+    const { method, path, bearer }: Route = ROUTES[operation]
+    const { params = {}, query = {}, body } = request
+    const url = new URL(this.url + path.replace(/\{(\w+)\}/g, (_, name) => parameter(params, name)))
     for (const [name, value] of Object.entries(query)) {
       if (value !== undefined) url.searchParams.set(name, String(value))
     }
-    if (access !== 'public' && access !== 'sse' && this.#token !== undefined) {
-      headers = { ...headers, authorization: `Bearer ${this.#token}` }
+    const token = this.#token ?? this.#sessions.load()?.accessToken
+    const headers = {
+      accept: 'application/json',
+      ...(bearer && token !== undefined ? { authorization: `Bearer ${token}` } : {}),
+      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...request.headers,
     }
-    if (body !== undefined) headers = { ...headers, 'content-type': 'application/json' }
-    const request = { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
-    const response = await fetch(url, request).catch((error: unknown) => {
-      throw new ConnectionError(this.baseUrl, error)
+    const timeout = AbortSignal.timeout(this.#timeoutMs)
+    const signal = streaming ?? (request.signal ? AbortSignal.any([request.signal, timeout]) : timeout)
+    const init = { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const response = await fetch(url, init).catch((error: unknown) => {
+      request.signal?.throwIfAborted()
+      throw new ConnectionError(this.url, error)
     })
-    if (!response.ok) throw await ApiError.from(response)
+    if (!response.ok) throw await refusalOf(response)
     return response
   }
+}
+
+interface Sent extends Request {
+  headers?: Record<string, string>
+}
+
+/** How long to wait before the same request is sent again, or null where it must not be. */
+function pauseBefore(error: unknown, repeatable: boolean, wait: number): number | null {
+  const jittered = wait / 2 + (Math.random() * wait) / 2
+  // The limiter turned it away before anything was done. A lockout lasts too long to wait for.
+  if (error instanceof RateLimitError && error.code !== 'AUTH_RATE_LIMIT_EXCEEDED') {
+    return Math.max(jittered, (error.retryAfter ?? 0) * 1_000)
+  }
+  if (error instanceof ConnectionError) return repeatable || error.refused ? jittered : null
+  return repeatable && error instanceof ApiError && error.status >= 500 ? jittered : null
 }
 
 function parameter(params: Record<string, string>, name: string): string {

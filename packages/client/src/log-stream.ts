@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { LogStreamMessage, SseTokenResponse, Static } from '@slipway/contracts'
-import { isFinalDeploymentState } from '@slipway/domain'
+import type { LogStreamMessage } from '@slipway/contracts'
 import { createParser } from 'eventsource-parser'
-import { ApiError, ConnectionError } from './api-error.ts'
 import type { Connection } from './connection.ts'
+import { ApiError, ConnectionError } from './errors.ts'
 
 export interface FollowOptions {
   /** Number of the first log line wanted; 0 unless given. */
@@ -35,8 +34,7 @@ export async function* followLogs(
   for (;;) {
     let problem: unknown = new Error(`the log stream of deployment ${deploymentId} ended before the deployment did`)
     try {
-      const input = { params: { id: deploymentId }, query: { from: seen.nextLine } }
-      for await (const message of openStream(connection, input, signal)) {
+      for await (const message of openStream(connection, deploymentId, seen.nextLine, signal)) {
         heardAt = Date.now()
         waitMs = RETRY_FROM_MS
         if (seen.isNew(message)) yield message
@@ -53,9 +51,12 @@ export async function* followLogs(
   }
 }
 
+const FINAL: ReadonlySet<string> = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
+const isFinal = (state: string) => FINAL.has(state)
+
 /** The number of lines stands in the last message alone: a final state without it is a stream's opening, not its end. */
 function isEnd({ event, data }: LogStreamMessage): boolean {
-  return event === 'state_change' && isFinalDeploymentState(data.new_state) && data.log_lines !== undefined
+  return event === 'state_change' && isFinal(data.new_state) && data.log_lines !== undefined
 }
 
 class Silence extends Error {
@@ -86,7 +87,7 @@ class Seen {
         return true
       }
       case 'state_change': {
-        if (isFinalDeploymentState(data.new_state)) return data.log_lines !== undefined
+        if (isFinal(data.new_state)) return data.log_lines !== undefined
         if (this.#state === data.new_state) return false
         this.#state = data.new_state
         return true
@@ -97,24 +98,23 @@ class Seen {
   }
 }
 
-interface StreamInput {
-  params: { id: string }
-  query: { from: number }
-}
-
 /** One connection with a token of its own; ends when the server closes it or falls silent. */
 async function* openStream(
   connection: Connection,
-  { params, query }: StreamInput,
+  id: string,
+  from: number,
   outer: AbortSignal | undefined,
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
-  const { sse_token } = await connection.call<Static<typeof SseTokenResponse>>('createSseToken', { body: {} })
+  const { sse_token } = await connection.call('createSseToken', { body: {}, ...(outer ? { signal: outer } : {}) })
   const silence = new AbortController()
   const timer = setTimeout(() => silence.abort(new Silence('the log stream fell silent')), SILENCE_MS)
   const signal = outer ? AbortSignal.any([outer, silence.signal]) : silence.signal
   try {
-    const input = { params, query: { sse_token, from: query.from } }
-    const response = await connection.openStream('streamDeploymentLogs', input, signal)
+    const response = await connection.openStream('streamDeploymentLogs', {
+      params: { id },
+      query: { sse_token, from },
+      signal,
+    })
     yield* messagesOf(response, () => timer.refresh())
   } finally {
     clearTimeout(timer)

@@ -1,7 +1,15 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { LogStreamMessage } from '@slipway/contracts'
-import { exitCodeOf } from '../src/exit-code.ts'
-import { ApiError, ConnectionError, SlipwayClient } from '../src/index.ts'
+import { EXIT, exitCodeOf } from '../src/exit-code.ts'
+import {
+  AuthenticationError,
+  ConnectionError,
+  FrozenError,
+  RateLimitError,
+  type Session,
+  SlipwayClient,
+  ValidationError,
+} from '../src/index.ts'
 import { fakeServer, json, type Respond } from './fake-server.ts'
 
 let server: Awaited<ReturnType<typeof fakeServer>> | undefined
@@ -21,91 +29,203 @@ const refuse =
   (_, response) =>
     json(response, status, { error: { code, message: `refused: ${code}`, ...(details ? { details } : {}) } })
 
-describe('requests', () => {
-  test('log in by themselves and carry the token', async () => {
+/** Answers with each in turn, and with the last for ever. */
+const inTurn = (...answers: Respond[]): Respond => {
+  let n = 0
+  return (...given) => (answers[Math.min(n++, answers.length - 1)] as Respond)(...given)
+}
+const ok =
+  (body: unknown): Respond =>
+  (_, response) =>
+    json(response, 200, body)
+
+describe('who is calling', () => {
+  test('logs in by itself and carries the token', async () => {
     const { url, requests } = await start({
-      'POST /auth/login': (_, response) => json(response, 200, { access_token: 'token-1' }),
-      'GET /deployments': (_, response) => json(response, 200, { data: [], meta: {} }),
+      'POST /auth/login': ok({ access_token: 'token-1' }),
+      'GET /deployments': ok({ data: [], meta: {} }),
     })
-    await new SlipwayClient({ baseUrl: `${url}/`, credentials }).deployments.list({ state: 'running', page: 2 })
+    const client = new SlipwayClient({ url: `${url}/`, credentials })
+    await client.call('listDeployments', { query: { state: 'running', page: 2 } })
     expect(requests.map(({ route }) => route)).toEqual(['POST /auth/login', 'GET /deployments'])
     expect(requests[0]).toMatchObject({ body: credentials, authorization: undefined })
     expect(requests[1]?.authorization).toBe('Bearer token-1')
     expect(String(requests[1]?.query)).toBe('state=running&page=2')
   })
 
-  test('log in again when the access token has expired', async () => {
-    let logins = 0
-    const { url, requests } = await start({
-      'POST /auth/login': (_, response) => {
-        logins += 1
-        json(response, 200, { access_token: `token-${logins}` })
+  const tellsTime: Respond = (request, response) =>
+    request.headers.authorization === 'Bearer new'
+      ? json(response, 200, { email: credentials.email })
+      : json(response, 401, { error: { code: 'TOKEN_EXPIRED', message: 'expired' } })
+
+  test('renews an ended session by its refresh token, once for calls at the same time', async () => {
+    const { url, count } = await start({
+      'POST /auth/refresh': (request, response) => {
+        expect(request.headers.cookie).toBe('refresh_token=first')
+        response.setHeader('set-cookie', 'refresh_token=second; HttpOnly; Path=/api/v1/auth')
+        json(response, 200, { access_token: 'new' })
       },
-      'GET /auth/me': (request, response) =>
-        request.headers.authorization === 'Bearer token-2'
-          ? json(response, 200, { email: credentials.email })
-          : json(response, 401, { error: { code: 'TOKEN_EXPIRED', message: 'expired' } }),
+      'GET /auth/me': tellsTime,
     })
-    const client = new SlipwayClient({ baseUrl: url, credentials })
-    expect(await client.me()).toEqual({ email: credentials.email })
-    expect(requests).toHaveLength(4)
+    let kept: Session | undefined = { accessToken: 'old', refreshToken: 'first' }
+    const sessions = {
+      load: () => kept,
+      save: (session: Session | undefined) => {
+        kept = session
+      },
+    }
+    const client = new SlipwayClient({ url, sessions })
+    await Promise.all([1, 2, 3].map(() => client.call('getCurrentUser')))
+    expect(count('POST /auth/refresh')).toBe(1)
+    expect(kept).toEqual({ accessToken: 'new', refreshToken: 'second' })
   })
 
-  test('a refusal is an ApiError with all that the server said', async () => {
-    const errors = [{ path: '/priority', message: 'must be <= 100' }]
-    const { url } = await start({ 'POST /deployments': refuse(400, 'VALIDATION_ERROR', { errors }) })
-    const error = await new SlipwayClient({ baseUrl: url, token: 't' }).deployments
-      .create({ priority: 101 })
+  test('takes what another process renewed meanwhile', async () => {
+    let kept: Session | undefined = { accessToken: 'old', refreshToken: 'first' }
+    const { url } = await start({
+      'POST /auth/refresh': (_, response) => {
+        kept = { accessToken: 'new', refreshToken: 'second' }
+        json(response, 401, { error: { code: 'INVALID_TOKEN', message: 'spent' } })
+      },
+      'GET /auth/me': tellsTime,
+    })
+    const sessions = { load: () => kept, save: () => {} }
+    expect(await new SlipwayClient({ url, sessions }).call('getCurrentUser')).toEqual({ email: credentials.email })
+  })
+
+  test('a session that cannot be renewed is refused', async () => {
+    const { url } = await start({ 'POST /auth/refresh': refuse(401, 'INVALID_TOKEN'), 'GET /auth/me': tellsTime })
+    const sessions = { load: () => ({ accessToken: 'old', refreshToken: 'first' }), save: () => {} }
+    const error = await new SlipwayClient({ url, sessions }).call('getCurrentUser').catch((e: unknown) => e)
+    expect(error).toBeInstanceOf(AuthenticationError)
+    expect(exitCodeOf(error)).toBe(EXIT.refused)
+  })
+
+  test('asks for the second factor where the account has one', async () => {
+    const { url, requests } = await start({
+      'POST /auth/login': ok({ requires_2fa: true, pending_token: 'pending' }),
+      'POST /auth/2fa/verify': ok({ access_token: 'token' }),
+    })
+    await new SlipwayClient({ url }).login({ ...credentials, code: () => '123456' })
+    expect(requests[1]?.body).toEqual({ code: '123456', pending_token: 'pending' })
+    await expect(new SlipwayClient({ url }).login(credentials)).rejects.toThrow('second factor')
+  })
+})
+
+describe('refusals', () => {
+  const failure = async (respond: Respond) => {
+    const { url } = await start({ 'POST /deployments': respond })
+    return await new SlipwayClient({ url, token: 't', retryForMs: 0 })
+      .call('createDeployment', { body: { priority: 101 } })
       .catch((e: unknown) => e)
-    expect(error).toBeInstanceOf(ApiError)
+  }
+
+  test('carry all that the server said', async () => {
+    const errors = [{ path: '/priority', message: 'must be <= 100' }]
+    const error = await failure(refuse(400, 'VALIDATION_ERROR', { errors }))
+    expect(error).toBeInstanceOf(ValidationError)
     expect(error).toMatchObject({
       status: 400,
       code: 'VALIDATION_ERROR',
       message: 'refused: VALIDATION_ERROR',
       details: { errors },
+      problems: errors,
       requestId: 'request-7',
     })
   })
 
-  test.each([
-    ['INVALID_CREDENTIALS', 3],
-    ['INVALID_TOKEN', 1],
-  ])('%s makes a command end with %i', async (code, expected) => {
-    const { url } = await start({ 'POST /auth/login': refuse(401, code) })
-    expect(await new SlipwayClient({ baseUrl: url, credentials }).login().catch(exitCodeOf)).toBe(expected)
+  test('a freeze names itself', async () => {
+    const freezes = [{ id: 'f', name: 'end of year', ends_at: '2027-01-04T00:00:00Z' }]
+    const error = await failure(refuse(409, 'DEPLOYMENT_FROZEN', { active_freezes: freezes, can_override: true }))
+    expect(error).toBeInstanceOf(FrozenError)
+    expect(error).toMatchObject({ freezes, canOverride: true })
   })
 
-  test('a plain-text refusal is one, too', async () => {
-    const { url } = await start({
-      'GET /auth/me': (_, response) => response.writeHead(429, { 'retry-after': '1' }).end('Too many requests'),
-    })
-    const error = await new SlipwayClient({ baseUrl: url, token: 't' }).me().catch((e: unknown) => e)
-    expect(error).toMatchObject({ status: 429, code: 'HTTP_429', message: 'Too many requests', passing: true })
+  test('the plain text of the limiter is one, too', async () => {
+    const error = await failure((_, response) =>
+      response.writeHead(429, { 'retry-after': '1' }).end('Too many requests'),
+    )
+    expect(error).toBeInstanceOf(RateLimitError)
+    expect(error).toMatchObject({ status: 429, code: 'HTTP_429', message: 'Too many requests', retryAfter: 1 })
+  })
+})
+
+describe('what is sent again', () => {
+  const away = refuse(503, 'SERVICE_UNAVAILABLE')
+  const drop: Respond = (_, response) => response.destroy()
+
+  test('reads, while the server is away or breaks off', async () => {
+    const { url } = await start({ 'GET /deployments/d': inTurn(away, drop, ok({ id: 'd' })) })
+    const client = new SlipwayClient({ url, token: 't' })
+    expect(await client.call('getDeployment', { params: { id: 'd' } })).toEqual({ id: 'd' })
   })
 
-  test('reads are tried again while the server is away, changes are not', async () => {
-    let reads = 0
+  test('changes only where they were turned away before they could have an effect', async () => {
+    const limited: Respond = (_, response) => response.writeHead(429, { 'retry-after': '0' }).end('Too many requests')
     const { url, count } = await start({
-      'GET /deployments/d': (_, response) => {
-        reads += 1
-        if (reads === 1) json(response, 503, { error: { code: 'SERVICE_UNAVAILABLE', message: 'away' } })
-        else json(response, 200, { id: 'd' })
-      },
-      'POST /deployments/d/cancel': refuse(503, 'SERVICE_UNAVAILABLE'),
+      'POST /deployments/d/cancel': away,
+      'POST /deployments/e/cancel': inTurn(limited, ok({ id: 'e' })),
     })
-    const client = new SlipwayClient({ baseUrl: url, token: 't', retryForMs: 20_000 })
-    expect(await client.deployments.get('d')).toEqual({ id: 'd' })
-    await expect(client.deployments.cancel('d')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
+    const client = new SlipwayClient({ url, token: 't' })
+    const cancel = (id: string) => client.call('cancelDeployment', { params: { id } })
+    await expect(cancel('d')).rejects.toMatchObject({ code: 'SERVICE_UNAVAILABLE' })
     expect(count('POST /deployments/d/cancel')).toBe(1)
+    expect(await cancel('e')).toEqual({ id: 'e' })
+  })
+
+  test('not after a lockout, which lasts too long', async () => {
+    const { url, count } = await start({ 'GET /auth/me': refuse(429, 'AUTH_RATE_LIMIT_EXCEEDED') })
+    await expect(new SlipwayClient({ url, token: 't' }).call('getCurrentUser')).rejects.toBeInstanceOf(RateLimitError)
+    expect(count('GET /auth/me')).toBe(1)
+  })
+
+  test('nothing once the caller wants no more', async () => {
+    const stop = new AbortController()
+    const { url, count } = await start({
+      'GET /auth/me': (...given) => {
+        stop.abort()
+        away(...given)
+      },
+    })
+    const client = new SlipwayClient({ url, token: 't' })
+    await expect(client.call('getCurrentUser', { signal: stop.signal })).rejects.toMatchObject({ name: 'AbortError' })
+    expect(count('GET /auth/me')).toBe(1)
   })
 
   test('an absent server is a ConnectionError that names the address', async () => {
     const { url } = await start({})
     await server?.close()
     server = undefined
-    const error = await new SlipwayClient({ baseUrl: url, token: 't' }).me().catch((e: unknown) => e)
+    const error = await new SlipwayClient({ url, token: 't', retryForMs: 0 })
+      .call('getCurrentUser')
+      .catch((e: unknown) => e)
     expect(error).toBeInstanceOf(ConnectionError)
     expect(String(error)).toContain(`does not answer at ${url} (ECONNREFUSED)`)
+    expect(exitCodeOf(error)).toBe(EXIT.unreachable)
+  })
+})
+
+describe('lists', () => {
+  test('come page by page, without what the next page repeats', async () => {
+    const pages = [['a', 'b'], ['b', 'c'], ['d']]
+    const { url, requests } = await start({
+      'GET /targets': (request, response) => {
+        const page = Number(new URL(request.url ?? '', 'http://fake').searchParams.get('page'))
+        const data = (pages[page - 1] ?? []).map((id) => ({ id }))
+        json(response, 200, { data, meta: { has_next: page < pages.length } })
+      },
+    })
+    const client = new SlipwayClient({ url, token: 't' })
+    const ids: string[] = []
+    for await (const { id } of client.each('listTargets', { query: { search: 'web' } })) ids.push(id)
+    expect(ids).toEqual(['a', 'b', 'c', 'd'])
+    for await (const { id } of client.each('listTargets')) if (id === 'a') break
+    expect(requests.map(({ query }) => `${query.get('page')} ${query.get('search')}`)).toEqual([
+      '1 web',
+      '2 web',
+      '3 web',
+      '1 null',
+    ])
   })
 })
 
@@ -155,9 +275,9 @@ describe('following a log', () => {
   }
 
   const follow = async (url: string, from?: number) => {
-    const client = new SlipwayClient({ baseUrl: url, token: 't' })
+    const client = new SlipwayClient({ url, token: 't' })
     const messages: LogStreamMessage[] = []
-    for await (const message of client.deployments.followLogs('d', from === undefined ? {} : { from })) {
+    for await (const message of client.followLogs('d', from === undefined ? {} : { from })) {
       messages.push(message)
     }
     return messages
@@ -203,10 +323,10 @@ describe('following a log', () => {
         response.writeHead(200).write(`data: ${JSON.stringify(ping)}\n\n`)
       },
     })
-    const client = new SlipwayClient({ baseUrl: url, token: 't' })
+    const client = new SlipwayClient({ url, token: 't' })
     const stop = new AbortController()
     const following = (async () => {
-      for await (const { event } of client.deployments.followLogs('d', { signal: stop.signal })) {
+      for await (const { event } of client.followLogs('d', { signal: stop.signal })) {
         if (event === 'ping') stop.abort()
       }
     })()

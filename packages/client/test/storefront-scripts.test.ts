@@ -7,14 +7,31 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { environmentName, renderTemplate, toText } from '@slipway/domain'
-import { declaredVariables, loadRelease } from '../src/release/load.ts'
-import { deploymentValues, type Values } from '../src/release/values.ts'
+import { loadEntries } from '../src/files/load.ts'
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../examples/storefront')
-const release = loadRelease(EXAMPLE)
-const target = { name: 'storefront-1', ...release.targets.value[0] }
-const order = release.solution.value.sequences.flatMap(({ actions }) => actions.map(({ action }) => action))
 
+type Values = Record<string, unknown>
+interface Action {
+  script: string
+  rollback?: { script: string }
+  variables?: { name: string; default?: unknown }[]
+}
+
+const entries = loadEntries([EXAMPLE], null)
+const named = (kind: string) => new Map(entries.filter((one) => one.kind === kind).map((one) => [one.name, one.value]))
+const [actions, sequences, solutions, targets] = ['action', 'sequence', 'solution', 'target'].map(named) as [
+  Map<string, { definition: Action }>,
+  Map<string, { definition: { actions: { action: string }[] } }>,
+  Map<string, { definition: { sequences: { sequence: string }[] } }>,
+  Map<string, { name: string; variables: Values }>,
+]
+const target = targets.get('storefront-1') as { name: string; variables: Values }
+const order = [...solutions.values()].flatMap(({ definition }) =>
+  definition.sequences.flatMap(({ sequence }) =>
+    (sequences.get(sequence)?.definition.actions ?? []).map(({ action }) => action),
+  ),
+)
 let base: string
 let port: number
 
@@ -30,16 +47,21 @@ afterAll(() => {
 
 /** A deployment of one version to the first target, step by step. */
 async function prepare(id: string, version: string, more: Values = {}) {
-  const given = [`version=${version}`, `base_directory=${base}`, ...Object.entries(more).map(([k, v]) => `${k}=${v}`)]
-  const defaults = declaredVariables(release).flatMap(({ name, default: value }) =>
-    value === undefined ? [] : [[name, value] as const],
+  const defaults = [...actions.values()].flatMap(({ definition }) =>
+    (definition.variables ?? []).flatMap(({ name, default: value }) => (value === undefined ? [] : [[name, value]])),
   )
+  const packed = execFileSync('sh', [path.join(EXAMPLE, 'pack.sh'), version, path.join(base, 'artifacts')], {
+    encoding: 'utf8',
+  })
   const values: Values = {
     ...Object.fromEntries(defaults),
     health_seconds: 5,
     ...target.variables,
     port,
-    ...(await deploymentValues(release, given)),
+    version,
+    base_directory: base,
+    ...Object.fromEntries([...packed.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name, value])),
+    ...more,
   }
   const run = (script: string) => {
     const directory = mkdtempSync(path.join(tmpdir(), 'slipway-command-'))
@@ -63,7 +85,7 @@ async function prepare(id: string, version: string, more: Values = {}) {
     return result
   }
   const definition = (name: string) => {
-    const found = release.actions.get(name)?.definition
+    const found = actions.get(name)?.definition
     if (!found) throw new Error(`no action ${name}`)
     return found
   }
@@ -155,7 +177,7 @@ describe('the storefront example', () => {
   test('an artifact that is not what was packed is refused', async () => {
     const { step } = await prepare('g', '1.4.0')
     writeFileSync(path.join(base, 'artifacts', 'storefront-1.4.0.tar.gz'), 'something else')
-    const { code, stderr } = outcome(step('unpack'))
+    const { code, stderr } = outcome(step('Unpack storefront'))
     expect(code).toBe(1)
     expect(stderr).toMatch(/has the checksum [0-9a-f]{64}, expected [0-9a-f]{64}/)
     expect(current()).toBe('releases/1.1.0')

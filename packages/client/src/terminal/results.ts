@@ -1,8 +1,7 @@
-import type { DeploymentDetail, Static } from '@slipway/contracts'
-import type { StepState } from '@slipway/domain'
+import type { Schema } from '../types.ts'
 
-type Detail = Static<typeof DeploymentDetail>
-type Step = NonNullable<Detail['plan']>['steps'][number]
+type Detail = Schema<'DeploymentDetail'>
+type Step = Schema<'Step'>
 
 export interface TargetResult {
   target: string
@@ -14,7 +13,7 @@ export interface TargetResult {
 }
 
 /** What a target's steps came to, the first that fits: state of any step, word for it. */
-const RESULTS: readonly [StepState, string][] = [
+const RESULTS: readonly [Step['state'], string][] = [
   ['rollback_failed', 'rollback failed'],
   ['rolled_back', 'rolled back'],
   ['failed', 'failed'],

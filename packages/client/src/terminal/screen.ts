@@ -1,69 +1,77 @@
 import type { WriteStream } from 'node:tty'
+import { type Colour, hasColours, paint } from './colour.ts'
+
+const REDRAW_MS = 40
 
 /**
- * Lines, and below them one line that is redrawn in place. Where the output is no terminal, that line is printed like
- * the others whenever its text changes.
+ * Lines, and on a terminal a few lines below them that are redrawn in place. What is said in the same moment is written
+ * at once, so that a fast log does not flicker.
  */
 export class Screen {
   readonly isTerminal: boolean
   readonly #output: NodeJS.WritableStream
-  #status = ''
+  readonly #colours: boolean
+  #lines = ''
+  #status: readonly string[] = []
+  #drawn = 0
+  #timer: NodeJS.Timeout | undefined
 
   constructor(output: NodeJS.WritableStream = process.stdout) {
     this.#output = output
     this.isTerminal = (output as WriteStream).isTTY === true
+    this.#colours = hasColours(output as WriteStream)
   }
 
   line(text: string): void {
-    if (this.isTerminal && this.#status !== '') this.#output.write(`\r\x1b[K${text}\n${this.#status}`)
-    else this.#output.write(`${text}\n`)
+    if (!this.isTerminal) {
+      this.#output.write(`${text}\n`)
+      return
+    }
+    this.#lines += `${text}\n`
+    this.#later()
   }
 
-  status(text: string): void {
-    const fitting = this.isTerminal ? text.slice(0, (this.#columns() || 80) - 1) : text
-    if (fitting === this.#status) return
-    this.#status = fitting
-    this.#output.write(this.isTerminal ? `\r\x1b[K${fitting}` : `${fitting}\n`)
+  /** What stands below the lines from now on; nothing where the output is no terminal. */
+  status(lines: readonly string[]): void {
+    if (!this.isTerminal) return
+    this.#status = lines
+    this.#later()
   }
 
-  /** Leaves the last status standing; later lines come below it. */
-  endStatus(): void {
-    if (this.isTerminal && this.#status !== '') this.#output.write('\n')
-    this.#status = ''
+  /** Takes the status away and writes all that was said. */
+  end(): void {
+    this.#status = []
+    clearTimeout(this.#timer)
+    this.#draw()
   }
 
-  /** Colours a text where a terminal shows it. */
-  paint(text: string, colour: 'red' | 'green' | 'yellow' | 'dim'): string {
-    const code = { red: 31, green: 32, yellow: 33, dim: 2 }[colour]
-    return this.isTerminal && !process.env['NO_COLOR'] ? `\x1b[${code}m${text}\x1b[0m` : text
+  paint(text: string, colour: Colour): string {
+    return paint(text, colour, this.#colours)
   }
 
-  #columns(): number {
-    return (this.#output as WriteStream).columns
+  get columns(): number {
+    return (this.#output as WriteStream).columns || 80
+  }
+
+  get rows(): number {
+    return (this.#output as WriteStream).rows || 24
+  }
+
+  #later(): void {
+    this.#timer ??= setTimeout(() => this.#draw(), REDRAW_MS)
+  }
+
+  #draw(): void {
+    this.#timer = undefined
+    const erase = this.#drawn > 0 ? `\x1b[${this.#drawn}A\x1b[J` : ''
+    const text = `${erase}${this.#lines}${this.#status.map((line) => `${line}\n`).join('')}`
+    this.#drawn = this.#status.length
+    this.#lines = ''
+    if (text !== '') this.#output.write(text)
   }
 }
 
-/** `[#####-----]  5 of 10 steps`, with what runs behind it. */
-export function progressText(
-  share: number,
-  done: number,
-  total: number,
-  running: readonly string[],
-  bar: boolean,
-): string {
-  const width = 24
+export function bar(share: number, width: number): string {
   const filled = Math.round(Math.min(Math.max(share, 0), 1) * width)
-  const drawing = bar ? `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}] ` : 'progress: '
-  const [first, ...others] = running
-  const doing = first === undefined ? '' : `  ${first}${others.length > 0 ? ` and ${others.length} more` : ''}`
-  return `${drawing}${done} of ${total} steps (${Math.round(share * 100)} %)${doing}`
-}
-
-/** Rows under a head, columns aligned; the last column is not padded. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((row) => row[column]?.length ?? 0)))
-  const last = head.length - 1
-  return [head, ...rows].map((row) =>
-    row.map((cell, column) => (column === last ? cell : cell.padEnd(widths[column] ?? 0))).join('  '),
-  )
+  return `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}]`
 }

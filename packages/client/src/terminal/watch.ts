@@ -1,90 +1,137 @@
-import { stripVTControlCharacters } from 'node:util'
-import type { DeploymentDetail, LogStreamMessage, Static, StreamLog } from '@slipway/contracts'
-import type { StepState } from '@slipway/domain'
-import type { SlipwayClient } from '../client.ts'
-import { progressText, type Screen } from './screen.ts'
+import type { LogStreamMessage, StreamLog } from '@slipway/contracts'
+import type { Schema } from '../types.ts'
+import { harmless } from './colour.ts'
+import { bar, type Screen } from './screen.ts'
 
-type Detail = Static<typeof DeploymentDetail>
+type Step = Schema<'Step'>
 
-/** Shows a deployment's log and progress until it has ended; resolves to the ended deployment. */
-export async function watchDeployment(client: SlipwayClient, id: string, screen: Screen): Promise<Detail> {
-  const view = new View(await client.deployments.get(id), screen)
-  try {
-    for await (const message of client.deployments.followLogs(id)) view.show(message)
-  } finally {
-    screen.endStatus()
-  }
-  return await client.deployments.get(id)
+const BAR_WIDTH = 20
+const TENTHS = 10
+const ENDED: ReadonlySet<string> = new Set([
+  'completed',
+  'failed',
+  'cancelled',
+  'skipped',
+  'rolled_back',
+  'rollback_failed',
+])
+const BUSY: ReadonlySet<string> = new Set(['running', 'rolling_back'])
+
+interface Row {
+  name: string
+  total: number
+  /** States of the steps that have left `pending`. */
+  steps: Map<string, { state: string; action: string }>
 }
 
-class View {
+/**
+ * What is happening in a deployment. On a terminal: a bar for each target that fits, and one for all. Elsewhere plain
+ * lines, with every tenth of the way as one of them.
+ */
+export class Watch {
   readonly #screen: Screen
-  readonly #steps: Map<string, { name: string; target: string }>
+  readonly #withLog: boolean
+  readonly #only: ReadonlySet<string> | null
+  readonly #steps: ReadonlyMap<string, Step>
+  readonly #rows = new Map<string, Row>()
   readonly #width: number
-  /** Step ids with what each does, in the order in which they began. */
-  readonly #running = new Map<string, string>()
-  #share: number
-  #ended: number
   readonly #total: number
+  #share: number
+  #tenth: number
 
-  constructor(deployment: Detail, screen: Screen) {
+  constructor(
+    deployment: Schema<'DeploymentDetail'>,
+    screen: Screen,
+    { log, only = [] }: { log: boolean; only?: readonly string[] },
+  ) {
     const steps = deployment.plan?.steps ?? []
     this.#screen = screen
-    this.#steps = new Map(steps.map((step) => [step.id, { name: step.action_name, target: step.target_name }]))
-    this.#width = Math.max(0, ...steps.map(({ target_name }) => target_name.length))
-    this.#share = deployment.progress
+    this.#withLog = log
+    this.#only = only.length > 0 ? new Set(only) : null
+    this.#steps = new Map(steps.map((step) => [step.id, step]))
+    for (const { target_id, target_name } of steps) {
+      const row = this.#rows.get(target_id) ?? { name: harmless(target_name), total: 0, steps: new Map() }
+      row.total += 1
+      this.#rows.set(target_id, row)
+    }
+    this.#width = steps.reduce((width, { target_name }) => Math.max(width, target_name.length), 0)
     this.#total = deployment.total_steps
-    this.#ended = Math.round(this.#share * this.#total)
+    this.#share = deployment.progress
+    this.#tenth = Math.floor(this.#share * TENTHS)
   }
 
   show({ event, data }: LogStreamMessage): void {
     switch (event) {
       case 'log':
-        this.#showLine(data.log)
+        if (this.#withLog) this.#line(data.log)
         break
       case 'step_update':
-        this.#noteStep(data)
+        this.#note(data.step_id, data.state)
         break
       case 'progress':
-        this.#share = data.progress
-        this.#ended = Math.round(data.progress * data.total_steps)
-        this.#drawProgress()
+        this.#progress(data.progress)
         break
-      case 'ping':
       case 'state_change':
-        // The log says it in words, the result at the end.
+        if (!this.#screen.isTerminal && data.old_state !== '') this.#screen.line(`state: ${data.new_state}`)
+        break
+      default:
         break
     }
   }
 
-  #showLine({ level, target_name, message }: StreamLog): void {
-    // What a command writes must not move the cursor of whoever reads it.
-    const text = stripVTControlCharacters(message).replace(/(?!\t)\p{Cc}/gu, '')
-    const painted =
-      level === 'error'
-        ? this.#screen.paint(text, 'red')
-        : level === 'warning'
-          ? this.#screen.paint(text, 'yellow')
-          : text
-    const name = (target_name ?? '').padEnd(this.#width)
-    this.#screen.line(`${this.#screen.paint(`${name} |`, 'dim')} ${painted}`)
+  #line({ level, target_id, target_name, message }: StreamLog): void {
+    if (this.#only !== null && !(target_id !== null && this.#only.has(target_id))) return
+    const text = harmless(message)
+    const colour = level === 'error' ? 'red' : level === 'warning' ? 'yellow' : null
+    const name = harmless(target_name ?? '').padEnd(this.#width)
+    this.#screen.line(`${this.#screen.paint(`${name} |`, 'dim')} ${colour ? this.#screen.paint(text, colour) : text}`)
   }
 
-  #noteStep({ step_id, state }: { step_id: string; state: StepState }): void {
-    const step = this.#steps.get(step_id)
-    const doing = state === 'rolling_back' ? 'rolling back ' : ''
-    if (state === 'running' || state === 'rolling_back') {
-      this.#running.set(step_id, `${doing}${step?.name ?? step_id} on ${step?.target ?? 'a target'}`)
-    } else {
-      this.#running.delete(step_id)
+  #note(id: string, state: string): void {
+    const step = this.#steps.get(id)
+    const row = step && this.#rows.get(step.target_id)
+    if (!row) return
+    row.steps.set(id, { state, action: step.action_name })
+    this.#draw()
+  }
+
+  #progress(share: number): void {
+    this.#share = share
+    const tenth = Math.floor(share * TENTHS)
+    if (!this.#screen.isTerminal && tenth > this.#tenth) {
+      const done = Math.round(share * this.#total)
+      this.#screen.line(`progress: ${done} of ${this.#total} steps (${Math.round(share * 100)} %)`)
     }
-    // Without a terminal every change would be a line of its own: there, only progress is worth one.
-    if (this.#screen.isTerminal) this.#drawProgress()
+    this.#tenth = tenth
+    this.#draw()
   }
 
-  #drawProgress(): void {
-    const running = this.#screen.isTerminal ? [...this.#running.values()] : []
-    const text = progressText(this.#share, this.#ended, this.#total, running, this.#screen.isTerminal)
-    this.#screen.status(text)
+  #draw(): void {
+    if (!this.#screen.isTerminal) return
+    const all = [...this.#rows.values()]
+    const room = Math.max(1, Math.min(12, Math.floor(this.#screen.rows / 2) - 2))
+    // Where not all fit, those that are at work are worth seeing.
+    const shown = all.length <= room ? all : all.toSorted((a, b) => rank(a) - rank(b)).slice(0, room)
+    const lines = shown.map((row) => rowText(row, this.#width))
+    if (all.length > shown.length) lines.push(`and ${all.length - shown.length} more targets`)
+    const done = Math.round(this.#share * this.#total)
+    lines.push(`${bar(this.#share, BAR_WIDTH)} ${done} of ${this.#total} steps (${Math.round(this.#share * 100)} %)`)
+    this.#screen.status(lines.map((line) => line.slice(0, this.#screen.columns - 1)))
   }
+}
+
+function rank({ steps }: Row): number {
+  const states = [...steps.values()].map(({ state }) => state)
+  if (states.some((state) => BUSY.has(state))) return 0
+  return states.some((state) => state === 'failed' || state === 'rollback_failed') ? 1 : 2
+}
+
+function rowText({ name, total, steps }: Row, width: number): string {
+  const all = [...steps.values()]
+  const ended = all.filter(({ state }) => ENDED.has(state)).length
+  const busy = all.find(({ state }) => BUSY.has(state))
+  const failed = all.find(({ state }) => state === 'failed' || state === 'rollback_failed')
+  const doing = busy ? `${busy.state === 'rolling_back' ? 'rolling back ' : ''}${harmless(busy.action)}` : ''
+  const said = doing || (failed ? `${harmless(failed.action)} ${failed.state.replace('_', ' ')}` : '')
+  return `${name.padEnd(width)} ${bar(total === 0 ? 0 : ended / total, BAR_WIDTH)} ${ended}/${total} ${said}`.trimEnd()
 }

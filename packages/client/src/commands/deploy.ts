@@ -1,0 +1,84 @@
+import type { Command } from 'commander'
+import { planLines } from '../terminal/plan.ts'
+import type { Schema } from '../types.ts'
+import { action, type Context } from './context.ts'
+import {
+  addOverrides,
+  addSelection,
+  type Overrides,
+  overridesBody,
+  type Selection,
+  selectionBody,
+} from './deployment-options.ts'
+import { addWaiting, type Started, type WaitOptions, waitFor } from './waiting.ts'
+
+interface DeployOptions extends Selection, WaitOptions {
+  dryRun?: boolean
+  idempotencyKey?: string
+}
+
+export function addDeploy(program: Command): void {
+  addWaiting(addSelection(program.command('deploy')))
+    .description('deploy a source to targets')
+    .option('--idempotency-key <key>', 'makes a repeated call return the first answer and create nothing')
+    .option('--dry-run', 'show the plan, and create nothing')
+    .action(action(deploy))
+  addSelection(program.command('preview'))
+    .description('show the plan that a deploy would run, and its warnings; creates nothing')
+    .action(action(preview))
+  addWaiting(addOverrides(program.command('redeploy')))
+    .argument('<deployment>', 'id of the deployment')
+    .description('run a deployment again, in the version that it had')
+    .option('--only-failed', 'only on the targets that failed')
+    .option('--idempotency-key <key>', 'makes a repeated call return the first answer and create nothing')
+    .action(action(redeploy))
+}
+
+async function preview({ client, output }: Context, source: string, options: Selection): Promise<void> {
+  const plan = await client.call('previewDeployment', { body: await selectionBody(client, source, options) })
+  await output.record(plan, () => planLines(plan, output))
+}
+
+async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
+  if (options.dryRun) {
+    await preview(context, source, options)
+    return 0
+  }
+  const body = await selectionBody(context.client, source, options)
+  const answer = (await context.client.call('createDeployment', {
+    body,
+    ...keyOf(options),
+  })) as Schema<'CreateStarted'> | Schema<'CreateQueued'>
+  return await goOn(context, answer, answer, options)
+}
+
+async function redeploy(
+  context: Context,
+  id: string,
+  options: Overrides & WaitOptions & { onlyFailed?: boolean; idempotencyKey?: string },
+): Promise<number> {
+  const overrides = await overridesBody(context.client, options)
+  const body = { ...overrides, ...(options.onlyFailed ? { only_failed_targets: true } : {}) }
+  const answer = await context.client.call('redeployDeployment', { params: { id }, body, ...keyOf(options) })
+  const started: Started = 'pending' in answer ? answer : { deployment_id: answer.id }
+  return await goOn(context, started, answer, options)
+}
+
+const keyOf = ({ idempotencyKey }: { idempotencyKey?: string }) =>
+  idempotencyKey === undefined ? {} : { idempotencyKey }
+
+/** Says what was set going, and waits for its end where that is wanted. */
+async function goOn(context: Context, started: Started, answer: unknown, options: WaitOptions): Promise<number> {
+  const { output, screen } = context
+  const waits = options.wait || options.follow
+  const said =
+    'deployment_id' in started
+      ? `deployment ${started.deployment_id}`
+      : `queued as ${started.pending_request_id}: ${started.message}`
+  if (waits) {
+    screen.line(said)
+    return await waitFor(context, started, options)
+  }
+  await output.record(answer, () => [said])
+  return 0
+}

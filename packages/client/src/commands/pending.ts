@@ -1,0 +1,79 @@
+import { type Command, Option } from 'commander'
+import { Refused } from '../exit-code.ts'
+import { facts } from '../terminal/table.ts'
+import type { Schema } from '../types.ts'
+import { action, type Context } from './context.ts'
+import { waitingReason } from './waiting.ts'
+
+type Pending = Schema<'PendingRequest'>
+
+const STATUSES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
+
+export function addPending(program: Command): void {
+  const pending = program.command('pending').description('what waits for a free instance')
+  pending
+    .command('list')
+    .description('list waiting requests in the order in which they will start')
+    .addOption(new Option('--status <status>', 'those that left the queue instead').choices(STATUSES))
+    .action(action(list))
+  pending
+    .command('why')
+    .argument('<request>', 'id of the request')
+    .description('say what a request waits for')
+    .action(action(why))
+  pending
+    .command('cancel')
+    .argument('<request>', 'id of the request')
+    .description('take a request out of the queue')
+    .action(
+      action(async ({ client, output }, id: string) => {
+        await client.call('cancelPending', { params: { id } })
+        await output.record({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
+      }),
+    )
+}
+
+async function list({ client, output }: Context, { status }: { status?: Pending['status'] }): Promise<void> {
+  await output.list(
+    await client.call('listPending', { query: status ? { status } : {} }),
+    [
+      ['PLACE', ({ position }) => position],
+      ['ID', ({ id }) => id],
+      ['STATUS', (one) => one.status],
+      ['PRIORITY', ({ priority }) => priority],
+      ['QUEUED', ({ queued_at }) => queued_at],
+      ['BY', ({ triggered_by }) => triggered_by],
+      ['WHY', (one) => (one.status === 'pending' ? waitingReason(one) : (one.error_message ?? one.deployment_id))],
+    ],
+    'nothing waits',
+  )
+}
+
+async function why({ client, output }: Context, id: string): Promise<void> {
+  const request = await find({ client }, id)
+  const { estimated_start } = request as Pending & { estimated_start?: string }
+  await output.record(request, () =>
+    facts([
+      ['request', request.id],
+      ['status', request.status],
+      ['place', request.position],
+      ['priority', request.priority],
+      ['waits for', request.status === 'pending' ? waitingReason(request) : undefined],
+      ['queued', request.queued_at],
+      ['tried', request.retry_count],
+      ['last tried', request.last_retry_at],
+      ['expected start', estimated_start],
+      ['deployment', request.deployment_id],
+      ['error', request.error_message],
+    ]),
+  )
+}
+
+async function find({ client }: Pick<Context, 'client'>, id: string): Promise<Pending> {
+  for (const status of [undefined, 'dispatched', 'cancelled', 'failed'] as const) {
+    const requests = await client.call('listPending', { query: status ? { status } : {} })
+    const found = requests.find((request) => request.id === id)
+    if (found) return found
+  }
+  throw new Refused(`there is no request ${id} in the queue`)
+}

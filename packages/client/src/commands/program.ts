@@ -1,0 +1,47 @@
+import { readFileSync } from 'node:fs'
+import { Command, Option } from 'commander'
+import { FORMATS } from '../terminal/output.ts'
+import { addApply } from './apply.ts'
+import { addAudit } from './audit.ts'
+import { addCompletion } from './completion.ts'
+import { addDeploy } from './deploy.ts'
+import { addDeployments } from './deployments.ts'
+import { addFreeze } from './freeze.ts'
+import { addKeys } from './keys.ts'
+import { addLogin } from './login.ts'
+import { addPending } from './pending.ts'
+import { addTargets } from './targets.ts'
+import { addUsers } from './users.ts'
+
+const AFTER = `
+Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, permission), 4 cancelled,
+5 --timeout is over, 6 the server cannot be reached, 130 stopped watching.
+Settings: SLIPWAY_URL, SLIPWAY_API_KEY or SLIPWAY_TOKEN, NO_COLOR.`
+
+/** The command line as a tree of commands. */
+export function buildProgram(): Command {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
+    version: string
+  }
+  const program = new Command('slipway')
+    .description('Create, watch and control deployments')
+    .version(version, '-V, --version', 'print the version')
+    .option('--url <url>', 'the server; else SLIPWAY_URL, else that of the last login')
+    .addOption(new Option('-o, --output <format>', 'what is printed').choices(FORMATS).default('table'))
+    .configureHelp({ showGlobalOptions: true })
+    .showHelpAfterError('(--help says what there is)')
+    .addHelpText('after', AFTER)
+    .exitOverride()
+  addLogin(program)
+  addApply(program)
+  addDeploy(program)
+  addDeployments(program)
+  addPending(program)
+  addFreeze(program)
+  addTargets(program)
+  addKeys(program)
+  addUsers(program)
+  addAudit(program)
+  addCompletion(program)
+  return program
+}

@@ -1,0 +1,120 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
+import { Refused } from '../exit-code.ts'
+
+/** Everything wrong with the files, a line for each: file, line and column, field, what is wrong, what is allowed. */
+export class FileProblems extends Refused {
+  override readonly name = 'FileProblems'
+  readonly problems: readonly string[]
+
+  constructor(problems: readonly string[]) {
+    super(['the files are not valid', ...problems].join('\n'))
+    this.problems = problems
+  }
+}
+
+/** One YAML document, which knows where in its file a field stands. */
+export class YamlDocument {
+  readonly file: string
+  readonly value: unknown
+  /** Texts that came from the environment: they are not shown. */
+  readonly secrets: ReadonlySet<string>
+  readonly #document: Document
+  readonly #lines: LineCounter
+
+  constructor(file: string, document: Document, lines: LineCounter, secrets: ReadonlySet<string>) {
+    this.file = file
+    this.#document = document
+    this.#lines = lines
+    this.secrets = secrets
+    this.value = document.toJS()
+  }
+
+  /** `targets.yaml:7:3`, of the field that a JSON Pointer names, or of what it should stand in. */
+  place(pointer: string): string {
+    const offset = this.#offsetOf(pointer.split('/').slice(1).map(unescapePointer))
+    const { line, col } = this.#lines.linePos(offset)
+    return `${this.file}:${line}:${col}`
+  }
+
+  /** `targets.yaml:7:3: connection/port must be integer`. */
+  problem(pointer: string, message: string): string {
+    return `${this.place(pointer)}: ${pointer === '' ? 'the document' : pointer.slice(1)} ${message}`
+  }
+
+  #offsetOf(keys: readonly string[]): number {
+    let node: unknown = this.#document.contents
+    let offset = this.#document.contents?.range?.[0] ?? this.#document.range?.[0] ?? 0
+    for (const key of keys) {
+      if (isMap(node)) {
+        const pair = node.items.find((one) => String((one.key as { value?: unknown }).value) === key)
+        if (!pair) return offset
+        offset = (pair.key as { range?: number[] }).range?.[0] ?? offset
+        node = pair.value
+      } else if (isSeq(node)) {
+        const item = node.items[Number(key)] as { range?: number[] } | undefined
+        if (!item) return offset
+        offset = item.range?.[0] ?? offset
+        node = item
+      } else return offset
+    }
+    return offset
+  }
+}
+
+const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~')
+
+/**
+ * Every document of a file. `!file NAME` stands for the text of a file beside it, `!env NAME` for a variable of the
+ * environment. Throws FileProblems.
+ */
+export function readDocuments(file: string): YamlDocument[] {
+  let text: string
+  try {
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    throw new FileProblems([`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}`])
+  }
+  const lines = new LineCounter()
+  const secrets = new Set<string>()
+  const customTags = [fileTag(file), environmentTag(secrets)]
+  const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
+  const problems = documents.flatMap(({ errors }) =>
+    errors.map((error) => {
+      const { line, col } = lines.linePos(error.pos[0])
+      return `${file}:${line}:${col}: ${firstLine(error.message)}`
+    }),
+  )
+  if (problems.length > 0) throw new FileProblems(problems)
+  return documents
+    .filter(({ contents }) => contents !== null)
+    .map((document) => new YamlDocument(file, document, lines, secrets))
+}
+
+const fileTag = (file: string): ScalarTag => ({
+  tag: '!file',
+  resolve(name, onError) {
+    try {
+      return readFileSync(path.join(path.dirname(file), name), 'utf8')
+    } catch (error) {
+      onError(`!file ${name} cannot be read (${(error as NodeJS.ErrnoException).code}); paths begin at this file`)
+      return name
+    }
+  },
+})
+
+const environmentTag = (secrets: Set<string>): ScalarTag => ({
+  tag: '!env',
+  resolve(name, onError) {
+    const value = process.env[name]
+    if (value === undefined) onError(`!env ${name}: the environment has no such variable`)
+    else if (value !== '') secrets.add(value)
+    return value ?? ''
+  },
+})
+
+function firstLine(text: string): string {
+  return (text.split('\n')[0] ?? text).replace(/ at line \d+, column \d+:?$/, '').replace(/:$/, '')
+}

@@ -1,0 +1,3519 @@
+// Made by packages/client/scripts/generate.mjs from the OpenAPI document: `make client`.
+export interface components {
+    schemas: {
+        ActionDefinition: {
+            env?: {
+                [key: string]: string;
+            };
+            files?: components["schemas"]["ActionFile"][];
+            /** @enum {string} */
+            interpreter?: "sh" | "bash" | "python3" | "node" | "pwsh";
+            max_retries?: number;
+            rollback?: {
+                script: string;
+            };
+            script: string;
+            timeout_seconds?: number;
+            /** @constant */
+            type: "script";
+            variables?: components["schemas"]["VariableDefinition"][];
+            working_directory?: string;
+        };
+        ActionFile: {
+            /** @description Id of content, from POST /api/v1/content */
+            content: string;
+            /** @description Permissions in octal; 0644 when omitted */
+            mode?: string;
+            /** @description Relative to the working directory and below it */
+            path: string;
+        };
+        ApiKey: {
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            expires_at: string | null;
+            /** Format: uuid */
+            id: string;
+            key_prefix: string;
+            last_used_at: string | null;
+            last_used_ip: string | null;
+            name: string;
+            scopes: string[];
+        };
+        ApiKeys: {
+            api_keys: components["schemas"]["ApiKey"][];
+        };
+        AttemptsError: {
+            error: {
+                /** @constant */
+                code: "AUTH_RATE_LIMIT_EXCEEDED";
+                message: string;
+                reason: string;
+                retry_after_secs: number;
+            };
+        };
+        AuditRecord: {
+            action: string;
+            actor_id: string | null;
+            actor_ip: string | null;
+            actor_name: string | null;
+            /** Format: date-time */
+            at: string;
+            details: {
+                [key: string]: unknown;
+            };
+            /** Format: uuid */
+            id: string;
+            request_id: string | null;
+            resource_id: string | null;
+            resource_type: string;
+            tenant_id: string | null;
+        };
+        CancelDeployment: {
+            reason?: string;
+        };
+        /** @description Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`. */
+        ChangeEnvironment: {
+            description?: string | null;
+            /** Format: name */
+            name?: string;
+            tenant_id?: string | null;
+            variables?: components["schemas"]["Variables"];
+        };
+        /** @description A start_time that is given also sets the zone in which a recurrence counts. */
+        ChangeFreeze: {
+            description?: string | null;
+            /** Format: date-time */
+            end_time?: string;
+            environment_id?: string | null;
+            /** Format: name */
+            name?: string;
+            recurrence?: string | null;
+            solution_id?: string | null;
+            /** Format: date-time */
+            start_time?: string;
+            tenant_id?: string | null;
+            time_zone?: string | null;
+        };
+        /** @description Only users who are bound to no tenant change instances (403). */
+        ChangeInstance: {
+            draining?: boolean;
+            /** @description As a whole, until the instance enrols with other ones */
+            labels?: {
+                [key: string]: string;
+            };
+        };
+        ChangePassword: {
+            current_password: string;
+            new_password: components["schemas"]["NewPassword"];
+        };
+        /** @description Counts at once for all who have the role. Built-in roles cannot be changed (409). */
+        ChangeRole: {
+            description?: string | null;
+            /** Format: name */
+            name?: string;
+            /** @description None that the caller lacks can be given */
+            permissions?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+        };
+        /** @description A published version never changes: publish another one instead. */
+        ChangeSource: {
+            description?: string | null;
+            /** Format: name */
+            name?: string;
+        };
+        /** @description A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or user name changes. Variables and tags are replaced as a whole too; a variable that is shown as `***` keeps its value when it is sent back as `***`. */
+        ChangeTarget: {
+            connection?: components["schemas"]["ConnectionInput"];
+            description?: string | null;
+            enabled?: boolean;
+            environment_id?: string | null;
+            /** Format: name */
+            name?: string;
+            tags?: components["schemas"]["Tag"][];
+            tenant_id?: string | null;
+            variables?: components["schemas"]["Variables"];
+        };
+        /** @description Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`. */
+        ChangeTenant: {
+            description?: string | null;
+            /** Format: name */
+            name?: string;
+            slug?: string;
+            variables?: components["schemas"]["Variables"];
+        };
+        /** @description A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409); password and e-mail of a user who may do more than the caller cannot be changed (403). */
+        ChangeUser: {
+            display_name?: string | null;
+            /**
+             * Format: email
+             * @description Compares without regard to case
+             */
+            email?: string;
+            password?: string;
+            /** @description Names of roles. None can be granted that has a permission which the caller lacks. */
+            roles?: string[];
+            /**
+             * @description A suspended user can do nothing, from now on
+             * @enum {string}
+             */
+            status?: "active" | "suspended";
+            tenant_id?: string | null;
+            /** Format: name */
+            username?: string;
+        };
+        /** @description A webhook stays with its tenant, as its deliveries hold what that tenant saw. A new secret signs from the next attempt on. */
+        ChangeWebhook: {
+            enabled?: boolean;
+            /** @description Each needs the permission to read what it tells of. `deployment.queued` and `pending.*` carry the waiting request as the list of those shows it; `deployment.updated`: a rollback began, or another instance took over; `*.deleted` carry only the id. */
+            events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /** @description `whsec_` and the base64 of 24 to 64 bytes, with which deliveries are signed as Standard Webhooks says */
+            secret?: string;
+            /**
+             * @description http or https, without user name and password; it must lead to a public address
+             * @example https://hooks.example.com/slipway
+             */
+            url?: string;
+        };
+        CommandResult: {
+            action_name?: string;
+            analysis?: {
+                [key: string]: unknown;
+            };
+            /** Format: date-time */
+            completed_at: string;
+            duration_ms: number;
+            error_message?: string;
+            exit_code?: number;
+            /** Format: uuid */
+            id: string;
+            /** Format: date-time */
+            started_at: string;
+            status: string;
+            stderr_tail?: string;
+            stdout_tail?: string;
+            /** Format: uuid */
+            target_id: string;
+            target_name?: string;
+        };
+        Connection: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnection"];
+        ConnectionInput: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnectionInput"];
+        Content: {
+            id: string;
+            /** @description Bytes */
+            size: number;
+        };
+        CreateAction: {
+            definition: components["schemas"]["ActionDefinition"];
+            description?: string | null;
+            /** Format: name */
+            name: string;
+            tenant_id?: string | null;
+            /** Format: version */
+            version: string;
+        };
+        CreateActionVersion: {
+            definition: components["schemas"]["ActionDefinition"];
+            /** Format: version */
+            version: string;
+        };
+        CreateApiKey: {
+            description?: string | null;
+            /** @description Without it the key does not expire */
+            expires_in_days?: number;
+            /** Format: name */
+            name: string;
+            /** @description Permissions that the key is cut down to; none: all that its user may do */
+            scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+        };
+        CreatedApiKey: {
+            api_key: components["schemas"]["ApiKey"];
+            full_key: string;
+            warning: string;
+        };
+        CreateDeployment: {
+            /** Format: id-action */
+            action_id?: string;
+            bypass_cache?: boolean;
+            deployment_timeout_seconds?: number;
+            dry_run?: boolean;
+            /** Format: id-environment */
+            environment_id?: string;
+            /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
+            expected_plan_hash?: string;
+            failure_strategy?: components["schemas"]["FailureStrategy"];
+            max_retries?: number;
+            override_freeze?: boolean;
+            override_reason?: string;
+            priority?: number;
+            prompted_values?: {
+                [key: string]: unknown;
+            };
+            rollback_strategy?: components["schemas"]["RollbackStrategy"];
+            /** Format: id-sequence */
+            sequence_id?: string;
+            /** Format: id-solution */
+            solution_id?: string;
+            target_ids?: string[];
+            target_mode?: components["schemas"]["TargetMode"];
+            target_tags?: components["schemas"]["Tag"][];
+            target_tags_match_all?: boolean;
+            /** Format: id-tenant */
+            tenant_id?: string;
+            timeout_seconds?: number;
+            variables?: components["schemas"]["Variables"];
+            /** Format: version-requirement */
+            version_requirement?: string;
+        };
+        CreatedWebhook: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Why Slipway itself switched it off */
+            disabled_reason: string | null;
+            enabled: boolean;
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /** Format: uuid */
+            id: string;
+            /** @description The secret that was made; it is not shown again */
+            secret?: string;
+            tenant_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
+        CreateEnvironment: {
+            description?: string | null;
+            /** Format: name */
+            name: string;
+            tenant_id?: string | null;
+            variables?: components["schemas"]["Variables"];
+        };
+        CreateFreeze: {
+            description?: string | null;
+            /** Format: date-time */
+            end_time: string;
+            environment_id?: string | null;
+            /** Format: name */
+            name: string;
+            recurrence?: string | null;
+            solution_id?: string | null;
+            /** Format: date-time */
+            start_time: string;
+            tenant_id?: string | null;
+            time_zone?: string | null;
+        };
+        CreateQueued: {
+            message: string;
+            /** @constant */
+            pending: true;
+            /** Format: uuid */
+            pending_request_id: string;
+        };
+        CreateRole: {
+            description?: string | null;
+            /** Format: name */
+            name: string;
+            /** @description None that the caller lacks can be given */
+            permissions: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
+        };
+        CreateSequence: {
+            definition: components["schemas"]["SequenceDefinition"];
+            description?: string | null;
+            /** Format: name */
+            name: string;
+            tenant_id?: string | null;
+            /** Format: version */
+            version: string;
+        };
+        CreateSequenceVersion: {
+            definition: components["schemas"]["SequenceDefinition"];
+            /** Format: version */
+            version: string;
+        };
+        CreateSolution: {
+            definition: components["schemas"]["SolutionDefinition"];
+            description?: string | null;
+            /** Format: name */
+            name: string;
+            tenant_id?: string | null;
+            /** Format: version */
+            version: string;
+        };
+        CreateSolutionVersion: {
+            definition: components["schemas"]["SolutionDefinition"];
+            /** Format: version */
+            version: string;
+        };
+        CreateStarted: {
+            deployment: components["schemas"]["DeploymentDetail"];
+            /** Format: uuid */
+            deployment_id: string;
+            message: string;
+            /** @constant */
+            pending: false;
+        };
+        CreateTarget: {
+            connection: components["schemas"]["ConnectionInput"];
+            description?: string | null;
+            enabled?: boolean;
+            environment_id?: string | null;
+            /** Format: name */
+            name: string;
+            tags?: components["schemas"]["Tag"][];
+            tenant_id?: string | null;
+            variables?: components["schemas"]["Variables"];
+        };
+        CreateTenant: {
+            description?: string | null;
+            /** Format: name */
+            name: string;
+            slug?: string;
+            variables?: components["schemas"]["Variables"];
+        };
+        CreateUser: {
+            display_name?: string | null;
+            /**
+             * Format: email
+             * @description Compares without regard to case
+             */
+            email: string;
+            password: string;
+            /** @description Names of roles. None can be granted that has a permission which the caller lacks. */
+            roles: string[];
+            /**
+             * @description A suspended user can do nothing, from now on
+             * @enum {string}
+             */
+            status?: "active" | "suspended";
+            tenant_id?: string | null;
+            /** Format: name */
+            username: string;
+        };
+        /** @description Without a secret one is made, and shown in this answer alone. */
+        CreateWebhook: {
+            enabled?: boolean;
+            /** @description Each needs the permission to read what it tells of. `deployment.queued` and `pending.*` carry the waiting request as the list of those shows it; `deployment.updated`: a rollback began, or another instance took over; `*.deleted` carry only the id. */
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /** @description `whsec_` and the base64 of 24 to 64 bytes, with which deliveries are signed as Standard Webhooks says */
+            secret?: string;
+            /** @description It is told what this tenant sees; without one, which needs a caller without one, everything */
+            tenant_id?: string | null;
+            /**
+             * @description http or https, without user name and password; it must lead to a public address
+             * @example https://hooks.example.com/slipway
+             */
+            url: string;
+        };
+        CurrentUser: {
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            email: string;
+            email_verified: boolean;
+            /** Format: uuid */
+            id: string;
+            last_login_at: string | null;
+            permissions: string[];
+            roles: string[];
+            status: string;
+            username: string;
+        };
+        DeploymentConfig: {
+            environment_id: string | null;
+            failure_strategy: components["schemas"]["FailureStrategy"];
+            max_retries: number;
+            priority: number;
+            rollback_strategy: components["schemas"]["RollbackStrategy"];
+            target_ids: string[];
+            target_mode: components["schemas"]["TargetMode"];
+            target_tags: components["schemas"]["Tag"][];
+            tenant_id: string | null;
+            timeout_seconds: number;
+            variables: components["schemas"]["Variables"];
+        };
+        DeploymentDetail: {
+            action_id: string | null;
+            action_name: string | null;
+            action_version: string | null;
+            analysis_enabled: boolean;
+            completed_at: string | null;
+            completed_steps: number;
+            config: components["schemas"]["DeploymentConfig"];
+            /** Format: date-time */
+            created_at: string;
+            duration_ms: number | null;
+            environment_id: string | null;
+            environment_name: string | null;
+            error_message: string | null;
+            failed_steps: number;
+            /** Format: uuid */
+            id: string;
+            plan: components["schemas"]["PlanView"] | null;
+            progress: number;
+            sequence_id: string | null;
+            sequence_name: string | null;
+            sequence_version: string | null;
+            solution_id: string | null;
+            solution_name: string | null;
+            solution_version: string | null;
+            /** Format: uuid */
+            source_deployment_id?: string;
+            source_type: components["schemas"]["SourceType"];
+            started_at: string | null;
+            /** @enum {string} */
+            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            tenant_id: string | null;
+            tenant_name: string | null;
+            total_steps: number;
+            triggered_by: string | null;
+        };
+        DeploymentSummary: {
+            action_id: string | null;
+            action_name: string | null;
+            action_version: string | null;
+            completed_at: string | null;
+            completed_steps: number;
+            /** Format: date-time */
+            created_at: string;
+            duration_ms: number | null;
+            environment_id: string | null;
+            environment_name: string | null;
+            failed_steps: number;
+            /** Format: uuid */
+            id: string;
+            progress: number;
+            sequence_id: string | null;
+            sequence_name: string | null;
+            sequence_version: string | null;
+            solution_id: string | null;
+            solution_name: string | null;
+            solution_version: string | null;
+            source_type: components["schemas"]["SourceType"];
+            started_at: string | null;
+            /** @enum {string} */
+            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            tenant_id: string | null;
+            tenant_name: string | null;
+            total_steps: number;
+            triggered_by: string | null;
+        };
+        Environment: {
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            sqid: string;
+            tenant_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            variables: components["schemas"]["Variables"];
+        };
+        Error: {
+            error: {
+                code: string;
+                details?: {
+                    [key: string]: unknown;
+                };
+                message: string;
+            };
+        };
+        /** @enum {string} */
+        FailureStrategy: "stop_on_first_failure" | "continue_on_failure" | "ignore_failures";
+        Freeze: {
+            active: boolean;
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            description: string | null;
+            /** Format: date-time */
+            end_time: string;
+            environment_id: string | null;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            recurrence: string | null;
+            solution_id: string | null;
+            /** Format: date-time */
+            start_time: string;
+            tenant_id: string | null;
+            time_zone: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        Instance: {
+            /** @description Deployments that it runs now */
+            active: number;
+            /** @description Deployments that it runs at once */
+            capacity: number;
+            /** Format: date-time */
+            created_at: string;
+            draining: boolean;
+            /** Format: uuid */
+            id: string;
+            labels: {
+                [key: string]: string;
+            };
+            last_heartbeat_at: string | null;
+            name: string;
+            /**
+             * @description Offline after 30 seconds without a heartbeat; draining: what it runs goes on, it is given nothing new
+             * @enum {string}
+             */
+            status: "online" | "draining" | "offline";
+            version: string;
+        };
+        LocalConnection: {
+            /** @constant */
+            type: "local";
+        };
+        LogEntry: {
+            analysis: {
+                [key: string]: unknown;
+            } | null;
+            event_type: string;
+            /** Format: uuid */
+            id: string;
+            level: string;
+            message: string;
+            metadata: {
+                [key: string]: unknown;
+            } | null;
+            stderr: string | null;
+            stdout: string | null;
+            step_id: string | null;
+            target_id: string | null;
+            target_name: string | null;
+            /** Format: date-time */
+            timestamp: string;
+        };
+        LoginAnswer: components["schemas"]["LoginResponse"] | components["schemas"]["TwoFactorRequired"];
+        LoginRequest: {
+            email: string;
+            password: string;
+        };
+        LoginResponse: {
+            access_token: string;
+            expires_in: number;
+            /** @constant */
+            token_type: "Bearer";
+            user: components["schemas"]["User"];
+        };
+        Message: {
+            message: string;
+        };
+        NewPassword: string;
+        NoBody: Record<string, never>;
+        PageMeta: {
+            has_next: boolean;
+            has_prev: boolean;
+            limit: number;
+            page: number;
+            total: number;
+            total_pages: number;
+        };
+        PendingRequest: {
+            created_at: string;
+            /** Format: uuid */
+            deployment_id?: string;
+            dispatched_at?: string;
+            /** Format: uuid */
+            dispatched_to_instance_id?: string;
+            /** Format: uuid */
+            environment_id?: string;
+            environment_name?: string;
+            error_message?: string;
+            estimated_start?: string;
+            /** Format: uuid */
+            id: string;
+            last_retry_at?: string;
+            position?: number;
+            priority: number;
+            queued_at: string;
+            retry_count: number;
+            /** @enum {string} */
+            status: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+            /** Format: uuid */
+            tenant_id?: string;
+            tenant_name?: string;
+            triggered_by?: string;
+            /** @enum {string} */
+            waiting_for?: "capacity" | "freeze" | "no_compatible_instance" | "tenant_limit";
+            waiting_reason?: string;
+        };
+        PlanView: {
+            /** Format: date-time */
+            created_at: string;
+            environment_name: string | null;
+            resolved_variables: components["schemas"]["Variables"];
+            steps: components["schemas"]["Step"][];
+            target_count: number;
+            tenant_name: string | null;
+        };
+        Preview: {
+            plan: components["schemas"]["PlanView"];
+            /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
+            plan_hash: string;
+            source_name: string;
+            source_type: components["schemas"]["SourceType"];
+            source_version: string;
+            target_summary: {
+                offline: number;
+                online: number;
+                stale: number;
+                total: number;
+            };
+            variables: components["schemas"]["Variables"];
+            warnings: string[];
+        };
+        RedeployDeployment: {
+            bypass_cache?: boolean;
+            /** Format: id-environment */
+            environment_id?: string;
+            /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
+            expected_plan_hash?: string;
+            failure_strategy?: components["schemas"]["FailureStrategy"];
+            max_retries?: number;
+            only_failed_targets?: boolean;
+            override_freeze?: boolean;
+            override_reason?: string;
+            priority?: number;
+            prompted_values?: {
+                [key: string]: unknown;
+            };
+            rollback_strategy?: components["schemas"]["RollbackStrategy"];
+            target_ids?: string[];
+            target_mode?: components["schemas"]["TargetMode"];
+            target_tags?: components["schemas"]["Tag"][];
+            timeout_seconds?: number;
+            variables?: components["schemas"]["Variables"];
+        };
+        RefreshSseToken: {
+            refresh_token: string;
+            /** Format: uuid */
+            session_id: string;
+        };
+        Role: {
+            built_in: boolean;
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            permissions: string[];
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @enum {string} */
+        RollbackStrategy: "none" | "failed_target_only" | "all_executed";
+        SequenceDefinition: {
+            actions: {
+                /** Format: id-action */
+                action_id: string;
+                variables?: components["schemas"]["Variables"];
+                /** Format: version-requirement */
+                version_requirement?: string;
+            }[];
+            variables?: components["schemas"]["VariableDefinition"][];
+        };
+        SolutionDefinition: {
+            sequences: {
+                /** Format: id-sequence */
+                sequence_id: string;
+                variables?: components["schemas"]["Variables"];
+                /** Format: version-requirement */
+                version_requirement?: string;
+            }[];
+            variables?: components["schemas"]["VariableDefinition"][];
+        };
+        Source: {
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            latest_version: string | null;
+            name: string;
+            sqid: string;
+            tenant_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            versions: components["schemas"]["SourceVersionListItem"][];
+        };
+        SourceListItem: {
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            latest_version: string | null;
+            name: string;
+            sqid: string;
+            tenant_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+        };
+        /** @enum {string} */
+        SourceType: "solution" | "sequence" | "action";
+        SourceVersion: {
+            /** Format: date-time */
+            created_at: string;
+            definition: unknown;
+            version: string;
+        };
+        SourceVersionListItem: {
+            /** Format: date-time */
+            created_at: string;
+            version: string;
+        };
+        SseTokenResponse: {
+            expires_in: number;
+            refresh_token: string;
+            /** Format: uuid */
+            session_id: string;
+            sse_token: string;
+        };
+        SshConnection: {
+            host: string;
+            host_key?: string;
+            port?: number;
+            /** @constant */
+            type: "ssh";
+            username: string;
+        };
+        SshConnectionInput: {
+            host: string;
+            host_key?: string;
+            password?: string;
+            port?: number;
+            private_key?: string;
+            /** @constant */
+            type: "ssh";
+            username: string;
+        };
+        Step: {
+            /** Format: uuid */
+            action_id: string;
+            action_name: string;
+            action_order: number;
+            completed_at: string | null;
+            duration_ms: number | null;
+            error_message: string | null;
+            exit_code: number | null;
+            /** Format: uuid */
+            id: string;
+            retry_count: number;
+            /** Format: uuid */
+            sequence_id: string;
+            sequence_name: string;
+            sequence_order: number;
+            started_at: string | null;
+            /** @enum {string} */
+            state: "pending" | "running" | "completed" | "failed" | "cancelled" | "skipped" | "rolling_back" | "rolled_back" | "rollback_failed";
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+        };
+        Tag: {
+            key: string;
+            value: string;
+        };
+        TagRecord: {
+            key: string;
+            target_count: number;
+            value: string;
+        };
+        Target: {
+            connection: components["schemas"]["Connection"];
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            enabled: boolean;
+            environment_id: string | null;
+            /** Format: uuid */
+            id: string;
+            last_seen_at: string | null;
+            name: string;
+            sqid: string;
+            /** @enum {string} */
+            status: "online" | "stale" | "offline";
+            tags: components["schemas"]["Tag"][];
+            tenant_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            variables: components["schemas"]["Variables"];
+        };
+        TargetMode: ("sequential" | "parallel") | {
+            rolling: {
+                batch_size: number;
+            };
+        };
+        Tenant: {
+            /** Format: date-time */
+            created_at: string;
+            description: string | null;
+            /** Format: uuid */
+            id: string;
+            name: string;
+            slug: string;
+            sqid: string;
+            /** Format: date-time */
+            updated_at: string;
+            variables: components["schemas"]["Variables"];
+        };
+        TwoFactorCode: {
+            /** @description Six digits of the authenticator, or an unused recovery code */
+            code: string;
+        };
+        TwoFactorEnabled: {
+            message: string;
+            recovery_codes: string[];
+        };
+        TwoFactorRequired: {
+            pending_token: string;
+            /** @constant */
+            requires_2fa: true;
+        };
+        TwoFactorSetup: {
+            otpauth_url: string;
+            secret: string;
+        };
+        UpdatePending: {
+            priority: number;
+        };
+        User: {
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            email: string;
+            /** Format: uuid */
+            id: string;
+            permissions: string[];
+            roles: string[];
+            status: string;
+            username: string;
+        };
+        UserRecord: {
+            /** Format: date-time */
+            created_at: string;
+            display_name: string | null;
+            email: string;
+            /** Format: uuid */
+            id: string;
+            permissions: string[];
+            roles: string[];
+            status: string;
+            tenant_id: string | null;
+            username: string;
+        };
+        VariableDefinition: {
+            default?: unknown;
+            description?: string;
+            /** Format: uuid */
+            id?: string;
+            name: string;
+            prompted?: boolean;
+            required?: boolean;
+            sensitive?: boolean;
+            /** @enum {string} */
+            type?: "string" | "number" | "boolean" | "json";
+        };
+        Variables: {
+            [key: string]: unknown;
+        };
+        VerifyTwoFactor: {
+            /** @description Six digits of the authenticator, or an unused recovery code */
+            code: string;
+            pending_token: string;
+        };
+        Webhook: {
+            /** Format: date-time */
+            created_at: string;
+            /** @description Why Slipway itself switched it off */
+            disabled_reason: string | null;
+            enabled: boolean;
+            events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
+            /** Format: uuid */
+            id: string;
+            tenant_id: string | null;
+            /** Format: date-time */
+            updated_at: string;
+            url: string;
+        };
+        WebhookDelivery: {
+            attempts: number;
+            /** Format: date-time */
+            created_at: string;
+            delivered_at: string | null;
+            /** @description Why the last attempt was none that counts */
+            error: string | null;
+            /** @enum {string} */
+            event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
+            /** Format: uuid */
+            id: string;
+            last_attempt_at: string | null;
+            /** @description Null when there will be none */
+            next_attempt_at: string | null;
+            /** @description The first 1,024 characters of the body */
+            payload: string;
+            /** @description The first 1,024 characters of the last answer */
+            response_body: string | null;
+            response_status: number | null;
+            /** @enum {string} */
+            status: "pending" | "delivered" | "failed";
+            /** Format: uuid */
+            webhook_id: string;
+        };
+    };
+    responses: never;
+    parameters: never;
+    requestBodies: never;
+    headers: never;
+    pathItems: never;
+}
+export interface operations {
+    listActions: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceListItem"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateAction"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    getAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    deleteAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateAction: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSource"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    listActionVersions: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceVersionListItem"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createActionVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateActionVersion"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    getActionVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+                /** @description A full semantic version, for example 1.4.0 */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    listInstances: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Instance"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    getInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+        };
+    };
+    deleteInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateInstance: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeInstance"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Instance"];
+                };
+            };
+        };
+    };
+    listRoles: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Role"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateRole"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+        };
+    };
+    getRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+        };
+    };
+    deleteRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateRole: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeRole"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Role"];
+                };
+            };
+        };
+    };
+    listUsers: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["UserRecord"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateUser"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRecord"];
+                };
+            };
+        };
+    };
+    getUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRecord"];
+                };
+            };
+        };
+    };
+    deleteUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeUser"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["UserRecord"];
+                };
+            };
+        };
+    };
+    listAuditLogs: {
+        parameters: {
+            query?: {
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.update" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.delete" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                actor_id?: string;
+                /** @description Number of the first line to send; 0 when omitted */
+                from?: string;
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                resource_id?: string;
+                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "pending_request" | "role" | "sequence" | "solution" | "target" | "tenant" | "user" | "webhook";
+                to?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["AuditRecord"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    disableTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwoFactorCode"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+    enableTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["TwoFactorCode"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorEnabled"];
+                };
+            };
+        };
+    };
+    setUpTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TwoFactorSetup"];
+                };
+            };
+        };
+    };
+    verifyTwoFactor: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["VerifyTwoFactor"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+        };
+    };
+    listApiKeys: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApiKeys"];
+                };
+            };
+        };
+    };
+    createApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateApiKey"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedApiKey"];
+                };
+            };
+        };
+    };
+    deleteApiKey: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+    login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginRequest"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginAnswer"];
+                };
+            };
+        };
+    };
+    logout: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+    getCurrentUser: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CurrentUser"];
+                };
+            };
+        };
+    };
+    changePassword: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangePassword"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+    refreshLogin: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LoginResponse"];
+                };
+            };
+        };
+    };
+    createSseToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["NoBody"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SseTokenResponse"];
+                };
+            };
+        };
+    };
+    refreshSseToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["RefreshSseToken"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SseTokenResponse"];
+                };
+            };
+        };
+    };
+    createContent: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description SHA-256 of the body, as in RFC 9530: `sha-256=:<base64>:`. A body that is another one is refused and not kept */
+                "Content-Digest"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/octet-stream": unknown;
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Content"];
+                };
+            };
+        };
+    };
+    getContent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description SHA-256 of the content, in hex */
+                sha256: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The bytes */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/octet-stream": unknown;
+                };
+            };
+        };
+    };
+    listFreezes: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Freeze"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createFreeze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateFreeze"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Freeze"];
+                };
+            };
+        };
+    };
+    getFreeze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Freeze"];
+                };
+            };
+        };
+    };
+    deleteFreeze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateFreeze: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeFreeze"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Freeze"];
+                };
+            };
+        };
+    };
+    listDeployments: {
+        parameters: {
+            query?: {
+                environment_id?: string;
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+                source_type?: components["schemas"]["SourceType"];
+                state?: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+                tenant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeploymentSummary"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createDeployment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, 1 to 255 visible characters. For 24 hours the same key with the same body gives the first answer again and creates nothing; with another body it is 409. Of several calls at once the others wait for the first. Refusals are not kept: after one the key is free. Keys are those of the user, the method and the path. A dry run creates nothing and leaves the key free. */
+                "Idempotency-Key"?: string;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDeployment"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateStarted"];
+                };
+            };
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateQueued"];
+                };
+            };
+        };
+    };
+    getDeployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentDetail"];
+                };
+            };
+        };
+    };
+    listCommandResults: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CommandResult"][];
+                };
+            };
+        };
+    };
+    cancelDeployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CancelDeployment"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentDetail"];
+                };
+            };
+        };
+    };
+    streamDeploymentLogs: {
+        parameters: {
+            query?: {
+                /** @description Number of the first line to send; 0 when omitted */
+                from?: string;
+                /** @description A single-use token, from POST /api/v1/auth/sse-token */
+                sse_token?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A stream */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
+                };
+            };
+        };
+    };
+    listDeploymentLogs: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description Entries to skip; 0 when omitted */
+                offset?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["LogEntry"][];
+                };
+            };
+        };
+    };
+    redeployDeployment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description Chosen by the caller, 1 to 255 visible characters. For 24 hours the same key with the same body gives the first answer again and creates nothing; with another body it is 409. Of several calls at once the others wait for the first. Refusals are not kept: after one the key is free. Keys are those of the user, the method and the path. A dry run creates nothing and leaves the key free. */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["RedeployDeployment"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeploymentDetail"];
+                };
+            };
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateQueued"];
+                };
+            };
+        };
+    };
+    listPending: {
+        parameters: {
+            query?: {
+                status?: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+                tenant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingRequest"][];
+                };
+            };
+        };
+    };
+    cancelPending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updatePending: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["UpdatePending"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["PendingRequest"];
+                };
+            };
+        };
+    };
+    previewDeployment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateDeployment"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
+        };
+    };
+    listEnvironments: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Environment"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateEnvironment"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+        };
+    };
+    getEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+        };
+    };
+    deleteEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateEnvironment: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeEnvironment"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Environment"];
+                };
+            };
+        };
+    };
+    getHealth: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        status: string;
+                    };
+                };
+            };
+        };
+    };
+    getReadiness: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        dependencies: {
+                            [key: string]: string;
+                        };
+                        status: string;
+                    };
+                };
+            };
+        };
+    };
+    getOpenApi: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    listSequences: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceListItem"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createSequence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSequence"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    getSequence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    deleteSequence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateSequence: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSource"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    listSequenceVersions: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceVersionListItem"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createSequenceVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSequenceVersion"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    getSequenceVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+                /** @description A full semantic version, for example 1.4.0 */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    getServerInfo: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        api_version: string;
+                        /** Format: uuid */
+                        instance_id: string;
+                        name: string;
+                        /** Format: date-time */
+                        server_time: string;
+                        server_version: string;
+                    };
+                };
+            };
+        };
+    };
+    listSolutions: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceListItem"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createSolution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSolution"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    getSolution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    deleteSolution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateSolution: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeSource"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Source"];
+                };
+            };
+        };
+    };
+    listSolutionVersions: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["SourceVersionListItem"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createSolutionVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateSolutionVersion"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    getSolutionVersion: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+                /** @description A full semantic version, for example 1.4.0 */
+                version: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    listTags: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["TagRecord"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    listTargets: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Target"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTarget"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+        };
+    };
+    getTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+        };
+    };
+    deleteTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateTarget: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTarget"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Target"];
+                };
+            };
+        };
+    };
+    listTenants: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Tenant"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateTenant"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    getTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    deleteTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateTenant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeTenant"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Tenant"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Webhook"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["CreateWebhook"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    updateWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["ChangeWebhook"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+        };
+    };
+    listWebhookDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+                status?: "pending" | "delivered" | "failed";
+            };
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["WebhookDelivery"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    redeliverWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                delivery_id: string;
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WebhookDelivery"];
+                };
+            };
+        };
+    };
+}

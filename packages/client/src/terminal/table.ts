@@ -1,0 +1,32 @@
+/** Rows under a head, columns aligned; the last column is not padded. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  const widths = head.map((title, column) =>
+    rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
+  )
+  const last = head.length - 1
+  return [head, ...rows].map((row) =>
+    row
+      .map((cell, column) => (column === last ? cell : cell.padEnd(widths[column] ?? 0)))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** `name: value` lines with the values below each other; empty values are left out. */
+export function facts(pairs: readonly (readonly [string, string | number | null | undefined])[]): string[] {
+  const shown = pairs.filter(([, value]) => value !== null && value !== undefined && value !== '')
+  const width = Math.max(0, ...shown.map(([name]) => name.length))
+  return shown.map(([name, value]) => `${`${name}:`.padEnd(width + 1)} ${value}`)
+}
+
+/** `2026-11-21 19:05` in UTC: short, and the same on every machine. */
+export const timeText = (timestamp: string | null | undefined) =>
+  timestamp ? timestamp.slice(0, 16).replace('T', ' ') : '-'
+
+export function durationText(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '-'
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.round((ms % 60_000) / 1_000)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}
