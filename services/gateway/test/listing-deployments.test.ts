@@ -96,6 +96,8 @@ describe('totals', () => {
     ['search=FAILED&source_type=action', `state = 'failed' AND source_type = 'action'`],
     ['search=roll', `state IN ('rolling_back', 'rolled_back')`],
     ['search=e', `source_name ILIKE '%e%' OR state::text ILIKE '%e%'`],
+    ['search=e&state=failed', `state = 'failed'`],
+    ['search=service', `source_name ILIKE '%service%'`],
     ['search=%25', 'false'],
     ['search=service%201&state=failed', `source_name = 'service 1' AND state = 'failed'`],
   ]

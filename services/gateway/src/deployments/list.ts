@@ -13,15 +13,26 @@ interface Slice {
 }
 
 /** One page of deployments, newest first. */
-export async function listDeployments(db: Queryable, { caller, query }: Call<'listDeployments'>): Promise<Answer> {
+export async function listDeployments(db: Queryable, call: Call<'listDeployments'>): Promise<Answer> {
+  const { search = '' } = call.query
+  if (search === '') return readList(db, call, null)
+  if ((await namesFitting(db, search)).all) {
+    const unsearched = await readList(db, call, null)
+    // Names only ever come: if all of them fit even now, none that does not was there before.
+    if ((await namesFitting(db, search)).all) return unsearched
+  }
+  return readList(db, call, search)
+}
+
+async function readList(db: Queryable, call: Call<'listDeployments'>, search: string | null): Promise<Answer> {
+  const { caller, query } = call
   const page = parsePage(query)
   const filter = new Filter(caller, 'd')
     .addRecord('tenant', 'd.tenant_id', query.tenant_id)
     .addRecord('environment', 'd.environment_id', query.environment_id)
   if (query.state !== undefined) filter.where(isAnyOf('state', [query.state]))
   if (query.source_type !== undefined) filter.where(isAnyOf('source_type', [query.source_type]))
-  const isByName = query.search !== undefined && query.search !== '' && (await addSearch(db, filter, query.search))
-  const total = totalSql(filter, isByName)
+  const total = search === null ? countedSql(filter) : await addSearch(db, filter, search)
   const result = page.offset <= NEAR ? await readNear(db, filter, total, page) : await readFar(db, filter, total, page)
   return { status: 200, json: `{"data":${result.data},"meta":${JSON.stringify(pageOf(page, result.total))}}` }
 }
@@ -30,32 +41,35 @@ export async function listDeployments(db: Queryable, { caller, query }: Call<'li
 const isAnyOf = (column: 'state' | 'source_type', values: readonly (DeploymentState | SourceType)[]) =>
   `(${values.map((value) => `d.${column} = '${value}'`).join(' OR ')})`
 
-/**
- * A substring of the source's name or of the state. There are few names and states: those that match are looked up. Tells
- * whether names matter; a search that fits the name of a state alone is a filter by it.
- */
-async function addSearch(db: Queryable, filter: Filter, search: string): Promise<boolean> {
-  const states = DEPLOYMENT_STATES.filter((state) => state.includes(search.toLowerCase()))
-  const like = `%${escapeLike(search)}%`
-  if (states.length > 0) {
-    const { rowCount } = await db.query('SELECT FROM deployment_names WHERE source_name ILIKE $1 LIMIT 1', [like])
-    if (rowCount === 0) {
-      filter.where(isAnyOf('state', states))
-      return false
-    }
-  }
-  filter.add(like, (pattern) => {
-    const named = `d.source_name = ANY(ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE ${pattern}))`
-    return states.length === 0 ? named : `(${named} OR ${isAnyOf('state', states)})`
-  })
-  return true
+/** How many there are: by the counters, which know everything but names. */
+const countedSql = (filter: Filter) =>
+  `(SELECT coalesce(sum(d.count), 0)::int FROM deployment_counts d WHERE ${filter.sql})`
+
+const likeOf = (search: string) => `%${escapeLike(search)}%`
+
+/** Whether any and whether all names of deployments hold this: there are few names, each once a tenant. */
+async function namesFitting(db: Queryable, search: string): Promise<{ any: boolean; all: boolean }> {
+  const { rows } = await db.query<{ any: boolean; all: boolean }>(
+    `SELECT coalesce(bool_or(source_name ILIKE $1), false) AS any, coalesce(bool_and(source_name ILIKE $1), false) AS all
+       FROM deployment_names`,
+    [likeOf(search)],
+  )
+  return rows[0] ?? { any: false, all: false }
 }
 
-/** How many there are: by the counters, which know everything but names. */
-const totalSql = (filter: Filter, isByName: boolean) =>
-  isByName
-    ? `(SELECT count(*)::int FROM deployments d WHERE ${filter.sql})`
-    : `(SELECT coalesce(sum(d.count), 0)::int FROM deployment_counts d WHERE ${filter.sql})`
+/**
+ * Adds a search for a substring of the source's name or of the state, and returns the total. Names that match are looked up;
+ * a search that fits the name of a state alone is a filter by it.
+ */
+async function addSearch(db: Queryable, filter: Filter, search: string): Promise<string> {
+  const states = DEPLOYMENT_STATES.filter((state) => state.includes(search.toLowerCase()))
+  if (states.length > 0 && !(await namesFitting(db, search)).any)
+    return countedSql(filter.where(isAnyOf('state', states)))
+  const pattern = filter.parameter(likeOf(search))
+  const named = `d.source_name = ANY(ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE ${pattern}))`
+  filter.where(states.length === 0 ? named : `(${named} OR ${isAnyOf('state', states)})`)
+  return `(SELECT count(*)::int FROM deployments d WHERE ${filter.sql})`
+}
 
 const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
 const OLDEST_FIRST = 'd.created_at, d.id'
