@@ -578,6 +578,31 @@ test('command results stand by start, tails cut to their last 2000 characters, w
   expect(body[1]).not.toHaveProperty('exit_code')
 })
 
+test('commands that were ended with their deployment have a result too; what never ran has none', async () => {
+  const id = await addDeployment(gateway.database, { state: 'cancelled' })
+  await gateway.database.query(
+    `UPDATE steps SET state = 'cancelled', error_message = CASE WHEN target_index = 0 THEN 'cancelled while it ran' END,
+       started_at = CASE WHEN target_index = 0 THEN now() - interval '2 s' END,
+       completed_at = CASE WHEN target_index = 0 THEN now() END
+      WHERE deployment_id = $1 AND action_index = 0`,
+    [id],
+  )
+  const { body } = await admin.send('listCommandResults', `/deployments/${id}/analysis`)
+  expect(body).toEqual([
+    {
+      id: stepId(id, 0, 0),
+      target_id: expect.any(String),
+      target_name: 'target-0',
+      action_name: 'action-0',
+      status: 'cancelled',
+      error_message: 'cancelled while it ran',
+      started_at: expect.any(String),
+      completed_at: expect.any(String),
+      duration_ms: 2_000,
+    },
+  ])
+})
+
 test('ids that name nothing are 404 everywhere', async () => {
   for (const id of [UNKNOWN_ID, uuidv7(), 'nonsense', '%00']) {
     for (const path of ['', '/logs/history', '/analysis']) {

@@ -20,6 +20,20 @@ const RESULT = jsonObject({
   analysis: 'r.analysis',
 })
 
+/** What ran, with its result; commands that were ended with their deployment, or lost with their instance, left none. */
+const RESULTS = `(
+  SELECT deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail, error_message, analysis,
+         started_at, completed_at
+    FROM command_results WHERE deployment_id = $1
+  UNION ALL
+  SELECT deployment_id, target_index, action_index, CASE WHEN state = 'cancelled' THEN 'cancelled' ELSE 'failed' END,
+         NULL, NULL, NULL, error_message, NULL, started_at, completed_at
+    FROM steps s
+   WHERE deployment_id = $1 AND (state = 'cancelled' OR ever_failed)
+     AND started_at IS NOT NULL AND completed_at IS NOT NULL
+     AND NOT EXISTS (SELECT FROM command_results c WHERE c.deployment_id = $1 AND c.target_index = s.target_index
+                                                     AND c.action_index = s.action_index))`
+
 /** What became of each command that ended, by start; what does not apply is left out. */
 export async function listCommandResults(
   db: Queryable,
@@ -29,10 +43,9 @@ export async function listCommandResults(
   const { rows } = await db.query<{ results: string }>(
     `SELECT coalesce(json_agg(json_strip_nulls(${RESULT})
               ORDER BY r.started_at, r.target_index, r.action_index), '[]')::text AS results
-     FROM command_results r
+     FROM ${RESULTS} r
      JOIN deployment_targets t ON t.deployment_id = r.deployment_id AND t.target_index = r.target_index
-     JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index
-     WHERE r.deployment_id = $1`,
+     JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index`,
     [id],
   )
   return { status: 200, json: rows[0]?.results ?? '[]' }
