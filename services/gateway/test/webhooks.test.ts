@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type ItemKind, listItem } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
+import { addDeployment, addPending } from './deployment-rows.ts'
 import {
   addUser,
   type Client,
@@ -229,4 +231,37 @@ test('deliveries are listed newest first, by status, with excerpts', async () =>
   expect(body.data[0].payload).toBe('x'.repeat(1_024))
   const delivered = await ofA.send('listWebhookDeliveries', `${path}?status=delivered`)
   expect(delivered.body.data.map(({ id }: { id: string }) => id)).toEqual([ids[1]])
+})
+
+describe('what webhooks tell of a record is what its list shows', () => {
+  const name = () => uuidv7()
+  const times = { start_time: '2026-01-02T18:00:00Z', end_time: '2026-01-02T19:00:00Z' }
+  const weekly = { recurrence: 'FREQ=WEEKLY', time_zone: 'Europe/Berlin' }
+  const tags = [
+    { key: 'b', value: '1' },
+    { key: 'a', value: '2' },
+  ]
+  const connection = { type: 'ssh', host: 'h.test', username: 'u', password: 'planted' }
+  const target = () => ({ name: name(), connection, tags, variables: { colour: 'blue' } })
+  const freeze = () => ({ name: name(), ...times, ...weekly })
+  const RECORDS = [
+    ['target', 'listTargets', '/targets', async () => (await admin.send('createTarget', '/targets', target())).body.id],
+    [
+      'freeze',
+      'listFreezes',
+      '/deployment-freezes',
+      async () => (await admin.send('createFreeze', '/deployment-freezes', freeze())).body.id,
+    ],
+    ['deployment', 'listDeployments', '/deployments', () => addDeployment(gateway.database, {})],
+    ['pending', 'listPending', '/deployments/pending', () => addPending(gateway.database, {})],
+  ] as const satisfies [ItemKind, ...unknown[]][]
+
+  test.each(RECORDS)('%s', async (kind, operation, path, add) => {
+    const id = await add()
+    const { body } = await admin.send(operation, path)
+    const listed = (body.data ?? body).find((item: { id: string }) => item.id === id)
+    expect(listed).toBeDefined()
+    const looking = { db: gateway.database, keys: gateway.dependencies.keys, viewer: { tenant_id: null } }
+    expect(JSON.parse(JSON.stringify(await listItem(looking, kind, id)))).toEqual(listed)
+  })
 })
