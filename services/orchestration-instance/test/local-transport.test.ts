@@ -1,5 +1,5 @@
-import { randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { createHash, randomUUID } from 'node:crypto'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
@@ -131,4 +131,20 @@ test('output that is taken slowly is taken whole, and makes the command wait', a
 
 test('nothing is left in the folder but pipes for the next commands', () => {
   expect(readdirSync(folder).filter((name) => !/^(fifo-|never|written)/.test(name))).toEqual([])
+})
+
+test('bytes that are not what their hash says are refused, and content is put into place or not at all', async () => {
+  const source = path.join(folder, 'source')
+  writeFileSync(source, 'text')
+  const content = createHash('sha256').update('text').digest('hex')
+  const right = { source, content, path: 'a/right', mode: '0640' }
+  const { end, output } = start('ls -A . a; stat -c %a a/right; cat a/right', { files: [right] })
+  await end
+  expect(output.stdout).toBe('.:\na\n\na:\nright\n640\ntext')
+  const stays = path.join(folder, 'stays')
+  mkdirSync(stays)
+  const wrong = { ...right, content: '0'.repeat(64), path: 'wrong' }
+  const refused = start('echo started', { files: [wrong], workingDirectory: stays })
+  await expect(refused.end).rejects.toThrow('the file wrong was damaged on the disk of the instance')
+  expect([readdirSync(stays), refused.output.stdout]).toEqual([[], ''])
 })
