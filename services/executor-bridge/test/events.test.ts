@@ -258,6 +258,28 @@ describe('a batch of events', () => {
     ])
   })
 
+  test('tells of a target when it is reached again, and not each time that it is reached', async () => {
+    const run = await newRun()
+    const [local, remote] = run.targetIds
+    await db.database.query(`UPDATE targets SET connection = '{"type":"ssh"}' WHERE id = $1`, [remote])
+    const told = async () => {
+      const { rows } = await db.database.query<{ body: object }>(
+        `SELECT body FROM outbox WHERE type = 'target.updated' AND body ->> 'target_id' = ANY ($1)`,
+        [[local, remote]],
+      )
+      return rows.map(({ body }) => body)
+    }
+    const event = { target_id: remote, tenant_id: null }
+    const reached = (target: number): RunEvent => ({ type: 'target_seen', at: '2026-01-31T09:00:00Z', target })
+    await send(run, 0, [reached(0), reached(1)])
+    expect(await told()).toEqual([event])
+    await send(run, 2, [reached(1)])
+    expect(await told()).toEqual([event])
+    await db.database.query(`UPDATE target_facts SET last_seen_at = now() - interval '91 s'`)
+    await send(run, 3, [reached(1)])
+    expect(await told()).toEqual([event, event])
+  })
+
   test('changes nothing about a step that was ended otherwise', async () => {
     const run = await newRun()
     await db.database.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])

@@ -61,12 +61,13 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   const lines = newLines(folded.lines, firstLine)
   const nextLine = firstLine + lines.length
   const messages = messagesOf(deploymentId, batch.epoch, folded)
-  const [[effect, counts]] = await Promise.all([
+  const [[effect, counts], , sightings] = await Promise.all([
     moveAndCount(tx, deploymentId, folded, { nextEvent, nextLine }),
     storeChunk(tx, deploymentId, firstLine, lines),
     noteTargets(tx, deploymentId, folded),
     withContext({ request_id: run.request_id }, () => enqueue(tx, messages)),
   ])
+  await withContext({ request_id: run.request_id }, () => enqueue(tx, sightings))
 
   const live: StreamBatch = {
     epoch: batch.epoch,
@@ -78,7 +79,7 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
     ...counts,
     total_steps: run.total_steps,
   }
-  return { nextEvent, live, messages: messages.length > 0 }
+  return { nextEvent, live, messages: messages.length + sightings.length > 0 }
 }
 
 async function moveAndCount(
