@@ -11,6 +11,7 @@ const OPEN: Record<string, string> = {
   instances: 'instances serve all tenants: everybody may see them',
   instance_slots: 'as instances',
   leases: 'ids, states and times; how busy an instance is counts those of all tenants',
+  queue_settings: 'how the queue of the installation is run',
   outbox: 'relayed to the broker by any service, never read for a caller',
 }
 

@@ -24,6 +24,7 @@ export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
 export {
   type CommonConfig,
   commonConfig,
+  figureVariable,
   LOG_LEVELS,
   type LogLevel,
   portVariable,

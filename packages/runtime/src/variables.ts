@@ -17,6 +17,18 @@ export function portVariable(options: Described<number>): TInteger {
   })
 }
 
+/** A whole number within bounds. */
+export function figureVariable(options: {
+  default: number
+  minimum?: number
+  maximum: number
+  description: string
+}): TInteger {
+  const { minimum = 0, maximum } = options
+  const expects = `a whole number from ${minimum} to ${maximum}`
+  return Type.Integer({ minimum, expects, examples: [options.default], ...options })
+}
+
 /** A URL with one of the given schemes, e.g. `['http', 'https']`. A URL may hold a password, so its value is never shown. */
 export function urlVariable(options: Described<string> & { schemes: string[] }): TString {
   const { schemes, ...rest } = options

@@ -1,7 +1,19 @@
 import { Strict } from '@slipway/contracts'
-import { commonConfig } from '@slipway/runtime'
+import { commonConfig, figureVariable } from '@slipway/runtime'
 
 const { REDIS_URL: _cache, ...needed } = commonConfig
 
 /** The dispatcher's environment variables. The keys open what webhooks are signed with and show. */
-export const dispatcherConfig = Strict(needed)
+export const dispatcherConfig = Strict({
+  ...needed,
+  SLIPWAY_PRIORITY_AGEING_SECONDS: figureVariable({
+    default: 0,
+    maximum: 31_536_000,
+    description: 'Seconds of waiting that are worth a point of priority; 0: no waiting makes up for priority',
+  }),
+  SLIPWAY_TENANT_RUNNING_LIMIT: figureVariable({
+    default: 0,
+    maximum: 1_000_000,
+    description: 'Deployments of one tenant that may run at once; 0: any number',
+  }),
+})

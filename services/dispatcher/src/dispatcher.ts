@@ -5,6 +5,7 @@ import { createCommandHandler } from './commands/handler.ts'
 import { createEventHandler } from './events/handler.ts'
 import { sweep } from './leases/sweep.ts'
 import { drain } from './pending/drain.ts'
+import { applySettings, type QueueSettings } from './pending/settings.ts'
 import { startDeliveries } from './webhooks/deliver.ts'
 import { createRecorder } from './webhooks/record.ts'
 import { sweepDeliveries } from './webhooks/sweep.ts'
@@ -24,7 +25,10 @@ export interface DispatcherOptions {
   keys: KeyRing
   /** Where webhooks may lead. */
   destinations: DestinationRules
+  queue: QueueSettings
   logger: Logger
+  /** How often to look without being woken. */
+  tickMs?: number
 }
 
 /** Something to be stopped, in reverse order of the list. */
@@ -35,13 +39,18 @@ export interface Running {
 
 /** Wires the dispatcher's parts and lets them work. Any number of dispatchers share the database and the queues. */
 export async function startDispatcher(options: DispatcherOptions): Promise<Running[]> {
-  const { database, broker, keys, logger } = options
+  const { database, broker, keys, queue, logger, tickMs = TICK_MS } = options
+  let settled = false
   const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
   const drainer = createTicker({
     name: 'drain',
-    intervalMs: TICK_MS,
+    intervalMs: tickMs,
     logger,
-    run: () => drain({ database, logger, onCommitted: () => relay.kick() }),
+    run: async () => {
+      if (!settled) await applySettings(database, queue)
+      settled = true
+      await drain({ database, logger, onCommitted: () => relay.kick() })
+    },
   })
   const onCommitted = () => {
     relay.kick()
@@ -49,7 +58,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
   }
   const sweeper = createTicker({
     name: 'sweep',
-    intervalMs: TICK_MS,
+    intervalMs: tickMs,
     logger,
     run: async () => {
       if (await sweep(database, logger)) onCommitted()

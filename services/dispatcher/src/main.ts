@@ -24,7 +24,11 @@ await runService({
     health.check('broker', () => broker.isUp())
 
     const destinations = { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE }
-    const parts = await startDispatcher({ database, broker, keys, destinations, logger })
+    const queue = {
+      ageing_seconds: config.SLIPWAY_PRIORITY_AGEING_SECONDS || null,
+      tenant_running_limit: config.SLIPWAY_TENANT_RUNNING_LIMIT || null,
+    }
+    const parts = await startDispatcher({ database, broker, keys, destinations, queue, logger })
     for (const { name: part, stop } of parts) onStop(part, stop)
   },
 })

@@ -6,6 +6,9 @@ type StartCommand = CommandBody<'deployment.start'>
 
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
+/** No ageing, and no limit for tenants. */
+export const queue = { ageing_seconds: null, tenant_running_limit: null }
+
 export const ADMIN: StartCommand['caller'] = {
   user_id: uuidv7(),
   username: 'ada',

@@ -21,6 +21,7 @@ import {
   clear,
   deployment,
   keys,
+  queue,
   startCommand,
   states,
 } from './fixtures.ts'
@@ -69,7 +70,7 @@ beforeEach(async () => {
   starts = []
   stops = []
   for (const name of ['dispatcher-1', 'dispatcher-2']) {
-    running.push(await startDispatcher({ database, broker: await open(name), keys, destinations, logger }))
+    running.push(await startDispatcher({ database, broker: await open(name), keys, destinations, queue, logger }))
   }
 })
 
@@ -84,7 +85,7 @@ afterAll(async () => {
   await server.drop()
 })
 
-const request = <T extends 'deployment.start' | 'deployment.cancel' | 'pending.cancel'>(
+const request = <T extends 'deployment.start' | 'deployment.cancel' | 'pending.cancel' | 'pending.update'>(
   type: T,
   body: CommandBody<T>,
 ) => gateway.request(type, body, { timeoutMs: 10_000, request_id: 'request-1' })
@@ -170,6 +171,24 @@ test('a cancel is answered, the bridge is told, and the slot goes to the next', 
   )
   const again = await request('deployment.cancel', { deployment_id: id, caller: ADMIN })
   expect(again).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } })
+})
+
+test('a request whose priority is changed starts in its new place', async () => {
+  const [first, second] = [await start({ priority: 1 }), await start()]
+  const idOf = (reply: typeof first) => ('pending_request_id' in reply ? reply.pending_request_id : '')
+  const pending_request_id = idOf(second)
+  const update = () => request('pending.update', { pending_request_id, priority: 2, caller: ADMIN })
+  expect(await update()).toEqual({ ok: true, result: { pending_request_id } })
+  await tell('instance.updated', { instance_id: await addInstance(database, 1) })
+  await waitForValue(
+    'a start',
+    () => starts,
+    (list) => list.length === 1,
+  )
+  const { rows } = await database.query<{ id: string; status: string }>('SELECT id, status FROM pending_requests')
+  const statusOf = (id: string) => rows.find((row) => row.id === id)?.status
+  expect([statusOf(pending_request_id), statusOf(idOf(first))]).toEqual(['dispatched', 'pending'])
+  expect(await update()).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } })
 })
 
 test('a pending request that is cancelled never starts', async () => {

@@ -20,7 +20,7 @@ import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
 import { happeningOf } from '../src/webhooks/happening.ts'
 import { createRecorder } from '../src/webhooks/record.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, queue, startCommand } from './fixtures.ts'
 
 /** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
 let server: OpenTestDatabase
@@ -62,7 +62,7 @@ beforeEach(async () => {
 async function startDispatchers(): Promise<void> {
   for (const name of ['dispatcher-1', 'dispatcher-2']) {
     const broker = await open(name)
-    running.push(await startDispatcher({ database, broker, keys, destinations, logger: testLogger }))
+    running.push(await startDispatcher({ database, broker, keys, destinations, queue, logger: testLogger }))
   }
 }
 

@@ -1,11 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
-
-const figure = (options: { default: number; minimum?: number; maximum: number; description: string }) => {
-  const { minimum = 0, maximum } = options
-  const expects = `a whole number from ${minimum} to ${maximum}`
-  return Type.Integer({ minimum, expects, examples: [options.default], ...options })
-}
+import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
 /** What the gateway reads from its environment. */
 export const gatewayConfig = Type.Object({
@@ -41,12 +35,12 @@ export const gatewayConfig = Type.Object({
       examples: ['10.0.0.0/8,2001:db8::/32'],
     }),
   ),
-  SLIPWAY_RATE_LIMIT_RPS: figure({
+  SLIPWAY_RATE_LIMIT_RPS: figureVariable({
     default: 100,
     maximum: 1_000_000,
     description: 'Requests a second that one client address may make for as long as it likes; 0: no limit',
   }),
-  SLIPWAY_RATE_LIMIT_BURST: figure({
+  SLIPWAY_RATE_LIMIT_BURST: figureVariable({
     default: 200,
     minimum: 1,
     maximum: 1_000_000,
@@ -58,7 +52,7 @@ export const gatewayConfig = Type.Object({
       examples: ['10.0.0.0/8=1000:2000,127.0.0.0/8=0'],
     }),
   ),
-  SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: figure({
+  SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: figureVariable({
     default: 5,
     maximum: 1_000_000,
     description: 'Attempts to log in that one client address may make within a minute; 0: no limit',
@@ -69,13 +63,13 @@ export const gatewayConfig = Type.Object({
       examples: ['10.0.0.0/8=100'],
     }),
   ),
-  SLIPWAY_LOGIN_LOCKOUT_SECONDS: figure({
+  SLIPWAY_LOGIN_LOCKOUT_SECONDS: figureVariable({
     default: 900,
     minimum: 1,
     maximum: 86_400,
     description: 'How long an address that tried to log in too often is locked out',
   }),
-  SLIPWAY_CONTENT_RETENTION_DAYS: figure({
+  SLIPWAY_CONTENT_RETENTION_DAYS: figureVariable({
     default: 30,
     maximum: 36_500,
     description: 'Days after which content that nothing uses and nobody uploads again is deleted; 0: never',

@@ -87,17 +87,18 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
 export interface PendingParts {
   id?: string
   tenant_id?: string | null
+  tenant_name?: string
   status?: string
   priority?: number
   command?: object
 }
 
 export async function addPending(database: Database, parts: PendingParts = {}): Promise<string> {
-  const { id = uuidv7(), tenant_id = null, status = 'pending', priority = 0, command = {} } = parts
+  const { id = uuidv7(), tenant_id = null, tenant_name = null, status = 'pending', priority = 0, command = {} } = parts
   await database.query(
-    `INSERT INTO pending_requests (id, status, priority, tenant_id, triggered_by, command, queued_at)
-     VALUES ($1, $2::pending_status, $3, $4, 'admin', $5, clock_timestamp())`,
-    [id, status, priority, tenant_id, command],
+    `INSERT INTO pending_requests (id, status, priority, tenant_id, tenant_name, triggered_by, command, queued_at)
+     VALUES ($1, $2::pending_status, $3, $4, $5, 'admin', $6, clock_timestamp())`,
+    [id, status, priority, tenant_id, tenant_name, command],
   )
   return id
 }

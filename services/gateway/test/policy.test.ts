@@ -31,6 +31,7 @@ const POLICY: Record<string, string> = {
   'POST /deployments/preview': 'deployments:create ao',
   'GET /deployments/pending': 'deployments:read aou',
   'DELETE /deployments/pending/{id}': 'deployments:cancel ao',
+  'PATCH /deployments/pending/{id}': 'deployments:create ao',
   'GET /deployments/{id}': 'deployments:read aou',
   'POST /deployments/{id}/cancel': 'deployments:cancel ao',
   'POST /deployments/{id}/redeploy': 'deployments:create ao',

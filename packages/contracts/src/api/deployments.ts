@@ -37,6 +37,7 @@ export const SourceType = literals(['solution', 'sequence', 'action'])
 
 const TargetIds = Type.Array(Id('target'), { maxItems: 10_000 })
 const TargetTags = Type.Array(Tag, { maxItems: 100 })
+const Priority = Type.Integer({ minimum: -100, maximum: 100 })
 const PlanHash = Type.String({
   pattern: '^p[0-9]{1,3}\\.[A-Za-z0-9_-]{1,64}(\\.[A-Za-z0-9_-]{12}){1,32}$',
   maxLength: 500,
@@ -56,7 +57,7 @@ const overridable = {
   target_mode: Type.Optional(TargetMode),
   failure_strategy: Type.Optional(FailureStrategy),
   rollback_strategy: Type.Optional(RollbackStrategy),
-  priority: Type.Optional(Type.Integer({ minimum: -100, maximum: 100 })),
+  priority: Type.Optional(Priority),
   timeout_seconds: Type.Optional(Type.Integer({ minimum: 1, maximum: 86_400 })),
   max_retries: Type.Optional(Type.Integer({ minimum: 0, maximum: 10 })),
   variables: Type.Optional(Variables),
@@ -86,6 +87,8 @@ export const RedeployDeployment = Strict({
 })
 
 export const CancelDeployment = Strict({ reason: Type.Optional(Type.String({ maxLength: 10_000 })) })
+
+export const UpdatePending = Strict({ priority: Priority })
 
 const sourceFields = {
   source_type: SourceType,
@@ -220,6 +223,7 @@ export const PendingRequest = Strict({
   position: Type.Optional(Type.Integer({ minimum: 1 })),
   waiting_for: Type.Optional(literals(WAITING_FOR)),
   waiting_reason: Type.Optional(Type.String()),
+  estimated_start: Type.Optional(PlainTime),
   last_retry_at: Type.Optional(PlainTime),
   error_message: Type.Optional(Type.String()),
   deployment_id: Type.Optional(Uuid),

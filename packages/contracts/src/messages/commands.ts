@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { ChangeInstance } from '../api/administration.ts'
-import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment } from '../api/deployments.ts'
+import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment, UpdatePending } from '../api/deployments.ts'
 import { Nullable, Strict, Uuid } from '../schema.ts'
 import { Caller, NamedRecord, Plan, Selection } from './plan.ts'
 
@@ -95,6 +95,11 @@ export const COMMANDS = {
   'pending.cancel': command({
     queue: 'dispatcher.commands',
     body: Strict({ pending_request_id: Uuid, caller: Caller }),
+    reply: Strict({ pending_request_id: Uuid }),
+  }),
+  'pending.update': command({
+    queue: 'dispatcher.commands',
+    body: Strict({ pending_request_id: Uuid, caller: Caller, ...UpdatePending.properties }),
     reply: Strict({ pending_request_id: Uuid }),
   }),
   /** Delivers once more what was delivered or given up. */

@@ -12,6 +12,7 @@ export interface CarriedOut {
     | 'deployment.redeploy'
     | 'deployment.cancel'
     | 'pending_request.cancel'
+    | 'pending_request.update'
     | 'webhook.redeliver'
     | 'instance.update'
     | 'instance.delete'

@@ -15,8 +15,8 @@ const SQL: Partial<Record<ItemKind, string>> = {
   instance: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL`,
 }
 
-const ONE_PENDING = `FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id
-                     WHERE q.id = $1) r`
+const ONE_PENDING = `FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position
+                       FROM pending_requests q WHERE q.id = $1) r`
 
 /**
  * One record as the API's list shows it to this viewer; null when it is gone. What the viewer may see is not judged
@@ -24,7 +24,10 @@ const ONE_PENDING = `FROM (SELECT q.*, w.position FROM pending_requests q LEFT J
  */
 export async function listItem(looking: Looking, kind: ItemKind, id: string): Promise<object | null> {
   if (kind === 'target') return (await targetItems(looking, await targetRows(looking.db, id)))[0] ?? null
-  if (kind === 'pending') return (await pendingItems(looking.db, ONE_PENDING, [id]))[0] ?? null
+  if (kind === 'pending') {
+    const [item] = await pendingItems(looking.db, ONE_PENDING, [id])
+    return item === undefined ? null : JSON.parse(item)
+  }
   if (kind === 'freeze') {
     const { rows } = await looking.db.query<FreezeRow>(
       `SELECT id, name, description, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,

@@ -1,6 +1,9 @@
 import { type Freeze, type FreezeSubject, judgeFreezes, presentFreezes } from '@slipway/domain'
+import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable } from '../database.ts'
+import { LOST_AFTER } from './instances.ts'
 import { jsonObject } from './json.ts'
+import { type Outlook, readOutlook } from './outlook.ts'
 import { PENDING_REQUEST } from './pending.ts'
 
 /** What freezes judge a waiting request by; null for one that does not wait. From the same rows as `PENDING_REQUEST`. */
@@ -12,29 +15,49 @@ const SUBJECT = `CASE WHEN r.status = 'pending' THEN ${jsonObject({
   override: `coalesce(r.command -> 'freeze_override', 'null') <> 'null'`,
 })} END`
 
-/** Why a request waits, as its item tells it. */
-interface Waiting {
-  waiting_for: 'freeze'
-  waiting_reason: string
-}
-
 interface PendingRow {
-  request: object
+  /** The item as Postgres writes it, a JSON object. */
+  request: string
+  tenant_id: string | null
+  tenant_name: string | null
+  /** Null on one that does not wait. */
+  position: number | null
+  /** When it is tried again, where its dispatch has just failed. */
+  retry_at: Date | null
   subject: FreezeSubject | null
 }
 
+/** Why a request waits, as its item tells it. */
+interface Waiting {
+  waiting_for: 'freeze' | 'no_compatible_instance' | 'tenant_limit' | 'capacity'
+  waiting_reason: string
+  /** In seconds from now. */
+  starts_in?: number
+}
+
 /**
- * Pending requests as lists show them. `from` is the rest of a SELECT whose rows are `r`: requests with their `position`.
+ * Pending requests as lists show them, each as JSON text: there may be very many. `from` is the rest of a SELECT whose
+ * rows are `r`: requests with their `position`, null for those that do not wait.
  */
-export async function pendingItems(db: Queryable, from: string, parameters: unknown[]): Promise<object[]> {
-  const heldByFreezes = await readFreezeHold(db)
+export async function pendingItems(db: Queryable, from: string, parameters: unknown[]): Promise<string[]> {
+  const [heldByFreezes, outlook] = await Promise.all([readFreezeHold(db), readOutlook(db)])
   // A command holds its whole plan: it is read only where something may hold it back.
   const subject = heldByFreezes === null ? 'NULL' : SUBJECT
   const { rows } = await db.query<PendingRow>(
-    `SELECT ${PENDING_REQUEST} AS request, ${subject} AS subject ${from}`,
+    `SELECT ${PENDING_REQUEST}::text AS request, r.tenant_id, r.tenant_name, r.position, ${subject} AS subject,
+            CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
+                 THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at ${from}`,
     parameters,
   )
-  return rows.map(({ request, subject }) => ({ ...request, ...(subject && heldByFreezes?.(subject)) }))
+  return rows.map((row) => {
+    if (row.position === null) return row.request
+    const { starts_in, ...waiting } =
+      (row.subject && heldByFreezes?.(row.subject)) ??
+      heldByLimits(row, outlook) ??
+      forCapacity(row, row.position, outlook)
+    const estimate = starts_in === undefined ? {} : { estimated_start: plainTime(outlook.now, starts_in) }
+    return `${row.request.slice(0, -1)},${JSON.stringify({ ...waiting, ...estimate }).slice(1)}`
+  })
 }
 
 /** What freezes hold back, by the rule by which the dispatcher passes requests over; null when none is in force. */
@@ -43,6 +66,7 @@ async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) 
     `SELECT id, name, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
             solution_id, now() AS now
        FROM freezes WHERE end_time > now() OR recurrence IS NOT NULL`,
+    [],
   )
   const now = rows[0]?.now ?? new Date(0)
   const inForce = presentFreezes(rows, now)
@@ -54,3 +78,57 @@ async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) 
     return { waiting_for: 'freeze', waiting_reason: `Held back by ${freezes.join(' and ')}` }
   }
 }
+
+/** Null where a free slot is all that it waits for. */
+function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook): Waiting | null {
+  if (outlook.slots === 0) return { waiting_for: 'no_compatible_instance', waiting_reason: withoutInstance(outlook) }
+  const { tenant_limit } = outlook
+  const running = outlook.running[tenant_id ?? ''] ?? 0
+  if (tenant_limit === null || tenant_id === null || running < tenant_limit) return null
+  const tenant = tenant_name === null ? 'Its tenant' : `Tenant "${tenant_name}"`
+  return {
+    waiting_for: 'tenant_limit',
+    waiting_reason: `${tenant} runs ${counted(running, 'deployment')}, as many as a tenant may at once (${tenant_limit})`,
+  }
+}
+
+function withoutInstance({ enrolled, foreign, lost, draining }: Outlook): string {
+  if (enrolled === 0) return `No orchestration instance is enrolled: start one of version ${COMPATIBLE_VERSION}`
+  const reasons = [
+    lost > 0 ? `${lost} sent no heartbeat for ${LOST_AFTER}` : '',
+    draining > 0 ? `${draining} draining` : '',
+    foreign > 0 ? `${foreign} of another version than ${COMPATIBLE_VERSION}` : '',
+  ].filter((reason) => reason !== '')
+  const why = reasons.length > 0 ? reasons.join(', ') : 'none has a slot'
+  return `No orchestration instance can take it: of ${counted(enrolled, 'enrolled instance')} ${why}`
+}
+
+function forCapacity({ retry_at }: PendingRow, position: number, { now, ...outlook }: Outlook): Waiting {
+  const { slots, taken, instances, run_seconds } = outlook
+  if (retry_at !== null) {
+    const starts_in = Math.max(0, (retry_at.getTime() - now.getTime()) / 1_000)
+    return { waiting_for: 'capacity', waiting_reason: 'Its dispatch failed and is about to be tried again', starts_in }
+  }
+  const before = position === 1 ? 'it is next' : `${counted(position - 1, 'request')} before it`
+  const all = `${counted(slots, 'slot')} of ${counted(instances, 'orchestration instance')}`
+  const free = slots - taken
+  // Free slots are given to those who wait within moments.
+  if (position <= free) {
+    return { waiting_for: 'capacity', waiting_reason: `About to start: ${free} of ${all} free`, starts_in: 0 }
+  }
+  const starts_in = run_seconds === null ? undefined : ((position - free) * run_seconds) / slots
+  return {
+    waiting_for: 'capacity',
+    waiting_reason: `${free === 0 ? 'All' : `${taken} of`} ${all} are taken; ${before}`,
+    ...(starts_in === undefined || starts_in > LONGEST_ESTIMATE ? {} : { starts_in }),
+  }
+}
+
+/** What is further off is no estimate any more. */
+const LONGEST_ESTIMATE = 30 * 24 * 3_600
+
+const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
+
+/** As Postgres writes the other times of an item. */
+const plainTime = (now: Date, seconds: number) =>
+  new Date(now.getTime() + seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')

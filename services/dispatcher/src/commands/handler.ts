@@ -6,6 +6,7 @@ import type { Logger } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { startDeployment } from '../deployments/start.ts'
 import { cancelPending } from '../pending/cancel.ts'
+import { updatePending } from '../pending/update.ts'
 import { redeliver } from '../webhooks/redeliver.ts'
 
 export interface CommandOptions {
@@ -53,6 +54,8 @@ function execute(database: Database, { type, body, message_id, deadline, request
       return cancelDeployment(database, body as CommandBody<'deployment.cancel'>, received)
     case 'pending.cancel':
       return cancelPending(database, body as CommandBody<'pending.cancel'>, received)
+    case 'pending.update':
+      return updatePending(database, body as CommandBody<'pending.update'>, received)
     case 'webhook.redeliver':
       return redeliver(database, body as CommandBody<'webhook.redeliver'>, received)
     default:

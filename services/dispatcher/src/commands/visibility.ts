@@ -1,4 +1,4 @@
-import type { CommandBody } from '@slipway/contracts'
+import type { CommandBody, Permission } from '@slipway/contracts'
 import { insufficientPermissions, notFound } from '@slipway/domain'
 
 /**
@@ -10,8 +10,9 @@ export function checkMayChange(
   caller: CommandBody<'pending.cancel'>['caller'],
   tenantId: string | null,
   what: string,
+  permission: Permission = 'deployments:cancel',
 ): void {
   if (caller.tenant_id === null || caller.tenant_id === tenantId) return
   if (tenantId !== null) throw notFound(what)
-  throw insufficientPermissions('deployments:cancel for records that all tenants share')
+  throw insufficientPermissions(`${permission} for records that all tenants share`)
 }

@@ -4,7 +4,8 @@ import { type ActiveFreeze, frozen } from '@slipway/domain'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
-import { anyWaiting, enqueueRequest, nextWaiting } from '../pending/queue.ts'
+import { enqueueRequest, nextWaiting, rankBehind } from '../pending/queue.ts'
+import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
 import { writeStarted } from './write.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
@@ -29,13 +30,14 @@ export function startDeployment(
     const { command_id, plan } = command
     const { priority } = plan.options
     // In one round trip, in this order; a slot is locked in good faith that it will be wanted.
-    const [, earlier, past, freezes, orphaned, waiting, slots] = await Promise.all([
+    const [, earlier, past, freezes, orphaned, waiting, room, slots] = await Promise.all([
       serialize(tx, command_id),
       earlierOutcome(tx, command_id),
       isPast(tx, deadline),
       freezesNow(tx),
       anyOrphan(tx),
-      anyWaiting(tx, priority),
+      rankBehind(tx, priority),
+      tenantRoom(tx),
       lockFreeSlots(tx, 1),
     ])
     if (earlier) return earlier
@@ -47,7 +49,7 @@ export function startDeployment(
     const [slot] = slots
     // Runs that lost their instance go first, then requests of the same or a higher priority that are not held back.
     const mayStart = slot !== undefined && !orphaned
-    if (mayStart && !(waiting && (await isBehind(tx, priority, freezes)))) {
+    if (mayStart && !(await isHeld(tx, tenant_id, { freezes, room, waiting }))) {
       await Promise.all([
         writeStarted(tx, [{ deployment_id: command_id, tenant_id, request_id, slot, from: { command } }]),
         recordStart(tx, { ...record, outcome: 'started' }),
@@ -126,7 +128,16 @@ function refuseWhenFrozen(freezes: FreezesNow, { plan, caller, freeze_override }
   return active_freezes
 }
 
-async function isBehind(tx: Queryable, priority: number, freezes: FreezesNow): Promise<boolean> {
-  const before = await nextWaiting(tx, freezes, { limit: 1, minPriority: priority })
-  return before.length > 0
+/** Whether its tenant runs as many as it may, or one waits that comes first and that nothing holds back. */
+async function isHeld(
+  tx: Queryable,
+  tenantId: string | null,
+  { freezes, room, waiting }: { freezes: FreezesNow; room: TenantRoom | null; waiting: number | null },
+): Promise<boolean> {
+  if (room !== null && tenantId !== null) {
+    const [, counted] = await Promise.all([lockTenants(tx, [tenantId]), tenantRoom(tx)])
+    if (counted?.full.includes(tenantId)) return true
+  }
+  if (waiting === null) return false
+  return (await nextWaiting(tx, { freezes, room }, { limit: 1, maxRank: waiting })).length > 0
 }

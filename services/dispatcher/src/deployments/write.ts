@@ -37,12 +37,12 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
   await tx.query(
     `WITH input AS (
        SELECT i.id, i.request_id, i.instance_name, p.id IS NOT NULL AS was_queued,
-              coalesce(i.command, p.command) AS command
+              coalesce(i.command, p.command) AS command, p.priority
          FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::uuid[])
               AS i (id, request_id, instance_name, command, pending_id)
          LEFT JOIN pending_requests p ON p.id = i.pending_id
      ), plans AS MATERIALIZED (
-       SELECT id, request_id, instance_name, was_queued, command, command -> 'plan' AS plan,
+       SELECT id, request_id, instance_name, was_queued, priority, command, command -> 'plan' AS plan,
               jsonb_array_length(command #> '{plan,targets}') AS target_count,
               jsonb_array_length(command #> '{plan,actions}') AS action_count
          FROM input
@@ -54,7 +54,10 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
        SELECT id, 'running', (plan #>> '{tenant,id}')::uuid, plan #>> '{tenant,name}',
               (plan #>> '{environment,id}')::uuid, plan #>> '{environment,name}',
               (plan #>> '{source,type}')::source_kind, (plan #>> '{source,id}')::uuid, plan #>> '{source,name}',
-              plan #>> '{source,version}', plan - 'actions' - 'targets', command -> 'selection',
+              plan #>> '{source,version}',
+              -- Of a request that waited it may have been changed since.
+              CASE WHEN was_queued THEN jsonb_set(plan - 'actions' - 'targets', '{options,priority}', to_jsonb(priority))
+                   ELSE plan - 'actions' - 'targets' END, command -> 'selection',
               target_count * action_count, command #>> '{caller,username}', (command #>> '{caller,user_id}')::uuid,
               request_id, (command ->> 'source_deployment_id')::uuid, command #>> '{freeze_override,reason}',
               now(), now(),

@@ -1,8 +1,5 @@
-import type { Queryable } from '@slipway/database'
+import { LOST_AFTER, type Queryable } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
-
-/** After this long without a heartbeat an instance counts as lost: it gets nothing new and its leases end. */
-export const LOST_AFTER = '30 seconds'
 
 export interface Slot {
   instance_id: string

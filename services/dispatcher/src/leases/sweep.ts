@@ -1,8 +1,7 @@
-import { commandMessage, type Database, enqueue, eventMessage } from '@slipway/database'
+import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
-import { LOST_AFTER } from './allocate.ts'
 import { type EndedLease, endLease } from './end.ts'
 
 /** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */

@@ -1,17 +1,20 @@
 import { type Database, isConnectionError, type Queryable } from '@slipway/database'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
-import { freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots, type Slot } from '../leases/allocate.ts'
+import { anyOrphan } from '../leases/orphans.ts'
 import { resumeOrphans } from '../leases/resume.ts'
 import { vanishedRecords } from './check.ts'
-import { nextWaiting } from './queue.ts'
+import { type Holds, holdsNow, type Next, nextWaiting } from './queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from './status.ts'
+import { lockTenants, tenantRoom } from './tenant-room.ts'
 
 /** One drainer at a time in a database, so that the order of the queue holds over all replicas. */
 export const DRAIN_LOCK = [0x51b, 1]
 /** Requests a transaction dispatches at most. */
-const BATCH = 50
+const BATCH = 500
+/** And so many bytes of commands, as they are stored: large plans are started few at a time. */
+const BATCH_BYTES = 1_500_000
 /** While another replica drains, look again this soon: it may have passed what woke us. */
 const BUSY_MS = 50
 const MAX_BUSY = 10
@@ -42,29 +45,30 @@ export async function drain(options: DrainOptions): Promise<void> {
 
 function drainOnce({ database, logger }: DrainOptions): Promise<Round> {
   return database.transaction(async (tx) => {
-    const { rows } = await tx.query<{ locked: boolean }>(
-      'SELECT pg_try_advisory_xact_lock($1, $2) AS locked',
-      DRAIN_LOCK,
-    )
-    if (!rows[0]?.locked) return 'busy'
-    const resumed = await resumeOrphans(tx, BATCH)
-    const taken = await dispatchNext(tx, logger)
+    const [isAlone, orphaned, holds] = await Promise.all([lockDrain(tx), anyOrphan(tx), holdsNow(tx)])
+    if (!isAlone) return 'busy'
+    const resumed = orphaned ? await resumeOrphans(tx, BATCH) : 0
+    const taken = await dispatchNext(tx, holds, logger)
     return resumed + taken > 0 ? 'more' : 'idle'
   })
 }
 
+async function lockDrain(tx: Queryable): Promise<boolean> {
+  const { rows } = await tx.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS locked', DRAIN_LOCK)
+  return rows[0]?.locked ?? false
+}
+
 /** Number of requests that left the queue, or tried to. */
-async function dispatchNext(tx: Queryable, logger: Logger): Promise<number> {
-  const ids = await nextWaiting(tx, await freezesNow(tx), { limit: BATCH })
-  if (ids.length === 0) return 0
-  const slots = await lockFreeSlots(tx, ids.length)
-  const claimed = slots.length === 0 ? [] : await claim(tx, ids.slice(0, slots.length))
+async function dispatchNext(tx: Queryable, holds: Holds, logger: Logger): Promise<number> {
+  const waiting = upToBytes(await nextWaiting(tx, holds, { limit: BATCH }))
+  const next = holds.room === null ? waiting : await withRoom(tx, waiting)
+  if (next.length === 0) return 0
+  const slots = await lockFreeSlots(tx, next.length)
+  if (slots.length === 0) return 0
+  const ids = next.slice(0, slots.length).map(({ id }) => id)
+  const [claimed, vanished] = await Promise.all([claim(tx, ids), vanishedRecords(tx, ids)])
   if (claimed.length === 0) return 0
 
-  const vanished = await vanishedRecords(
-    tx,
-    claimed.map(({ id }) => id),
-  )
   for (const request of claimed) {
     const reason = vanished.get(request.id)
     if (reason !== undefined) await markFailed(tx, request, reason)
@@ -77,6 +81,21 @@ async function dispatchNext(tx: Queryable, logger: Logger): Promise<number> {
     })
   await dispatch(tx, pairs, logger)
   return claimed.length
+}
+
+function upToBytes(waiting: readonly Next[]): Next[] {
+  let bytes = 0
+  return waiting.filter(({ size }, index) => {
+    bytes += size
+    return index === 0 || bytes <= BATCH_BYTES
+  })
+}
+
+/** Those whose tenants may run one more, counted again now that nobody else can start one for them. */
+async function withRoom(tx: Queryable, waiting: readonly Next[]): Promise<Next[]> {
+  const tenants = waiting.map(({ tenant_id }) => tenant_id)
+  const [, room] = await Promise.all([lockTenants(tx, tenants), tenantRoom(tx)])
+  return waiting.filter(({ tenant_id }) => room === null || room.take(tenant_id))
 }
 
 interface Pair {

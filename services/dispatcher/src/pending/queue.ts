@@ -1,7 +1,8 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { FreezeSubject } from '@slipway/domain'
-import type { FreezesNow } from '../freezes/held.ts'
+import { type FreezesNow, freezesNow } from '../freezes/held.ts'
+import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
 /** Puts a request into the queue, under the id of its command. */
 export async function enqueueRequest(
@@ -36,64 +37,89 @@ export async function enqueueRequest(
   ])
 }
 
-/** Whether anything of at least this priority waits, for whatever reason. */
-export async function anyWaiting(tx: Queryable, priority: number): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `SELECT FROM pending_requests WHERE status = 'pending' AND priority >= $1 LIMIT 1`,
+/** What would be the rank of a request of this priority that comes now; null when nothing waits that comes first. */
+export async function rankBehind(tx: Queryable, priority: number): Promise<number | null> {
+  const { rows } = await tx.query<{ rank: number }>(
+    `SELECT now.rank FROM (SELECT queue_rank($1, now()) AS rank OFFSET 0) now
+      WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank)`,
     [priority],
   )
-  return rowCount === 1
+  return rows[0]?.rank ?? null
+}
+
+/** What may hold a request back though a slot is free. */
+export interface Holds {
+  freezes: FreezesNow
+  /** Null when tenants have no limit. */
+  room: TenantRoom | null
+}
+
+export async function holdsNow(tx: Queryable): Promise<Holds> {
+  const [freezes, room] = await Promise.all([freezesNow(tx), tenantRoom(tx)])
+  return { freezes, room }
 }
 
 interface Waiting extends FreezeSubject {
   id: string
-  priority: number
-  queued_at: Date
+  rank: number
+  tenant_id: string | null
+  size: number
 }
 
+/** Requests that are looked at in one go where something may hold them back. */
 const PAGE = 200
 
+/** A request whose turn it is. */
+export type Next = Pick<Waiting, 'id' | 'tenant_id' | 'size'>
+
 /**
- * The ids of the requests whose turn it is, in order: priority, then age. Those that a freeze holds are passed over, and
- * so is for a moment one whose dispatch has just failed.
+ * The requests whose turn it is, in order of rank: priority, then age. Those that a freeze or their tenant's limit holds
+ * are passed over, and so is for a moment one whose dispatch has just failed. Takes their places of `holds.room`.
  */
 export async function nextWaiting(
   tx: Queryable,
-  freezes: FreezesNow,
-  { limit, minPriority = null }: { limit: number; minPriority?: number | null },
-): Promise<string[]> {
-  const found: string[] = []
+  { freezes, room }: Holds,
+  { limit, maxRank = null }: { limit: number; maxRank?: number | null },
+): Promise<Next[]> {
+  const found: Next[] = []
+  const size = freezes.none && room === null ? limit : Math.max(limit, PAGE)
   let last: Waiting | undefined
   do {
-    // Without freezes the first page is the answer, and the commands need not be read.
-    const page = await readPage(tx, { freezes, minPriority, last, size: freezes.none ? limit : PAGE })
+    // With nothing to hold any back the first page is the answer, and the commands need not be read.
+    const page = await readPage(tx, { freezes, full: room?.full ?? [], maxRank, last, size })
     for (const request of page) {
-      if (freezes.none || !freezes.judge(request).blocked) found.push(request.id)
+      if (!freezes.none && freezes.judge(request).blocked) continue
+      if (room !== null && !room.take(request.tenant_id)) continue
+      found.push(request)
       if (found.length === limit) return found
     }
-    last = page.length === PAGE && !freezes.none ? page.at(-1) : undefined
+    last = page.length === size ? page.at(-1) : undefined
   } while (last)
   return found
 }
 
 async function readPage(
   tx: Queryable,
-  page: { freezes: FreezesNow; minPriority: number | null; last: Waiting | undefined; size: number },
+  page: { freezes: FreezesNow; full: string[]; maxRank: number | null; last: Waiting | undefined; size: number },
 ): Promise<Waiting[]> {
   const subject = page.freezes.none
     ? ''
-    : `, tenant_id, environment_id, command -> 'caller' AS caller, command -> 'freeze_override' <> 'null' AS override,
+    : `, environment_id, command -> 'caller' AS caller, command -> 'freeze_override' <> 'null' AS override,
        CASE WHEN command #>> '{plan,source,type}' = 'solution' THEN command #>> '{plan,source,id}' END AS solution_id`
   const { rows } = await tx.query<Waiting>(
-    `SELECT id, priority, queued_at ${subject}
+    `SELECT id, rank, tenant_id, pg_column_size(command) AS size ${subject}
        FROM pending_requests
       WHERE status = 'pending'
-        AND ($1::int IS NULL OR priority >= $1)
+        AND rank <= $1 AND (rank, id) > ($2, $3::uuid)
+        AND (tenant_id IS NULL OR tenant_id <> ALL($4::uuid[]))
         AND (last_retry_at IS NULL OR last_retry_at < now() - make_interval(secs => retry_count))
-        AND ($2::int IS NULL OR priority < $2 OR (priority = $2 AND (queued_at, id) > ($3::timestamptz, $4::uuid)))
-      ORDER BY priority DESC, queued_at, id
+      ORDER BY rank, id
       LIMIT $5`,
-    [page.minPriority, page.last?.priority ?? null, page.last?.queued_at ?? null, page.last?.id ?? null, page.size],
+    [page.maxRank ?? MAX_RANK, page.last?.rank ?? -MAX_RANK, page.last?.id ?? NIL, page.full, page.size],
   )
   return rows
 }
+
+/** Beyond every rank there is. */
+const MAX_RANK = Number.MAX_SAFE_INTEGER
+const NIL = '00000000-0000-0000-0000-000000000000'

@@ -9,6 +9,7 @@ import { readDetail } from './detail.ts'
 import { listLogs } from './history.ts'
 import { listDeployments } from './list.ts'
 import { listPending } from './pending.ts'
+import { updatePendingHandlers } from './update-pending.ts'
 
 type ReadOperation = Extract<
   OperationId,
@@ -32,4 +33,5 @@ export const deploymentHandlers = (dependencies: Dependencies) => ({
   ...readHandlers(dependencies),
   ...createHandlers(dependencies),
   ...cancelHandlers(dependencies),
+  ...updatePendingHandlers(dependencies),
 })

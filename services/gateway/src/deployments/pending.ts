@@ -1,6 +1,7 @@
 import { pendingItems, type Queryable } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
 import type { Answer, Call } from '../http/handler.ts'
+import { answerPieces } from '../http/pieces.ts'
 import { Filter } from './filter.ts'
 
 /** Requests that have ended are kept for long: only the newest are listed. */
@@ -12,12 +13,21 @@ export async function listPending(db: Queryable, { caller, query }: Call<'listPe
   const statuses = filter.parameter(query.status === undefined ? ['pending', 'processing'] : [query.status])
   const limit = query.status !== undefined && isFinalPendingState(query.status) ? `LIMIT ${NEWEST_ENDED}` : ''
   // A position counts everybody who waits, also those whom the caller cannot see.
-  const body = await pendingItems(
+  const items = await pendingItems(
     db,
     `FROM (SELECT q.*, w.position FROM pending_requests q LEFT JOIN waiting_positions() w ON w.id = q.id) r
       WHERE r.status = ANY(${statuses}::pending_status[]) AND ${filter.sql}
       ORDER BY r.position NULLS LAST, r.queued_at DESC, r.id DESC ${limit}`,
     filter.parameters,
   )
-  return { status: 200, body }
+  return answerPieces(200, inPieces(items), { before: '[', after: ']' })
+}
+
+/** Items in a piece of the answer. */
+const PIECE = 500
+
+function* inPieces(items: readonly string[]): Generator<string> {
+  for (let first = 0; first < items.length; first += PIECE) {
+    yield (first === 0 ? '' : ',') + items.slice(first, first + PIECE).join(',')
+  }
 }

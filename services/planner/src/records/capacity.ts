@@ -1,4 +1,4 @@
-import type { Queryable } from '@slipway/database'
+import { LOST_AFTER, type Queryable } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 
 /**
@@ -9,7 +9,7 @@ export async function capacityWarnings(database: Queryable, priority: number): P
   const { rows } = await database.query<{ living: boolean; free: boolean; others: boolean }>(
     `WITH living AS (
        SELECT id FROM instances
-        WHERE NOT draining AND last_heartbeat_at > now() - interval '30 seconds'
+        WHERE NOT draining AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
           AND split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = $1
      )
      SELECT EXISTS (SELECT FROM living) AS living,
@@ -17,7 +17,7 @@ export async function capacityWarnings(database: Queryable, priority: number): P
                      WHERE NOT EXISTS (SELECT FROM leases l
                                         WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
                    ) AS free,
-            EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND priority >= $2) AS others`,
+            EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND rank <= queue_rank($2, now())) AS others`,
     [COMPATIBLE_VERSION, priority],
   )
   const [now] = rows

@@ -65,6 +65,17 @@ export const deploymentOperations = {
     access: 'deployments:cancel',
     responses: { 200: null },
   }),
+  updatePending: op({
+    method: 'PATCH',
+    path: '/deployments/pending/{id}',
+    audit: 'pending_request.update',
+    refusals: ['SERVICE_UNAVAILABLE'],
+    summary: 'Give a queued request another priority; its age stays',
+    tag: 'deployments',
+    access: 'deployments:create',
+    body: deployments.UpdatePending,
+    responses: { 200: deployments.PendingRequest },
+  }),
   getDeployment: op({
     method: 'GET',
     path: '/deployments/{id}',

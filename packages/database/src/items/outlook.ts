@@ -1,0 +1,58 @@
+import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import type { Queryable } from '../database.ts'
+import { LOST_AFTER } from './instances.ts'
+
+/** What the queue waits for, as things are. */
+export interface Outlook {
+  now: Date
+  /** Enrolled instances, and how many of them are of another version, are lost or are draining. */
+  enrolled: number
+  foreign: number
+  lost: number
+  draining: number
+  /** Slots of the instances that may be given runs, and how many of these are taken. */
+  instances: number
+  slots: number
+  taken: number
+  /** How long the last runs held their slots, on average; null while there are too few of them. */
+  run_seconds: number | null
+  tenant_limit: number | null
+  /** Deployments that run, by tenant; only under a limit. */
+  running: Record<string, number>
+}
+
+/** Runs that an estimate is made from, and how few are too few. */
+const RECENT = 100
+const FEWEST = 5
+
+/** Tells of all instances; of running deployments only what the connection may see. */
+export async function readOutlook(db: Queryable): Promise<Outlook> {
+  const { rows } = await db.query<Outlook>(
+    `WITH known AS MATERIALIZED (
+       SELECT id, draining, coalesce(last_heartbeat_at > now() - interval '${LOST_AFTER}', false) AS living,
+              split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = $1 AS compatible
+         FROM instances
+     )
+     SELECT now() AS now, i.*, c.*, s.tenant_running_limit AS tenant_limit, coalesce(t.running, '{}') AS running,
+            CASE WHEN r.runs >= ${FEWEST} THEN r.seconds END AS run_seconds
+       FROM queue_settings s,
+            (SELECT count(*) AS enrolled, count(*) FILTER (WHERE NOT compatible) AS foreign,
+                    count(*) FILTER (WHERE compatible AND NOT living) AS lost,
+                    count(*) FILTER (WHERE compatible AND living AND draining) AS draining FROM known) i,
+            (SELECT count(DISTINCT k.id) AS instances, count(s.slot) AS slots, count(l.epoch) AS taken
+               FROM known k JOIN instance_slots s ON s.instance_id = k.id AND NOT s.retired
+               LEFT JOIN leases l ON l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL
+              WHERE k.compatible AND k.living AND NOT k.draining) c,
+            (SELECT count(*) AS runs, extract(epoch FROM avg(ended_at - acquired_at))::float8 AS seconds
+               FROM (SELECT acquired_at, ended_at FROM leases WHERE end_reason = 'finished'
+                      ORDER BY epoch DESC LIMIT ${RECENT}) recent) r,
+            LATERAL (SELECT json_object_agg(tenant_id, running) AS running
+               FROM (SELECT tenant_id, count(*) AS running FROM deployments
+                      WHERE completed_at IS NULL AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
+                      GROUP BY tenant_id) counted) t`,
+    [COMPATIBLE_VERSION],
+  )
+  const [outlook] = rows
+  if (outlook === undefined) throw new Error('There are no settings of the queue')
+  return outlook
+}

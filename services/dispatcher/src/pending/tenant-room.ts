@@ -1,0 +1,55 @@
+import type { Queryable } from '@slipway/database'
+
+/** How many more deployments each tenant may run now, under a limit for each; those of no tenant have none. */
+export class TenantRoom {
+  readonly #limit: number
+  readonly #running: Map<string, number>
+
+  constructor(limit: number, running: Map<string, number>) {
+    this.#limit = limit
+    this.#running = running
+  }
+
+  /** Tenants that may start nothing. */
+  get full(): string[] {
+    return [...this.#running].filter(([, running]) => running >= this.#limit).map(([tenant]) => tenant)
+  }
+
+  /** Takes a place for one more deployment of this tenant, if there is one. */
+  take(tenant: string | null): boolean {
+    if (tenant === null) return true
+    const running = this.#running.get(tenant) ?? 0
+    if (running >= this.#limit) return false
+    this.#running.set(tenant, running + 1)
+    return true
+  }
+}
+
+/** Null when tenants have no limit. */
+export async function tenantRoom(tx: Queryable): Promise<TenantRoom | null> {
+  const { rows } = await tx.query<{ tenant_limit: number | null; tenant_id: string | null; running: number }>(
+    `SELECT s.tenant_running_limit AS tenant_limit, r.tenant_id, r.running
+       FROM queue_settings s
+       LEFT JOIN LATERAL (SELECT tenant_id, count(*) AS running FROM deployments
+                           WHERE completed_at IS NULL AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
+                           GROUP BY tenant_id) r ON true`,
+    [],
+  )
+  const limit = rows[0]?.tenant_limit ?? null
+  if (limit === null) return null
+  return new TenantRoom(
+    limit,
+    new Map(rows.flatMap(({ tenant_id, running }) => (tenant_id === null ? [] : [[tenant_id, running]]))),
+  )
+}
+
+/** Nobody else starts a deployment of these tenants until the transaction ends: of two that count, one sees the other. */
+export async function lockTenants(tx: Queryable, tenants: readonly (string | null)[]): Promise<void> {
+  const ids = [...new Set(tenants)].filter((tenant) => tenant !== null).sort()
+  if (ids.length === 0) return
+  await tx.query(
+    `SELECT pg_advisory_xact_lock(hashtextextended('slipway.running.' || tenant, 0))
+       FROM (SELECT tenant FROM unnest($1::text[]) AS t (tenant) ORDER BY tenant COLLATE "C") ordered`,
+    [ids],
+  )
+}

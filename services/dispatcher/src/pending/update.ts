@@ -1,0 +1,55 @@
+import type { CommandBody, CommandReply } from '@slipway/contracts'
+import {
+  type Database,
+  enqueue,
+  eventMessage,
+  isPast,
+  type ReceivedCommand,
+  recordCall,
+  unlessRefused,
+  wasCarriedOut,
+} from '@slipway/database'
+import { conflict, notFound, type PendingState } from '@slipway/domain'
+import { checkMayChange } from '../commands/visibility.ts'
+
+/**
+ * Gives a request that waits another priority; its age counts on. A drain that has it in hand is waited for. Null past
+ * the deadline or once it was refused, when it has no effect. The same command gives the same answer however often it
+ * comes.
+ * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
+ */
+export function updatePending(
+  database: Database,
+  { pending_request_id: id, caller, priority }: CommandBody<'pending.update'>,
+  { command_id, deadline, request_id }: ReceivedCommand,
+): Promise<CommandReply<'pending.update'> | null> {
+  const updated = database.transaction(async (tx) => {
+    if (await isPast(tx, deadline)) return null
+    const { rows } = await tx.query<{ tenant_id: string | null; status: PendingState; priority: number }>(
+      'SELECT tenant_id, status, priority FROM pending_requests WHERE id = $1 FOR UPDATE',
+      [id],
+    )
+    const [request] = rows
+    if (!request) throw notFound('The pending request')
+    checkMayChange(caller, request.tenant_id, 'The pending request', 'deployments:create')
+    if (await wasCarriedOut(tx, command_id)) return { pending_request_id: id }
+    if (request.status !== 'pending') {
+      throw conflict(`The request is ${request.status} already`, { status: request.status })
+    }
+    await tx.query('UPDATE pending_requests SET priority = $2 WHERE id = $1', [id, priority])
+    await enqueue(tx, [
+      eventMessage('pending.updated', { pending_request_id: id, tenant_id: request.tenant_id, status: 'pending' }),
+    ])
+    await recordCall(tx, {
+      command_id,
+      action: 'pending_request.update',
+      caller,
+      request_id,
+      resource_id: id,
+      tenant_id: request.tenant_id,
+      details: { priority, former_priority: request.priority },
+    })
+    return { pending_request_id: id }
+  })
+  return unlessRefused(updated)
+}

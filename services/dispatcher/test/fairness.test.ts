@@ -1,0 +1,303 @@
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Database, recordAudit } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
+import { finishDeployment } from '../src/deployments/finish.ts'
+import { startDeployment } from '../src/deployments/start.ts'
+import { drain } from '../src/pending/drain.ts'
+import { applySettings } from '../src/pending/settings.ts'
+import { updatePending } from '../src/pending/update.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  type CommandOptions,
+  clear,
+  deployment,
+  outbox,
+  startCommand,
+} from './fixtures.ts'
+
+const OFF = { ageing_seconds: null, tenant_running_limit: null }
+
+let server: OpenTestDatabase
+let database: Database
+let catalog: Catalog
+let other: Catalog
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+  other = await addCatalog(database)
+})
+afterAll(() => server.drop())
+beforeEach(() => clear(database))
+afterEach(() => applySettings(database, OFF))
+
+const drainAll = () => drain({ database, logger: testLogger, onCommitted: () => {} })
+
+async function submit(options: CommandOptions = {}, of = catalog): Promise<string> {
+  const command = startCommand(of, options)
+  await startDeployment(database, command, { request_id: null })
+  return command.command_id
+}
+
+/** Lets a request look as if it had waited for so long. */
+async function age(id: string, seconds: number): Promise<void> {
+  await database.query('UPDATE pending_requests SET queued_at = queued_at - make_interval(secs => $2) WHERE id = $1', [
+    id,
+    seconds,
+  ])
+}
+
+async function statuses(...ids: string[]): Promise<string[]> {
+  const { rows } = await database.query<{ status: string }>(
+    `SELECT coalesce(p.status::text, 'started') AS status FROM unnest($1::uuid[]) WITH ORDINALITY AS i (id, place)
+       LEFT JOIN pending_requests p USING (id) ORDER BY place`,
+    [ids],
+  )
+  return rows.map(({ status }) => status)
+}
+
+async function finishOneOf(tenant: string): Promise<void> {
+  const { rows } = await database.query<{ deployment_id: string; epoch: number }>(
+    `SELECT l.deployment_id, l.epoch FROM leases l JOIN deployments d ON d.id = l.deployment_id
+      WHERE l.ended_at IS NULL AND d.tenant_id = $1 ORDER BY l.epoch LIMIT 1`,
+    [tenant],
+  )
+  await finishDeployment(database, { ...rows[0], outcome: 'success', error_message: null } as never)
+}
+
+async function queueOrder(): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>('SELECT id FROM waiting_positions() ORDER BY position')
+  return rows.map(({ id }) => id)
+}
+
+describe('ageing', () => {
+  test('off, no age makes up for a point of priority', async () => {
+    const old = await submit({ priority: 0 })
+    const urgent = await submit({ priority: 1 })
+    await age(old, 10 * 365 * 86_400)
+    expect(await queueOrder()).toEqual([urgent, old])
+    await addInstance(database, 1)
+    await drainAll()
+    expect(await statuses(urgent, old)).toEqual(['dispatched', 'pending'])
+  })
+
+  test('on, a point is worth so many seconds, in the queue and for those that would start at once', async () => {
+    await applySettings(database, { ...OFF, ageing_seconds: 60 })
+    const old = await submit({ priority: 0 })
+    await age(old, 121)
+    const [two, three] = [await submit({ priority: 2 }), await submit({ priority: 3 })]
+    expect(await queueOrder()).toEqual([three, old, two])
+    await addInstance(database, 9)
+    // It comes before those that wait and so need not.
+    expect(await startDeployment(database, startCommand(catalog, { priority: 4 }), { request_id: null })).toMatchObject(
+      {
+        outcome: 'started',
+      },
+    )
+    expect(await startDeployment(database, startCommand(catalog, { priority: 3 }), { request_id: null })).toMatchObject(
+      {
+        outcome: 'queued',
+      },
+    )
+    await database.query('UPDATE instance_slots SET retired = slot > 1')
+    await drainAll()
+    expect(await statuses(three, old, two)).toEqual(['dispatched', 'pending', 'pending'])
+  })
+
+  test('the lowest priority is overtaken by nothing that comes later than 200 points of waiting', async () => {
+    await applySettings(database, { ...OFF, ageing_seconds: 10 })
+    const lowest = await submit({ priority: -100 })
+    await age(lowest, 200 * 10 - 1)
+    const highest = await submit({ priority: 100 })
+    expect(await queueOrder()).toEqual([highest, lowest])
+    await age(lowest, 2)
+    expect(await queueOrder()).toEqual([lowest, highest])
+  })
+
+  test('when it changes, everything that waits is ranked anew, and nothing that was queued meanwhile is missed', async () => {
+    const old = await submit({ priority: 0 })
+    await age(old, 3600)
+    const urgent = await submit({ priority: 1 })
+    expect(await queueOrder()).toEqual([urgent, old])
+    const [, ...late] = await Promise.all([
+      applySettings(database, { ...OFF, ageing_seconds: 60 }),
+      ...Array.from({ length: 10 }, () => submit({ priority: 1 })),
+    ])
+    expect((await queueOrder()).slice(0, 2)).toEqual([old, urgent])
+    const { rows } = await database.query('SELECT FROM pending_requests WHERE rank <> queue_rank(priority, queued_at)')
+    expect([rows.length, late.length]).toEqual([0, 10])
+    await applySettings(database, OFF)
+    expect((await queueOrder())[0]).toBe(urgent)
+  })
+})
+
+describe('a limit for each tenant', () => {
+  const limit = (tenant_running_limit: number | null) => applySettings(database, { ...OFF, tenant_running_limit })
+  const ofTenant = (more: CommandOptions = {}) => submit({ tenant: true, ...more })
+
+  test('holds its requests and nobody else’s; an end lets the next one go', async () => {
+    await limit(2)
+    const ids = [await ofTenant({ priority: 9 }), await ofTenant({ priority: 8 }), await ofTenant({ priority: 7 })]
+    const [theirs, shared] = [await submit({ tenant: true }, other), await submit({ priority: -9 })]
+    await addInstance(database, 20)
+    await drainAll()
+    expect(await statuses(...ids, theirs, shared)).toEqual([
+      'dispatched',
+      'dispatched',
+      'pending',
+      'dispatched',
+      'dispatched',
+    ])
+    await finishOneOf(catalog.tenant_id)
+    await drainAll()
+    expect(await statuses(...ids)).toEqual(['dispatched', 'dispatched', 'dispatched'])
+  })
+
+  test('queues what would start at once, and what it holds is in nobody else’s way', async () => {
+    await limit(1)
+    await addInstance(database, 20)
+    const [first, second] = [await ofTenant(), await ofTenant({ priority: 100 })]
+    expect(await statuses(first, second)).toEqual(['started', 'pending'])
+    expect(await statuses(await submit({ tenant: true }, other), await submit())).toEqual(['started', 'started'])
+    await drainAll()
+    expect(await statuses(second)).toEqual(['pending'])
+    await limit(null)
+    await drainAll()
+    expect(await statuses(second)).toEqual(['dispatched'])
+  })
+
+  test('is kept when many start and several drain at once', async () => {
+    await limit(3)
+    for (let n = 0; n < 10; n += 1) {
+      await ofTenant({ priority: 100 })
+      await submit({ tenant: true }, other)
+    }
+    await addInstance(database, 40)
+    await Promise.all([drainAll(), drainAll(), ...Array.from({ length: 20 }, () => ofTenant()), drainAll()])
+    await drainAll()
+    const { rows } = await database.query<{ tenant_id: string; n: number }>(
+      'SELECT tenant_id, count(*) AS n FROM deployments WHERE completed_at IS NULL GROUP BY tenant_id',
+    )
+    expect(rows.map(({ n }) => n)).toEqual([3, 3])
+    for (let n = 0; n < 5; n += 1) {
+      await finishOneOf(catalog.tenant_id)
+      await Promise.all([drainAll(), ofTenant(), ofTenant()])
+    }
+    const { rows: live } = await database.query<{ n: number }>(
+      'SELECT count(*) AS n FROM deployments WHERE completed_at IS NULL AND tenant_id = $1',
+      [catalog.tenant_id],
+    )
+    expect(live[0]?.n).toBe(3)
+  })
+
+  test('a long queue of one tenant does not keep others from being found behind it', async () => {
+    await limit(1)
+    await ofTenant()
+    await database.query(
+      `INSERT INTO pending_requests (id, priority, tenant_id, command)
+       SELECT gen_random_uuid(), 50, tenant_id, command FROM pending_requests, generate_series(1, 1000)`,
+    )
+    const last = await submit({ priority: -100 })
+    await addInstance(database, 5)
+    await drainAll()
+    expect(await statuses(last)).toEqual(['dispatched'])
+  })
+})
+
+describe('pending.update', () => {
+  const update = (id: string, priority: number, command_id = uuidv7(), caller = ADMIN) =>
+    updatePending(database, { pending_request_id: id, priority, caller }, { command_id, request_id: 'request-3' })
+
+  test('changes the turn, tells of it, is recorded once, and is what the deployment shows', async () => {
+    const [first, second] = [await submit({ priority: 5 }), await submit()]
+    const command = uuidv7()
+    expect(await update(second, 6, command)).toEqual({ pending_request_id: second })
+    expect(await queueOrder()).toEqual([second, first])
+    // A copy of the command changes nothing any more.
+    await update(second, 1)
+    expect(await update(second, 6, command)).toEqual({ pending_request_id: second })
+    expect(await queueOrder()).toEqual([first, second])
+    await update(second, 6)
+    expect(await outbox(database, second)).toEqual(['pending.created', ...Array(3).fill('pending.updated')])
+    const { rows } = await database.query(
+      `SELECT id, action, resource_type, request_id, details FROM audit_records
+        WHERE resource_id = $1 AND action <> 'deployment.create' ORDER BY number`,
+      [second],
+    )
+    expect(rows).toHaveLength(3)
+    expect(rows[0]).toEqual({
+      id: command,
+      action: 'pending_request.update',
+      resource_type: 'pending_request',
+      request_id: 'request-3',
+      details: { priority: 6, former_priority: 0 },
+    })
+
+    await addInstance(database, 1)
+    await drainAll()
+    expect(await statuses(second, first)).toEqual(['dispatched', 'pending'])
+    const { rows: dispatched } = await database.query<{ deployment_id: string }>(
+      'SELECT deployment_id FROM pending_requests WHERE id = $1',
+      [second],
+    )
+    const { plan_head } = await deployment(database, String(dispatched[0]?.deployment_id))
+    expect(plan_head).toMatchObject({ options: { priority: 6, max_retries: 0 } })
+  })
+
+  test('is refused once the request waits no more, of another tenant, and when its sender has given it up', async () => {
+    const [waiting, theirs] = [await submit(), await submit({ tenant: true })]
+    const tenant = { ...ADMIN, tenant_id: other.tenant_id }
+    await expect(update(theirs, 1, uuidv7(), tenant)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(update(waiting, 1, uuidv7(), tenant)).rejects.toMatchObject({ code: 'INSUFFICIENT_PERMISSIONS' })
+    await expect(update(uuidv7(), 1)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    const given = uuidv7()
+    await recordAudit(database, [
+      {
+        id: given,
+        actor_id: ADMIN.user_id,
+        actor_name: ADMIN.username,
+        actor_ip: ADMIN.ip,
+        action: 'pending_request.update',
+        resource_type: 'pending_request',
+        resource_id: waiting,
+        tenant_id: null,
+        request_id: null,
+        details: { outcome: 'failed', status: 503, code: 'SERVICE_UNAVAILABLE' },
+      },
+    ])
+    expect(await update(waiting, 50, given)).toBeNull()
+    await addInstance(database, 1)
+    await drainAll()
+    await expect(update(waiting, 1)).rejects.toMatchObject({ code: 'CONFLICT' })
+    const { rows } = await database.query('SELECT priority FROM pending_requests WHERE id = $1', [waiting])
+    expect(rows).toEqual([{ priority: 0 }])
+  })
+
+  test('against dispatch exactly one comes first', async () => {
+    const ids = await Promise.all(Array.from({ length: 10 }, () => submit()))
+    await addInstance(database, 10)
+    const updates = ids.map((id) =>
+      update(id, 7).then(
+        () => true,
+        () => false,
+      ),
+    )
+    await drainAll()
+    const changed = await Promise.all(updates)
+    await drainAll()
+    const { rows } = await database.query<{ id: string; priority: number; shown: number }>(
+      `SELECT p.id, p.priority, (d.plan_head #>> '{options,priority}')::int AS shown
+         FROM pending_requests p JOIN deployments d ON d.id = p.deployment_id`,
+    )
+    expect(rows).toHaveLength(10)
+    for (const { id, priority, shown } of rows) {
+      const expected = changed[ids.indexOf(id)] ? 7 : 0
+      expect([priority, shown]).toEqual([expected, expected])
+    }
+  })
+})

@@ -1,0 +1,154 @@
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type Broker, connectBroker } from '@slipway/broker'
+import type { EventBody, EventType } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+import {
+  type OpenTestDatabase,
+  openTestDatabase,
+  removeNamespace,
+  serverUrl,
+  testLogger,
+  testNamespace,
+  waitForValue,
+} from '@slipway/testing'
+import { startDeployment } from '../src/deployments/start.ts'
+import { type Running, startDispatcher } from '../src/dispatcher.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  clear,
+  keys,
+  liveLease,
+  queue,
+  startCommand,
+} from './fixtures.ts'
+
+/** Messages and the tick wake the queue, and either alone is enough. */
+let server: OpenTestDatabase
+let database: Database
+let catalog: Catalog
+const namespace = testNamespace()
+const NEVER_MS = 3_600_000
+const brokers: Broker[] = []
+let running: Running[] = []
+let others: Broker
+
+async function open(name: string): Promise<Broker> {
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  const logger = testLogger
+  const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
+  brokers.push(broker)
+  return broker
+}
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+  others = await open('others')
+})
+beforeEach(() => clear(database))
+afterEach(async () => {
+  for (const part of running.reverse()) await part.stop()
+  running = []
+})
+afterAll(async () => {
+  await Promise.all(brokers.map((broker) => broker.close()))
+  await removeNamespace(namespace)
+  await server.drop()
+})
+
+async function dispatch(tickMs?: number): Promise<void> {
+  const destinations = { allowPrivate: false }
+  const options = { database, keys, destinations, queue, logger: testLogger }
+  running = await startDispatcher({
+    ...options,
+    broker: await open('dispatcher'),
+    ...(tickMs === undefined ? {} : { tickMs }),
+  })
+}
+
+/** Queues a request without a word to the dispatcher. */
+async function submit(): Promise<string> {
+  const command = startCommand(catalog)
+  await startDeployment(database, command, { request_id: null })
+  return command.command_id
+}
+
+const statuses = async () => {
+  const { rows } = await database.query<{ status: string }>('SELECT status FROM pending_requests ORDER BY rank, id')
+  return rows.map(({ status }) => status)
+}
+const untilStatuses = (...wanted: string[]) =>
+  waitForValue('the statuses', statuses, (seen) => JSON.stringify(seen) === JSON.stringify(wanted))
+
+const tell = <T extends EventType>(type: T, body: EventBody<T>) =>
+  others.publish([{ exchange: 'events', type, body, message_id: uuidv7(), request_id: null }])
+
+async function theRun(): Promise<{ deployment_id: string; epoch: number }> {
+  const { rows } = await database.query<{ deployment_id: string }>(
+    'SELECT deployment_id FROM leases WHERE ended_at IS NULL',
+  )
+  const deployment_id = String(rows[0]?.deployment_id)
+  return { deployment_id, epoch: (await liveLease(database, deployment_id))?.epoch ?? 0 }
+}
+
+test('the tick alone finds a request, an instance, a freed slot, and a freeze that has ended', async () => {
+  await dispatch()
+  await submit()
+  await addInstance(database, 1)
+  await untilStatuses('dispatched')
+  await submit()
+  await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'finished'`)
+  await untilStatuses('dispatched', 'dispatched')
+
+  await submit()
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time) VALUES ($1, 'hold', now() - interval '1 h', now() + interval '1 h')`,
+    [uuidv7()],
+  )
+  await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'finished' WHERE ended_at IS NULL`)
+  // The tick passes it over now; nobody tells it when the freeze is gone.
+  await database.query(`UPDATE freezes SET end_time = now() - interval '1 second'`)
+  await untilStatuses('dispatched', 'dispatched', 'dispatched')
+}, 60_000)
+
+test('messages alone do: of an instance, the end of a run, a freeze, a cancel', async () => {
+  await dispatch(NEVER_MS)
+  // The first tick comes at once; this answer says that it has begun, so the queue is looked at by messages from here on.
+  await others.request('deployment.start', startCommand(catalog), { timeoutMs: 10_000, request_id: null })
+  const instance_id = await addInstance(database, 1)
+  await tell('instance.updated', { instance_id })
+  await untilStatuses('dispatched')
+
+  await submit()
+  await tell('run.finished', { ...(await theRun()), outcome: 'success', error_message: null })
+  await untilStatuses('dispatched', 'dispatched')
+
+  await submit()
+  await submit()
+  const { deployment_id } = await theRun()
+  await others.request('deployment.cancel', { deployment_id, caller: ADMIN }, { timeoutMs: 10_000, request_id: null })
+  await untilStatuses('dispatched', 'dispatched', 'dispatched', 'pending')
+
+  const freeze = uuidv7()
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time) VALUES ($1, 'hold', now() - interval '1 h', now() + interval '1 h')`,
+    [freeze],
+  )
+  await tell('run.finished', { ...(await theRun()), outcome: 'success', error_message: null })
+  await waitForValue(
+    'the free slot',
+    async () => (await database.query('SELECT FROM leases WHERE ended_at IS NULL')).rowCount,
+    (live) => live === 0,
+  )
+  expect((await statuses()).at(-1)).toBe('pending')
+  await database.query('DELETE FROM freezes')
+  await tell('freeze.deleted', { freeze_id: freeze, tenant_id: null })
+  await untilStatuses('dispatched', 'dispatched', 'dispatched', 'dispatched')
+}, 60_000)
