@@ -43,12 +43,15 @@ export function planParts(plan: Plan): Record<PlanPart, unknown[]> {
 
 /** JSON in which the order of keys says nothing. */
 export function canonicalJson(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
-  const entries = Object.entries(value)
-    .filter(([, item]) => item !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-  return `{${entries.map(([key, item]) => `${JSON.stringify(key)}:${canonicalJson(item)}`).join(',')}}`
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  const object = value as Record<string, unknown>
+  let text = ''
+  for (const key of Object.keys(object).sort()) {
+    if (object[key] !== undefined)
+      text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${canonicalJson(object[key])}`
+  }
+  return `{${text}}`
 }
 
 const NAMED = 20

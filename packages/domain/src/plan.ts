@@ -135,10 +135,18 @@ function optionsOf(request: PlanRequest): PlanOptions {
   }
 }
 
+/** Targets that are named one by one; of thousands that are away, a number tells more. */
+const NAMED_TARGETS = 100
+
 function statusWarnings(targets: readonly PlanTargetRecord[]): string[] {
-  return targets
-    .filter(({ status }) => status !== 'online')
+  const away = targets.filter(({ status }) => status !== 'online')
+  const named = away
+    .slice(0, NAMED_TARGETS)
     .map(({ name, status }) => `Target "${name}" is ${status}${status === 'offline' ? ': its steps will fail' : ''}`)
+  const others = away.slice(NAMED_TARGETS)
+  if (others.length === 0) return named
+  const offline = others.filter(({ status }) => status === 'offline').length
+  return [...named, `Of the other targets ${offline} are offline and ${others.length - offline} stale`]
 }
 
 function templateWarnings(plan: Plan, actions: readonly ResolvedAction[]): string[] {
