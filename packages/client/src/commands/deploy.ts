@@ -3,6 +3,7 @@ import { planLines } from '../terminal/plan.ts'
 import type { Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
 import {
+  addExpectation,
   addOverrides,
   addSelection,
   type Overrides,
@@ -18,19 +19,17 @@ interface DeployOptions extends Selection, WaitOptions {
 }
 
 export function addDeploy(program: Command): void {
-  addWaiting(addSelection(program.command('deploy')))
+  addWaiting(addExpectation(addSelection(program.command('deploy'))))
     .description('deploy a source to targets')
-    .option('--idempotency-key <key>', 'makes a repeated call return the first answer and create nothing')
     .option('--dry-run', 'show the plan, and create nothing')
     .action(action(deploy))
   addSelection(program.command('preview'))
     .description('show the plan that a deploy would run, and its warnings; creates nothing')
     .action(action(preview))
-  addWaiting(addOverrides(program.command('redeploy')))
+  addWaiting(addExpectation(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', 'id of the deployment')
     .description('run a deployment again, in the version that it had')
     .option('--only-failed', 'only on the targets that failed')
-    .option('--idempotency-key <key>', 'makes a repeated call return the first answer and create nothing')
     .action(action(redeploy))
 }
 

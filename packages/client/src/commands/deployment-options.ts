@@ -21,6 +21,7 @@ export interface Overrides {
   environment?: string
   bypassCache?: boolean
   overrideFreeze?: string
+  expectPlan?: string
 }
 
 export interface Selection extends Overrides {
@@ -29,6 +30,13 @@ export interface Selection extends Overrides {
   allTags?: boolean
   deploymentTimeout?: number
   tenant?: string
+}
+
+/** For what creates something, not for what only looks. */
+export function addExpectation(command: Command): Command {
+  return command
+    .option('--expect-plan <hash>', 'refuse when the plan is another than the one that was previewed')
+    .option('--idempotency-key <key>', 'makes a repeated call return the first answer and create nothing')
 }
 
 /** What a deployment may be given anew when it is run again. */
@@ -104,6 +112,7 @@ export async function overridesBody(client: SlipwayClient, options: Overrides): 
     bypass_cache: options.bypassCache,
     override_freeze: options.overrideFreeze === undefined ? undefined : true,
     override_reason: options.overrideFreeze,
+    expected_plan_hash: options.expectPlan,
   })
 }
 

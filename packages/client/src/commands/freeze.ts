@@ -34,6 +34,7 @@ export function addFreeze(program: Command): void {
     .option('--start <time>', 'when it begins: a timestamp with a zone, now, or +2h', moment, new Date().toISOString())
     .requiredOption('--end <time>', 'when it ends', moment)
     .option('--recurrence <rule>', 'how it comes again, as an RFC 5545 rule, for example FREQ=WEEKLY;BYDAY=FR')
+    .option('--time-zone <name>', 'the zone in which the recurrence counts, for example Europe/Berlin')
     .option('--description <text>', 'what it is for')
     .action(action(create))
   freeze
@@ -94,16 +95,18 @@ interface CreateOptions extends Scope {
   start: string
   end: string
   recurrence?: string
+  timeZone?: string
   description?: string
 }
 
 async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
-  const { start, end, recurrence, description } = options
+  const { start, end, recurrence, timeZone, description } = options
   const body = {
     name,
     start_time: start,
     end_time: end,
     ...(recurrence === undefined ? {} : { recurrence }),
+    ...(timeZone === undefined ? {} : { time_zone: timeZone }),
     ...(description === undefined ? {} : { description }),
     ...(await idsOf(context, options)),
   }

@@ -3,6 +3,7 @@ import { Refused } from '../exit-code.ts'
 import { facts } from '../terminal/table.ts'
 import type { Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
+import { integer } from './values.ts'
 import { waitingReason } from './waiting.ts'
 
 type Pending = Schema<'PendingRequest'>
@@ -21,6 +22,18 @@ export function addPending(program: Command): void {
     .argument('<request>', 'id of the request')
     .description('say what a request waits for')
     .action(action(why))
+  pending
+    .command('reprioritize')
+    .argument('<request>', 'id of the request')
+    .requiredOption('--priority <number>', '-100 to 100, higher is more urgent', integer(-100, 100))
+    .description('move a waiting request in the queue')
+    .action(
+      action(async ({ client, output }, id: string, { priority }: { priority: number }) => {
+        const request = await client.call('updatePending', { params: { id }, body: { priority } })
+        const place = request.position === undefined ? '' : `, place ${request.position}`
+        await output.record(request, () => [`request ${id} has priority ${request.priority}${place}`])
+      }),
+    )
   pending
     .command('cancel')
     .argument('<request>', 'id of the request')
@@ -51,7 +64,6 @@ async function list({ client, output }: Context, { status }: { status?: Pending[
 
 async function why({ client, output }: Context, id: string): Promise<void> {
   const request = await find({ client }, id)
-  const { estimated_start } = request as Pending & { estimated_start?: string }
   await output.record(request, () =>
     facts([
       ['request', request.id],
@@ -62,7 +74,7 @@ async function why({ client, output }: Context, id: string): Promise<void> {
       ['queued', request.queued_at],
       ['tried', request.retry_count],
       ['last tried', request.last_retry_at],
-      ['expected start', estimated_start],
+      ['expected start', request.estimated_start],
       ['deployment', request.deployment_id],
       ['error', request.error_message],
     ]),

@@ -7,6 +7,7 @@ import { addCompletion } from './completion.ts'
 import { addDeploy } from './deploy.ts'
 import { addDeployments } from './deployments.ts'
 import { addFreeze } from './freeze.ts'
+import { addInstances } from './instances.ts'
 import { addKeys } from './keys.ts'
 import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
@@ -39,6 +40,7 @@ export function buildProgram(): Command {
   addPending(program)
   addFreeze(program)
   addTargets(program)
+  addInstances(program)
   addKeys(program)
   addUsers(program)
   addAudit(program)

@@ -139,8 +139,7 @@ async function dispatch({ client, screen }: Context, id: string, signal: AbortSi
 
 /** Why a request waits, as far as the server says. */
 export function waitingReason(request: Pending): string {
-  const { waiting_reason, waiting_for } = request as Pending & { waiting_reason?: string; waiting_for?: string }
-  return waiting_reason ?? waiting_for?.replaceAll('_', ' ') ?? 'waits for a free instance'
+  return request.waiting_reason ?? request.waiting_for?.replaceAll('_', ' ') ?? 'waits for a free instance'
 }
 
 async function watch(context: Context, id: string, options: WaitOptions, signal: AbortSignal): Promise<number> {

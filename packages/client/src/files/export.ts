@@ -72,7 +72,12 @@ async function documentOf(
         ...(record['enabled'] === false ? { enabled: false } : {}),
       }
     case 'freeze':
-      return { ...head, ...named('environment'), ...named('solution'), ...pick('start_time', 'end_time', 'recurrence') }
+      return {
+        ...head,
+        ...named('environment'),
+        ...named('solution'),
+        ...pick('start_time', 'end_time', 'recurrence', 'time_zone'),
+      }
     default:
       return { ...head, ...(isSource(kind) ? await latestOf(catalog, kind, record, names) : {}) }
   }

@@ -27,14 +27,11 @@ export function planLines(preview: Schema<'Preview'>, output: Output): string[] 
     ...values.map(([name, value]) => `  ${name} = ${harmless(JSON.stringify(value) ?? '')}`),
     ...(warnings.length > 0 ? [''] : []),
     ...warnings.map((warning) => output.paint(`warning: ${harmless(warning)}`, 'yellow')),
-    ...hashLines(preview),
+    '',
+    `to deploy exactly this plan: --expect-plan ${preview.plan_hash}`,
   ]
 }
 
 function stepName({ sequence_name, action_name }: Schema<'Step'>): string {
   return harmless(sequence_name === action_name ? action_name : `${sequence_name} / ${action_name}`)
-}
-
-function hashLines(preview: object): string[] {
-  return 'plan_hash' in preview ? ['', `plan ${preview.plan_hash} (deploy exactly this: --expect-plan)`] : []
 }

@@ -1,0 +1,354 @@
+// The command line against the running suite: exit codes, waiting, following over broken connections, the queue.
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  type Api,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  loginToSuite,
+  type Suite,
+  startSuite,
+  startTcpProxy,
+  waitFor,
+} from '@slipway/testing'
+import { parse } from 'yaml'
+import { commandLineOf, type Ended, slipway, start } from './slipway.ts'
+
+let suite: Suite
+let api: Api
+let cli: ReturnType<typeof commandLineOf>
+
+beforeAll(async () => {
+  suite = await startSuite({ capacity: 1 })
+  api = await loginToSuite(suite)
+  cli = commandLineOf(suite, api.token)
+  await createLocalTarget(api, { name: 'one', tags: [{ key: 'role', value: 'web' }] })
+  await createLocalTarget(api, { name: 'two', tags: [{ key: 'role', value: 'web' }] })
+  await createAction(api, { script: 'echo "hello {{ name }}"', variables: [{ name: 'name', default: 'you' }] }, 'greet')
+  await createAction(api, { script: 'echo oh no >&2; exit 7' }, 'fail')
+  await createAction(api, { script: 'echo begun; sleep 60' }, 'sleep')
+  const slow = 'for n in $(seq 40); do echo "line $n"; sleep 0.1; done'
+  await createAction(api, { script: slow }, 'count')
+}, 120_000)
+afterAll(() => suite?.stop())
+
+const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/
+const idIn = (text: string) => ID.exec(text)?.[0] ?? ''
+const is = (ended: Ended, code: number) => expect({ ...ended }).toMatchObject({ code })
+
+/** Occupies the only slot until it is cancelled. */
+async function occupy() {
+  const ended = await cli.run(['deploy', 'sleep', '-t', 'one'])
+  is(ended, 0)
+  const id = idIn(ended.stdout)
+  return { id, free: () => cli.run(['cancel', id]) }
+}
+
+describe('exit codes', () => {
+  test('0: it succeeded, and its log was shown with the names of its targets', async () => {
+    const ended = await cli.run([
+      'deploy',
+      'greet',
+      '--tag',
+      'role=web',
+      '--mode',
+      'parallel',
+      '--var',
+      'name=world',
+      '--follow',
+    ])
+    is(ended, 0)
+    expect(ended.stdout).toMatch(/^one \| hello world$/m)
+    expect(ended.stdout).toMatch(/^two \| hello world$/m)
+    expect(ended.stdout).toMatch(/ended: success/)
+    expect(ended.stdout).not.toContain('\x1b')
+  })
+
+  test('1: it failed, and why', async () => {
+    const ended = await cli.run(['deploy', 'fail', '-t', 'one', '--wait'])
+    is(ended, 1)
+    expect(ended.stdout).toMatch(/one: fail: exit code 7/)
+    expect(ended.stdout).not.toContain('oh no')
+    const results = await cli.run(['results', idIn(ended.stdout), '--failed'])
+    expect(results.stdout).toMatch(/fail on one: exit code 7\n {2}\| oh no/)
+  })
+
+  test.each([
+    ['an unknown command', ['deplyo'], "unknown command 'deplyo'"],
+    ['an unknown option', ['deploy', 'greet', '--targt', 'one'], 'Did you mean --target'],
+    [
+      'a value that is none',
+      ['deploy', 'greet', '--mode', 'rolling:0'],
+      'Allowed are sequential, parallel and rolling:N',
+    ],
+    ['a variable without a value', ['deploy', 'greet', '--var', 'name'], 'Write it as NAME=TEXT'],
+    ['a missing argument', ['deploy'], "missing required argument 'source'"],
+    ['a prompt without a terminal', ['login', '--email', 'a@example.com'], 'give --password-stdin'],
+  ])('2: %s', async (_, args, message) => {
+    const ended = await cli.run(args)
+    is(ended, 2)
+    expect(ended.stderr).toContain(message)
+  })
+
+  test('2: nobody is calling', async () => {
+    const ended = await slipway(['whoami'], { env: { SLIPWAY_URL: suite.url } })
+    is(ended, 2)
+    expect(ended.stderr).toContain('SLIPWAY_API_KEY')
+  })
+
+  test.each([
+    [
+      'a source that is not there',
+      ['deploy', 'gree', '-t', 'one'],
+      'there is no solution, sequence, action "gree"; there is "greet"',
+    ],
+    ['a target that is not there', ['deploy', 'greet', '-t', 'three'], 'there is no target "three"'],
+    ['no targets', ['deploy', 'greet'], 'VALIDATION_ERROR'],
+    ['tags that nothing has', ['deploy', 'greet', '--tag', 'role=db'], '/target_tags'],
+    [
+      'a file that is not there',
+      ['deploy', 'greet', '-t', 'one', '--var-file', 'nowhere.env'],
+      'nowhere.env cannot be read',
+    ],
+    ['a deployment that is not there', ['logs', '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'], 'NOT_FOUND'],
+  ])('3: %s', async (_, args, message) => {
+    const ended = await cli.run(args)
+    is(ended, 3)
+    expect(ended.stderr).toContain(message)
+  })
+
+  test('3: a key that is none', async () => {
+    is(await cli.run(['whoami'], { env: { SLIPWAY_TOKEN: 'svc_none' } }), 3)
+  })
+
+  test('3: a freeze, until it is deleted', async () => {
+    expect((await cli.run(['freeze', 'check'])).code).toBe(0)
+    is(await cli.run(['freeze', 'create', 'audit', '--start', 'now', '--end', '+1h']), 0)
+    try {
+      is(await cli.run(['freeze', 'check']), 3)
+      const ended = await cli.run(['deploy', 'greet', '-t', 'one'])
+      is(ended, 3)
+      expect(ended.stderr).toMatch(/DEPLOYMENT_FROZEN[\s\S]*audit, until/)
+      const forced = await cli.run(['deploy', 'greet', '-t', 'one', '--override-freeze', 'a test', '--wait'])
+      is(forced, 0)
+    } finally {
+      is(await cli.run(['freeze', 'delete', 'audit']), 0)
+    }
+  })
+
+  test('4: somebody cancelled it', async () => {
+    const running = cli.start(['deploy', 'sleep', '-t', 'one', '--follow'])
+    await waitFor(() => running.stdout().includes('begun'), { what: 'the command to begin' })
+    is(await cli.run(['cancel', idIn(running.stdout()), '--reason', 'a test']), 0)
+    is(await running.ended, 4)
+  })
+
+  test('5: --timeout is over; the deployment goes on', async () => {
+    const ended = await cli.run(['deploy', 'sleep', '-t', 'one', '--wait', '--timeout', '1s'])
+    is(ended, 5)
+    const id = idIn(ended.stdout)
+    expect(ended.stderr).toContain(`slipway logs ${id} --follow`)
+    expect((await api.get(`/deployments/${id}`)).body.state).toBe('running')
+    is(await cli.run(['cancel', id]), 0)
+  })
+
+  test('6: there is no server', async () => {
+    const ended = await cli.run(['whoami', '--url', 'http://127.0.0.1:9'])
+    is(ended, 6)
+    expect(ended.stderr).toContain('does not answer at http://127.0.0.1:9')
+  })
+})
+
+describe('Ctrl-C', () => {
+  test('stops watching and says how to go on', async () => {
+    const running = cli.start(['deploy', 'sleep', '-t', 'one', '--follow'])
+    await waitFor(() => running.stdout().includes('begun'), { what: 'the command to begin' })
+    running.child.kill('SIGINT')
+    const ended = await running.ended
+    is(ended, 130)
+    const id = idIn(ended.stdout)
+    expect(ended.stderr).toContain(`slipway logs ${id} --follow`)
+    expect((await api.get(`/deployments/${id}`)).body.state).toBe('running')
+    is(await cli.run(['cancel', id]), 0)
+  })
+
+  test('cancels where that is wanted', async () => {
+    const running = cli.start(['deploy', 'sleep', '-t', 'one', '--wait', '--cancel-on-interrupt'])
+    await waitFor(() => ID.test(running.stdout()), { what: 'the deployment' })
+    running.child.kill('SIGTERM')
+    const ended = await running.ended
+    is(ended, 4)
+    expect((await api.get(`/deployments/${idIn(ended.stdout)}`)).body.state).toBe('cancelled')
+  })
+})
+
+describe('the queue', () => {
+  test('is waited in, shown, explained, moved and left', async () => {
+    const first = await occupy()
+    const waiting = cli.start(['deploy', 'greet', '-t', 'two', '--follow'])
+    await waitFor(() => waiting.stdout().includes('queued, place 1'), { what: 'the place in the queue' })
+    const request = idIn(waiting.stdout())
+    const other = await cli.run(['deploy', 'greet', '-t', 'two'])
+    expect(other.stdout).toContain('queued as')
+    const second = idIn(other.stdout)
+    expect((await cli.run(['pending', 'why', second])).stdout).toMatch(/place: +2/)
+    is(await cli.run(['pending', 'reprioritize', second, '--priority', '-5']), 0)
+    expect((await cli.run(['pending', 'list', '-o', 'json'])).stdout).toContain('"priority": -5')
+    is(await cli.run(['pending', 'cancel', second]), 0)
+    is(await cli.run(['pending', 'cancel', second]), 3)
+    is(await first.free(), 0)
+    const ended = await waiting.ended
+    is(ended, 0)
+    expect(ended.stdout).toContain('two | hello you')
+    expect(ended.stdout).toContain(`queued as ${request}`)
+  })
+
+  test('a request that is taken out of it ends the waiting with 4', async () => {
+    const first = await occupy()
+    const waiting = cli.start(['deploy', 'greet', '-t', 'two', '--wait'])
+    await waitFor(() => waiting.stdout().includes('queued, place 1'), { what: 'the place in the queue' })
+    is(await cli.run(['pending', 'cancel', idIn(waiting.stdout())]), 0)
+    is(await waiting.ended, 4)
+    is(await first.free(), 0)
+  })
+})
+
+describe('following', () => {
+  const lines = (text: string) => [...text.matchAll(/^one \| (line \d+)$/gm)].map(([, line]) => line)
+  const wanted = Array.from({ length: 40 }, (_, n) => `line ${n + 1}`)
+
+  test('goes on after its connection was killed again and again, without gap or repetition', async () => {
+    const proxy = await startTcpProxy(suite.url)
+    try {
+      const running = cli.start(['deploy', 'count', '-t', 'one', '--follow'], { env: { SLIPWAY_URL: proxy.url } })
+      for (const line of ['line 3\n', 'line 12\n', 'line 25\n']) {
+        await waitFor(() => running.stdout().includes(line), { what: line })
+        proxy.cut()
+      }
+      await waitFor(() => running.stdout().includes('line 30\n'), { what: 'line 30' })
+      proxy.refuse(true)
+      await waitFor(async () => (await api.get('/deployments?limit=1')).body.data[0].state === 'success')
+      proxy.refuse(false)
+      const ended = await running.ended
+      is(ended, 0)
+      expect(lines(ended.stdout)).toEqual(wanted)
+    } finally {
+      await proxy.close()
+    }
+  }, 60_000)
+
+  test('the log of an ended deployment: from a line on, of a target, as data, into a file, into a pipe that closes', async () => {
+    const { stdout } = await cli.run(['deploy', 'count', '-t', 'one', '--wait'])
+    const id = idIn(stdout)
+    await deploymentEnd(api, id)
+    expect(lines((await cli.run(['logs', id, '--follow'])).stdout)).toEqual(wanted)
+    expect(lines((await cli.run(['logs', id, '--from', '30'])).stdout)).toEqual(wanted.slice(30))
+    expect(lines((await cli.run(['logs', id, '--target', 'two'])).stdout)).toEqual([])
+    const json = (await cli.run(['logs', id, '-o', 'json'])).stdout.trim().split('\n')
+    expect(json.map((line) => JSON.parse(line).message)).toEqual(wanted)
+
+    const file = path.join(suite.folder, 'log.txt')
+    const env = { ...cli.env, NODE: process.execPath, CLI: 'packages/client/bin/slipway.mjs' }
+    await start('bash', ['-c', `"$NODE" "$CLI" logs ${id} >${file}`], { env }).ended
+    expect(lines(fs.readFileSync(file, 'utf8'))).toEqual(wanted)
+    const script = `set -o pipefail; "$NODE" "$CLI" logs ${id} | head -n 1`
+    expect(await start('bash', ['-c', script], { env }).ended).toMatchObject({
+      code: 0,
+      stdout: 'one | line 1\n',
+      stderr: '',
+    })
+  }, 60_000)
+})
+
+describe('what is printed for programs', () => {
+  test('json and yaml hold the same, and nothing else stands on stdout', async () => {
+    const json = await cli.run(['deploy', 'greet', '-t', 'one', '--follow', '-o', 'json'])
+    is(json, 0)
+    expect(JSON.parse(json.stdout)).toMatchObject({ state: 'success', action_name: 'greet' })
+    expect(json.stderr).toContain('one | hello you')
+    const { id } = JSON.parse(json.stdout)
+    expect(parse((await cli.run(['status', id, '-o', 'yaml'])).stdout)).toMatchObject({ id, state: 'success' })
+    expect(JSON.parse((await cli.run(['status', '-o', 'json', '--limit', '1'])).stdout)).toHaveLength(1)
+  })
+})
+
+describe('a plan', () => {
+  test('is shown by preview and --dry-run, and can be held to', async () => {
+    const preview = await cli.run(['preview', 'greet', '-t', 'one'])
+    is(preview, 0)
+    expect(preview.stdout).toMatch(/action greet 1\.0\.0[\s\S]*1\. greet[\s\S]*name = "you"/)
+    const dry = await cli.run(['deploy', 'greet', '-t', 'one', '--dry-run'])
+    expect(dry).toEqual(preview)
+    const hash = /--expect-plan (\S+)/.exec(preview.stdout)?.[1] ?? ''
+    is(await cli.run(['deploy', 'greet', '-t', 'one', '--expect-plan', hash, '--wait']), 0)
+    const other = await cli.run(['deploy', 'greet', '-t', 'one', '--var', 'name=x', '--expect-plan', hash])
+    is(other, 3)
+    expect(other.stderr).toContain('CONFLICT')
+  })
+})
+
+describe('running again', () => {
+  test('the same idempotency key creates nothing more', async () => {
+    const deploy = () => cli.run(['deploy', 'greet', '-t', 'one', '--idempotency-key', 'build-7', '--wait'])
+    const [first, second] = [await deploy(), await deploy()]
+    is(first, 0)
+    is(second, 0)
+    expect(idIn(second.stdout)).toBe(idIn(first.stdout))
+  })
+
+  test('redeploy runs on what failed alone', async () => {
+    const { stdout } = await cli.run(['deploy', 'fail', '--tag', 'role=web', '--wait'])
+    const again = await cli.run(['redeploy', idIn(stdout), '--only-failed', '--wait'])
+    is(again, 1)
+    expect(again.stdout).toMatch(/^one +failed/m)
+    expect(again.stdout).not.toMatch(/^two/m)
+  })
+})
+
+describe('people', () => {
+  test('see targets and instances, and take them out of service', async () => {
+    expect((await cli.run(['targets', 'list', '--tag', 'role=web'])).stdout).toMatch(/one +online +local/)
+    is(await cli.run(['targets', 'disable', 'two']), 0)
+    expect((await cli.run(['targets', 'show', 'two'])).stdout).toContain('online, disabled')
+    is(await cli.run(['targets', 'enable', 'two']), 0)
+    const [instance] = JSON.parse((await cli.run(['instances', 'list', '-o', 'json'])).stdout)
+    is(await cli.run(['instances', 'drain', instance.name]), 0)
+    expect((await cli.run(['instances', 'list'])).stdout).toContain('draining')
+    is(await cli.run(['instances', 'resume', instance.name]), 0)
+  })
+
+  test('log in by e-mail and password, and make keys and users', async () => {
+    const env = { SLIPWAY_URL: suite.url, XDG_CONFIG_HOME: path.join(suite.folder, 'xdg') }
+    const { email, password } = suite.admin
+    is(await slipway(['login', '--email', email, '--password-stdin'], { env, stdin: 'wrong password\n' }), 3)
+    is(await slipway(['login', '--email', email, '--password-stdin'], { env, stdin: `${password}\n` }), 0)
+    const file = path.join(env.XDG_CONFIG_HOME, 'slipway/config.json')
+    expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+    expect((await slipway(['whoami'], { env })).stdout).toContain(email)
+
+    const created = await slipway(['keys', 'create', 'ci', '--scope', 'deployments:read'], { env })
+    is(created, 0)
+    const key = created.stdout.trim()
+    expect(key).toMatch(/^svc_\S+$/)
+    const asPipeline = { SLIPWAY_URL: suite.url, SLIPWAY_API_KEY: key }
+    is(await slipway(['status'], { env: asPipeline }), 0)
+    is(await slipway(['targets', 'list'], { env: asPipeline }), 3)
+
+    const user = ['users', 'create', 'ann@example.com', '--username', 'ann', '--role', 'operator', '--password-stdin']
+    is(await slipway(user, { env, stdin: 'a password of some length\n' }), 0)
+    is(await slipway(['users', 'change', 'ann@example.com', '--status', 'suspended'], { env }), 0)
+    expect((await slipway(['users', 'list'], { env })).stdout).toMatch(/ann@example\.com +ann +suspended +operator/)
+    is(await slipway(['users', 'delete', 'ann@example.com'], { env }), 0)
+    expect((await slipway(['audit', '--action', 'user.delete'], { env })).stdout).toContain('user.delete')
+
+    fs.chmodSync(file, 0o644)
+    const open = await slipway(['whoami'], { env })
+    is(open, 3)
+    expect(open.stderr).toContain('chmod 600')
+    fs.chmodSync(file, 0o600)
+    is(await slipway(['logout'], { env }), 0)
+    is(await slipway(['whoami'], { env }), 2)
+  }, 60_000)
+})
