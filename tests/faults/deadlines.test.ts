@@ -115,7 +115,9 @@ test('commands that the dispatcher did not get to in time have no effect', async
     { method: 'POST', path: '/deployments', body },
     { method: 'POST', path: `/deployments/${running.deployment_id}/cancel` },
     { method: 'DELETE', path: `/deployments/pending/${queued.pending_request_id}` },
+    { method: 'PATCH', path: `/deployments/pending/${queued.pending_request_id}`, body: { priority: 50 } },
   ])
+  expect((await api.get('/deployments/pending')).body).toMatchObject([{ status: 'pending', priority: 0 }])
   expect(await counts()).toEqual(before)
   expect((await api.get(`/deployments/${running.deployment_id}`)).body.state).toBe('running')
   expect((await api.call('DELETE', `/deployments/pending/${queued.pending_request_id}`)).status).toBe(200)
