@@ -107,7 +107,7 @@ const tell = <T extends EventType>(type: T, body: EventBody<T>, message_id = uui
 async function addFreeze(tenant_id: string | null = null): Promise<string> {
   const id = uuidv7()
   await database.query(
-    `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, 'f', now(), now() + interval '1 h')`,
+    `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, $1::uuid::text, now(), now() + interval '1 h')`,
     [id, tenant_id],
   )
   return id
@@ -184,7 +184,7 @@ test('an event is delivered once, signed as the standard says, with the item of 
   expect(call.event).toEqual({
     type: 'freeze.created',
     timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
-    data: expect.objectContaining({ id: freeze_id, name: 'f', active: true, tenant_id: null }),
+    data: expect.objectContaining({ id: freeze_id, name: freeze_id, active: true, tenant_id: null }),
   })
 })
 
@@ -226,7 +226,7 @@ describe('a delivery that fails', () => {
     await freeze()
     const first = await tried(webhook, 1)
     expect(first.expires_at.getTime() - Date.now()).toBeGreaterThan(23 * 3_600_000)
-    await database.query(`UPDATE webhook_deliveries SET expires_at = now() + interval '2 s', next_attempt_at = now()`)
+    await database.query(`UPDATE webhook_deliveries SET expires_at = now() + interval '4 s', next_attempt_at = now()`)
     await waitFor(async () => (await deliveries(webhook))[0]?.status === 'failed')
     expect(to.received).toHaveLength(2)
   })
@@ -297,6 +297,7 @@ test('a receiver that hangs delays nobody else, and has a bounded number of call
     return rows.length === 20 && rows.every(({ status }) => status === 'delivered')
   })
   expect(fine.received).toHaveLength(20)
+  await waitFor(() => stuck.received.length >= MAX_PER_WEBHOOK)
   expect(stuck.received).toHaveLength(MAX_PER_WEBHOOK)
 })
 
@@ -317,8 +318,9 @@ describe('what a dispatcher that died had in hand', () => {
     await startDispatchers()
     // Another delivery goes out meanwhile, and so the dispatchers looked.
     await freeze()
-    await waitFor(() => to.received.length === 2)
+    await waitFor(async () => (await deliveries(webhook))[1]?.status === 'delivered')
     expect((await deliveries(webhook)).map(({ status }) => status)).toEqual(['pending', 'delivered'])
+    expect(to.received).toHaveLength(2)
     await database.query('UPDATE webhook_deliveries SET next_attempt_at = now() WHERE claim IS NOT NULL')
     expect(await tried(webhook, 3)).toMatchObject({ id, status: 'delivered' })
     expect(to.received.map((call) => call.id === id)).toEqual([true, false, true])
