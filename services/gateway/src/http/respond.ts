@@ -25,18 +25,8 @@ export async function respond(response: Response, answer: Answer): Promise<void>
 
 async function sendChunks(response: Response, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
   response.setHeader('Content-Type', JSON_TYPE)
-  const gone = once(response, 'close')
-  for await (const chunk of chunks) {
-    if (response.destroyed) return
-    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
-    // A fast reader's socket never waits, and the others' requests would.
-    await nextTurn()
-  }
-  response.end()
+  await stream(response, chunks)
 }
-
-/** How long a client may take nothing of what is sent to it. */
-const IDLE_MS = 60_000
 
 async function sendBytes(
   response: Response,
@@ -44,21 +34,31 @@ async function sendBytes(
 ): Promise<void> {
   response.setHeader('Content-Type', 'application/octet-stream')
   response.setHeader('Content-Length', length)
+  try {
+    await stream(response, bytes)
+  } catch (error) {
+    // Where nothing has been sent yet, a refusal follows, which is not what these speak of.
+    if (!response.headersSent) for (const name of Object.keys(headers ?? {})) response.removeHeader(name)
+    throw error
+  }
+}
+
+/** How long a client may take nothing of what is sent to it. */
+const IDLE_MS = 60_000
+
+/** Sends what is read while it is sent, no faster than the client takes it. */
+async function stream(response: Response, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
   if (response.req.method === 'HEAD') {
     response.end()
     return
   }
   response.setTimeout(IDLE_MS, () => response.destroy())
   const gone = once(response, 'close')
-  try {
-    for await (const chunk of bytes) {
-      if (response.destroyed) return
-      if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
-    }
-  } catch (error) {
-    // Where nothing has been sent yet, a refusal follows, which is not what these speak of.
-    if (!response.headersSent) for (const name of Object.keys(headers ?? {})) response.removeHeader(name)
-    throw error
+  for await (const chunk of chunks) {
+    if (response.destroyed) return
+    if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
+    // A fast reader's socket never waits, and the others' requests would.
+    await nextTurn()
   }
   response.end()
 }

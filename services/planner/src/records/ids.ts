@@ -35,7 +35,7 @@ export function uuidsOf(
   }
   const found = new Map<string, string>()
   for (const id of ids) {
-    const uuid = isUuid(id) ? id.toLowerCase() : byNumber.get(decodeSqid(kind, id) ?? -1)
+    const uuid = known.has(id) ? id : isUuid(id) ? id.toLowerCase() : byNumber.get(decodeSqid(kind, id) ?? -1)
     if (uuid !== undefined && known.has(uuid)) found.set(id, uuid)
   }
   return found
