@@ -15,24 +15,24 @@ export async function vanishedRecords(tx: Queryable, ids: readonly string[]): Pr
        FROM pending_requests p
       CROSS JOIN LATERAL (SELECT p.command -> 'plan' AS plan OFFSET 0) c
       CROSS JOIN LATERAL (
-        SELECT array_agg(what) AS what FROM (
+        SELECT array_agg(DISTINCT what) AS what FROM (
           SELECT (plan #>> '{source,type}') || ' "' || (plan #>> '{source,name}') || '" ' || (plan #>> '{source,version}') AS what
            WHERE NOT EXISTS (SELECT FROM source_versions v
                               WHERE v.source_id = (plan #>> '{source,id}')::uuid AND v.version = plan #>> '{source,version}')
-          UNION
+          UNION ALL
           SELECT 'action "' || (a ->> 'action_name') || '" ' || (a ->> 'action_version')
             FROM jsonb_array_elements(plan -> 'actions') AS a
            WHERE NOT EXISTS (SELECT FROM source_versions v
                               WHERE v.source_id = (a ->> 'action_id')::uuid AND v.version = a ->> 'action_version')
-          UNION
+          UNION ALL
           SELECT 'target "' || (t ->> 'name') || '"'
             FROM jsonb_array_elements(plan -> 'targets') AS t
            WHERE NOT EXISTS (SELECT FROM targets WHERE targets.id = (t ->> 'id')::uuid AND targets.enabled)
-          UNION
+          UNION ALL
           SELECT 'tenant "' || (plan #>> '{tenant,name}') || '"'
            WHERE plan -> 'tenant' <> 'null'
              AND NOT EXISTS (SELECT FROM tenants WHERE tenants.id = (plan #>> '{tenant,id}')::uuid)
-          UNION
+          UNION ALL
           SELECT 'environment "' || (plan #>> '{environment,name}') || '"'
            WHERE plan -> 'environment' <> 'null'
              AND NOT EXISTS (SELECT FROM environments e WHERE e.id = (plan #>> '{environment,id}')::uuid)
