@@ -288,12 +288,13 @@ describe('freezes', () => {
 
   test('come back with whether they are active, and wake whoever dispatches', async () => {
     const make = (start: number, end: number) =>
-      admin.send('createFreeze', '/deployment-freezes', { name: 'Freeze', start_time: at(start), end_time: at(end) })
+      admin.send('createFreeze', '/deployment-freezes', { name: `Freeze ${start}`, start_time: at(start), end_time: at(end) })
     const now = await make(-1, 10)
     const later = await make(10, 20)
     expect(now.body).toMatchObject({ active: true, created_by: 'admin', tenant_id: null, solution_id: null })
     expect(later.body.active).toBe(false)
     expect((await admin.send('getFreeze', `/deployment-freezes/${now.body.id}`)).body).toEqual(now.body)
+    expect(await make(-1, 10)).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } })
     const list = await admin.send('listFreezes', '/deployment-freezes?limit=1')
     expect(list.body).toMatchObject({ data: [{ id: later.body.id }], meta: { total: 2 } })
     const { rowCount } = await gateway.database.query(`SELECT FROM outbox WHERE type = 'freeze.created'`)
