@@ -1,0 +1,79 @@
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import type { Command } from 'commander'
+import { offers } from '../src/commands/completion.ts'
+import { buildProgram } from '../src/commands/program.ts'
+
+const bin = path.join(import.meta.dirname, '../bin/slipway.mjs')
+
+/** Every command that people can call, by the words that call it. */
+function every(command: Command, words: string[] = []): [string, Command][] {
+  const children = command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((child) => child.name() !== 'help')
+  return [[words.join(' '), command], ...children.flatMap((child) => every(child, [...words, child.name()]))]
+}
+
+const commands = every(buildProgram())
+
+describe('--help', () => {
+  test.each(commands.map(([words]) => words))('slipway %s', async (words) => {
+    const program = buildProgram()
+    let said = ''
+    const write = (text: string) => {
+      said += text
+    }
+    for (const [, command] of every(program)) command.configureOutput({ writeOut: write, writeErr: write })
+    const called = program.parseAsync(['node', 'slipway', ...words.split(' ').filter(Boolean), '--help'])
+    await expect(called).rejects.toMatchObject({ code: 'commander.helpDisplayed', exitCode: 0 })
+    expect(said).toContain(`Usage: slipway${words === '' ? '' : ` ${words}`}`)
+    expect(said).toContain('--output')
+  })
+
+  test('describes every command, argument and option', () => {
+    expect(commands.length).toBeGreaterThan(40)
+    for (const [words, command] of commands) {
+      expect([words, command.description()]).toEqual([words, expect.stringMatching(/\w/)])
+      for (const option of command.options)
+        expect([words, option.long, option.description]).toEqual([words, option.long, expect.stringMatching(/\w/)])
+      for (const argument of command.registeredArguments)
+        expect([words, argument.description]).toEqual([words, expect.stringMatching(/\w/)])
+    }
+  })
+})
+
+describe('completion', () => {
+  test.each([
+    [['de'], ['deploy']],
+    [
+      ['pending', ''],
+      ['cancel', 'list', 'reprioritize', 'why', 'help'],
+    ],
+    [['deploy', 'x', '--failure-strategy', 'c'], ['continue_on_failure']],
+    [['deploy', 'x', '--dr'], ['--dry-run']],
+    [
+      ['status', '-o', ''],
+      ['json', 'table', 'yaml'],
+    ],
+    [['completion', 'z'], ['zsh']],
+    [['deploy', '--tag', ''], []],
+  ])('%j offers %j', (words, expected) => {
+    expect(offers(buildProgram(), words)).toEqual(expected.toSorted())
+  })
+
+  test('bash asks it', () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'slipway-completion-'))
+    try {
+      symlinkSync(bin, path.join(folder, 'slipway'))
+      const script = `eval "$(slipway completion bash)"; COMP_WORDS=(slipway freeze cr); COMP_CWORD=2; _slipway; echo "\${COMPREPLY[@]}"`
+      const env = { PATH: `${folder}:${path.dirname(process.execPath)}:/usr/bin:/bin`, HOME: folder }
+      expect(execFileSync('bash', ['-c', script], { env, encoding: 'utf8' })).toBe('create\n')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  })
+})

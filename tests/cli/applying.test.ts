@@ -1,0 +1,322 @@
+// `apply` and `export` against the running suite: what is created, changed, refused and left alone.
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { type Api, loginToSuite, repositoryRoot, type Suite, startSuite } from '@slipway/testing'
+import { parse } from 'yaml'
+import { commandLineOf, type Ended, start } from './slipway.ts'
+
+let suite: Suite
+let api: Api
+let cli: ReturnType<typeof commandLineOf>
+let folder: string
+let count = 0
+
+beforeAll(async () => {
+  suite = await startSuite()
+  api = await loginToSuite(suite)
+  cli = commandLineOf(suite, api.token)
+}, 120_000)
+afterAll(() => suite?.stop())
+beforeEach(() => {
+  count += 1
+  folder = path.join(suite.folder, `files-${count}`)
+  fs.mkdirSync(folder)
+})
+
+const is = (ended: Ended, code: number) => expect({ ...ended }).toMatchObject({ code })
+const write = (name: string, text: string) => fs.writeFileSync(path.join(folder, name), text)
+const apply = (more: string[] = [], env: Record<string, string> = {}) =>
+  cli.run(['apply', '-f', '.', ...more], { cwd: folder, env })
+
+const CATALOG = (n: number) => `
+kind: tenant
+name: Acme ${n}
+---
+kind: environment
+name: production ${n}
+tenant: Acme ${n}
+variables: { region: eu-west-1 }
+---
+kind: action
+name: greet ${n}
+version: 1.0.0
+definition:
+  type: script
+  script: !file greet.sh
+---
+kind: sequence
+name: release ${n}
+version: 1.0.0
+definition:
+  actions:
+    - action: greet ${n}
+      variables: { who: world }
+---
+kind: solution
+name: shop ${n}
+version: 1.0.0
+definition:
+  sequences:
+    - sequence: release ${n}
+---
+kind: target
+name: web ${n}
+tenant: Acme ${n}
+environment: production ${n}
+tags:
+  - { key: role, value: web }
+  - { key: app, value: shop }
+connection:
+  type: ssh
+  host: web.example.com
+  username: deploy
+  password: !env WEB_PASSWORD
+variables: { port: 80 }
+---
+kind: freeze
+name: end of year ${n}
+start_time: 2036-12-20T00:00:00+01:00
+end_time: 2037-01-04T00:00:00+01:00
+solution: shop ${n}
+`
+const SECRET = { WEB_PASSWORD: 'hunter2-hunter2' }
+
+function catalog(): number {
+  write('catalog.yaml', CATALOG(count))
+  write('greet.sh', 'echo "hello {{ who }}"\n')
+  return count
+}
+
+function edit(from: string, to: string, name = 'catalog.yaml') {
+  const text = fs.readFileSync(path.join(folder, name), 'utf8')
+  if (!text.includes(from)) throw new Error(`${name} does not contain ${from}`)
+  write(name, text.replace(from, to))
+}
+
+const one = async (list: string, name: string) =>
+  (await api.get(`/${list}?search=${encodeURIComponent(name)}`)).body.data.find(
+    (it: { name: string }) => it.name === name,
+  )
+
+describe('apply', () => {
+  test('shows first, creates everything, and has nothing to do the second time', async () => {
+    const n = catalog()
+    const dry = await apply(['--dry-run', '--exit-code'], SECRET)
+    is(dry, 1)
+    expect(dry.stdout).toMatch(/7 would be created, 0 would be published, 0 would be changed, 0 unchanged/)
+    expect(await one('targets', `web ${n}`)).toBeUndefined()
+
+    const done = await apply([], SECRET)
+    is(done, 0)
+    expect(done.stdout).toContain('7 created')
+    const environment = await one('environments', `production ${n}`)
+    const tenant = await one('tenants', `Acme ${n}`)
+    expect(await one('targets', `web ${n}`)).toMatchObject({ tenant_id: tenant.id, environment_id: environment.id })
+    expect(await one('deployment-freezes', `end of year ${n}`)).toMatchObject({
+      solution_id: (await one('solutions', `shop ${n}`)).id,
+    })
+    expect(`${dry.stdout}${done.stdout}`).not.toContain(SECRET.WEB_PASSWORD)
+
+    const again = await apply(['--dry-run', '--exit-code'], SECRET)
+    is(again, 0)
+    expect(again.stdout).toContain('nothing to change: 7 records')
+  })
+
+  test('changes what differs, field by field, and leaves the rest', async () => {
+    const n = catalog()
+    is(await apply([], SECRET), 0)
+    const { id } = await one('targets', `web ${n}`)
+    // What the file does not speak of stays.
+    await api.call('PATCH', `/targets/${id}`, { enabled: false })
+    edit('port: 80', 'port: 8080')
+    edit('host: web.example.com', 'host: www.example.com')
+    edit('region: eu-west-1', 'zone: a')
+    const done = await apply([], SECRET)
+    is(done, 0)
+    expect(done.stdout).toContain('0 created, 0 published, 2 changed, 5 unchanged')
+    expect(done.stdout).toContain('variables.port: 80 -> 8080')
+    expect(done.stdout).toContain('connection.host: "web.example.com" -> "www.example.com"')
+    expect(done.stdout).toMatch(/variables\.region: "eu-west-1" -> none\n.*variables\.zone: none -> "a"/)
+    expect(await one('targets', `web ${n}`)).toMatchObject({
+      id,
+      enabled: false,
+      variables: { port: 8080 },
+      connection: { host: 'www.example.com', username: 'deploy' },
+    })
+    const { stdout } = await apply(['--dry-run', '-o', 'json'], SECRET)
+    expect(JSON.parse(stdout)).toEqual({ changes: [], unchanged: 7, applied: false })
+  })
+
+  test('publishes a raised version with its difference, and refuses to change a published one', async () => {
+    const n = catalog()
+    is(await apply([], SECRET), 0)
+    write('greet.sh', 'echo "hello {{ who }}"\necho bye\n')
+    const refused = await apply([], SECRET)
+    is(refused, 3)
+    expect(refused.stderr).toMatch(
+      /^catalog\.yaml:12:1: version is 1\.0\.0, which is published with another definition \(script\)/m,
+    )
+    edit('version: 1.0.0', 'version: 1.1.0')
+    const done = await apply([], SECRET)
+    is(done, 0)
+    expect(done.stdout).toMatch(
+      /\+ publish action greet \d+ 1\.1\.0[\s\S]*version: "1\.0\.0" -> "1\.1\.0"[\s\S]* {2}\+ echo bye/,
+    )
+    expect((await one('actions', `greet ${n}`)).latest_version).toBe('1.1.0')
+    expect((await one('sequences', `release ${n}`)).latest_version).toBe('1.0.0')
+  })
+
+  test('sends secrets again when that is asked for, and never shows them', async () => {
+    catalog()
+    is(await apply([], SECRET), 0)
+    const again = await apply(['--resend-secrets'], { WEB_PASSWORD: 'another-password' })
+    is(again, 0)
+    expect(again.stdout).toContain('1 changed')
+    expect(again.stdout).not.toContain('another-password')
+  })
+
+  test('what is created half is gone on with', async () => {
+    const n = catalog()
+    // Well-formed: only the server looks at both at once.
+    edit('end_time: 2037', 'end_time: 2035')
+    const first = await apply([], SECRET)
+    is(first, 3)
+    expect(first.stderr).toMatch(
+      /6 of 7 changes were made; the next apply goes on at catalog\.yaml:46:1: freeze end of year/,
+    )
+    expect(first.stderr).toMatch(/catalog\.yaml:49:1: end_time/)
+    edit('end_time: 2035', 'end_time: 2037')
+    const second = await apply([], SECRET)
+    is(second, 0)
+    expect(second.stdout).toContain('1 created, 0 published, 0 changed, 6 unchanged')
+    expect(await one('deployment-freezes', `end of year ${n}`)).toBeDefined()
+  })
+})
+
+describe('a mistake in a file', () => {
+  test.each([
+    ['no YAML', 'name: production', 'name: [production', /^catalog\.yaml:7:1: /m],
+    [
+      'no kind',
+      'kind: tenant\n',
+      '',
+      /^catalog\.yaml:2:1: kind is required: one of: tenant, environment, action, sequence, solution, target, freeze$/m,
+    ],
+    [
+      'an unknown kind',
+      'kind: tenant',
+      'kind: tennant',
+      /^catalog\.yaml:2:1: kind must be one of: tenant, environment/m,
+    ],
+    [
+      'an unknown field',
+      'connection:\n',
+      'conection:\n',
+      /^catalog\.yaml:\d+:1: conection is not a known field; allowed are: .*connection/m,
+    ],
+    [
+      'an unknown field inside',
+      '  host: web',
+      '  hots: web',
+      /^catalog\.yaml:41:3: connection\/hots is not a known field; allowed are: .*host/m,
+    ],
+    ['a missing field', '  host: web.example.com\n', '', /^catalog\.yaml:39:1: connection\/host is required$/m],
+    ['a wrong type', 'variables: { port: 80 }', 'variables: 80', /^catalog\.yaml:\d+:1: variables must be object$/m],
+    ['a wrong word', 'type: ssh', 'type: shs', /^catalog\.yaml:40:3: connection\/type must be one of: .*local.*ssh/m],
+    [
+      'a version that is none',
+      'version: 1.0.0',
+      'version: "1.0"',
+      /^catalog\.yaml:12:1: version must be a full semantic version, for example 1\.4\.0$/m,
+    ],
+    [
+      'a time without a zone',
+      'start_time: 2036-12-20T00:00:00+01:00',
+      'start_time: 2036-12-20',
+      /start_time must be an ISO 8601 timestamp with a zone/,
+    ],
+    [
+      'a name of a variable',
+      '{ region: eu-west-1 }',
+      '{ "re gion": x }',
+      /^catalog\.yaml:8:14: variables\/re gion is not a name for a variable/m,
+    ],
+    [
+      'a file that is not there',
+      '!file greet.sh',
+      '!file great.sh',
+      /^catalog\.yaml:15:11: !file great\.sh cannot be read \(ENOENT\)/m,
+    ],
+    [
+      'a variable of the environment',
+      '!env WEB_PASSWORD',
+      '!env WEB_PASWORD',
+      /^catalog\.yaml:43:13: !env WEB_PASWORD: the environment has no such variable$/m,
+    ],
+    [
+      'an action that is nowhere',
+      '- action: greet',
+      '- action: great',
+      /^catalog\.yaml:22:7: definition\/actions\/0\/action names the action "great \d+", which is neither in these files nor on the server$/m,
+    ],
+    [
+      'a name twice',
+      '---\nkind: environment',
+      '---\nkind: tenant\nname: acme N\n---\nkind: environment',
+      /name is "acme \d+", like the tenant at catalog\.yaml:3:1$/m,
+    ],
+  ])('%s', async (_, from, to, message) => {
+    const n = catalog()
+    edit(from, to.replace('N', String(n)))
+    const ended = await apply([], SECRET)
+    is(ended, 3)
+    expect(ended.stderr).toMatch(message)
+    expect(await one('tenants', `Acme ${n}`)).toBeUndefined()
+  })
+
+  test('every one of them is said at once, in all files', async () => {
+    catalog()
+    edit('type: ssh', 'type: shs')
+    edit('version: 1.0.0', 'version: one')
+    write('more.yaml', 'kind: target\nname: x\nconnection: { type: local, port: 1 }\n')
+    const { stderr } = await apply([], SECRET)
+    expect(stderr.trim().split('\n')).toHaveLength(4)
+  })
+
+  test.each([
+    ['a folder that is not there', ['apply', '-f', 'nowhere'], 3],
+    ['no file', ['apply'], 2],
+    ['--exit-code without --dry-run', ['apply', '-f', '.', '--exit-code'], 2],
+  ])('%s', async (_, args, code) => {
+    is(await cli.run(args, { cwd: folder }), code)
+  })
+})
+
+describe('export', () => {
+  test('writes what apply finds to be the same', async () => {
+    catalog()
+    is(await apply([], SECRET), 0)
+    const made = path.join(folder, 'exported')
+    is(await cli.run(['export', '-d', made]), 0)
+    expect(fs.readdirSync(made).sort()).toEqual(
+      ['actions', 'environments', 'freezes', 'sequences', 'solutions', 'targets', 'tenants'].map(
+        (kind) => `${kind}.yaml`,
+      ),
+    )
+    const same = await cli.run(['apply', '-f', made, '--dry-run', '--exit-code'])
+    is(same, 0)
+    expect(same.stdout).toContain('nothing to change')
+    const printed = await cli.run(['export', '--kind', 'tenant'])
+    expect(parse(printed.stdout.split('---')[0] ?? '')).toMatchObject({ kind: 'tenant' })
+  })
+})
+
+describe('the example', () => {
+  test('is applied as it stands', async () => {
+    const done = await cli.run(['apply', '-f', 'examples/storefront'])
+    is(done, 0)
+    expect(done.stdout).toContain('11 created')
+    is(await start('sh', ['-n', path.join(repositoryRoot, 'examples/storefront/deploy.sh')]).ended, 0)
+  })
+})
