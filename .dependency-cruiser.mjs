@@ -6,6 +6,7 @@ const PACKAGES = {
   contracts: ['domain'],
   runtime: ['contracts', 'domain'],
   broker: ['contracts', 'domain', 'runtime'],
+  execution: ['contracts'],
   database: ['contracts', 'domain', 'runtime'],
   client: ['contracts', 'domain'],
   testing: ['broker', 'client', 'contracts', 'database', 'domain', 'runtime'],
@@ -19,8 +20,8 @@ const SERVICES = {
   'executor-bridge': INFRASTRUCTURE,
   'log-stream': INFRASTRUCTURE,
   // They run beside the targets, where neither the database nor the broker can be reached.
-  'orchestration-instance': ['contracts', 'domain', 'runtime'],
-  'target-agent': ['contracts', 'domain', 'runtime'],
+  'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime'],
+  'target-agent': ['contracts', 'domain', 'execution', 'runtime'],
 }
 
 const OURS = '^(packages|services)/'

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef } from '@slipway/contracts'
+import { Lifeline } from '@slipway/execution'
 import { listen, runService, SLIPWAY_VERSION } from '@slipway/runtime'
 import { createApi } from './api/app.ts'
 import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
@@ -9,7 +10,6 @@ import { Membership } from './bridge/membership.ts'
 import { config } from './config.ts'
 import { ContentCache } from './content/cache.ts'
 import { Runs } from './runs/runs.ts'
-import { Lifeline } from './transports/lifeline.ts'
 import { Transports } from './transports/transports.ts'
 
 await runService({

@@ -3,8 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync 
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
-import { LocalTransport } from '../src/transports/local/local-transport.ts'
-import { type Command, Kill } from '../src/transports/transport.ts'
+import { type Command, Kill, LocalTransport } from '@slipway/execution'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
 

@@ -1,5 +1,5 @@
 import type { RunFile } from '@slipway/contracts'
-import { type CommandFile, FileError, whenAborted } from '../transports/transport.ts'
+import { type CommandFile, FileError, whenAborted } from '@slipway/execution'
 import type { ContentCache, HeldContent } from './cache.ts'
 import { fetchProblem } from './source.ts'
 

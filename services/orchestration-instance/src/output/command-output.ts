@@ -1,4 +1,4 @@
-import type { OutputStream } from '../transports/transport.ts'
+import type { OutputStream } from '@slipway/execution'
 import { LineSplitter, type OutputLine } from './line-splitter.ts'
 import type { Masker } from './masking.ts'
 import { Tail } from './tail.ts'

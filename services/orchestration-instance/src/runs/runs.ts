@@ -2,8 +2,8 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
+import { KILL_GRACE_MS, Kill } from '@slipway/execution'
 import { readHeader } from '../journal/read-journal.ts'
-import { KILL_GRACE_MS, Kill } from '../transports/transport.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
 
 /** When fenced there are seconds left before another instance may start the same commands. */

@@ -1,7 +1,7 @@
 import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
 import { environmentName, renderTemplate, type StepRef, toText, valuesFor } from '@slipway/domain'
+import type { Command } from '@slipway/execution'
 import { Masker } from '../output/masking.ts'
-import type { Command } from '../transports/transport.ts'
 
 /** Turns a run's steps into commands, and knows what must not be seen of them. */
 export class StepValues {

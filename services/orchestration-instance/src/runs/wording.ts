@@ -1,6 +1,6 @@
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
-import type { CommandEnd } from '../transports/transport.ts'
+import type { CommandEnd } from '@slipway/execution'
 
 /** What people read of a run. */
 export interface Wording {

@@ -1,10 +1,8 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunConnection } from '@slipway/contracts'
-import type { Lifeline } from './lifeline.ts'
-import { LocalTransport } from './local/local-transport.ts'
+import { type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
 import { SshTransport } from './ssh/ssh-transport.ts'
 import { Turnstile } from './ssh/turnstile.ts'
-import type { Transport } from './transport.ts'
 
 /** What a transport tells of its target. */
 export interface TargetNews {

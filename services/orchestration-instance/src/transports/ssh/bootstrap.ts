@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Command, type CommandFile, INTERPRETER_CALLS } from '../transport.ts'
+import { type Command, type CommandFile, INTERPRETER_CALLS } from '@slipway/execution'
 
 /**
  * What runs on an ssh target around a command. It is sent whole, with environment and script, to the standard input of

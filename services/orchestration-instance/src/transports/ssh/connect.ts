@@ -1,5 +1,5 @@
+import { CommandError } from '@slipway/execution'
 import { Client, type ConnectConfig } from 'ssh2'
-import { CommandError } from '../transport.ts'
 import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
 import { type ConnectError, connectProblem, endpointOf, type SshAddress } from './ssh-errors.ts'
 

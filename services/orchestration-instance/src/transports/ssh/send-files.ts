@@ -1,5 +1,5 @@
+import { type CommandFile, FileError } from '@slipway/execution'
 import type { Client, SFTPWrapper } from 'ssh2'
-import { type CommandFile, FileError } from '../transport.ts'
 
 /** Copies files to a folder of the host, named by their place in the list. Throws FileError. */
 export async function sendFiles(

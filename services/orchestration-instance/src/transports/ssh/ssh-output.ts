@@ -1,7 +1,6 @@
 import type { Readable } from 'node:stream'
+import { type CommandIo, OutputPump, type OutputStream } from '@slipway/execution'
 import type { ClientChannel } from 'ssh2'
-import { OutputPump } from '../output-pump.ts'
-import type { CommandIo, OutputStream } from '../transport.ts'
 import { MarkedOutput } from './marked-output.ts'
 
 /** Reads both output streams of a channel up to their closing marks. */

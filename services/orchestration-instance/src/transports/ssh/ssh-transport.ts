@@ -1,5 +1,3 @@
-import type { Client, ClientChannel } from 'ssh2'
-import type { Lifeline } from '../lifeline.ts'
 import {
   CONFIRM_MS,
   type Command,
@@ -9,9 +7,11 @@ import {
   type CommandIo,
   FileError,
   graceOf,
+  type Lifeline,
   type Transport,
   whenAborted,
-} from '../transport.ts'
+} from '@slipway/execution'
+import type { Client, ClientChannel } from 'ssh2'
 import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
 import { connect } from './connect.ts'
 import { KnownHostKey } from './host-key.ts'

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandError, type Interpreter } from '../transport.ts'
+import { CommandError, type Interpreter } from '../command.ts'
 
 const found = new Map<Interpreter, string>()
 

@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { mkdir, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { type CommandFile, FileError } from '../transport.ts'
+import { type CommandFile, FileError } from '../command.ts'
 
 /** Puts the files of a command into its working directory, each whole or not at all. Throws FileError. */
 export async function placeFiles(files: readonly CommandFile[], directory: string, signal: AbortSignal): Promise<void> {

@@ -3,8 +3,6 @@ import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
-import { Lifeline } from '../lifeline.ts'
-import { OutputPump } from '../output-pump.ts'
 import {
   CONFIRM_MS,
   type Command,
@@ -15,7 +13,9 @@ import {
   INTERPRETER_CALLS,
   type Transport,
   whenAborted,
-} from '../transport.ts'
+} from '../command.ts'
+import { Lifeline } from '../lifeline.ts'
+import { OutputPump } from '../output-pump.ts'
 import { Fifos, type Pipe } from './fifos.ts'
 import { findInterpreter } from './interpreters.ts'
 import { placeFiles } from './place-files.ts'
