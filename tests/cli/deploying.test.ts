@@ -262,6 +262,39 @@ describe('following', () => {
   }, 60_000)
 })
 
+describe('on a terminal', () => {
+  /** Runs the command line on a terminal of its own, which shows all that is written. */
+  const onTerminal = (args: string, env: Record<string, string>, stdin: string | null = '') =>
+    start('script', ['-qefc', `"$NODE" packages/client/bin/slipway.mjs ${args}`, '/dev/null'], {
+      env: { ...env, NODE: process.execPath, TERM: 'xterm' },
+      stdin,
+    })
+
+  test('a bar for each target stands below the log', async () => {
+    const ended = await onTerminal('deploy greet --tag role=web --follow', cli.env).ended
+    is(ended, 0)
+    expect(ended.stdout).toMatch(/one \[#{20}\] 1\/1\r\ntwo \[#{20}\] 1\/1\r\n\[#{20}\] 2 of 2 steps \(100 %\)/)
+    expect(ended.stdout).toContain('\x1b[32mdeployment')
+    expect((await onTerminal('status', { ...cli.env, NO_COLOR: '1' }).ended).stdout).not.toContain('\x1b')
+  })
+
+  test('a password that is asked for is not shown', async () => {
+    const env = { SLIPWAY_URL: suite.url, XDG_CONFIG_HOME: path.join(suite.folder, 'terminal') }
+    const running = onTerminal('login', env, null)
+    const type = (text: string) => running.child.stdin?.write(`${text}\r`)
+    await waitFor(() => running.stdout().includes('e-mail: '), { what: 'the question for the e-mail' })
+    type(suite.admin.email)
+    await waitFor(() => running.stdout().includes('password: '), { what: 'the question for the password' })
+    type(suite.admin.password)
+    await waitFor(() => running.stdout().includes('logged in to'), { what: 'the login' })
+    running.child.stdin?.end()
+    const ended = await running.ended
+    is(ended, 0)
+    expect(ended.stdout).toContain(suite.admin.email)
+    expect(ended.stdout).not.toContain(suite.admin.password)
+  })
+})
+
 describe('what is printed for programs', () => {
   test('json and yaml hold the same, and nothing else stands on stdout', async () => {
     const json = await cli.run(['deploy', 'greet', '-t', 'one', '--follow', '-o', 'json'])

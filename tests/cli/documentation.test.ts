@@ -17,9 +17,15 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
   const { body } = await api.post('/auth/api-keys', { name: 'pipeline' })
   key = body.full_key
+  fs.mkdirSync(path.join(repository(), '.slipway'), { recursive: true })
+  const { email, password } = suite.admin
+  const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD=${password}\n`
+  fs.writeFileSync(path.join(repository(), '.slipway/settings.env'), settings)
 }, 120_000)
 afterAll(() => suite?.stop())
 
+/** A folder like the top of the repository after `make run`. */
+const repository = () => path.join(suite.folder, 'repository')
 const read = (name: string) => fs.readFileSync(path.join(repositoryRoot, name), 'utf8')
 const blocks = (document: string, language: string) =>
   [...read(document).matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'))].map(([, text = '']) => text)
@@ -37,16 +43,21 @@ async function shell(script: string, env: Record<string, string>, cwd: string) {
 
 describe('docs/cli.md', () => {
   test('its commands do what it says', async () => {
-    const cwd = path.join(suite.folder, 'repository')
-    fs.mkdirSync(path.join(cwd, '.slipway'), { recursive: true })
-    const { email, password } = suite.admin
-    const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD=${password}\n`
-    fs.writeFileSync(path.join(cwd, '.slipway/settings.env'), settings)
+    const cwd = repository()
     const script = blocks('docs/cli.md', 'sh').join('\n')
     const ended = await shell(`${script}\necho it is done`, {}, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/Good day, here[\s\S]*it is done\n$/) })
     expect(JSON.parse(fs.readFileSync(path.join(cwd, 'answer.json'), 'utf8'))).toMatchObject({ pending: false })
   }, 120_000)
+})
+
+describe('README.md', () => {
+  test('its first deployment is one', async () => {
+    const cwd = repository()
+    const [login = 'false', deploy = 'false'] = blocks('README.md', 'sh')
+    const ended = await shell(`${login}\n${deploy}`, {}, cwd)
+    expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('my-machine | Good day, 3\n') })
+  }, 60_000)
 })
 
 describe('docs/client.md', () => {

@@ -20,7 +20,8 @@ export interface Running {
 export interface RunOptions {
   env?: Record<string, string>
   cwd?: string
-  stdin?: string
+  /** Null: it stays open, for whoever types later. */
+  stdin?: string | null
 }
 
 const bin = path.join(repositoryRoot, 'packages/client/bin')
@@ -49,7 +50,7 @@ export function start(command: string, args: readonly string[], { env = {}, cwd,
     stderr += text
   })
   child.stdin.on('error', () => {})
-  child.stdin.end(stdin ?? '')
+  if (stdin !== null) child.stdin.end(stdin ?? '')
   const ended = new Promise<Ended>((resolve, reject) => {
     child.on('error', reject)
     child.on('close', (code) => resolve({ code, stdout, stderr }))

@@ -8,9 +8,10 @@ const somebody = () => process.stdin.isTTY === true && process.stderr.isTTY === 
 /** Asks on the terminal; a pipeline is never asked, it is told which option answers. */
 export async function ask(question: string, { hidden = false, instead }: { hidden?: boolean; instead: string }) {
   if (!somebody()) throw new UsageError(`there is no terminal to ask for ${question}: ${instead}`)
-  process.stderr.write(`${question}: `)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true })
+  // Only now: the terminal echoes nothing by itself any more.
+  process.stderr.write(`${question}: `)
   return await new Promise<string>((resolve, reject) => {
     lines.once('SIGINT', () => {
       lines.close()
