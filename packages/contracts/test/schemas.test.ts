@@ -99,6 +99,11 @@ describe('problems', () => {
     const connection = (value: unknown) => target({ name: 'a', connection: value }).map((p) => p.path)
     expect(connection({ type: 'local' })).toEqual([])
     expect(connection({ type: 'local', host: 'a' })).toEqual(['/connection/host'])
+    const simulated = { duration_ms: 0, exit_code: 255, failure_rate: 1, output_lines: 0, drop_rate: 0.5 }
+    expect(connection({ type: 'simulated', ...simulated })).toEqual([])
+    expect(connection({ type: 'simulated', failure_rate: 1.1, exit_code: 256, duration_ms: 0.5, host: 'a' })).toEqual(
+      expect.arrayContaining(['/connection/failure_rate', '/connection/exit_code', '/connection/duration_ms']),
+    )
     expect(connection({ type: 'ssh', host: 'a', port: 0 }).sort()).toEqual(['/connection/port', '/connection/username'])
     expect(connection({ type: 'telnet' })).toEqual(['/connection/type'])
   })

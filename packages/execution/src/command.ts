@@ -3,8 +3,19 @@ import type { RunAction, RunFile } from '@slipway/contracts'
 export type Interpreter = RunAction['interpreter']
 export type OutputStream = 'stdout' | 'stderr'
 
+/** Which try of which step a command is, so that a target can tell one that comes again from another. */
+export interface CommandIdentity {
+  deploymentId: string
+  epoch: number
+  target: number
+  action: number
+  attempt: number
+  rollback: boolean
+}
+
 /** One script to run on one target. */
 export interface Command {
+  identity: CommandIdentity
   script: string
   interpreter: Interpreter
   /** Added to what the transport gives each command of its own (PATH, HOME). */

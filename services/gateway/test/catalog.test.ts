@@ -220,13 +220,17 @@ describe('targets', () => {
     expect(JSON.stringify(list.body)).not.toContain('planted-value')
   })
 
-  test('a local target is there while an instance is; another while it has been reached', async () => {
+  test('a local or simulated target is there while an instance is; another while it has been reached', async () => {
     const make = async (connection: object) =>
       (await admin.send('createTarget', '/targets', { name: unique('seen'), connection })).body.id as string
     const local = await make({ type: 'local' })
     const ssh = await make({ type: 'ssh', host: 'h', username: 'u' })
     const statusOf = async (id: string) => (await admin.send('getTarget', `/targets/${id}`)).body.status
-    expect([await statusOf(local), await statusOf(ssh)]).toEqual(['offline', 'offline'])
+    const simulation = { type: 'simulated', duration_ms: 5, failure_rate: 0.5 }
+    const simulated = await make(simulation)
+    expect((await admin.send('getTarget', `/targets/${simulated}`)).body.connection).toEqual(simulation)
+    const statuses = () => Promise.all([local, simulated, ssh].map(statusOf))
+    expect(await statuses()).toEqual(['offline', 'offline', 'offline'])
 
     await gateway.database.query(
       `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
@@ -237,7 +241,7 @@ describe('targets', () => {
       `INSERT INTO target_facts (target_id, host_key, last_seen_at) VALUES ($1, 'ssh-ed25519 AAAA', now() - interval '5 min')`,
       [ssh],
     )
-    expect([await statusOf(local), await statusOf(ssh)]).toEqual(['online', 'stale'])
+    expect(await statuses()).toEqual(['online', 'online', 'stale'])
     const read = await admin.send('getTarget', `/targets/${ssh}`)
     expect(read.body.connection.host_key).toBe('ssh-ed25519 AAAA')
   })

@@ -4,6 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { type Command, Kill, LocalTransport } from '@slipway/execution'
+import { commandOf } from './support/commands.ts'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
 
@@ -18,7 +19,7 @@ afterAll(() => {
 function start(script: string, options: Partial<Command> = {}) {
   const output = { stdout: '', stderr: '' }
   const abort = new AbortController()
-  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, files: [], ...options }
+  const command = commandOf({ script, ...options })
   const io = {
     onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
       output[stream] += chunk.toString('utf8')
@@ -109,13 +110,9 @@ test('output that is taken slowly is taken whole, and makes the command wait', a
   let length = 0
   let most = 0
   const count = path.join(folder, 'written')
-  const command = {
+  const command = commandOf({
     script: `i=0; while [ $i -lt 40 ]; do head -c 50000 /dev/zero | tr "\\0" x; i=$((i+1)); echo $i >${count}; done`,
-    interpreter: 'sh' as const,
-    environment: {},
-    workingDirectory: null,
-    files: [],
-  }
+  })
   const io = {
     onOutput: async (_stream: string, chunk: Buffer) => {
       length += chunk.length

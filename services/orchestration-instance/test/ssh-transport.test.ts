@@ -9,6 +9,7 @@ import { fingerprint } from '../src/transports/ssh/host-key.ts'
 import type { SshAddress } from '../src/transports/ssh/ssh-errors.ts'
 import { SshTransport } from '../src/transports/ssh/ssh-transport.ts'
 import { Turnstile } from '../src/transports/ssh/turnstile.ts'
+import { commandOf } from './support/commands.ts'
 import { PasswordServer } from './support/password-server.ts'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
@@ -48,7 +49,7 @@ function transport(address: Partial<SshAddress> = {}) {
 function start(on: SshTransport, script: string, options: Partial<Command> = {}) {
   const output = { stdout: '', stderr: '' }
   const abort = new AbortController()
-  const command = { script, interpreter: 'sh' as const, environment: {}, workingDirectory: null, files: [], ...options }
+  const command = commandOf({ script, ...options })
   const io = {
     onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
       output[stream] += chunk.toString('utf8')
@@ -124,13 +125,7 @@ describe('commands', () => {
   test('a large output arrives whole, however slowly it is taken', async () => {
     const { made } = transport()
     let length = 0
-    const command = {
-      script: 'head -c 3000000 /dev/zero | tr "\\0" x',
-      interpreter: 'sh' as const,
-      environment: {},
-      workingDirectory: null,
-      files: [],
-    }
+    const command = commandOf({ script: 'head -c 3000000 /dev/zero | tr "\\0" x' })
     const io = {
       onOutput: async (_stream: string, chunk: Buffer) => {
         await new Promise((resolve) => setTimeout(resolve, 1))

@@ -271,6 +271,7 @@ describe('targets', () => {
   test('are online, stale or offline by what was seen of them, or of the instances for local ones', async () => {
     const action = await addSource(database)
     const local = await addTarget(database)
+    const simulated = await addTarget(database, { connection: { type: 'simulated' } })
     const ssh = { connection: { type: 'ssh', host: 'h', username: 'u' } }
     const [online, stale, offline, never] = [
       await addTarget(database, ssh),
@@ -288,13 +289,13 @@ describe('targets', () => {
         [target.id, age],
       )
     }
-    const target_ids = [local, online, stale, offline, never].map(({ id }) => id)
+    const target_ids = [local, simulated, online, stale, offline, never].map(({ id }) => id)
     const summary = async () => (await previewed({ action_id: action.id, target_ids })).target_summary
-    expect(await summary()).toEqual({ total: 5, online: 1, stale: 1, offline: 3 })
+    expect(await summary()).toEqual({ total: 6, online: 1, stale: 1, offline: 4 })
     await heartbeat(database, 10)
-    expect(await summary()).toEqual({ total: 5, online: 2, stale: 1, offline: 2 })
+    expect(await summary()).toEqual({ total: 6, online: 3, stale: 1, offline: 2 })
     await heartbeat(database, 40)
-    expect(await summary()).toEqual({ total: 5, online: 1, stale: 2, offline: 2 })
+    expect(await summary()).toEqual({ total: 6, online: 1, stale: 3, offline: 2 })
   })
 })
 

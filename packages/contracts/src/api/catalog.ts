@@ -150,17 +150,50 @@ export const SshConnectionInput = Strict({
   password: Type.Optional(Type.String({ minLength: 1, maxLength: 1_024 })),
 })
 
+const share = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, description }))
+
+/** For rehearsals: nothing is run. */
+export const SimulatedConnection = Strict(
+  {
+    type: Type.Literal('simulated'),
+    duration_ms: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 86_400_000, description: 'How long each command takes; 0 when omitted' }),
+    ),
+    exit_code: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: 255,
+        description:
+          'Without failure_rate every command ends with it, with failure_rate only those that fail; there 1 when omitted or 0',
+      }),
+    ),
+    failure_rate: share('Share of the commands that fail'),
+    output_lines: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: 100_000, description: 'Lines that each command writes; 1 when omitted' }),
+    ),
+    drop_rate: share('Share of the commands, rollback scripts included, during which the link to the target is lost'),
+  },
+  {
+    description:
+      'Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a rehearsal ' +
+      'that is repeated takes the same course. Rollback scripts succeed, unless the link is lost.',
+  },
+)
+
 /** Told apart by `type`, so that what is wrong is said of the kind that was meant. */
-export const ConnectionInput = Type.Unsafe<{ type: 'local' } | (typeof SshConnectionInput)['static']>({
+export const ConnectionInput = Type.Unsafe<
+  (typeof LocalConnection | typeof SshConnectionInput | typeof SimulatedConnection)['static']
+>({
   type: 'object',
   required: ['type'],
-  properties: { type: { enum: ['local', 'ssh'] } },
+  properties: { type: { enum: ['local', 'ssh', 'simulated'] } },
   allOf: [
     { if: { properties: { type: { const: 'local' } }, required: ['type'] }, then: LocalConnection },
     { if: { properties: { type: { const: 'ssh' } }, required: ['type'] }, then: SshConnectionInput },
+    { if: { properties: { type: { const: 'simulated' } }, required: ['type'] }, then: SimulatedConnection },
   ],
 })
-export const Connection = Type.Union([LocalConnection, SshConnection])
+export const Connection = Type.Union([LocalConnection, SshConnection, SimulatedConnection])
 
 export const Target = Strict({
   ...commonFields,

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { INTERPRETERS } from '../api/catalog.ts'
+import { INTERPRETERS, SimulatedConnection } from '../api/catalog.ts'
 import { RUN_OUTCOMES } from '../messages/events.ts'
 import { PlanOptions } from '../messages/plan.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
@@ -49,6 +49,7 @@ export const RunConnection = Type.Union([
     /** Absent on first use: the instance reports the key it saw and the bridge pins it. */
     host_key: Type.Optional(Type.String()),
   }),
+  SimulatedConnection,
 ])
 
 /** Content that is put into the working directory of each command of its action. */

@@ -6,6 +6,7 @@ import { type Looking, shownVariables } from './variables.ts'
 export type ShownConnection =
   | { type: 'local' }
   | { type: 'ssh'; host: string; port: number; username: string; host_key?: string }
+  | ({ type: 'simulated' } & Record<string, unknown>)
 
 export interface TargetRow {
   id: string
@@ -60,14 +61,14 @@ interface Sighting {
 }
 
 /**
- * When each target was last reached, and what that makes it, by the database's clock. Nothing ever reaches a local
- * target: it is there while an instance is.
+ * When each target was last reached, and what that makes it, by the database's clock. Nothing ever reaches a local or a
+ * simulated target: it is there while an instance is.
  */
 async function targetSightings(db: Queryable, ids: string[]): Promise<Map<string, Sighting>> {
   const { rows } = await db.query<Sighting>(
     `WITH seen AS (
-       SELECT t.id, f.host_key, t.connection ->> 'type' = 'local' AS is_local,
-         CASE WHEN t.connection ->> 'type' = 'local' THEN (SELECT max(last_heartbeat_at) FROM instances)
+       SELECT t.id, f.host_key, t.connection ->> 'type' IN ('local', 'simulated') AS is_local,
+         CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT max(last_heartbeat_at) FROM instances)
               ELSE f.last_seen_at END AS last_seen_at
        FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
        WHERE t.id = ANY($1::uuid[]))

@@ -7,7 +7,8 @@ const ONLINE_FOR = '90 seconds'
 
 /**
  * Notes when targets were reached; a host key is pinned on first use and never replaced here. Returns what tells of those
- * that lists show otherwise from now on. A local target's state follows the instances', not this.
+ * that lists show otherwise from now on. A local or simulated target's state follows the
+ * instances', not this.
  */
 export async function noteTargets(
   tx: Queryable,
@@ -31,7 +32,7 @@ export async function noteTargets(
      )
      SELECT t.id AS target_id, t.tenant_id
      FROM reached r
-     JOIN targets t ON t.id = r.target_id AND t.connection ->> 'type' <> 'local'
+     JOIN targets t ON t.id = r.target_id AND t.connection ->> 'type' NOT IN ('local', 'simulated')
      LEFT JOIN target_facts f ON f.target_id = r.target_id
      WHERE f.last_seen_at IS NULL OR f.last_seen_at <= now() - interval '${ONLINE_FOR}'
         OR (f.host_key IS NULL AND r.host_key IS NOT NULL)`,

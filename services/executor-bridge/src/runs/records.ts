@@ -1,3 +1,4 @@
+import type { RunConnection } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import type { ActionDefinition, Plan, StepState, VariableValues } from '@slipway/domain'
 
@@ -41,7 +42,7 @@ export interface TargetRecord {
 }
 
 export type StoredConnection =
-  | { type: 'local' }
+  | Exclude<RunConnection, { type: 'ssh' }>
   | { type: 'ssh'; host: string; port?: number; username: string; host_key?: string }
 
 export interface StepRecord {

@@ -88,7 +88,7 @@ function specTarget(keys: KeyRing, target: TargetRecord, open: Open): RunTarget 
 function specConnection(keys: KeyRing, target: TargetRecord): RunConnection {
   const { connection } = target
   if (connection === null) throw new CannotRun(`Target "${target.name}" no longer exists`)
-  if (connection.type === 'local') return { type: 'local' }
+  if (connection.type !== 'ssh') return connection
   const { private_key, password } = openConnectionSecrets(keys, target.id, target.connection_secrets)
   const hostKey = connection.host_key ?? target.pinned_host_key
   return {

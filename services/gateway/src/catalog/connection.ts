@@ -15,7 +15,7 @@ export function storedConnection(
   targetId: string,
   input: Input,
 ): { connection: Prisma.InputJsonObject; connection_secrets: string | null } {
-  if (input.type === 'local') return { connection: { type: 'local' }, connection_secrets: null }
+  if (input.type !== 'ssh') return { connection: input, connection_secrets: null }
   const { private_key, password, port = SSH_PORT, ...rest } = input
   const secrets = {
     ...(private_key === undefined ? {} : { private_key }),
@@ -37,7 +37,7 @@ type Stored = Pick<ReturnType<typeof storedConnection>, 'connection_secrets'> & 
  */
 export function replacedConnection(keys: KeyRing, targetId: string, input: Input, old: Stored) {
   const replaced = storedConnection(keys, targetId, input)
-  if (input.type === 'local' || replaced.connection_secrets !== null || old.connection_secrets === null) return replaced
+  if (input.type !== 'ssh' || replaced.connection_secrets !== null || old.connection_secrets === null) return replaced
   if (!leadsToSame(old.connection, replaced.connection)) {
     const message = 'leads to another place or user: send private_key or password again'
     throw validationProblem([{ path: '/connection', message }])

@@ -183,11 +183,12 @@ export class HostedRun {
   #transportOf(target: number): Transport {
     const known = this.#transports.get(target)
     if (known) return known
-    const connection = this.#spec.targets[target]?.connection
-    if (!connection) throw new Error('A target outside the plan')
+    const planned = this.#spec.targets[target]
+    if (!planned) throw new Error('A target outside the plan')
+    const { connection } = planned
     const pinned = this.#progress.hostKeys.get(target)
     const trusted = connection.type === 'ssh' && pinned !== undefined ? { host_key: pinned, ...connection } : connection
-    const transport = this.#hosting.transports.to(trusted, this.#newsOf(target))
+    const transport = this.#hosting.transports.to({ ...planned, connection: trusted }, this.#newsOf(target))
     this.#transports.set(target, transport)
     return transport
   }

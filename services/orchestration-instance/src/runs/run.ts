@@ -118,7 +118,7 @@ export class Run {
     if (this.#schedule.phase === 'rolling_back' && !this.#announced) {
       this.#announced = true
       events.emit({ type: 'rolling_back', at: now() })
-      this.#say('warning', null, 'Rollback begins')
+      this.#say('warning', null, this.#wording.rollbackBegins)
     }
     for (const step of this.#schedule.nextRollbacks()) this.#keep(this.#rollBack(step))
     if (this.#schedule.stopping) this.#noMoreTries.abort()
@@ -138,7 +138,7 @@ export class Run {
       await this.#durableOrKilled()
       if (this.#killed.signal.aborted) return
       const kills = [this.#killed.signal, this.#outOfTime.signal]
-      const result = await this.#options.tries.run(step, action.script, attempt, kills)
+      const result = await this.#options.tries.run(step, 'action', attempt, kills)
       if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
       if (result.error === null || attempt >= action.max_retries || this.#schedule.stopping) {
         return this.#endStep(step, attempt, result)
@@ -185,11 +185,11 @@ export class Run {
   }
 
   async #rollBack(step: StepRef): Promise<void> {
-    const { values, events, tries } = this.#options
+    const { events, tries } = this.#options
     events.emit({ type: 'rollback_started', at: now(), ...step })
     await this.#durableOrKilled()
     if (this.#killed.signal.aborted) return
-    const result = await tries.run(step, values.action(step).rollback_script ?? '', 0, [this.#killed.signal])
+    const result = await tries.run(step, 'rollback', 0, [this.#killed.signal])
     if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
     if (result.error !== null) {
       this.#say('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)

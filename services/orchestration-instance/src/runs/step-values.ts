@@ -14,20 +14,24 @@ export class StepValues {
     this.#common = new Masker(sensitiveTexts(spec, commonLayers(spec)))
   }
 
-  command(step: StepRef, script: string, attempt: number): Omit<Command, 'files'> {
+  command(step: StepRef, attempt: number, kind: 'action' | 'rollback'): Omit<Command, 'files'> {
     const action = this.action(step)
+    const rollback = kind === 'rollback'
+    const script = (rollback ? action.rollback_script : action.script) ?? ''
     const target = this.target(step)
     // A run's actions are a plan's with less around them; the rule reads their variables only.
     const values = valuesFor(this.#spec as unknown as Parameters<typeof valuesFor>[0], step.action, target)
     const variables = Object.entries(values).map(([name, value]) => [environmentName(name), toText(value)])
+    const { deployment_id: deploymentId, epoch } = this.#spec
     return {
+      identity: { deploymentId, epoch, target: step.target, action: step.action, attempt, rollback },
       script: renderTemplate(script, values, action.interpreter).text,
       interpreter: action.interpreter,
       workingDirectory: action.working_directory,
       environment: {
         ...action.env,
         ...Object.fromEntries(variables),
-        SLIPWAY_DEPLOYMENT_ID: this.#spec.deployment_id,
+        SLIPWAY_DEPLOYMENT_ID: deploymentId,
         SLIPWAY_STEP: action.name,
         SLIPWAY_TARGET_NAME: target.name,
         SLIPWAY_ATTEMPT: String(attempt),

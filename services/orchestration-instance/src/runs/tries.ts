@@ -36,8 +36,13 @@ export class Tries {
     this.#options = options
   }
 
-  /** Runs a step's script (or its rollback script) once. An abort of one of `kills` ends it. */
-  async run(step: StepRef, script: string, attempt: number, kills: readonly AbortSignal[]): Promise<TryResult> {
+  /** Runs a step's script or its rollback script once. An abort of one of `kills` ends it. */
+  async run(
+    step: StepRef,
+    kind: 'action' | 'rollback',
+    attempt: number,
+    kills: readonly AbortSignal[],
+  ): Promise<TryResult> {
     const { values, events } = this.#options
     const masker = values.masker(step)
     const startedAt = new Date().toISOString()
@@ -45,7 +50,7 @@ export class Tries {
       const level = stream === 'stderr' ? 'error' : 'info'
       events.emitLine({ ...step, stream, level, text, ...(split && { metadata: { split } }) })
     })
-    const end = await this.#run(step, values.command(step, script, attempt), output, kills)
+    const end = await this.#run(step, values.command(step, attempt, kind), output, kills)
     output.end()
     return {
       error: end.error === null ? null : clip(masker.mask(end.error)),

@@ -6,6 +6,7 @@ import type { CommandEnd } from '@slipway/execution'
 export interface Wording {
   /** `step on target`. */
   place(step: StepRef): string
+  rollbackBegins: string
   /** The sentence with which a deployment explains that it failed. */
   firstFailure(step: StepRef, reason: string): string
 }
@@ -13,9 +14,16 @@ export interface Wording {
 export function wordingOf(spec: RunSpec): Wording {
   const action = (step: StepRef) => spec.actions[step.action]?.name ?? `action ${step.action}`
   const target = (step: StepRef) => spec.targets[step.target]?.name ?? `target ${step.target}`
+  const isSimulated = (step: StepRef) => spec.targets[step.target]?.connection.type === 'simulated'
   return {
-    place: (step) => `${action(step)} on ${target(step)}`,
-    firstFailure: (step, reason) => clip(`Action "${action(step)}" failed on target "${target(step)}": ${reason}`),
+    place: (step) => `${action(step)} on ${isSimulated(step) ? 'simulated ' : ''}${target(step)}`,
+    rollbackBegins: spec.targets.every((_, target) => isSimulated({ target, action: 0 }))
+      ? 'Rollback begins (simulated)'
+      : 'Rollback begins',
+    firstFailure: (step, reason) => {
+      const kind = isSimulated(step) ? 'simulated target' : 'target'
+      return clip(`Action "${action(step)}" failed on ${kind} "${target(step)}": ${reason}`)
+    },
   }
 }
 

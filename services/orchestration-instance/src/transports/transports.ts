@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
-import type { RunConnection } from '@slipway/contracts'
+import type { RunTarget } from '@slipway/contracts'
 import { type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
+import { SimulatedTransport } from './simulated/simulated-transport.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
 import { Turnstile } from './ssh/turnstile.ts'
 
@@ -29,8 +30,9 @@ export class Transports {
     return new Transports(new LocalTransport(folder, lifeline), new Turnstile(limits.handshakes), lifeline)
   }
 
-  to(connection: RunConnection, news: TargetNews): Transport {
+  to({ id, connection }: RunTarget, news: TargetNews): Transport {
     if (connection.type === 'local') return this.#local
+    if (connection.type === 'simulated') return new SimulatedTransport(id, connection)
     return new SshTransport({
       address: connection,
       handshakes: this.#handshakes,

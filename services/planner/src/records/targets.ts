@@ -29,8 +29,8 @@ export interface TargetCandidates {
 }
 
 /**
- * Every target that the caller may use and that is named, or carries any of the tags, with its status. A local target
- * is seen whenever an instance is; the others when something reached them. Each id is looked up by itself: in a list, ten
+ * Every target that the caller may use and that is named, or carries any of the tags, with its status. A local or
+ * simulated target is seen whenever an instance is; the others when something reached them. Each id is looked up by itself: in a list, ten
  * thousand may be compared with every target.
  */
 export async function loadTargets(
@@ -63,8 +63,9 @@ export async function loadTargets(
        LEFT JOIN target_facts f ON f.target_id = t.id
       CROSS JOIN heartbeat
       CROSS JOIN LATERAL (
-        SELECT CASE WHEN t.connection ->> 'type' = 'local' THEN heartbeat.at ELSE f.last_seen_at END AS at,
-               CASE WHEN t.connection ->> 'type' = 'local' THEN interval '30 s' ELSE interval '90 s' END AS online_for
+        SELECT CASE WHEN kind.is_local THEN heartbeat.at ELSE f.last_seen_at END AS at,
+               CASE WHEN kind.is_local THEN interval '30 s' ELSE interval '90 s' END AS online_for
+          FROM (SELECT t.connection ->> 'type' IN ('local', 'simulated') AS is_local) kind
       ) seen
       WHERE ${visible('t.tenant_id', '$1')}`,
     [caller.tenant_id, uuids, numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
