@@ -171,6 +171,16 @@ describe('a limit for each tenant', () => {
     expect(await statuses(second)).toEqual(['dispatched'])
   })
 
+  test('is kept when many start at once and nobody waits', async () => {
+    await limit(3)
+    await addInstance(database, 40)
+    const started = async () => (await database.query('SELECT FROM deployments')).rowCount
+    await Promise.all(Array.from({ length: 20 }, () => ofTenant()))
+    expect(await started()).toBeLessThanOrEqual(3)
+    await drainAll()
+    expect(await started()).toBe(3)
+  })
+
   test('is kept when many start and several drain at once', async () => {
     await limit(3)
     for (let n = 0; n < 10; n += 1) {
