@@ -31,6 +31,8 @@ interface Route {
   path: string
   bearer?: true
   idempotencyKey?: true
+  /** Its body is bytes, not JSON. */
+  binary?: true
 }
 
 const RETRY_FROM_MS = 200
@@ -61,13 +63,12 @@ export class Connection {
 
   /** One operation; resolves to the body of its answer. Throws ApiError on a refusal, else ConnectionError. */
   async call<O extends OperationId>(operation: O, request: Request = {}): Promise<Answer<O>> {
-    const text = await this.#persist(operation, request, async (headers) => {
+    return await this.#persist(operation, request, async (headers) => {
       const response = await this.#authenticated(operation, { ...request, headers })
-      return await response.text().catch((error: unknown) => {
+      return await bodyOf<O>(response).catch((error: unknown) => {
         throw new ConnectionError(this.url, error)
       })
     })
-    return (text === '' ? undefined : JSON.parse(text)) as Answer<O>
   }
 
   /** Opens a stream of events, which is authenticated by a token in its query; the signal ends it. */
@@ -177,7 +178,7 @@ export class Connection {
   }
 
   async #send(operation: OperationId, request: Sent, streaming?: AbortSignal): Promise<Response> {
-    const { method, path, bearer }: Route = ROUTES[operation]
+    const { method, path, bearer, binary }: Route = ROUTES[operation]
     const { params = {}, query = {}, body } = request
     const url = new URL(this.url + path.replace(/\{(\w+)\}/g, (_, name) => parameter(params, name)))
     for (const [name, value] of Object.entries(query)) {
@@ -187,12 +188,17 @@ export class Connection {
     const headers = {
       accept: 'application/json',
       ...(bearer && token !== undefined ? { authorization: `Bearer ${token}` } : {}),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+      ...(body === undefined ? {} : { 'content-type': binary ? 'application/octet-stream' : 'application/json' }),
       ...request.headers,
     }
     const timeout = AbortSignal.timeout(this.#timeoutMs)
     const signal = streaming ?? (request.signal ? AbortSignal.any([request.signal, timeout]) : timeout)
-    const init = { method, headers, signal, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }
+    const init = {
+      method,
+      headers,
+      signal,
+      ...(body === undefined ? {} : { body: binary ? (body as Uint8Array<ArrayBuffer> | Blob) : JSON.stringify(body) }),
+    }
     const response = await fetch(url, init).catch((error: unknown) => {
       request.signal?.throwIfAborted()
       throw new ConnectionError(this.url, error)
@@ -215,6 +221,14 @@ function pauseBefore(error: unknown, repeatable: boolean, wait: number): number 
   }
   if (error instanceof ConnectionError) return repeatable || error.refused ? jittered : null
   return repeatable && error instanceof ApiError && error.status >= 500 ? jittered : null
+}
+
+async function bodyOf<O extends OperationId>(response: Response): Promise<Answer<O>> {
+  if (response.headers.get('content-type')?.startsWith('application/octet-stream')) {
+    return new Uint8Array(await response.arrayBuffer()) as Answer<O>
+  }
+  const text = await response.text()
+  return (text === '' ? undefined : JSON.parse(text)) as Answer<O>
 }
 
 function parameter(params: Record<string, string>, name: string): string {

@@ -7,7 +7,13 @@ export type Schema<N extends keyof components['schemas']> = components['schemas'
 /** An operation by its `operationId` in the OpenAPI document. */
 export type OperationId = keyof typeof ROUTES & keyof operations
 
-type Bodies<R> = { [S in keyof R]: R[S] extends { content: { 'application/json': infer B } } ? B : undefined }
+type Bodies<R> = {
+  [S in keyof R]: R[S] extends { content: { 'application/json': infer B } }
+    ? B
+    : R[S] extends { content: { 'application/octet-stream': unknown } }
+      ? Uint8Array
+      : undefined
+}
 
 /** What an operation answers with; a union where it has several answers. */
 export type Answer<O extends OperationId> = Bodies<operations[O]['responses']>[keyof operations[O]['responses']]
@@ -22,7 +28,7 @@ type Given<K extends string, V> = [NonNullable<V>] extends [never]
 type Json<B> = B extends { content: infer C }
   ? C extends { 'application/json': infer J }
     ? J
-    : never
+    : Uint8Array | Blob
   : undefined extends B
     ? undefined | Json<NonNullable<B>>
     : never

@@ -205,6 +205,21 @@ describe('what is sent again', () => {
   })
 })
 
+describe('bytes', () => {
+  test('are sent and received as they are', async () => {
+    const bytes = Uint8Array.from([0, 255, 10, 13])
+    const { url, requests } = await start({
+      'POST /content': ok({ id: 'hash', size: 4 }),
+      'GET /content/hash': (_, response) =>
+        response.writeHead(200, { 'content-type': 'application/octet-stream' }).end(bytes),
+    })
+    const client = new SlipwayClient({ url, token: 't' })
+    expect(await client.call('createContent', { body: bytes })).toEqual({ id: 'hash', size: 4 })
+    expect(requests[0]?.body).toEqual(Buffer.from(bytes))
+    expect(await client.call('getContent', { params: { sha256: 'hash' } })).toEqual(bytes)
+  })
+})
+
 describe('lists', () => {
   test('come page by page, without what the next page repeats', async () => {
     const pages = [['a', 'b'], ['b', 'c'], ['d']]

@@ -10,7 +10,9 @@ export async function fakeServer(routes: Record<string, Respond>) {
     const url = new URL(request.url ?? '/', 'http://fake')
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)
-    const body = chunks.length > 0 ? JSON.parse(Buffer.concat(chunks).toString()) : undefined
+    const bytes = Buffer.concat(chunks)
+    const isJson = request.headers['content-type'] === 'application/json'
+    const body = bytes.length === 0 ? undefined : isJson ? JSON.parse(bytes.toString()) : bytes
     const route = `${request.method} ${url.pathname.replace('/api/v1', '')}`
     requests.push({ route, query: url.searchParams, authorization: request.headers.authorization, body })
     const respond = routes[route]
