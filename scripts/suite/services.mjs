@@ -59,7 +59,12 @@ export function services({ ports, settings, servers }) {
     {
       name: 'log-stream',
       listens: [listener(ports.logStream, 'SLIPWAY_LOG_STREAM_PORT')],
-      env: { ...servers, SLIPWAY_LOG_STREAM_PORT: ports.logStream, SLIPWAY_LOG_STREAM_HOST: LOOPBACK },
+      env: {
+        ...servers,
+        ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']),
+        SLIPWAY_LOG_STREAM_PORT: ports.logStream,
+        SLIPWAY_LOG_STREAM_HOST: LOOPBACK,
+      },
     },
     {
       name: 'orchestration-instance',

@@ -25,6 +25,11 @@ export interface BrokerOptions {
   connectWaitMs?: number
 }
 
+export interface EventOptions {
+  onLost?: () => void
+  onResumed?: () => void
+}
+
 export interface Broker {
   /**
    * Durable, confirmed, at least once. Throws BrokerUnavailable when nothing was sent, PublishError naming the messages
@@ -34,10 +39,11 @@ export interface Broker {
   /** Handles a work queue, `prefetch` messages at a time. Resolves when the consumer is there. See workHandling. */
   consume(queue: WorkQueue, options: { prefetch: number; handle: Handler }): Promise<void>
   /**
-   * Events for this process alone, at most once: what comes while the connection is down is lost, and `onResumed`
-   * says that it is back. Resolves when the consumer is there.
+   * Events for this process alone, at most once: what comes while the connection is down is lost. `onLost` says that it is
+   * down, or that this process was too slow and events were dropped; `onResumed` that all that comes from now on comes.
+   * Resolves when the consumer is there.
    */
-  consumeEventsExclusively(routingKeys: string[], handle: Handler, options?: { onResumed?: () => void }): Promise<void>
+  consumeEventsExclusively(routingKeys: string[], handle: Handler, options?: EventOptions): Promise<void>
   /** Sends a command and waits for the answer. Throws TypeError, BrokerUnavailable or RequestTimeout. */
   request<T extends CommandType>(
     type: T,
@@ -142,7 +148,12 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
         onMessage: workHandling({ namespace, queue, logger, handle, publish }),
       })
     },
-    consumeEventsExclusively(routingKeys, handle, { onResumed } = {}) {
+    consumeEventsExclusively(routingKeys, handle, { onLost, onResumed } = {}) {
+      const onDropped = () => {
+        logger.warn('events came faster than they were handled, and some were dropped', { routing_keys: routingKeys })
+        onLost?.()
+        onResumed?.()
+      }
       return subscribe({
         label: `events ${routingKeys.join(', ')}`,
         prefetch: HINT_PREFETCH,
@@ -150,10 +161,12 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
           await declareTopology(channel, namespace)
           // A new name each time: the broker may still hold the old one for a connection that it thinks alive.
           const queue = `${namespace}.${name}.events.${randomBytes(6).toString('hex')}`
-          await declareExclusiveQueue(channel, { namespace, name: queue, routingKeys })
+          const { dropped } = await declareExclusiveQueue(channel, { namespace, name: queue, routingKeys })
+          await channel.consume(dropped, (message) => message && onDropped(), { noAck: true })
           return queue
         },
         onMessage: hintHandling({ namespace, logger, handle }),
+        ...(onLost ? { onLost } : {}),
         ...(onResumed ? { onResumed } : {}),
       })
     },

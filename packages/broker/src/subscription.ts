@@ -15,6 +15,8 @@ export interface SubscriptionOptions {
   declare(channel: Channel): Promise<string>
   /** Handles one message to its end, acknowledgement included; must not throw. */
   onMessage(message: ConsumeMessage, channel: Channel): Promise<void>
+  /** Runs when the consumer is no longer there: from now on messages may pass. */
+  onLost?: () => void
   /** Runs after each loss that was mended: messages may have passed in between. */
   onResumed?: () => void
   onFatal(error: Error): void
@@ -85,8 +87,10 @@ export class Subscription {
   }
 
   #lose(): void {
+    const wasLive = this.#consumerTag !== undefined
     this.#channel = undefined
     this.#consumerTag = undefined
+    if (wasLive && !this.#stopped) this.#options.onLost?.()
   }
 
   /** Tries until the consumer is there, or the connection is another. */

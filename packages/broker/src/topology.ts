@@ -106,21 +106,27 @@ export function isDurablyBound(eventType: string): boolean {
   return Object.values(DURABLE_EVENTS).some((keys) => keys.includes(domain))
 }
 
-/** A queue for one reader's lifetime: events that come while nobody reads are not kept. */
+/** How many events wait for a reader. One that hangs must not fill the broker's memory. */
+const MAX_EVENTS = 50_000
+
+/**
+ * A queue for one reader's lifetime: events that come while nobody reads are not kept. Of those that are dropped because
+ * too many wait, the last one is in `dropped`.
+ */
 export async function declareExclusiveQueue(
   channel: Channel,
-  options: { namespace: string; name: string; routingKeys: string[] },
-): Promise<void> {
-  await channel.assertQueue(options.name, {
-    exclusive: true,
-    autoDelete: true,
-    durable: false,
-    // A reader that hangs must not fill the broker's memory; it re-reads from the database anyway.
-    arguments: { 'x-max-length': 50_000 },
+  options: { namespace: string; name: string; routingKeys: string[]; maxEvents?: number },
+): Promise<{ dropped: string }> {
+  const { namespace, name, routingKeys, maxEvents = MAX_EVENTS } = options
+  const dropped = `${name}.dropped`
+  const ofOneReader = { exclusive: true, autoDelete: true, durable: false }
+  await channel.assertQueue(dropped, { ...ofOneReader, arguments: { 'x-max-length': 1 } })
+  await channel.assertQueue(name, {
+    ...ofOneReader,
+    arguments: { 'x-max-length': maxEvents, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': dropped },
   })
-  for (const key of options.routingKeys) {
-    await channel.bindQueue(options.name, exchangeName(options.namespace, 'events'), key)
-  }
+  for (const key of routingKeys) await channel.bindQueue(name, exchangeName(namespace, 'events'), key)
+  return { dropped }
 }
 
 /** Declares every exchange, queue and binding. May be repeated; fails with code 406 where one exists otherwise. */

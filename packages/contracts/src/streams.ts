@@ -49,6 +49,25 @@ export interface StreamLog {
   metadata: ({ seq: number } & Record<string, unknown>) | null
 }
 
+/** What changes can be listened to, at `/sse/{resource_type}`. */
+export const STREAM_RESOURCES = ['deployments', 'pending', 'targets', 'instances', 'freezes'] as const
+export type StreamResource = (typeof STREAM_RESOURCES)[number]
+
+/** What clients of such a stream receive: one `data:` line each. */
+export type ResourceStreamMessage =
+  | { event: 'ping'; data: { type: 'ping' } }
+  | {
+      event: 'created' | 'updated' | 'deleted'
+      data: {
+        type: 'created' | 'updated' | 'deleted'
+        resource_type: StreamResource
+        id: string
+        timestamp: string
+        /** As the list shows it to this viewer; null when deleted. */
+        resource: object | null
+      }
+    }
+
 /**
  * A log line as stored in a chunk and as it travels through Redis. Keys are short because there are millions; its number
  * is the chunk's first line plus its place.

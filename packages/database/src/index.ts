@@ -12,8 +12,8 @@ export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './items/deployments.t
 export { type FreezeRow, freezeItem } from './items/freezes.ts'
 export { INSTANCE, LOST_AFTER } from './items/instances.ts'
 export { isoTime, jsonObject, milliseconds } from './items/json.ts'
-export { type ItemKind, listItem } from './items/list-item.ts'
-export { type ShownConnection, type TargetRow, targetItems } from './items/targets.ts'
+export { type ItemKind, listItem, listItems } from './items/list-item.ts'
+export { type ShownConnection, type TargetRow, targetItems, targetStatus } from './items/targets.ts'
 export {
   type Looking,
   openVariables,

@@ -147,7 +147,15 @@ async function describe(made: {
         SLIPWAY_BRIDGE_PORT: String(bridge),
       },
     ],
-    ['log-stream', { ...servers, SLIPWAY_LOG_STREAM_HOST: '127.0.0.1', SLIPWAY_LOG_STREAM_PORT: String(logStream) }],
+    [
+      'log-stream',
+      {
+        ...servers,
+        ...encryption,
+        SLIPWAY_LOG_STREAM_HOST: '127.0.0.1',
+        SLIPWAY_LOG_STREAM_PORT: String(logStream),
+      },
+    ],
     ['orchestration-instance', await instance('one')],
   ]
   if (options.secondInstance === true) environments.push(['orchestration-instance-2', await instance('two')])

@@ -36,6 +36,7 @@ const POLICY: Record<string, string> = {
   'POST /deployments/{id}/cancel': 'deployments:cancel ao',
   'POST /deployments/{id}/redeploy': 'deployments:create ao',
   'GET /deployments/{id}/logs': 'stream',
+  'GET /sse/{resource_type}': 'stream',
   'GET /deployments/{id}/logs/history': 'deployments:read aou',
   'GET /deployments/{id}/analysis': 'deployments:read aou',
   ...sources('actions'),

@@ -1,11 +1,12 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, portVariable } from '@slipway/runtime'
+import { commonConfig, figureVariable, portVariable } from '@slipway/runtime'
 
-/** What the log-stream reads from its environment. */
+/** What the log-stream reads from its environment. The keys open what targets show of their variables. */
 export const logStreamConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
   RABBITMQ_URL: commonConfig.RABBITMQ_URL,
   REDIS_URL: commonConfig.REDIS_URL,
+  SLIPWAY_ENCRYPTION_KEYS: commonConfig.SLIPWAY_ENCRYPTION_KEYS,
   SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT: commonConfig.SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
@@ -19,6 +20,16 @@ export const logStreamConfig = Type.Object({
     minLength: 1,
     description: 'Address on which the gateway reaches the streams',
     examples: ['0.0.0.0'],
+  }),
+  SLIPWAY_MAX_STREAMS: figureVariable({
+    default: 10_000,
+    maximum: 1_000_000,
+    description: 'Streams that may be open in this process; 0: any number',
+  }),
+  SLIPWAY_MAX_STREAMS_PER_USER: figureVariable({
+    default: 1_000,
+    maximum: 1_000_000,
+    description: 'Streams of one user that may be open in this process; 0: any number',
   }),
 })
 

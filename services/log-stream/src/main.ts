@@ -1,6 +1,7 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase } from '@slipway/database'
-import { listen, runService } from '@slipway/runtime'
+import { KeyRing, listen, runService } from '@slipway/runtime'
+import { createFeeds } from './changes/feeds.ts'
 import { logStreamConfig } from './config.ts'
 import { createApp } from './http/app.ts'
 import { connectRedis, isRedisUp } from './redis.ts'
@@ -18,6 +19,7 @@ await runService({
   config: logStreamConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
     const namespace = config.SLIPWAY_NAMESPACE
+    const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
     onStop('database', () => database.close())
     const redis = connectRedis(config.REDIS_URL, logger)
@@ -31,9 +33,15 @@ await runService({
     const reader = startStreamReader(connectRedis(config.REDIS_URL, logger, BLOCKING_READ_MS), redis, logger)
     onStop('live streams', () => reader.stop())
     const hubs = createHubs({ database, reader, namespace, logger })
-    const guard = createGuard({ database, logger })
+    const feeds = createFeeds({ database, keys, logger })
+    const guard = createGuard({
+      database,
+      logger,
+      max: config.SLIPWAY_MAX_STREAMS,
+      maxPerUser: config.SLIPWAY_MAX_STREAMS_PER_USER,
+    })
     onStop('guard of open streams', () => guard.stop())
-    const app = createApp({ database, redis, namespace, logger, hubs, guard, limits: WATCHER_LIMITS })
+    const app = createApp({ database, redis, namespace, logger, hubs, feeds, guard, limits: WATCHER_LIMITS })
     const server = await listen(app, {
       port: config.SLIPWAY_LOG_STREAM_PORT,
       host: config.SLIPWAY_LOG_STREAM_HOST,
@@ -41,10 +49,11 @@ await runService({
     })
     onStop('streams', async () => {
       const closed = server.close()
+      feeds.stop()
       await hubs.stop()
       await closed
     })
-    await wakeByEvents(broker, hubs, guard)
+    await wakeByEvents(broker, { hubs, guard, feeds })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('streams are served', { port: server.port, host: config.SLIPWAY_LOG_STREAM_HOST })
   },

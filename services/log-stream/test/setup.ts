@@ -1,8 +1,11 @@
+import { randomBytes } from 'node:crypto'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
-import { hashToken, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
+import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
 import { removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
+import { createFeeds, type Feeds } from '../src/changes/feeds.ts'
+import type { ListenerLimits } from '../src/changes/listener.ts'
 import { createApp } from '../src/http/app.ts'
 import { connectRedis } from '../src/redis.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
@@ -10,10 +13,13 @@ import { startStreamReader } from '../src/streams/reader.ts'
 import { WATCHER_LIMITS, type WatcherLimits } from '../src/streams/watcher.ts'
 import { createGuard, type Guard } from '../src/tokens/guard.ts'
 
+export const TEST_KEYS = KeyRing.parse(`test:${randomBytes(32).toString('base64')}`)
+
 export interface TestStreams {
   url: string
   namespace: string
   hubs: Hubs
+  feeds: Feeds
   guard: Guard
   /** For the tests themselves. */
   redis: Redis
@@ -59,6 +65,11 @@ export async function makeUser(database: Database, user: NewUser = {}): Promise<
 export interface StreamsOptions {
   database: Database
   limits?: Partial<WatcherLimits>
+  listenerLimits?: Partial<ListenerLimits>
+  /** Where changes are read, when not in the same place. */
+  feedDatabase?: Database
+  maxStreams?: number
+  maxStreamsPerUser?: number
   redisUrl?: string
   logger?: Logger
   checkMs?: number
@@ -83,14 +94,24 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     resyncMs: options.resyncMs ?? 200,
     checkMs: options.checkMs ?? 100,
   })
+  const feeds = createFeeds({
+    database: options.feedDatabase ?? database,
+    keys: TEST_KEYS,
+    logger: log,
+    checkMs: options.checkMs ?? 100,
+    ...(options.listenerLimits ? { limits: options.listenerLimits } : {}),
+  })
+  feeds.resume()
   const guard = createGuard({
+    max: options.maxStreams ?? 0,
+    maxPerUser: options.maxStreamsPerUser ?? 0,
     database: options.guardDatabase ?? database,
     logger: log,
     checkMs: options.guardMs ?? 100,
     unknownMs: 300,
   })
   const limits = { ...WATCHER_LIMITS, ...options.limits }
-  const server = await listen(createApp({ database, redis, namespace, logger: log, hubs, guard, limits }), {
+  const server = await listen(createApp({ database, redis, namespace, logger: log, hubs, feeds, guard, limits }), {
     port: 0,
     host: '127.0.0.1',
     variable: 'none',
@@ -100,6 +121,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     url: `http://127.0.0.1:${server.port}`,
     namespace,
     hubs,
+    feeds,
     guard,
     redis: own,
     async token(user = {}) {
@@ -115,6 +137,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     },
     async close() {
       const closed = server.close()
+      feeds.stop()
       await hubs.stop()
       await guard.stop()
       await closed

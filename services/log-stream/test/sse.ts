@@ -1,5 +1,5 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
-import type { LogStreamMessage } from '@slipway/contracts'
+import type { LogStreamMessage, ResourceStreamMessage } from '@slipway/contracts'
 import type { TestStreams } from './setup.ts'
 
 type Message<E extends LogStreamMessage['event']> = Extract<LogStreamMessage, { event: E }>['data']
@@ -29,8 +29,11 @@ export class SseClient {
   }
 
   static open(streams: TestStreams, id: string, token: string, query = ''): Promise<SseClient> {
+    return SseClient.openAt(`${streams.url}/api/v1/deployments/${id}/logs?sse_token=${token}${query}`)
+  }
+
+  static openAt(url: string): Promise<SseClient> {
     return new Promise((resolve, reject) => {
-      const url = `${streams.url}/api/v1/deployments/${id}/logs?sse_token=${token}${query}`
       const request = get(url, { agent: false }, (response) => {
         if (response.statusCode === 200) resolve(new SseClient(request, response))
         else reject(new Error(`status ${response.statusCode}`))
@@ -49,6 +52,12 @@ export class SseClient {
       if (message.event !== message.data.type) throw new Error('data.type is not the event')
       this.messages.push(message)
     }
+  }
+
+  /** Of a stream of changes, without pings. */
+  get changes(): Exclude<ResourceStreamMessage, { event: 'ping' }>['data'][] {
+    const messages = this.messages as (LogStreamMessage | ResourceStreamMessage)[]
+    return messages.flatMap(({ data }) => ('resource_type' in data ? [data] : []))
   }
 
   all<E extends LogStreamMessage['event']>(event: E): Message<E>[] {

@@ -21,7 +21,7 @@ beforeAll(async () => {
     logger,
     onFatal: () => {},
   })
-  await wakeByEvents(broker, streams.hubs, streams.guard)
+  await wakeByEvents(broker, streams)
 })
 
 afterAll(async () => {

@@ -195,8 +195,8 @@ export interface components {
             target_id: string;
             target_name?: string;
         };
-        Connection: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnection"];
-        ConnectionInput: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnectionInput"];
+        Connection: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnection"] | components["schemas"]["SimulatedConnection"];
+        ConnectionInput: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnectionInput"] | components["schemas"]["SimulatedConnection"];
         Content: {
             id: string;
             /** @description Bytes */
@@ -716,6 +716,21 @@ export interface components {
                 version_requirement?: string;
             }[];
             variables?: components["schemas"]["VariableDefinition"][];
+        };
+        /** @description Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a rehearsal that is repeated takes the same course. Rollback scripts succeed, unless the link is lost. */
+        SimulatedConnection: {
+            /** @description Share of the commands, rollback scripts included, during which the link to the target is lost */
+            drop_rate?: number;
+            /** @description How long each command takes; 0 when omitted */
+            duration_ms?: number;
+            /** @description Without failure_rate every command ends with it, with failure_rate only those that fail; there 1 when omitted or 0 */
+            exit_code?: number;
+            /** @description Share of the commands that fail */
+            failure_rate?: number;
+            /** @description Lines that each command writes; 1 when omitted */
+            output_lines?: number;
+            /** @constant */
+            type: "simulated";
         };
         SolutionDefinition: {
             sequences: {
@@ -3051,6 +3066,32 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SourceVersion"];
+                };
+            };
+        };
+    };
+    streamResource: {
+        parameters: {
+            query?: {
+                /** @description A single-use token, from POST /api/v1/auth/sse-token */
+                sse_token?: string;
+            };
+            header?: never;
+            path: {
+                /** @description One of `deployments`, `pending`, `targets`, `instances`, `freezes` */
+                resource_type: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A stream */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": string;
                 };
             };
         };

@@ -86,6 +86,7 @@ export const ROUTES = {
   refreshSseToken: { method: 'POST', path: '/api/v1/auth/sse-token/refresh', bearer: true },
   setUpTwoFactor: { method: 'POST', path: '/api/v1/auth/2fa/setup', bearer: true },
   streamDeploymentLogs: { method: 'GET', path: '/api/v1/deployments/{id}/logs' },
+  streamResource: { method: 'GET', path: '/api/v1/sse/{resource_type}' },
   updateAction: { method: 'PATCH', path: '/api/v1/actions/{id}', bearer: true },
   updateEnvironment: { method: 'PATCH', path: '/api/v1/environments/{id}', bearer: true },
   updateFreeze: { method: 'PATCH', path: '/api/v1/deployment-freezes/{id}', bearer: true },

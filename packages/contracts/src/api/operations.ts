@@ -7,6 +7,7 @@ import { freezeOperations } from './operations/freezes.ts'
 import type { Operation } from './operations/operation.ts'
 import { serviceOperations } from './operations/service.ts'
 import { sourceOperations } from './operations/sources.ts'
+import { streamOperations } from './operations/streams.ts'
 import { targetOperations } from './operations/targets.ts'
 import { webhookOperations } from './operations/webhooks.ts'
 
@@ -19,6 +20,7 @@ const operations = {
   ...contentOperations,
   ...targetOperations,
   ...freezeOperations,
+  ...streamOperations,
   ...webhookOperations,
   ...administrationOperations,
   ...serviceOperations,

@@ -16,6 +16,9 @@ const pendingChange = Strict({
   status: literals(PENDING_STATES),
 })
 
+/** `previous_tenant_id`: whose it was, where that has changed. */
+const ofTenant = { tenant_id: Nullable(Uuid), previous_tenant_id: Type.Optional(Nullable(Uuid)) }
+
 export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
@@ -29,10 +32,10 @@ export const EVENTS = {
   'instance.updated': event(Strict({ instance_id: Uuid })),
   'instance.deleted': event(Strict({ instance_id: Uuid })),
   'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
-  'target.updated': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'target.updated': event(Strict({ target_id: Uuid, ...ofTenant })),
   'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
   'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
-  'freeze.updated': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'freeze.updated': event(Strict({ freeze_id: Uuid, ...ofTenant })),
   'freeze.deleted': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
   /** The instance began to undo what it did. */
   'run.rolling_back': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() })),

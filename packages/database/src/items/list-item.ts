@@ -10,43 +10,69 @@ import { pendingItems } from './waiting.ts'
 /** Kinds of record of whose changes others are told. */
 export type ItemKind = 'deployment' | 'pending' | 'target' | 'freeze' | 'instance'
 
-const SQL: Partial<Record<ItemKind, string>> = {
-  deployment: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = $1`,
-  instance: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL`,
+const SQL = {
+  deployment: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = ANY($1::uuid[])`,
+  instance: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = ANY($1::uuid[]) AND i.removed_at IS NULL`,
 }
 
-const ONE_PENDING = `FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position
-                       FROM pending_requests q WHERE q.id = $1) r`
+const PENDING = `FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position
+                         FROM pending_requests q WHERE q.id = ANY($1::uuid[])) r`
+
+/** One record as the API's list shows it to this viewer; null when it is gone. See `listItems`. */
+export async function listItem(looking: Looking, kind: ItemKind, id: string): Promise<object | null> {
+  return (await listItems(looking, kind, [id])).get(id) ?? null
+}
 
 /**
- * One record as the API's list shows it to this viewer; null when it is gone. What the viewer may see is not judged
- * here but by whoever asks, and by the connection.
+ * Records as the API's lists show them to this viewer, by id; without those that are gone. What the viewer may see is not
+ * judged here but by whoever asks, and by the connection.
  */
-export async function listItem(looking: Looking, kind: ItemKind, id: string): Promise<object | null> {
-  if (kind === 'target') return (await targetItems(looking, await targetRows(looking.db, id)))[0] ?? null
-  if (kind === 'pending') {
-    const [item] = await pendingItems(looking.db, ONE_PENDING, [id])
-    return item === undefined ? null : JSON.parse(item)
-  }
-  if (kind === 'freeze') {
-    const { rows } = await looking.db.query<FreezeRow>(
-      `SELECT id, name, description, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
-              solution_id, created_by, created_at, updated_at
-         FROM freezes WHERE id = $1`,
-      [id],
-    )
-    return rows[0] === undefined ? null : freezeItem(rows[0])
-  }
-  const { rows } = await looking.db.query<{ item: object }>(SQL[kind] ?? '', [id])
-  return rows[0]?.item ?? null
+export async function listItems(
+  looking: Looking,
+  kind: ItemKind,
+  ids: readonly string[],
+): Promise<Map<string, { tenant_id?: string | null }>> {
+  const items = await itemsOf(looking, kind, ids)
+  return new Map(items.map((item) => [item.id, item]))
 }
 
-async function targetRows(db: Queryable, id: string): Promise<TargetRow[]> {
+interface Item {
+  id: string
+  tenant_id?: string | null
+}
+
+async function itemsOf(looking: Looking, kind: ItemKind, ids: readonly string[]): Promise<Item[]> {
+  const { db } = looking
+  switch (kind) {
+    case 'target':
+      return targetItems(looking, await targetRows(db, ids))
+    case 'pending':
+      return (await pendingItems(db, PENDING, [ids])).map((item) => JSON.parse(item) as Item)
+    case 'freeze':
+      return (await freezeRows(db, ids)).map(freezeItem)
+    default: {
+      const { rows } = await db.query<{ item: Item }>(SQL[kind], [ids])
+      return rows.map(({ item }) => item)
+    }
+  }
+}
+
+async function freezeRows(db: Queryable, ids: readonly string[]): Promise<FreezeRow[]> {
+  const { rows } = await db.query<FreezeRow>(
+    `SELECT id, name, description, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
+            solution_id, created_by, created_at, updated_at
+       FROM freezes WHERE id = ANY($1::uuid[])`,
+    [ids],
+  )
+  return rows
+}
+
+async function targetRows(db: Queryable, ids: readonly string[]): Promise<TargetRow[]> {
   const { rows } = await db.query<TargetRow>(
     `SELECT t.*, coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
                              FROM target_tags g WHERE g.target_id = t.id), '[]') AS tags
-       FROM targets t WHERE t.id = $1`,
-    [id],
+       FROM targets t WHERE t.id = ANY($1::uuid[])`,
+    [ids],
   )
   return rows
 }

@@ -52,6 +52,12 @@ function shownConnection(stored: unknown, pinnedHostKey: string | null): ShownCo
   return { ...connection, ...(host_key === null ? {} : { host_key }) }
 }
 
+/** What a target is by its `last_seen_at`. */
+export const targetStatus = (onlineFor = "interval '90 s'") =>
+  `CASE WHEN last_seen_at > now() - ${onlineFor} THEN 'online'
+        WHEN last_seen_at > now() - interval '10 min' THEN 'stale'
+        ELSE 'offline' END`
+
 interface Sighting {
   id: string
   status: 'online' | 'stale' | 'offline'
@@ -73,9 +79,7 @@ async function targetSightings(db: Queryable, ids: string[]): Promise<Map<string
        FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
        WHERE t.id = ANY($1::uuid[]))
      SELECT id, host_key, last_seen_at,
-       CASE WHEN last_seen_at > now() - CASE WHEN is_local THEN interval '30 s' ELSE interval '90 s' END THEN 'online'
-            WHEN last_seen_at > now() - interval '10 min' THEN 'stale'
-            ELSE 'offline' END AS status
+       ${targetStatus(`CASE WHEN is_local THEN interval '30 s' ELSE interval '90 s' END`)} AS status
      FROM seen`,
     [ids],
   )

@@ -7,7 +7,7 @@ import type { Check, HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, requireOwn } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
-import { inPrisma } from './outbox.ts'
+import { inPrisma, whose } from './outbox.ts'
 import { fieldReferences, References } from './references.ts'
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
@@ -125,7 +125,7 @@ export function freezeHandlers({
           await requireFittingScope(tx, { ...old, ...data })
           const { tenant_id } = { ...old, ...data }
           const { start_offset: _, ...told } = data
-          await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, tenant_id })])
+          await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
           await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
           return tx.freeze.update({ where: { id }, data })
         })

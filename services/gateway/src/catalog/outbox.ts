@@ -9,3 +9,7 @@ export function inPrisma(tx: Prisma.TransactionClient): Pick<Queryable, 'query'>
     },
   }
 }
+
+/** Whose a record is from now on, and whose it was where that is another: they are told that it is gone. */
+export const whose = (old: { tenant_id: string | null }, tenant_id: string | null) =>
+  old.tenant_id === tenant_id ? { tenant_id } : { tenant_id, previous_tenant_id: old.tenant_id }

@@ -8,7 +8,7 @@ import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
-import { inPrisma } from './outbox.ts'
+import { inPrisma, whose } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
@@ -144,7 +144,7 @@ export function targetHandlers({
                 secrets_changed: columns.connection_secrets !== old.connection_secrets,
               }
             }
-            await enqueue(inPrisma(tx), [eventMessage('target.updated', { target_id: id, tenant_id })])
+            await enqueue(inPrisma(tx), [eventMessage('target.updated', { target_id: id, ...whose(old, tenant_id) })])
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
             return tx.target.update({ where: { id }, data, include: withTags })
           }),

@@ -7,7 +7,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { refuse } from '../http/respond.ts'
 
 export interface StreamProxy {
-  handlers: HandlersOf<'streamDeploymentLogs'>
+  handlers: HandlersOf<'streamDeploymentLogs' | 'streamResource'>
   /** Ends the open streams: they would never end by themselves, and their clients come back elsewhere. */
   close(): void
 }
@@ -41,7 +41,7 @@ export function createStreamProxy(target: string, logger: Logger): StreamProxy {
   }
 
   return {
-    handlers: { streamDeploymentLogs: { stream } },
+    handlers: { streamDeploymentLogs: { stream }, streamResource: { stream } },
     close() {
       for (const response of open) response.destroy()
       proxy.close()

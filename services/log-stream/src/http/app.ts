@@ -1,15 +1,18 @@
 import type { ServerResponse } from 'node:http'
+import type { Permission } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { isConnectionError } from '@slipway/database'
-import { isUuid, notFound, Problem, toErrorBody, validationProblem } from '@slipway/domain'
+import { type FieldError, isUuid, notFound, Problem, toErrorBody, validationProblem } from '@slipway/domain'
 import { type Logger, uuidv7, withContext } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import type { Redis } from 'ioredis'
+import { isStreamResource, RESOURCES } from '../changes/change.ts'
+import type { Feeds } from '../changes/feeds.ts'
 import { findVisible } from '../deployments/queries.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import { Watcher, type WatcherLimits } from '../streams/watcher.ts'
 import type { Guard } from '../tokens/guard.ts'
-import { redeemToken, requirePermission } from '../tokens/redeem.ts'
+import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
 import type { Standing } from '../tokens/standing.ts'
 
 export interface LogStream {
@@ -18,11 +21,12 @@ export interface LogStream {
   namespace: string
   logger: Logger
   hubs: Hubs
+  feeds: Feeds
   guard: Guard
   limits: WatcherLimits
 }
 
-const PERMISSION = 'deployments:read'
+const LOGS = 'deployments:read'
 
 /** The streams that clients reach through the gateway. The token of the query is all the authentication there is. */
 export function createApp(stream: LogStream): Express {
@@ -33,28 +37,45 @@ export function createApp(stream: LogStream): Express {
 
   app
     .route('/api/v1/deployments/:id/logs')
-    .all((request, response, next) => {
-      // HEAD too: it would spend a token on a stream without content.
-      if (request.method === 'GET') return next()
-      response.set('Allow', 'GET')
-      throw new Problem('METHOD_NOT_ALLOWED', 'A log stream is read with GET')
-    })
+    .all(getOnly)
     .get(async (request, response) => {
-      const { record, standing } = await redeemToken(stream, request.query['sse_token'])
-      requirePermission(standing, PERMISSION)
+      const holder = await redeemToken(stream, request.query['sse_token'])
+      requirePermission(holder.standing, LOGS)
       const from = fromParameter(request)
-      const id = await visibleDeployment(stream, standing, String(request.params['id']))
-      const letGo = stream.guard.keep(
-        record,
-        (now) => now.permissions.includes(PERMISSION) && now.tenant_id === standing.tenant_id,
-        () => response.destroy(),
-      )
-      response.once('close', letGo)
+      const id = await visibleDeployment(stream, holder.standing, String(request.params['id']))
+      keepWhilePermitted(stream, holder, LOGS, response)
+      const { record } = holder
       await stream.hubs.use(id, async (hub, watch) => {
         const { database, logger, limits } = stream
         logger.info('a log stream was opened', { deployment_id: id, user_id: record.user_id, from })
         beginStream(response)
         await watch(new Watcher(hub, response, { database, logger, limits, from }))
+      })
+    })
+
+  app
+    .route('/api/v1/sse/:resource')
+    .all(getOnly)
+    .get(async (request, response) => {
+      const resource = String(request.params['resource'])
+      const redeemed = redeemToken(stream, request.query['sse_token'])
+      if (!isStreamResource(resource)) {
+        // Spent all the same.
+        await redeemed.catch(() => {})
+        throw notFound('The stream')
+      }
+      const holder = await redeemed
+      const { permission } = RESOURCES[resource]
+      requirePermission(holder.standing, permission)
+      refuseUnknown(request, [])
+      keepWhilePermitted(stream, holder, permission, response)
+      const { tenant_id } = holder.standing
+      await stream.feeds.listen(resource, tenant_id, response, () => {
+        stream.logger.info('a stream of changes was opened', {
+          resource_type: resource,
+          user_id: holder.record.user_id,
+        })
+        beginStream(response)
       })
     })
 
@@ -65,22 +86,50 @@ export function createApp(stream: LogStream): Express {
   return app
 }
 
+const getOnly: RequestHandler = (request, response, next) => {
+  // HEAD too: it would spend a token on a stream without content.
+  if (request.method === 'GET') return next()
+  response.set('Allow', 'GET')
+  throw new Problem('METHOD_NOT_ALLOWED', 'A stream is read with GET')
+}
+
+/** Ends the stream when its holder may no longer read it, or sees something else. */
+function keepWhilePermitted(
+  { guard }: LogStream,
+  { record, standing }: Holder,
+  permission: Permission,
+  response: ServerResponse,
+): void {
+  const letGo = guard.keep(
+    record,
+    (now) => now.permissions.includes(permission) && now.tenant_id === standing.tenant_id,
+    () => response.destroy(),
+  )
+  response.once('close', letGo)
+}
+
 async function visibleDeployment({ database }: LogStream, standing: Standing, id: string): Promise<string> {
   const found = isUuid(id) ? await findVisible(database, id, standing.tenant_id) : null
   if (!found) throw notFound('The deployment')
   return found.id
 }
 
-function fromParameter({ query }: Request): number {
-  const errors = Object.keys(query)
-    .filter((name) => name !== 'sse_token' && name !== 'from')
-    .map((name) => ({ path: `query/${name}`, message: 'is not a known parameter' }))
-  const { from = '0' } = query
-  if (typeof from !== 'string' || !/^\d{1,15}$/.test(from)) {
-    errors.push({ path: 'query/from', message: 'must be the number of a line, from 0' })
-  }
-  if (errors.length > 0) throw validationProblem(errors)
+function fromParameter(request: Request): number {
+  const { from = '0' } = request.query
+  const isNumber = typeof from === 'string' && /^\d{1,15}$/.test(from)
+  refuseUnknown(
+    request,
+    ['from'],
+    isNumber ? [] : [{ path: 'query/from', message: 'must be the number of a line, from 0' }],
+  )
   return Number(from)
+}
+
+function refuseUnknown({ query }: Request, known: string[], problems: FieldError[] = []): void {
+  const unknown = Object.keys(query)
+    .filter((name) => name !== 'sse_token' && !known.includes(name))
+    .map((name) => ({ path: `query/${name}`, message: 'is not a known parameter' }))
+  if (unknown.length + problems.length > 0) throw validationProblem([...unknown, ...problems])
 }
 
 function beginStream(response: ServerResponse): void {
@@ -105,7 +154,10 @@ const answerError =
   (error, request, response, _next) => {
     const problem = toProblem(error)
     // Without the query: it holds a token.
-    if (problem.status >= 500) logger.error('a stream could not be opened', { path: request.path, error })
+    const { path } = request
+    if (error instanceof Problem)
+      logger.info('a stream was refused', { path, status: problem.status, code: problem.code })
+    else logger.error('a stream could not be opened', { path, error })
     if (response.headersSent) return void response.destroy()
     response.status(problem.status).json(toErrorBody(problem))
   }

@@ -1,5 +1,6 @@
 import type { SseTokenRecord } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { unavailable } from '@slipway/domain'
 import { createTicker, type Logger } from '@slipway/runtime'
 import { type Standing, standingsOf } from './standing.ts'
 
@@ -11,7 +12,7 @@ const UNKNOWN_MS = 10_000
 export interface Guard {
   /**
    * Watches over an open stream: calls `end` once its token stands for nothing any more, or for less than `suffices`
-   * asks. Returns what lets go of it.
+   * asks. Returns what lets go of it. Throws 503 where as many are open as may be.
    */
   keep(record: SseTokenRecord, suffices: (standing: Standing) => boolean, end: () => void): () => void
   /** Has all open streams looked at now. */
@@ -31,11 +32,32 @@ export interface GuardOptions {
   logger: Logger
   checkMs?: number
   unknownMs?: number
+  /** Streams that may be open, and of one user; 0: any number. */
+  max?: number
+  maxPerUser?: number
 }
 
 /** Ends streams whose user logged out, was suspended, lost a key or a permission, while they are open. */
-export function createGuard({ database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS }: GuardOptions): Guard {
+export function createGuard(options: GuardOptions): Guard {
+  const { database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS, max = 0, maxPerUser = 0 } = options
   const open = new Set<Kept>()
+  const ofUser = new Map<string, number>()
+
+  function requirePlace(userId: string): void {
+    if (max > 0 && open.size >= max) throw unavailable('Too many streams are open here; try again later')
+    if (maxPerUser > 0 && (ofUser.get(userId) ?? 0) >= maxPerUser) {
+      throw unavailable(`You have ${maxPerUser} streams open here, and may not open more`)
+    }
+  }
+
+  function letGo(kept: Kept): boolean {
+    if (!open.delete(kept)) return false
+    const { user_id } = kept.record
+    const left = (ofUser.get(user_id) ?? 1) - 1
+    if (left === 0) ofUser.delete(user_id)
+    else ofUser.set(user_id, left)
+    return true
+  }
 
   async function check(): Promise<void> {
     if (open.size === 0) return
@@ -62,7 +84,7 @@ export function createGuard({ database, logger, checkMs = CHECK_MS, unknownMs = 
   }
 
   function end(kept: Kept, why: string): void {
-    if (!open.delete(kept)) return
+    if (!letGo(kept)) return
     logger.info(`a stream ${why} and is ended`, { user_id: kept.record.user_id })
     kept.end()
   }
@@ -71,10 +93,12 @@ export function createGuard({ database, logger, checkMs = CHECK_MS, unknownMs = 
   return {
     keep(record, suffices, end) {
       const kept = { record, suffices, end, checkedAt: Date.now() }
+      requirePlace(record.user_id)
       open.add(kept)
+      ofUser.set(record.user_id, (ofUser.get(record.user_id) ?? 0) + 1)
       // What was revoked since the token was looked at is found without waiting.
       ticker.kick()
-      return () => void open.delete(kept)
+      return () => void letGo(kept)
     },
     look: () => ticker.kick(),
     stop: () => ticker.stop(),

@@ -33,6 +33,11 @@ const TAGS: Record<string, string> = {
   environments: 'Groups of targets with variables of their own',
   tenants: 'Whom records belong to',
   freezes: 'Times at which nothing is deployed',
+  streams:
+    'Server-Sent Events that tell of changes. Each message is one `data:` line, `{ event, data }`: first `ping`, and again ' +
+    'every 15 seconds, then `created`, `updated` and `deleted`, whose data is ' +
+    '`{ type, resource_type, id, timestamp, resource }`, `resource` being the item of the list (null when deleted). ' +
+    'A stream that ends has to be opened again, with a new token; what changed meanwhile is in the list',
   webhooks:
     'URLs that are called when something changes, signed as [Standard Webhooks](https://www.standardwebhooks.com) says',
   users: 'Who may log in',
@@ -53,6 +58,7 @@ const QUERY: Record<string, string> = {
 
 const PATH: Record<string, string> = {
   id: 'A UUID; a SqId too where the record has one',
+  resource_type: 'One of `deployments`, `pending`, `targets`, `instances`, `freezes`',
   sha256: 'SHA-256 of the content, in hex',
   version: 'A full semantic version, for example 1.4.0',
 }

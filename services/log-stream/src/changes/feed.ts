@@ -1,0 +1,232 @@
+import type { ResourceStreamMessage, StreamResource } from '@slipway/contracts'
+import { ALL_TENANTS, type Database, listItems } from '@slipway/database'
+import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
+import { PING } from '../streams/frames.ts'
+import { type Change, RESOURCES } from './change.ts'
+import { type Drift, driftOf } from './drift.ts'
+import type { Listener } from './listener.ts'
+
+/** Records that are read at a time. */
+const BATCH = 100
+/** Written to clients at a time. */
+const PIECE_BYTES = 64 * 1024
+/** How long all wait for those that are behind, before these are cut off. */
+const PATIENCE_MS = 50
+/** Further behind the present nobody is served: a client that reads the list is sooner up to date. */
+const MAX_WAITING = 50_000
+
+export interface FeedOptions {
+  database: Database
+  keys: KeyRing
+  logger: Logger
+}
+
+/** Changes of one record that were not yet told. */
+interface Waiting {
+  id: string
+  tenants: Set<string | null>
+  created: boolean
+  gone: boolean
+  timestamp: string
+}
+
+/**
+ * Changes of one kind of record, for all who listen. Events say what to look at; what is told is read then, once for
+ * all who see the same, and encoded once.
+ */
+export class Feed {
+  readonly #resource: StreamResource
+  readonly #options: FeedOptions
+  /** By the tenant that they are bound to. */
+  readonly #views = new Map<string | null, Set<Listener>>()
+  #waiting = new Map<string, Waiting>()
+  #telling: Promise<void> | undefined
+  #users = 0
+  #following: Promise<Ticker | null> | undefined
+
+  constructor(resource: StreamResource, options: FeedOptions) {
+    this.#resource = resource
+    this.#options = options
+  }
+
+  /**
+   * Lets a client listen until what is returned is called. It gets its `ping` when all that is committed from then on
+   * will be told. Throws when the database cannot be read.
+   */
+  async add(tenantId: string | null, open: () => Listener): Promise<() => void> {
+    this.#users += 1
+    this.#following ??= this.#follow()
+    let listener: Listener
+    try {
+      await this.#following
+      listener = open()
+    } catch (error) {
+      this.#leave()
+      throw error
+    }
+    const view = this.#views.get(tenantId) ?? new Set()
+    this.#views.set(tenantId, view.add(listener))
+    listener.send(PING)
+    return () => {
+      if (!view.delete(listener)) return
+      if (view.size === 0 && this.#views.get(tenantId) === view) this.#views.delete(tenantId)
+      this.#leave()
+    }
+  }
+
+  /** Notes what changed; it is told soon. */
+  note(changes: readonly Change[]): void {
+    if (this.#views.size === 0) return
+    for (const { id, tenant_id, what, timestamp } of changes) {
+      const known = this.#waiting.get(id) ?? { id, tenants: new Set(), created: false, gone: false, timestamp }
+      known.tenants.add(tenant_id)
+      known.created ||= what === 'created'
+      known.gone ||= what === 'deleted'
+      known.timestamp = timestamp
+      this.#waiting.set(id, known)
+    }
+    if (this.#waiting.size > MAX_WAITING) this.cut('more changed than could be told')
+    this.#telling ??= this.#tell()
+  }
+
+  /** Pings where it is due, and lets go of clients that take nothing any more. Called now and then. */
+  check(now: number): void {
+    for (const listener of this.#listeners()) if (!listener.check(now)) this.#cutOff(listener)
+  }
+
+  /** Cuts everybody off: their clients come again, and read what they missed. */
+  cut(reason: string): void {
+    this.#waiting.clear()
+    const all = [...this.#listeners()]
+    if (all.length === 0) return
+    this.#options.logger.warn(`streams of changes are ended: ${reason}`, {
+      resource_type: this.#resource,
+      streams: all.length,
+    })
+    for (const listener of all) listener.cut()
+  }
+
+  dismiss(): void {
+    for (const listener of this.#listeners()) listener.dismiss()
+  }
+
+  *#listeners(): Generator<Listener> {
+    for (const view of this.#views.values()) yield* view
+  }
+
+  #leave(): void {
+    this.#users -= 1
+    if (this.#users > 0) return
+    const following = this.#following
+    this.#following = undefined
+    void following?.then(
+      (ticker) => ticker?.stop(),
+      () => {},
+    )
+  }
+
+  /** Looks from now on for what no event tells. Resolves when it is known how things are. */
+  async #follow(): Promise<Ticker | null> {
+    const drift = driftOf(this.#resource, this.#options.database)
+    if (drift === null) return null
+    await drift.look()
+    return this.#startLooking(drift)
+  }
+
+  #startLooking(drift: Drift): Ticker {
+    const { logger } = this.#options
+    return createTicker({
+      name: `look-at-${this.#resource}`,
+      intervalMs: drift.everyMs,
+      logger,
+      run: async () => this.note(await drift.look()),
+    })
+  }
+
+  async #tell(): Promise<void> {
+    // What happens together is read together.
+    await sleep(0)
+    while (this.#waiting.size > 0) {
+      const batch = [...this.#waiting.values()].slice(0, BATCH)
+      for (const { id } of batch) this.#waiting.delete(id)
+      for (const [tenantId, view] of [...this.#views]) await this.#tellView(tenantId, view, batch)
+    }
+    this.#telling = undefined
+  }
+
+  async #tellView(tenantId: string | null, view: Set<Listener>, batch: readonly Waiting[]): Promise<void> {
+    const { shared } = RESOURCES[this.#resource]
+    const concerning = batch.filter(
+      ({ tenants }) => tenantId === null || tenants.has(tenantId) || (shared && tenants.has(null)),
+    )
+    if (concerning.length === 0) return
+    try {
+      for (const piece of inPieces(await this.#framesOf(tenantId, concerning))) await this.#send(view, piece)
+    } catch (error) {
+      // Told too little is worse than told to look again.
+      this.#options.logger.warn('changes cannot be read, and who waits for them is cut off', {
+        resource_type: this.#resource,
+        error,
+      })
+      for (const listener of view) listener.cut()
+    }
+  }
+
+  async #framesOf(tenantId: string | null, batch: readonly Waiting[]): Promise<string[]> {
+    const { kind, shared } = RESOURCES[this.#resource]
+    const { database, keys } = this.#options
+    const ids = batch.map(({ id }) => id)
+    const items = await database.transaction(async (tx) => {
+      // The second wall: what is read now is what this tenant may see.
+      await tx.query(`SELECT set_config('slipway.tenant', $1, true)`, [tenantId ?? ALL_TENANTS])
+      return listItems({ db: tx, keys, viewer: { tenant_id: tenantId } }, kind, ids)
+    })
+    const isVisible = (item: { tenant_id?: string | null }) =>
+      tenantId === null || item.tenant_id === tenantId || (shared && (item.tenant_id ?? null) === null)
+    return batch.flatMap((waiting) => {
+      const item = items.get(waiting.id)
+      if (item !== undefined && isVisible(item)) return [this.#frame(waiting, item)]
+      // One that was changed and then deleted is told of as deleted, by the event that says so.
+      return waiting.gone ? [this.#frame(waiting, null)] : []
+    })
+  }
+
+  #frame({ id, created, timestamp }: Waiting, resource: object | null): string {
+    const type = resource === null ? 'deleted' : created ? 'created' : 'updated'
+    const message: ResourceStreamMessage = {
+      event: type,
+      data: { type, resource_type: this.#resource, id, timestamp, resource },
+    }
+    return `data: ${JSON.stringify(message)}\n\n`
+  }
+
+  /** The same bytes to all; those that are behind are waited for a moment and then cut off. */
+  async #send(view: Set<Listener>, bytes: Buffer): Promise<void> {
+    const isAnyBehind = () => [...view].some((listener) => listener.isBehind)
+    for (let waited = 0; waited < PATIENCE_MS && isAnyBehind(); waited += 5) await sleep(5)
+    for (const listener of view) {
+      if (listener.isBehind) this.#cutOff(listener)
+      else listener.send(bytes)
+    }
+  }
+
+  #cutOff(listener: Listener): void {
+    this.#options.logger.info('a client of a stream of changes reads too slowly and is cut off', {
+      resource_type: this.#resource,
+    })
+    listener.cut()
+  }
+}
+
+/** Frames together, up to so much at a time. */
+function* inPieces(frames: readonly string[]): Generator<Buffer> {
+  let piece = ''
+  for (const frame of frames) {
+    if (piece !== '' && piece.length + frame.length > PIECE_BYTES) {
+      yield Buffer.from(piece)
+      piece = ''
+    }
+    piece += frame
+  }
+  if (piece !== '') yield Buffer.from(piece)
+}

@@ -1,0 +1,74 @@
+import type { ServerResponse } from 'node:http'
+import { type Envelope, STREAM_RESOURCES, type StreamResource } from '@slipway/contracts'
+import { unavailable } from '@slipway/domain'
+import { changesOf } from './change.ts'
+import { Feed, type FeedOptions } from './feed.ts'
+import { Listener, type ListenerLimits } from './listener.ts'
+
+const CHECK_MS = 1_000
+
+export const LISTENER_LIMITS: ListenerLimits = { pingMs: 15_000, bytes: 256 * 1024, stallMs: 30_000 }
+
+export interface Feeds {
+  /**
+   * Serves a client that sees what this tenant sees, until it is gone; `begin` sends the head of the answer. Throws where
+   * changes cannot be told now.
+   */
+  listen(resource: StreamResource, tenantId: string | null, response: ServerResponse, begin: () => void): Promise<void>
+  /** Tells of an event. */
+  take(envelope: Envelope): void
+  /** All that happens is taken from now on. */
+  resume(): void
+  /** Something may happen that is not taken: nobody may be left waiting for it. */
+  suspend(): void
+  /** Lets all clients go. */
+  stop(): void
+}
+
+export interface FeedsOptions extends FeedOptions {
+  limits?: Partial<ListenerLimits>
+  checkMs?: number
+}
+
+/** Changes of every kind of record, told to those who listen. Until `resume` is called there are none to tell. */
+export function createFeeds(options: FeedsOptions): Feeds {
+  const limits = { ...LISTENER_LIMITS, ...options.limits }
+  const feeds = new Map(STREAM_RESOURCES.map((resource) => [resource, new Feed(resource, options)]))
+  let taking = false
+  const check = setInterval(() => {
+    const now = Date.now()
+    for (const feed of feeds.values()) feed.check(now)
+  }, options.checkMs ?? CHECK_MS)
+
+  const requireTaking = () => {
+    if (!taking) throw unavailable('Changes cannot be told now; try again with a new token')
+  }
+  return {
+    async listen(resource, tenantId, response, begin) {
+      requireTaking()
+      const leave = await feeds.get(resource)?.add(tenantId, () => {
+        requireTaking()
+        begin()
+        return new Listener(response, limits)
+      })
+      if (leave === undefined || response.destroyed) return leave?.()
+      response.once('close', leave)
+    },
+    take(envelope) {
+      const told = changesOf(envelope)
+      if (told) feeds.get(told.resource)?.note(told.changes)
+    },
+    resume() {
+      taking = true
+    },
+    suspend() {
+      taking = false
+      for (const feed of feeds.values()) feed.cut('events may have been lost')
+    },
+    stop() {
+      taking = false
+      clearInterval(check)
+      for (const feed of feeds.values()) feed.dismiss()
+    },
+  }
+}

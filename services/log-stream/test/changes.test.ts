@@ -1,0 +1,396 @@
+import { connect as connectSocket } from 'node:net'
+import { Writable } from 'node:stream'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import type { EventType, StreamResource } from '@slipway/contracts'
+import { type Database, listItem } from '@slipway/database'
+import { COMPATIBLE_VERSION, createLogger, uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { TestDeployment } from './deployment.ts'
+import {
+  makeUser,
+  type NewUser,
+  type StreamsOptions,
+  startStreams,
+  TEST_KEYS,
+  type TestStreams,
+  until,
+} from './setup.ts'
+import { SseClient } from './sse.ts'
+
+const ALL = ['deployments:read', 'targets:read', 'instances:read', 'freezes:read']
+
+let db: OpenTestDatabase
+let streams: TestStreams
+const clients: SseClient[] = []
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  streams = await startStreams({ database: db.database })
+})
+afterEach(() => {
+  for (const client of clients.splice(0)) client.close()
+})
+afterAll(async () => {
+  await streams?.close()
+  await db?.drop()
+})
+
+const urlOf = async (resource: string, user: NewUser = {}, on = streams) =>
+  `${on.url}/api/v1/sse/${resource}?sse_token=${await on.token({ permissions: ALL, ...user })}`
+
+async function listen(resource: StreamResource, user: NewUser = {}, on = streams): Promise<SseClient> {
+  const client = await SseClient.openAt(await urlOf(resource, user, on))
+  clients.push(client)
+  await until(() => client.messages.length > 0, 'the ping')
+  return client
+}
+
+async function withStreams(options: Partial<StreamsOptions>, use: (own: TestStreams) => Promise<void>): Promise<void> {
+  const own = await startStreams({ database: db.database, ...options })
+  try {
+    await use(own)
+  } finally {
+    await own.close()
+  }
+}
+
+const refusal = async (url: string, init: RequestInit = {}) => {
+  const response = await fetch(url, init)
+  return [response.status, ((await response.json()) as { error: { code: string } }).error.code]
+}
+
+/** What the message of a change says, as it comes from the broker. */
+function happen(type: EventType, body: object, on = streams): string {
+  const timestamp = new Date().toISOString()
+  on.feeds.take({ message_id: uuidv7(), type, request_id: null, timestamp, body })
+  return timestamp
+}
+
+async function addTenant(): Promise<string> {
+  const tenant_id = uuidv7()
+  await makeUser(db.database, { tenant_id })
+  return tenant_id
+}
+
+async function addTarget(tenant_id: string | null = null, connection: object = { type: 'local' }): Promise<string> {
+  const id = uuidv7()
+  await db.database.query(
+    'INSERT INTO targets (id, name, tenant_id, connection, updated_at) VALUES ($1::uuid, $1::text, $2, $3, now())',
+    [id, tenant_id, connection],
+  )
+  return id
+}
+
+async function addInstance(): Promise<string> {
+  const id = uuidv7()
+  await db.database.query(
+    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
+     VALUES ($1::uuid, $1::text, $2, 'http://127.0.0.1:1', 2, '', '', now())`,
+    [id, `${COMPATIBLE_VERSION}.0`],
+  )
+  return id
+}
+
+async function addFreeze(start: string, end: string): Promise<string> {
+  const id = uuidv7()
+  await db.database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, updated_at)
+     VALUES ($1::uuid, $1::text, now() + $2::interval, now() + $3::interval, now())`,
+    [id, start, end],
+  )
+  return id
+}
+
+async function addPending(tenant_id: string | null = null): Promise<string> {
+  const id = uuidv7()
+  const command = { caller: { roles: [], tenant_id } }
+  await db.database.query('INSERT INTO pending_requests (id, priority, tenant_id, command) VALUES ($1, 0, $2, $3)', [
+    id,
+    tenant_id,
+    command,
+  ])
+  return id
+}
+
+const kinds = [
+  ['deployments', 'deployment', 'deployment_id', async () => (await TestDeployment.create(db.database)).id],
+  ['pending', 'pending', 'pending_request_id', () => addPending()],
+  ['targets', 'target', 'target_id', () => addTarget()],
+  ['instances', 'instance', 'instance_id', () => addInstance()],
+  ['freezes', 'freeze', 'freeze_id', () => addFreeze('1 hour', '2 hours')],
+] as const
+
+describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
+  test('begins with a ping and tells what changes, as the list shows it', async () => {
+    const client = await listen(resource)
+    const id = await add()
+    const timestamp = happen(`${kind}.created`, { [idField]: id, tenant_id: null })
+    await until(() => client.changes.length === 1, 'the change')
+    const looking = { db: db.database, keys: TEST_KEYS, viewer: { tenant_id: null } }
+    const item = JSON.parse(JSON.stringify(await listItem(looking, kind, id)))
+    expect(item).toMatchObject({ id })
+    expect(client.messages).toEqual([
+      { event: 'ping', data: { type: 'ping' } },
+      { event: 'created', data: { type: 'created', resource_type: resource, id, timestamp, resource: item } },
+    ])
+    happen(`${kind}.updated` as EventType, { [idField]: id, tenant_id: null })
+    await until(() => client.changes.length === 2, 'the change')
+    expect(client.changes[1]).toMatchObject({ type: 'updated', id, resource: item })
+  })
+
+  test('needs its permission, which ends it when it goes', async () => {
+    const permission = resource === 'pending' ? 'deployments:read' : `${resource}:read`
+    const others = ALL.filter((one) => one !== permission)
+    expect(await refusal(await urlOf(resource, { permissions: others }))).toEqual([403, 'INSUFFICIENT_PERMISSIONS'])
+    const user = await makeUser(db.database, { permissions: [permission] })
+    const client = await SseClient.openAt(
+      `${streams.url}/api/v1/sse/${resource}?sse_token=${await streams.token(user)}`,
+    )
+    await db.database.query('UPDATE roles SET permissions = $2 WHERE id = $1', [user.user_id, others])
+    await until(() => client.broken, 'the end')
+  })
+})
+
+describe('what can be asked for', () => {
+  test('another type is 404, whatever the token, and takes it', async () => {
+    const token = await streams.token({ permissions: ALL })
+    const of = (type: string) => refusal(`${streams.url}/api/v1/sse/${type}?sse_token=${token}`)
+    expect(await of('users')).toEqual([404, 'NOT_FOUND'])
+    expect(await of('targets')).toEqual([401, 'INVALID_TOKEN'])
+    expect(await refusal(`${streams.url}/api/v1/sse/toString`)).toEqual([404, 'NOT_FOUND'])
+  })
+
+  test('a token opens one stream, another method none, and unknown parameters are named', async () => {
+    const url = await urlOf('targets')
+    const client = await SseClient.openAt(url)
+    clients.push(client)
+    expect(await refusal(url)).toEqual([401, 'INVALID_TOKEN'])
+    expect(await refusal(`${streams.url}/api/v1/sse/targets`)).toEqual([401, 'UNAUTHORIZED'])
+    expect(await refusal(await urlOf('targets'), { method: 'POST' })).toEqual([405, 'METHOD_NOT_ALLOWED'])
+    expect(await refusal(`${await urlOf('targets')}&from=1`)).toEqual([400, 'VALIDATION_ERROR'])
+  })
+
+  test('no more streams than may be open, and one that ends makes room', async () => {
+    await withStreams({ maxStreams: 3, maxStreamsPerUser: 2 }, async (own) => {
+      const user = await makeUser(db.database, { permissions: ALL })
+      const url = async () => `${own.url}/api/v1/sse/targets?sse_token=${await own.token(user)}`
+      const [first] = [await SseClient.openAt(await url()), await SseClient.openAt(await url())]
+      expect(await refusal(await url())).toEqual([503, 'SERVICE_UNAVAILABLE'])
+      await listen('freezes', {}, own)
+      expect(await refusal(await urlOf('freezes', {}, own))).toEqual([503, 'SERVICE_UNAVAILABLE'])
+      first?.close()
+      await waitFor(async () => (await SseClient.openAt(await url())).response.statusCode === 200, { what: 'room' })
+    })
+  })
+})
+
+describe('what a viewer is told', () => {
+  test('of targets: their own and shared ones; of deployments and requests: their own', async () => {
+    const [a, b] = [await addTenant(), await addTenant()]
+    const ids = async (add: (tenant: string | null) => Promise<string>) => [await add(a), await add(b), await add(null)]
+    const cases = [
+      ['targets', 'target', 'target_id', await ids(addTarget), [0, 2]],
+      ['pending', 'pending', 'pending_request_id', await ids(addPending), [0]],
+      [
+        'deployments',
+        'deployment',
+        'deployment_id',
+        await ids(async (tenantId) => (await TestDeployment.create(db.database, { tenantId })).id),
+        [0],
+      ],
+    ] as const
+    for (const [resource, kind, idField, records, ofA] of cases) {
+      const [bound, all] = [await listen(resource, { tenant_id: a }), await listen(resource)]
+      for (const [n, id] of records.entries()) {
+        const tenant_id = [a, b, null][n]
+        happen(`${kind}.updated`, { [idField]: id, tenant_id })
+        // A message that errs about whose it is tells nobody more.
+        happen(`${kind}.updated`, { [idField]: id, tenant_id: a })
+      }
+      // What cannot be seen is not waited for: what comes after it is.
+      const [last] = records
+      await until(() => all.changes.length >= 3, `all changes of ${resource}`)
+      happen(`${kind}.updated`, { [idField]: last, tenant_id: a })
+      await until(() => bound.changes.filter(({ id }) => id === last).length >= 2, 'the last change')
+      expect(new Set(bound.changes.map(({ id }) => id))).toEqual(new Set(ofA.map((n) => records[n])))
+      expect(new Set(all.changes.map(({ id }) => id))).toEqual(new Set(records))
+    }
+  })
+
+  test('one that is gone is told to those who saw it', async () => {
+    const [a, b] = [await addTenant(), await addTenant()]
+    const [ofA, ofB, ofAll] = [
+      await listen('targets', { tenant_id: a }),
+      await listen('targets', { tenant_id: b }),
+      await listen('targets'),
+    ]
+    const gone = uuidv7()
+    happen('target.updated', { target_id: gone, tenant_id: a })
+    happen('target.deleted', { target_id: gone, tenant_id: a })
+    const shared = uuidv7()
+    happen('target.deleted', { target_id: shared, tenant_id: null })
+    await until(() => ofB.changes.length > 0 && ofA.changes.length > 1 && ofAll.changes.length > 1, 'what is gone')
+    expect(ofA.changes.map(({ type, id, resource }) => [type, id, resource])).toEqual([
+      ['deleted', gone, null],
+      ['deleted', shared, null],
+    ])
+    expect(ofB.changes.map(({ id }) => id)).toEqual([shared])
+    expect(ofAll.changes.map(({ id }) => id)).toEqual([gone, shared])
+  })
+
+  test('one that goes to another tenant is gone for the one that it left', async () => {
+    const [a, b] = [await addTenant(), await addTenant()]
+    const [ofA, ofB, ofAll] = [
+      await listen('targets', { tenant_id: a }),
+      await listen('targets', { tenant_id: b }),
+      await listen('targets'),
+    ]
+    const id = await addTarget(b)
+    happen('target.updated', { target_id: id, tenant_id: b, previous_tenant_id: a })
+    await until(() => [ofA, ofB, ofAll].every(({ changes }) => changes.length === 1), 'the move')
+    expect(ofA.changes[0]).toMatchObject({ type: 'deleted', id, resource: null })
+    for (const { changes } of [ofB, ofAll])
+      expect(changes[0]).toMatchObject({ type: 'updated', resource: { tenant_id: b } })
+  })
+
+  test('is read once for all who see the same, however many listen and however often it changed', async () => {
+    const reads: unknown[] = []
+    const counting: Database = Object.create(db.database)
+    counting.transaction = (work) =>
+      db.database.transaction((tx) =>
+        work({
+          query(text, values) {
+            if (text.includes('SELECT t.*')) reads.push(values)
+            return tx.query(text, values)
+          },
+        }),
+      )
+    await withStreams({ feedDatabase: counting }, async (own) => {
+      const tenant_id = await addTenant()
+      const all = await Promise.all(Array.from({ length: 8 }, () => listen('targets', {}, own)))
+      const bound = await Promise.all(Array.from({ length: 8 }, () => listen('targets', { tenant_id }, own)))
+      const ids = [await addTarget(), await addTarget(tenant_id), await addTarget()]
+      for (const id of ids)
+        happen('target.created', { target_id: id, tenant_id: id === ids[1] ? tenant_id : null }, own)
+      for (const id of ids)
+        happen('target.updated', { target_id: id, tenant_id: id === ids[1] ? tenant_id : null }, own)
+      await until(() => [...all, ...bound].every(({ changes }) => changes.length === 3), 'three changes each')
+      expect(reads).toEqual([[ids], [ids]])
+      for (const { changes } of all)
+        expect(changes.map(({ type, id }) => [type, id])).toEqual(ids.map((id) => ['created', id]))
+    })
+  })
+})
+
+describe('without an event', () => {
+  test('the progress of a running deployment is told', async () => {
+    const deployment = await TestDeployment.create(db.database)
+    const client = await listen('deployments')
+    const mine = () => client.changes.filter(({ id }) => id === deployment.id)
+    await deployment.commit({ steps: [[0, 0, 'completed']] })
+    await until(() => mine().length === 1, 'progress')
+    expect(mine()[0]).toMatchObject({ type: 'updated', resource: { progress: 0.25, completed_steps: 1 } })
+    await deployment.commit({ lines: ['no step ends'] })
+    await deployment.commit({ steps: [[0, 1, 'failed']] })
+    await until(() => mine().length === 2, 'progress')
+    expect(mine()[1]).toMatchObject({ resource: { progress: 0.5 } })
+  })
+
+  test('an instance without heartbeat, a freeze that ends and a target that is not seen are told', async () => {
+    const instance = await addInstance()
+    const freeze = await addFreeze('-1 hour', '2 seconds')
+    const target = await addTarget(null, { type: 'ssh', host: 'h.test', port: 22, username: 'u' })
+    const seen = (before: string) =>
+      db.database.query(
+        `INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now() - $2::interval)
+         ON CONFLICT (target_id) DO UPDATE SET last_seen_at = EXCLUDED.last_seen_at`,
+        [target, before],
+      )
+    await seen('1 s')
+    const [instances, freezes, targets] = [await listen('instances'), await listen('freezes'), await listen('targets')]
+    await db.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '29 s' WHERE id = $1`, [
+      instance,
+    ])
+    await seen('9 min 59 s')
+    const last = (client: SseClient, id: string) => client.changes.filter((change) => change.id === id).at(-1)?.resource
+    await until(() => (last(instances, instance) as { status?: string })?.status === 'offline', 'the instance')
+    await until(() => (last(freezes, freeze) as { active?: boolean })?.active === false, 'the freeze')
+    await until(() => (last(targets, target) as { status?: string })?.status === 'offline', 'the target')
+  })
+})
+
+describe('nothing is kept from anybody silently', () => {
+  test('streams are ended when events may be lost, and refused until they are not', async () => {
+    await withStreams({}, async (own) => {
+      const before = await listen('targets', {}, own)
+      const log = await TestDeployment.create(db.database)
+      const watcher = await SseClient.open(own, log.id, await own.token())
+      own.feeds.suspend()
+      await until(() => before.broken, 'the end')
+      expect(await refusal(await urlOf('targets', {}, own))).toEqual([503, 'SERVICE_UNAVAILABLE'])
+      own.feeds.resume()
+      const after = await listen('targets', {}, own)
+      const id = await addTarget()
+      happen('target.created', { target_id: id, tenant_id: null }, own)
+      await until(() => after.changes.length === 1, 'the change')
+      expect([watcher.broken, watcher.ended]).toEqual([false, false])
+      watcher.close()
+    })
+  })
+
+  test('streams are ended when what changed cannot be read', async () => {
+    let down = false
+    const flaky: Database = Object.create(db.database)
+    flaky.transaction = (work) => (down ? Promise.reject(new Error('down')) : db.database.transaction(work))
+    await withStreams({ feedDatabase: flaky }, async (own) => {
+      const client = await listen('targets', {}, own)
+      down = true
+      happen('target.updated', { target_id: await addTarget(), tenant_id: null }, own)
+      await until(() => client.broken, 'the end')
+      down = false
+      const again = await listen('targets', {}, own)
+      happen('target.updated', { target_id: await addTarget(), tenant_id: null }, own)
+      await until(() => again.changes.length === 1, 'the change')
+    })
+  })
+
+  test('a client that reads nothing is cut off, and others have everything', async () => {
+    let log = ''
+    const stream = new Writable({
+      write(chunk, _encoding, done) {
+        log += String(chunk)
+        done()
+      },
+    })
+    await withStreams({ logger: createLogger({ service: 'test', stream }) }, async (own) => {
+      const reading = await listen('targets', {}, own)
+      const url = new URL(await urlOf('targets', {}, own))
+      const stalled = connectSocket(Number(url.port), url.hostname)
+      stalled.on('error', () => {})
+      stalled.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: h\r\n\r\n`)
+      stalled.pause()
+      await until(() => log.split('was opened').length === 3, 'both streams')
+      const id = await addTarget()
+      await db.database.query(`UPDATE targets SET description = repeat('x', 100000) WHERE id = $1`, [id])
+      // Kernels take some megabytes before the client is noticed to take nothing.
+      await until(async () => {
+        const told = reading.changes.length
+        happen('target.updated', { target_id: id, tenant_id: null }, own)
+        await until(() => reading.changes.length > told, 'the change')
+        return log.includes('is cut off')
+      }, 'the slow one to be cut off')
+      expect(log.match(/is cut off/g)).toHaveLength(1)
+      expect(reading.broken).toBe(false)
+      stalled.destroy()
+    })
+  })
+
+  test('a stream is let go in order when the service stops, and pings until then', async () => {
+    const own = await startStreams({ database: db.database, listenerLimits: { pingMs: 100 } })
+    const client = await listen('freezes', {}, own)
+    await until(() => client.messages.length >= 3, 'pings')
+    await own.close()
+    await until(() => client.ended, 'the end')
+    expect(client.messages.every(({ event }) => event === 'ping')).toBe(true)
+  })
+})
