@@ -173,6 +173,23 @@ describe('what is sent again', () => {
     expect(await cancel('e')).toEqual({ id: 'e' })
   })
 
+  test('no change whose connection broke, unless it carries a key, which then stays the same', async () => {
+    const keys: unknown[] = []
+    const { url, count } = await start({
+      'POST /deployments/d/cancel': drop,
+      'POST /deployments': (...given) => {
+        keys.push(given[0].headers['idempotency-key'])
+        ;([drop, away][keys.length - 1] ?? ok({ deployment_id: 'd' }))(...given)
+      },
+    })
+    const client = new SlipwayClient({ url, token: 't' })
+    const cancelling = client.call('cancelDeployment', { params: { id: 'd' } })
+    await expect(cancelling).rejects.toBeInstanceOf(ConnectionError)
+    expect(count('POST /deployments/d/cancel')).toBe(1)
+    expect(await client.call('createDeployment', { body: {} })).toEqual({ deployment_id: 'd' })
+    expect(keys).toEqual([expect.stringMatching(/^\S{16,}$/), keys[0], keys[0]])
+  })
+
   test('not after a lockout, which lasts too long', async () => {
     const { url, count } = await start({ 'GET /auth/me': refuse(429, 'AUTH_RATE_LIMIT_EXCEEDED') })
     await expect(new SlipwayClient({ url, token: 't' }).call('getCurrentUser')).rejects.toBeInstanceOf(RateLimitError)
