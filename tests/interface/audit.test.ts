@@ -125,6 +125,7 @@ const record = (list: string, body: () => object | Promise<object>) => async () 
 const tenant = record('tenants', () => ({ name: name(), variables }))
 const environment = record('environments', () => ({ name: name(), variables }))
 const target = record('targets', () => ({ name: name(), connection: ssh, variables }))
+const agentTarget = record('targets', () => ({ name: name(), connection: { type: 'agent' } }))
 const action = record('actions', () => ({ name: name(), ...version(definition) }))
 const frozen = record('deployment-freezes', freeze)
 const webhookBody = () => ({
@@ -217,6 +218,12 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     body: { connection: { ...ssh, host: '192.0.2.2' }, variables: { ...variables, other: SECRET } },
   }),
   deleteTarget: async () => ({ path: await target() }),
+  createAgentToken: async () => ({ path: `${await agentTarget()}/agent-token` }),
+  revokeTargetAgent: async () => {
+    const path = await agentTarget()
+    await admin.post(`${path}/agent-token`)
+    return { path: `${path}/agent` }
+  },
   createEnvironment: () => ({ body: { name: name(), variables } }),
   updateEnvironment: async () => ({ path: await environment(), body: { variables: { other: SECRET } } }),
   deleteEnvironment: async () => ({ path: await environment() }),

@@ -1,3 +1,4 @@
+export * from './agent/protocol.ts'
 export * from './api/administration.ts'
 export * from './api/audit.ts'
 export * from './api/auth.ts'

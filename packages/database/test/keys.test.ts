@@ -58,6 +58,13 @@ async function plant(): Promise<void> {
      VALUES ($1, 't', '{}', $2, $3, now())`,
     [uuidv7(), sealed(), sealed()],
   )
+  await database.query(
+    `WITH made AS (
+       INSERT INTO agent_grants (id, target_id, token_hash, expires_at) SELECT $1, id, '', now() FROM targets RETURNING *)
+     INSERT INTO agents (id, target_id, grant_id, host, port, version, key_sealed, credential_hash)
+     SELECT $1, target_id, id, '', 1, '', $2, '' FROM made`,
+    [uuidv7(), sealed()],
+  )
   await database.query(`INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'action', 's', now())`, [
     ids.source,
   ])

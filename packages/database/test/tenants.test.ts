@@ -54,6 +54,9 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO targets (id, tenant_id, name, connection) VALUES ($1, $2, $1::uuid::text, '{}')`,
     `INSERT INTO target_tags VALUES ($1, 'k', 'v')`,
     `INSERT INTO target_facts (target_id) VALUES ($1)`,
+    `INSERT INTO agent_grants (id, target_id, token_hash, expires_at) VALUES ($1, $1, '', now())`,
+    `INSERT INTO agents (id, target_id, grant_id, host, port, version, key_sealed, credential_hash)
+       VALUES ($1, $1, $1, '', 1, '', '', '')`,
     `INSERT INTO sources (id, tenant_id, kind, name) VALUES ($1, $2, 'action', $1::uuid::text)`,
     `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', '{}')`,
     `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, '', now(), now() + interval '1 h')`,
@@ -123,6 +126,8 @@ describe('the setting of a connection', () => {
     'targets',
     'target_tags',
     'target_facts',
+    'agent_grants',
+    'agents',
     'sources',
     'source_versions',
     'source_contents',

@@ -180,20 +180,24 @@ export const SimulatedConnection = Strict(
   },
 )
 
+/** The agent on the target enrols with a token; see createAgentToken. */
+export const AgentConnection = Strict({ type: Type.Literal('agent') })
+
 /** Told apart by `type`, so that what is wrong is said of the kind that was meant. */
 export const ConnectionInput = Type.Unsafe<
-  (typeof LocalConnection | typeof SshConnectionInput | typeof SimulatedConnection)['static']
+  (typeof LocalConnection | typeof SshConnectionInput | typeof AgentConnection | typeof SimulatedConnection)['static']
 >({
   type: 'object',
   required: ['type'],
-  properties: { type: { enum: ['local', 'ssh', 'simulated'] } },
+  properties: { type: { enum: ['local', 'ssh', 'agent', 'simulated'] } },
   allOf: [
     { if: { properties: { type: { const: 'local' } }, required: ['type'] }, then: LocalConnection },
     { if: { properties: { type: { const: 'ssh' } }, required: ['type'] }, then: SshConnectionInput },
+    { if: { properties: { type: { const: 'agent' } }, required: ['type'] }, then: AgentConnection },
     { if: { properties: { type: { const: 'simulated' } }, required: ['type'] }, then: SimulatedConnection },
   ],
 })
-export const Connection = Type.Union([LocalConnection, SshConnection, SimulatedConnection])
+export const Connection = Type.Union([LocalConnection, SshConnection, AgentConnection, SimulatedConnection])
 
 export const Target = Strict({
   ...commonFields,
@@ -221,6 +225,21 @@ export const ChangeTarget = changeOf(
     'user name changes. Variables and tags are replaced as a whole too; a variable that is shown as `***` keeps its ' +
     'value when it is sent back as `***`.',
 )
+
+/** What is known of the agent on a target. */
+export const TargetAgent = Strict({
+  agent_id: Uuid,
+  host: Type.String(),
+  port: Type.Integer(),
+  version: Type.String(),
+  enrolled_at: Timestamp,
+  last_seen_at: Nullable(Timestamp),
+})
+
+export const AgentToken = Strict({
+  token: Type.String({ description: 'For `target-agent enrol`; good for one enrolment and not shown again' }),
+  expires_at: Timestamp,
+})
 
 export const TagRecord = Strict({ key: Type.String(), value: Type.String(), target_count: Type.Integer() })
 

@@ -50,6 +50,11 @@ export const RunConnection = Type.Union([
     host_key: Type.Optional(Type.String()),
   }),
   SimulatedConnection,
+  Strict({
+    type: Type.Literal('agent'),
+    /** Null where none is enrolled. */
+    agent: Nullable(Strict({ id: Uuid, host: Type.String(), port: Type.Integer(), key: Type.String() })),
+  }),
 ])
 
 /** Content that is put into the working directory of each command of its action. */

@@ -6,6 +6,7 @@ import { type Looking, shownVariables } from './variables.ts'
 export type ShownConnection =
   | { type: 'local' }
   | { type: 'ssh'; host: string; port: number; username: string; host_key?: string }
+  | { type: 'agent' }
   | ({ type: 'simulated' } & Record<string, unknown>)
 
 export interface TargetRow {

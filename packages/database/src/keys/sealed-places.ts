@@ -35,6 +35,7 @@ export const SEALED_PLACES: readonly SealedPlace[] = [
   text('source_versions', 'secrets', { source_id: 'uuid', version: 'text' }),
   text('webhooks', 'secret_sealed'),
   text('instances', 'callback_token_sealed'),
+  text('agents', 'key_sealed'),
   // Each holds a whole plan.
   json('pending_requests', 'command', { batch: 10 }),
   json('deployments', 'plan_head'),

@@ -1,6 +1,7 @@
 import type { OperationId } from '@slipway/contracts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { agentHandlers } from './agents.ts'
 import { environmentHandlers } from './environments.ts'
 import { freezeHandlers } from './freezes.ts'
 import { sourceHandlers } from './sources.ts'
@@ -48,6 +49,7 @@ function allSourceHandlers(dependencies: Dependencies): HandlersOf<SourceOperati
 export const catalogHandlers = (dependencies: Dependencies) => ({
   ...allSourceHandlers(dependencies),
   ...targetHandlers(dependencies),
+  ...agentHandlers(dependencies),
   ...environmentHandlers(dependencies),
   ...tenantHandlers(dependencies),
   ...tagHandlers(dependencies),

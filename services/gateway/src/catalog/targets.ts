@@ -5,6 +5,7 @@ import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
+import { revokeAgent } from './agents.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
@@ -196,10 +197,11 @@ async function requireFittingEnvironment(
 }
 
 /**
- * The target is another machine now: the key that the old one showed, and when it was seen, say nothing of it. While a
+ * The target is another machine now: the key that the old one showed, its agent, and when it was seen, say nothing of it. While a
  * run still reaches the old one, it would be learned anew.
  */
 async function forgetHost(tx: Prisma.TransactionClient, targetId: string): Promise<void> {
   await requireUnused(tx, 'target', targetId)
   await tx.targetFact.deleteMany({ where: { target_id: targetId } })
+  await revokeAgent(tx, targetId)
 }

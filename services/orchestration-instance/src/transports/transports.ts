@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
-import { type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
+import { CommandError, type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
 import { Turnstile } from './ssh/turnstile.ts'
@@ -32,6 +32,7 @@ export class Transports {
 
   to({ id, connection }: RunTarget, news: TargetNews): Transport {
     if (connection.type === 'local') return this.#local
+    if (connection.type === 'agent') throw new CommandError('this instance does not reach agents')
     if (connection.type === 'simulated') return new SimulatedTransport(id, connection)
     return new SshTransport({
       address: connection,

@@ -1,0 +1,97 @@
+import { enqueue, eventMessage, type Prisma } from '@slipway/database'
+import { conflict, notFound } from '@slipway/domain'
+import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import type { Dependencies } from '../dependencies.ts'
+import type { HandlersOf } from '../http/handler.ts'
+import { type Viewer, visible } from '../tenancy/visibility.ts'
+import { lockRecord, requireOwn } from './changing.ts'
+import { inPrisma } from './outbox.ts'
+import { recordKey } from './record-id.ts'
+
+/** Long enough to install an agent by hand. */
+const TOKEN_LIFE = '1 hour'
+
+/**
+ * Which agent may speak for a target. A grant lets one enrol, at the executor-bridge, which owns the agents; an agent goes
+ * with the grant that it used.
+ */
+export function agentHandlers({
+  database,
+  outboxChanged,
+}: Dependencies): HandlersOf<'createAgentToken' | 'getTargetAgent' | 'revokeTargetAgent'> {
+  const { prisma } = database
+
+  async function find(viewer: Viewer, id: string) {
+    const key = recordKey('target', id)
+    const target = key && (await prisma.target.findFirst({ where: { ...key, AND: visible(viewer) } }))
+    if (target === null) throw notFound('The target')
+    return target
+  }
+
+  return {
+    createAgentToken: {
+      async handle({ caller, params, audit }) {
+        const found = await find(caller, params['id'] ?? '')
+        requireOwn(caller, found, 'targets:update')
+        const { id: target_id, tenant_id } = found
+        const id = uuidv7()
+        const token = `${id}.${randomToken()}`
+        const expires_at = await prisma.$transaction(async (tx) => {
+          await lockRecord(tx, 'targets', target_id)
+          await requireAgentTarget(tx, target_id)
+          // What an agent has enrolled with is good for nothing else: it stays with the agent.
+          await tx.agentGrant.deleteMany({ where: { target_id, agent: null } })
+          const [grant] = await tx.$queryRawUnsafe<{ expires_at: Date }[]>(
+            `INSERT INTO agent_grants (id, target_id, token_hash, expires_at)
+             VALUES ($1::uuid, $2::uuid, $3, now() + interval '${TOKEN_LIFE}') RETURNING expires_at`,
+            ...[id, target_id, hashToken(token)],
+          )
+          await audit.record(inPrisma(tx), { resource_id: target_id, tenant_id, details: { grant_id: id } })
+          return grant?.expires_at
+        })
+        return { status: 201, body: { token, expires_at } }
+      },
+    },
+
+    getTargetAgent: {
+      async handle({ caller, params }) {
+        const { id: target_id } = await find(caller, params['id'] ?? '')
+        const agent = await prisma.agent.findFirst({ where: { target_id } })
+        if (agent === null) throw notFound('An agent that is enrolled for the target')
+        const facts = await prisma.targetFact.findFirst({ where: { target_id } })
+        const { id: agent_id, host, port, version, enrolled_at } = agent
+        const last_seen_at = facts?.last_seen_at ?? null
+        return { status: 200, body: { agent_id, host, port, version, enrolled_at, last_seen_at } }
+      },
+    },
+
+    revokeTargetAgent: {
+      async handle({ caller, params, audit }) {
+        const found = await find(caller, params['id'] ?? '')
+        requireOwn(caller, found, 'targets:update')
+        const { id: target_id, tenant_id } = found
+        await prisma.$transaction(async (tx) => {
+          await lockRecord(tx, 'targets', target_id)
+          if (!(await revokeAgent(tx, target_id))) throw notFound('An agent or a token of the target')
+          await tx.targetFact.deleteMany({ where: { target_id } })
+          await enqueue(inPrisma(tx), [eventMessage('target.updated', { target_id, tenant_id })])
+          await audit.record(inPrisma(tx), { resource_id: target_id, tenant_id })
+        })
+        outboxChanged()
+        return { status: 204 }
+      },
+    },
+  }
+}
+
+/** Takes all that agents may do for a target away. Returns whether there was anything. */
+export async function revokeAgent(tx: Prisma.TransactionClient, target_id: string): Promise<boolean> {
+  return (await tx.agentGrant.deleteMany({ where: { target_id } })).count > 0
+}
+
+async function requireAgentTarget(tx: Prisma.TransactionClient, id: string): Promise<void> {
+  const target = await tx.target.findFirst({ where: { id } })
+  if (target === null) throw notFound('The target')
+  if ((target.connection as { type?: unknown } | null)?.type === 'agent') return
+  throw conflict('The target is not reached by an agent: give it the connection { "type": "agent" } first')
+}
