@@ -1,6 +1,7 @@
 export type { QueryResultRow } from 'pg'
 export { recordCall, unlessRefused, wasCarriedOut } from './audit/carried-out.ts'
 export { auditCount, type ChainHead, chainHead } from './audit/chain.ts'
+export { countOldAudit, dropOldAudit } from './audit/drop.ts'
 export { linkAudit } from './audit/link.ts'
 export { type AuditEntry, recordAudit } from './audit/record.ts'
 export { type AuditFinding, type AuditVerdict, verifyAudit } from './audit/verify.ts'

@@ -3,8 +3,10 @@ import {
   type AuditEntry,
   auditCount,
   chainHead,
+  countOldAudit,
   createDatabase,
   type Database,
+  dropOldAudit,
   linkAudit,
   recordAudit,
   verifyAudit,
@@ -144,6 +146,72 @@ describe('the chain', () => {
     await recordAudit(database, [entry()])
     expect(await linkAudit(database, { late: false })).toMatchObject({ position: 4 })
     expect(await verdict()).toMatchObject(whole(4))
+  })
+})
+
+describe('retention', () => {
+  /** So many linked records, of which the first `old` are a hundred days old. */
+  async function aged(count: number, old: number): Promise<void> {
+    for (let n = 1; n <= count; n += 1) await recordAudit(database, [entry({ n })])
+    await tamper(`UPDATE audit_records SET at = at - interval '100 days' WHERE number <= ${old}`)
+    await linkAudit(database, { late: true })
+  }
+
+  test('drops the beginning of the log, and the rest can still be verified and goes on', async () => {
+    await aged(9, 5)
+    expect(await countOldAudit(database, 90, 2)).toBe(5)
+    expect(await dropOldAudit(database, 90, 2)).toBe(2)
+    expect(await auditCount(database)).toBe(8)
+    for (let dropped = 1; dropped > 0; ) dropped = await dropOldAudit(database, 90)
+    expect(await auditCount(database)).toBe(6)
+    const { rows } = await database.query(
+      `SELECT details ->> 'n' AS n FROM audit_records WHERE action = 'target.update' ORDER BY number`,
+    )
+    expect(rows.map(({ n }) => n)).toEqual(['6', '7', '8', '9'])
+    await recordAudit(database, [entry()])
+    await linkAudit(database, { late: true })
+    expect(await verdict()).toMatchObject({ ...whole(7), dropped: 5, head: { position: 12 } })
+    expect(await countOldAudit(database, 90)).toBe(0)
+    await expect(verifyAudit(database, { expect: { position: 4, hash: '0'.repeat(64) } })).rejects.toThrow(
+      'note a newer',
+    )
+  })
+
+  test('keeps the end of the chain, however old, and its own word on where the log begins', async () => {
+    await aged(4, 4)
+    expect(await dropOldAudit(database, 90)).toBe(3)
+    await linkAudit(database, { late: true })
+    await tamper(`UPDATE audit_records SET action = action`)
+    expect(await verdict()).toMatchObject(whole(2))
+    expect(await dropOldAudit(database, 90)).toBe(1)
+    await linkAudit(database, { late: true })
+    expect(await dropOldAudit(database, 90)).toBe(0)
+    expect(await verdict()).toMatchObject({ ...whole(2), dropped: 4 })
+  })
+
+  test('lets nobody remove what it has not dropped', async () => {
+    await aged(6, 3)
+    await dropOldAudit(database, 90)
+    await expect(database.query('DELETE FROM audit_records WHERE number = 4')).rejects.toThrow('append-only')
+    await expect(database.query('DELETE FROM audit_links WHERE position = 4')).rejects.toThrow('append-only')
+    await tamper('DELETE FROM audit_records WHERE number = 4')
+    expect((await verdict()).findings).toMatchObject([{ position: 4, problem: 'the record was deleted' }])
+  })
+
+  test('drops nothing that was tampered with', async () => {
+    await aged(6, 5)
+    await tamper(`UPDATE audit_records SET actor_name = 'eve' WHERE number = 2`)
+    await expect(dropOldAudit(database, 90)).rejects.toThrow('broken at position 2')
+    expect(await auditCount(database)).toBe(6)
+  })
+
+  test('a beginning that was cut off with a word that is not true is found', async () => {
+    await aged(6, 0)
+    await recordAudit(database, [{ ...entry({ position: 3, hash: 'f'.repeat(64) }), action: 'audit.drop' }])
+    await tamper('DELETE FROM audit_records WHERE number <= 3')
+    await tamper('DELETE FROM audit_links WHERE position <= 3')
+    await linkAudit(database, { late: true })
+    expect((await verdict()).findings).toMatchObject([{ position: 4, problem: expect.stringContaining('was changed') }])
   })
 })
 

@@ -1,5 +1,6 @@
 import { Strict } from '@slipway/contracts'
 import { commonConfig, figureVariable } from '@slipway/runtime'
+import { retentionConfig } from './retention/settings.ts'
 
 const { REDIS_URL: _cache, ...needed } = commonConfig
 
@@ -16,4 +17,5 @@ export const dispatcherConfig = Strict({
     maximum: 1_000_000,
     description: 'Deployments of one tenant that may run at once; 0: any number',
   }),
+  ...retentionConfig,
 })

@@ -6,6 +6,8 @@ import { createEventHandler } from './events/handler.ts'
 import { sweep } from './leases/sweep.ts'
 import { drain } from './pending/drain.ts'
 import { applySettings, type QueueSettings } from './pending/settings.ts'
+import { retain } from './retention/retain.ts'
+import type { RetentionRules } from './retention/settings.ts'
 import { startDeliveries } from './webhooks/deliver.ts'
 import { createRecorder } from './webhooks/record.ts'
 import { sweepDeliveries } from './webhooks/sweep.ts'
@@ -18,6 +20,8 @@ const TICK_MS = 1_000
 const FOLD_MS = 2_000
 /** How much later than it could be a delivery is given up. */
 const DELIVERY_SWEEP_MS = 60_000
+/** What is kept for days may stay an hour longer. */
+const RETENTION_MS = 3_600_000
 
 export interface DispatcherOptions {
   database: Database
@@ -26,6 +30,8 @@ export interface DispatcherOptions {
   /** Where webhooks may lead. */
   destinations: DestinationRules
   queue: QueueSettings
+  /** What to drop when it is old; nothing where it is left out. */
+  retention?: RetentionRules
   logger: Logger
   /** How often to look without being woken. */
   tickMs?: number
@@ -77,6 +83,14 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     logger,
     run: () => sweepDeliveries(database),
   })
+  const { retention: rules } = options
+  const stopping = new AbortController()
+  const retainer = createTicker({
+    name: 'retention',
+    intervalMs: RETENTION_MS,
+    logger,
+    run: () => rules && retain({ database, rules, logger, signal: stopping.signal }),
+  })
   await broker.consume('dispatcher.commands', {
     prefetch: PREFETCH,
     handle: createCommandHandler({
@@ -102,6 +116,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     { name: 'counts', stop: () => folder.stop() },
     { name: 'deliveries', stop: () => deliveries.stop() },
     { name: 'delivery sweeper', stop: () => deliverySweeper.stop() },
+    {
+      name: 'retention',
+      stop: () => {
+        stopping.abort()
+        return retainer.stop()
+      },
+    },
     { name: 'consumers', stop: () => broker.stopConsuming() },
   ]
 }

@@ -3,6 +3,7 @@ import { createDatabase } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
+import { retentionRules } from './retention/settings.ts'
 
 await runService({
   name: 'dispatcher',
@@ -28,7 +29,15 @@ await runService({
       ageing_seconds: config.SLIPWAY_PRIORITY_AGEING_SECONDS || null,
       tenant_running_limit: config.SLIPWAY_TENANT_RUNNING_LIMIT || null,
     }
-    const parts = await startDispatcher({ database, broker, keys, destinations, queue, logger })
+    const parts = await startDispatcher({
+      database,
+      broker,
+      keys,
+      destinations,
+      queue,
+      retention: retentionRules(config),
+      logger,
+    })
     for (const { name: part, stop } of parts) onStop(part, stop)
   },
 })

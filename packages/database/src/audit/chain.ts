@@ -23,6 +23,18 @@ export interface ChainHead {
   hash: string
 }
 
+/** Says in a record of the log that retention dropped all up to a link: its position and hash are in the details. */
+export const DROP_ACTION = 'audit.drop'
+
+/** The link before the first one that is kept. */
+export async function chainStart(db: Queryable): Promise<ChainHead> {
+  const { rows } = await db.query<ChainHead>(
+    `SELECT (details ->> 'position')::bigint AS position, details ->> 'hash' AS hash
+       FROM audit_records WHERE action = '${DROP_ACTION}' ORDER BY 1 DESC LIMIT 1`,
+  )
+  return rows[0] ?? { position: 0, hash: CHAIN_START }
+}
+
 export async function chainHead(db: Queryable): Promise<ChainHead> {
   const { rows } = await db.query<ChainHead>('SELECT position, hash FROM audit_links ORDER BY position DESC LIMIT 1')
   return rows[0] ?? { position: 0, hash: CHAIN_START }
@@ -52,12 +64,12 @@ export async function settledNumber(db: Queryable): Promise<number> {
 export const NOT_LINKED = 'NOT EXISTS (SELECT FROM audit_links l WHERE l.record_number = r.number)'
 
 /**
- * How many records there are, exactly and without counting them: the chain's last position says how many are in it, and
- * only those of the last moments may not be.
+ * How many records there are, exactly and without counting them: the chain's first and last position say how many are in
+ * it, and only those of the last moments may not be.
  */
 export async function auditCount(db: Queryable): Promise<number> {
   const { rows } = await db.query<{ total: number }>(
-    `SELECT coalesce((SELECT max(position) FROM audit_links), 0)
+    `SELECT coalesce((SELECT max(position) FROM audit_links), 0) - audit_dropped()
             + (SELECT count(*) FROM audit_records r WHERE r.number > $1 AND ${NOT_LINKED}) AS total`,
     [await settledNumber(db)],
   )

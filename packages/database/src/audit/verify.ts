@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '../database.ts'
-import { CANONICAL, CHAIN_START, type ChainHead, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
+import { CANONICAL, type ChainHead, chainStart, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
 
 /** A place where the log is not what the chain says. */
 export interface AuditFinding {
@@ -11,6 +11,8 @@ export interface AuditFinding {
 
 export interface AuditVerdict {
   links: number
+  /** How many were dropped by retention, before the first. */
+  dropped: number
   head: ChainHead
   /** In the order of the chain; the first is the first broken place. At most `MAX_FINDINGS`. */
   findings: AuditFinding[]
@@ -36,7 +38,8 @@ interface Link {
 
 /**
  * Recomputes the whole chain in one pass over one snapshot, page by page, and looks for records outside of it. Finds what
- * was changed, deleted, put in another order, or inserted behind the chain's back.
+ * was changed, deleted, put in another order, or inserted behind the chain's back. Where retention dropped the beginning, it
+ * goes on from the link that the log names for that.
  */
 export async function verifyAudit(
   database: Pick<Database, 'transaction'>,
@@ -44,7 +47,13 @@ export async function verifyAudit(
 ): Promise<AuditVerdict> {
   return database.transaction(async (tx) => {
     await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
-    const verdict: AuditVerdict = { links: 0, head: { position: 0, hash: CHAIN_START }, findings: [], broken: 0 }
+    const start = await chainStart(tx)
+    if (expect !== undefined && expect.position < start.position) {
+      throw new Error(
+        `Link ${expect.position} was dropped by retention, as all up to ${start.position}: note a newer head`,
+      )
+    }
+    const verdict: AuditVerdict = { links: 0, dropped: start.position, head: start, findings: [], broken: 0 }
     const found = (finding: AuditFinding) => {
       verdict.broken += 1
       if (verdict.findings.length < MAX_FINDINGS) verdict.findings.push(finding)

@@ -19,11 +19,12 @@ function headOf(text: string | undefined): ChainHead | undefined {
   return { position: Number(position), hash }
 }
 
-function report({ links, head, findings, broken }: AuditVerdict): void {
+function report({ links, dropped, head, findings, broken }: AuditVerdict): void {
   const [first] = findings
   const say = (line: string) => process.stdout.write(`${line}\n`)
   if (first === undefined) {
     say(`The audit log is whole: ${links} records are linked.`)
+    if (dropped > 0) say(`Retention dropped ${dropped} older ones, as the log itself says.`)
     say(`Head: ${head.position}:${head.hash}`)
     return
   }

@@ -1,0 +1,96 @@
+import { countOldAudit, type Database, dropOldAudit } from '@slipway/database'
+import type { Logger } from '@slipway/runtime'
+import { countOldDeployments, dropOldDeployments } from './deployments.ts'
+import { dropOldDays, findOldDays, type OldDay } from './lines.ts'
+import { countOldResults, dropOldResults } from './results.ts'
+import type { RetentionRules } from './settings.ts'
+
+/** What the rules would drop now. */
+export interface Droppable {
+  days: OldDay[]
+  results: number
+  deployments: number
+  steps: number
+  requests: number
+  auditRecords: number
+}
+
+export async function findDroppable(database: Database, rules: RetentionRules): Promise<Droppable> {
+  const { logDays, resultDays, deploymentDays, auditDays, keepDeployments } = rules
+  const none = { deployments: 0, steps: 0, requests: 0 }
+  return {
+    days: logDays === null ? [] : await findOldDays(database, logDays),
+    results: resultDays === null ? 0 : await countOldResults(database, resultDays),
+    ...(deploymentDays === null
+      ? none
+      : await countOldDeployments(database, { days: deploymentDays, keep: keepDeployments })),
+    auditRecords: auditDays === null ? 0 : await countOldAudit(database, auditDays),
+  }
+}
+
+/** How much was dropped; null when another process is at it. */
+export interface Dropped {
+  days: number
+  results: number
+  deployments: number
+  auditRecords: number
+}
+
+export interface RetainOptions {
+  database: Database
+  rules: RetentionRules
+  logger: Logger
+  /** Ends it early; the next time goes on. */
+  signal: AbortSignal
+}
+
+/** Drops what is old. One process at a time: for the others there is nothing to do. */
+export async function retain({ database, rules, logger, signal }: RetainOptions): Promise<Dropped | null> {
+  const turn = await takeTurn(database)
+  if (turn === null) return null
+  const { logDays, resultDays, deploymentDays, auditDays, keepDeployments } = rules
+  try {
+    const dropped = {
+      days: logDays === null ? 0 : await dropOldDays(database, logDays, logger, signal),
+      deployments:
+        deploymentDays === null
+          ? 0
+          : await dropOldDeployments(database, { days: deploymentDays, keep: keepDeployments }, signal),
+      results: resultDays === null ? 0 : await dropOldResults(database, resultDays, signal),
+      auditRecords: auditDays === null ? 0 : await dropAllOldAudit(database, auditDays, signal),
+    }
+    if (Object.values(dropped).some((count) => count > 0)) logger.info('retention dropped what was old', { ...dropped })
+    return dropped
+  } finally {
+    await turn.end()
+  }
+}
+
+async function dropAllOldAudit(database: Database, days: number, signal: AbortSignal): Promise<number> {
+  let dropped = 0
+  for (let count = 1; count > 0 && !signal.aborted; dropped += count) count = await dropOldAudit(database, days)
+  return dropped
+}
+
+/** The turn is a lock of one connection: should the process die, it ends with that. */
+async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | null> {
+  const connection = await database.pool.connect()
+  const lock = `hashtext('slipway.retention')`
+  try {
+    const { rows } = await connection.query<{ locked: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS locked`)
+    if (rows[0]?.locked !== true) {
+      connection.release()
+      return null
+    }
+  } catch (error) {
+    connection.release(true)
+    throw error
+  }
+  return {
+    async end() {
+      // Whatever becomes of the call, closing the connection ends the lock.
+      await connection.query(`SELECT pg_advisory_unlock(${lock})`).catch(() => {})
+      connection.release(true)
+    },
+  }
+}
