@@ -19,3 +19,8 @@ export function withContext<T>(fields: Context, fn: () => T): T {
 export function currentContext(): Context {
   return storage.getStore() ?? {}
 }
+
+/** Runs `fn` in no context: what it does belongs to nobody who happened to cause it. */
+export function withoutContext<T>(fn: () => T): T {
+  return storage.run({}, fn)
+}

@@ -1,6 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConfigurationError } from './config.ts'
+import { exposition } from './metrics/registry.ts'
 
 export interface HealthReport {
   ready: boolean
@@ -63,21 +64,31 @@ export interface ManagementServer {
   close(): Promise<void>
 }
 
-/** Serves GET /livez (200 while the process runs) and /readyz (200 or 503, with the report). */
+const PATHS = new Set(['/livez', '/readyz', '/metrics'])
+
+/** Serves GET /livez (200 while the process runs), /readyz (200 or 503, with the report) and /metrics (Prometheus). */
 export async function startManagementServer(options: {
   health: Health
   port: number
   host: string
 }): Promise<ManagementServer> {
   const server = createServer((request, response) => {
-    const answer = (status: number, body: unknown) => {
-      response.writeHead(status, { 'content-type': 'application/json', 'cache-control': 'no-store' })
-      response.end(request.method === 'HEAD' ? undefined : `${JSON.stringify(body)}\n`)
+    const send = (status: number, type: string, text: string) => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' })
+      response.end(request.method === 'HEAD' ? undefined : text)
     }
+    const answer = (status: number, body: unknown) => send(status, 'application/json', `${JSON.stringify(body)}\n`)
     const path = (request.url ?? '').split('?', 1)[0]
-    if (path !== '/livez' && path !== '/readyz') return answer(404, { message: 'Here are /livez and /readyz' })
+    if (!PATHS.has(path ?? '')) return answer(404, { message: `Here are ${[...PATHS].join(', ')}` })
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, { message: 'Use GET' })
     if (path === '/livez') return answer(200, { alive: true })
+    if (path === '/metrics') {
+      exposition().then(
+        ({ type, text }) => send(200, type, text),
+        () => answer(500, { message: 'The metrics cannot be told' }),
+      )
+      return
+    }
     options.health.report().then(
       (report) => answer(report.ready ? 200 : 503, report),
       () => answer(503, { ready: false, dependencies: {} }),

@@ -5,6 +5,8 @@ export { Health, type HealthReport, type ManagementServer, startManagementServer
 export { uuidv7 } from './ids.ts'
 export { type ListeningServer, type ListenOptions, listen } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
+export { measureRequest } from './metrics/http.ts'
+export { counter, exposition, histogram, measure } from './metrics/registry.ts'
 export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from './outbound/destination.ts'
 export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
 export { isPublicAddress } from './outbound/public-address.ts'
@@ -19,8 +21,10 @@ export {
   type SecretProblem,
   sealedKeyId,
 } from './secrets.ts'
-export { runService, type ServiceContext, type ServiceOptions } from './service.ts'
+export { runService, type ServiceContext, type ServiceOptions, serviceConfig } from './service.ts'
 export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
+export { continued, type Span, traced } from './tracing/spans.ts'
+export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
 export {
   type CommonConfig,
   commonConfig,
@@ -28,6 +32,7 @@ export {
   LOG_LEVELS,
   type LogLevel,
   portVariable,
+  processConfig,
   secretVariable,
   urlVariable,
 } from './variables.ts'

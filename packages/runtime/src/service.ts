@@ -1,16 +1,26 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Static, TObject } from '@sinclair/typebox'
+import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ConfigurationError, loadConfig } from './config.ts'
 import { Health, startManagementServer } from './health.ts'
 import { createLogger, type Logger } from './logger.ts'
+import { describeProcess } from './metrics/registry.ts'
 import { StopSequence } from './stopping.ts'
-import type { LogLevel } from './variables.ts'
+import { processConfig } from './variables.ts'
+import { SLIPWAY_VERSION } from './version.ts'
 
 /** sysexits' EX_CONFIG: a supervisor can tell "will never start like this" from a crash. */
 const EXIT_CONFIGURATION = 78
 const STOP_MS = 20_000
+/** A collector that is away holds nobody up for longer. */
+const LAST_SPANS_MS = 3_000
 /** Ctrl-C reaches a whole process group and a supervisor then signals again: that is one request, not two. */
 const SAME_REQUEST_MS = 500
+
+type ProcessConfig = Static<TObject<typeof processConfig>>
+
+/** All that a service reads from its environment: its own variables, and those that every process has. */
+export const serviceConfig = <T extends TObject>(own: T): T =>
+  Type.Object({ ...own.properties, ...processConfig }) as TObject as T
 
 export interface ServiceContext<Config> {
   name: string
@@ -38,9 +48,9 @@ export interface ServiceOptions<T extends TObject> {
  * stopping, 20 s in all, then exit 0; a second signal exits at once.
  */
 export async function runService<T extends TObject>(options: ServiceOptions<T>): Promise<void> {
-  const config = configurationOrExit(options.config)
-  const settings = config as { SLIPWAY_LOG_LEVEL?: LogLevel } & Record<string, unknown>
-  const logger = createLogger({ service: options.name, level: settings.SLIPWAY_LOG_LEVEL ?? 'info' })
+  const config = configurationOrExit(serviceConfig(options.config))
+  const settings = config as unknown as ProcessConfig
+  const logger = createLogger({ service: options.name, level: settings.SLIPWAY_LOG_LEVEL })
   const health = new Health()
   const stopping = new StopSequence(logger)
   const abort = new AbortController()
@@ -78,7 +88,8 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   process.stdout.on('error', () => {})
 
   try {
-    await serveManagement(settings, health, stopping, logger)
+    await serveManagement(options.name, settings, health, stopping, logger)
+    await sendTraces(options.name, settings, stopping, logger)
     await options.start({
       name: options.name,
       config,
@@ -109,16 +120,28 @@ function configurationOrExit<T extends TObject>(schema: T): Static<T> {
 }
 
 async function serveManagement(
-  settings: Record<string, unknown>,
+  service: string,
+  { SLIPWAY_MANAGEMENT_PORT: port, SLIPWAY_MANAGEMENT_HOST: host }: ProcessConfig,
   health: Health,
   stopping: StopSequence,
   logger: Logger,
 ): Promise<void> {
-  const port = Number(settings['SLIPWAY_MANAGEMENT_PORT'] ?? 0)
   if (port === 0) return
-  const host = String(settings['SLIPWAY_MANAGEMENT_HOST'] ?? '127.0.0.1')
+  describeProcess({ service, version: SLIPWAY_VERSION })
   const server = await startManagementServer({ health, port, host })
   logger.debug('management server listens', { host, port })
   // Registered first, so it is closed last: whoever watches sees "not ready" until the end.
   stopping.add('management server', () => server.close())
+}
+
+async function sendTraces(
+  service: string,
+  { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_EXPORTER_OTLP_HEADERS: headers }: ProcessConfig,
+  stopping: StopSequence,
+  logger: Logger,
+): Promise<void> {
+  if (endpoint === undefined) return
+  // Loaded only where it is wanted: it is large.
+  const { exportSpans } = await import('./tracing/otlp.ts')
+  stopping.add('traces', exportSpans({ service, endpoint, headers, logger }), LAST_SPANS_MS)
 }

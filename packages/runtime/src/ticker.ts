@@ -1,3 +1,4 @@
+import { withoutContext } from './context.ts'
 import type { Logger } from './logger.ts'
 
 export interface Ticker {
@@ -24,7 +25,8 @@ export function createTicker(options: TickerOptions): Ticker {
 
   const runOnce = async () => {
     try {
-      await options.run()
+      // What it does is for all, not for the request that happened to kick it.
+      await withoutContext(options.run)
     } catch (error) {
       options.logger.error(`${options.name} failed; it runs again in ${options.intervalMs} ms`, { error })
     }

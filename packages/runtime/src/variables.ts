@@ -90,7 +90,7 @@ export const commonConfig = {
   ),
   SLIPWAY_MANAGEMENT_PORT: portVariable({
     default: 0,
-    description: 'Port of /livez and /readyz; 0 means that they are not served',
+    description: 'Port of /livez, /readyz and /metrics; 0 means that they are not served',
     examples: [8090],
   }),
   SLIPWAY_MANAGEMENT_HOST: Type.String({
@@ -121,3 +121,27 @@ export const commonConfig = {
 }
 
 export type CommonConfig = { [Name in keyof typeof commonConfig]: Static<(typeof commonConfig)[Name]> }
+
+const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
+
+/** What every service reads beside its own variables. */
+export const processConfig = {
+  SLIPWAY_LOG_LEVEL,
+  SLIPWAY_MANAGEMENT_PORT,
+  SLIPWAY_MANAGEMENT_HOST,
+  OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
+    urlVariable({
+      schemes: ['http', 'https'],
+      description: 'Where traces are sent, by OTLP over HTTP: base URL of a collector; without it none are recorded',
+      examples: ['http://127.0.0.1:4318'],
+    }),
+  ),
+  OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
+    secretVariable({
+      description: 'Headers that the collector wants to see',
+      pattern: '^[^=,\\s]+=[^,]*(,[^=,]+=[^,]*)*$',
+      expects: '`name=value`, comma separated',
+      examples: ['authorization=Bearer <token>'],
+    }),
+  ),
+}

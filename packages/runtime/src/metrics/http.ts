@@ -1,0 +1,27 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { histogram } from './registry.ts'
+
+const requests = histogram(
+  'slipway_http_request_duration_seconds',
+  'Time from the arrival of a request to the end of its answer, streams left out',
+  ['method', 'route', 'status'],
+)
+
+/** The client left before there was an answer. */
+const GONE = '499'
+
+/** Measures a request until its answer is out. `route` is asked then: the template of the path, never the path. */
+export function measureRequest(
+  request: IncomingMessage,
+  response: ServerResponse,
+  route: () => string | null | undefined,
+): void {
+  const started = performance.now()
+  response.once('close', () => {
+    // How long somebody watches says nothing about us.
+    if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
+    const status = response.headersSent ? String(response.statusCode) : GONE
+    const labels = { method: request.method ?? '', route: route() ?? 'none', status }
+    requests.observe(labels, (performance.now() - started) / 1_000)
+  })
+}

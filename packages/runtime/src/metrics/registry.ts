@@ -1,0 +1,118 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+
+/** All metrics of this process. Labels take few values: no ids, no names that users give, nothing secret. */
+const registry = new Registry()
+
+const declared = <L extends string>(name: `slipway_${string}`, help: string, labelNames: readonly L[]) => ({
+  name,
+  help,
+  labelNames,
+  registers: [registry],
+})
+
+/** Counts events. Its name ends in `_total`. */
+export function counter<L extends string = never>(
+  name: `slipway_${string}_total`,
+  help: string,
+  labels: readonly L[] = [],
+): Counter<L> {
+  return new Counter(declared(name, help, labels))
+}
+
+/** From a millisecond to a minute: what is waited for. */
+const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+
+/** Durations, in seconds. */
+export function histogram<L extends string = never>(
+  name: `slipway_${string}_seconds`,
+  help: string,
+  labels: readonly L[] = [],
+): Histogram<L> {
+  return new Histogram({ ...declared(name, help, labels), buckets: SECONDS })
+}
+
+interface Measured {
+  help: string
+  /** Where one number a kind is told: what tells the kinds apart. */
+  label?: string
+}
+
+type Reading<M extends Measured> = M extends { label: string } ? Record<string, number> : number
+
+interface Measurement {
+  what: string
+  forget(): void
+  take(): Promise<void>
+}
+
+const measurements = new Map<string, Measurement>()
+const MEASURE_MS = 4_000
+
+const failures = counter(
+  'slipway_measurements_failed_total',
+  'Measurements that failed or were late; their metrics are left out of that answer',
+  ['measurement'],
+)
+
+/** Declares metrics that are read when somebody asks for them: what a query or a look at memory tells. */
+export function measure<M extends Record<string, Measured>>(
+  what: string,
+  metrics: M,
+  read: () => Promise<{ [Name in keyof M]: Reading<M[Name]> }> | { [Name in keyof M]: Reading<M[Name]> },
+): void {
+  const gauges = Object.entries<Measured>(metrics).map(([name, { help, label }]) => {
+    const labels = label === undefined ? [] : [label]
+    return { name, label, gauge: new Gauge(declared(name as `slipway_${string}`, help, labels)) }
+  })
+  const forget = () => {
+    // `reset` would say 0 of one without labels, which nobody has measured.
+    for (const { label, gauge } of gauges) label === undefined ? gauge.remove() : gauge.reset()
+  }
+  forget()
+  measurements.set(what, {
+    what,
+    forget,
+    async take() {
+      const readings: Record<string, number | Record<string, number>> = await read()
+      forget()
+      for (const { name, label, gauge } of gauges) {
+        const reading = readings[name] ?? {}
+        if (typeof reading === 'number') gauge.set(reading)
+        else for (const [kind, value] of Object.entries(reading)) gauge.set({ [label as string]: kind }, value)
+      }
+    },
+  })
+}
+
+async function take({ what, take: measureNow, forget }: Measurement): Promise<void> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => reject(new Error('late')), MEASURE_MS)
+  })
+  try {
+    await Promise.race([measureNow(), late])
+  } catch {
+    forget()
+    failures.inc({ measurement: what })
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+let taking: Promise<unknown> | undefined
+
+/** Everything, in Prometheus's text form. Who asks at the same moment shares one measurement. */
+export async function exposition(): Promise<{ type: string; text: string }> {
+  taking ??= Promise.all([...measurements.values()].map(take)).finally(() => {
+    taking = undefined
+  })
+  await taking
+  return { type: registry.contentType, text: await registry.metrics() }
+}
+
+/** Adds what is known of any process (memory, processor, handles, the event loop's lag), and which one this is. */
+export function describeProcess(about: { service: string; version: string }): void {
+  collectDefaultMetrics({ register: registry })
+  const help = 'Always 1; its labels say which service of which version this is'
+  new Gauge(declared('slipway_build_info', help, ['service', 'version'])).set(about, 1)
+}
