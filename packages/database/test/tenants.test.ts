@@ -8,6 +8,7 @@ const OPEN: Record<string, string> = {
   _prisma_migrations: 'which migrations ran',
   roles: 'roles belong to the installation: everybody reads them',
   audit_links: 'hashes alone',
+  dropped_deployments: 'ids of what is gone',
   instances: 'instances serve all tenants: everybody may see them',
   instance_slots: 'as instances',
   leases: 'ids, states and times; how busy an instance is counts those of all tenants',

@@ -48,6 +48,14 @@ export const config = Type.Object({
     examples: [50],
     expects: 'a number from 1 to 10000',
   }),
+  SLIPWAY_STEP_OUTPUT_BYTES: Type.Integer({
+    default: 134_217_728,
+    minimum: 1_024,
+    maximum: 1_000_000_000_000,
+    description: "How much of a command's output is kept, in bytes: its beginning and its end",
+    examples: [134_217_728],
+    expects: 'a number from 1024 to 1000000000000',
+  }),
   SLIPWAY_SSH_HANDSHAKES: Type.Integer({
     default: 16,
     minimum: 1,

@@ -36,6 +36,7 @@ await runService({
       transports,
       content,
       parallelLimit: config.SLIPWAY_PARALLEL_LIMIT,
+      outputBytes: config.SLIPWAY_STEP_OUTPUT_BYTES,
       post: (ref, first, events) => postEvents(ref, first, events),
       logger,
       fatal,

@@ -283,6 +283,29 @@ test('while the bridge takes nothing, commands wait with their output instead of
   expectGapless(spec)
 }, 90_000)
 
+test('of a command that writes without end the beginning and the end are kept, and how much is missing', async () => {
+  await instance.start({ SLIPWAY_STEP_OUTPUT_BYTES: '100000' })
+  const spec = specOf({ actions: [{ script: 'seq 1 1000000; echo oops >&2; sleep 0.3; echo the end; exit 3' }] })
+  await bridge.handOver(spec)
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'failed' })
+  const output = bridge.output(spec)
+  const warnings = bridge.lines(spec).filter(({ level }) => level === 'warning')
+  expect(warnings.map(({ text }) => text)).toEqual([
+    expect.stringContaining('longer than 100000 bytes'),
+    expect.stringContaining('are left out here'),
+  ])
+  const leftOut = Number(warnings[1]?.metadata?.['left_out_lines'])
+  expect(output).toHaveLength(1_000_001 - leftOut)
+  expect(output.slice(0, 3)).toEqual(['1', '2', '3'])
+  expect(output.slice(-2)).toEqual(['1000000', 'the end'])
+  const written = Buffer.byteLength(output.map((line) => `${line}\n`).join('')) + 'oops\n'.length
+  // `seq` wrote 6,888,896 bytes.
+  expect(written + Number(warnings[1]?.metadata?.['left_out_bytes'])).toBe(6_888_896 + 'oops\nthe end\n'.length)
+  expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ exit_code: 3, stderr_tail: 'oops' })
+  expect(bridge.eventsOf(spec, 'step_ended')[0]?.stdout_tail).toMatch(/\n1000000\nthe end$/)
+  expectGapless(spec)
+}, 60_000)
+
 test('stopped by a signal it lets commands end, and what it has to kill goes on after the restart', async () => {
   await instance.start()
   const mark = randomUUID()

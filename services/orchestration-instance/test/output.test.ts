@@ -2,6 +2,7 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { LineSplitter } from '../src/output/line-splitter.ts'
 import { Masker } from '../src/output/masking.ts'
+import { OutputLimit } from '../src/output/output-limit.ts'
 import { Tail } from '../src/output/tail.ts'
 
 const nothing = new Masker([])
@@ -134,6 +135,55 @@ describe('masking', () => {
         for (const { text } of linesOf(cut(bytes, at), new Masker(plain))) {
           for (const secret of plain) expect(text.replaceAll('***', '\n')).not.toContain(secret)
         }
+      }),
+    )
+  })
+})
+
+describe('a limit', () => {
+  /** What becomes of these lines. */
+  function limited(maxBytes: number, lines: readonly string[]): string[] {
+    const seen: string[] = []
+    const limit = new OutputLimit({
+      maxBytes,
+      onLine: (stream, { text }) => seen.push(`${stream} ${text}`),
+      onCut: () => seen.push('cut'),
+      onLeftOut: ({ lines, bytes }) => seen.push(`${lines} lines, ${bytes} bytes`),
+    })
+    for (const [n, text] of lines.entries()) limit.add(n % 2 === 0 ? 'stdout' : 'stderr', { text, split: false })
+    limit.end()
+    return seen
+  }
+
+  test('is not felt by what is as long as it', () => {
+    expect(limited(8, ['a', 'b', 'c', 'd'])).toEqual(['stdout a', 'stderr b', 'stdout c', 'stderr d'])
+    expect(limited(8, [])).toEqual([])
+  })
+
+  test('keeps the beginning and the end of both streams, in order, and tells what is missing in between', () => {
+    expect(limited(8, ['a', 'b', 'c', 'd', 'e', 'f', 'g'])).toEqual([
+      ...['stdout a', 'stderr b', 'cut'],
+      ...['3 lines, 6 bytes', 'stderr f', 'stdout g'],
+    ])
+    expect(limited(8, ['a', 'ééé', 'c', 'd'])).toEqual(['stdout a', 'cut', '1 lines, 7 bytes', 'stdout c', 'stderr d'])
+  })
+
+  test('loses no line and counts none twice, whatever their lengths', () => {
+    const text = fc.string({ unit: fc.constantFrom('x', 'é', '😀'), maxLength: 30 })
+    fc.assert(
+      fc.property(fc.array(text, { maxLength: 60 }), fc.integer({ min: 8, max: 400 }), (lines, maxBytes) => {
+        const seen = limited(maxBytes, lines)
+        const bytesOf = (texts: readonly string[]) => texts.reduce((sum, line) => sum + Buffer.byteLength(line) + 1, 0)
+        const kept = seen.filter((line) => /^std/.test(line)).map((line) => line.slice(7))
+        const [missing = 0, missingBytes = 0] = seen
+          .flatMap((line) => /^(\d+) lines, (\d+)/.exec(line)?.slice(1) ?? [])
+          .map(Number)
+        expect(kept.length + missing).toBe(lines.length)
+        expect(bytesOf(kept) + missingBytes).toBe(bytesOf(lines))
+        expect(bytesOf(kept)).toBeLessThanOrEqual(maxBytes)
+        const head = missing === 0 ? kept.length : seen.indexOf('cut')
+        expect(kept.slice(0, head)).toEqual(lines.slice(0, head))
+        expect(kept.slice(head)).toEqual(lines.slice(lines.length - (kept.length - head)))
       }),
     )
   })

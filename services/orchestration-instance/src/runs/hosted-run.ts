@@ -23,6 +23,8 @@ export interface Hosting {
   transports: Transports
   content: ContentCache
   parallelLimit: number
+  /** How much of a command's output is kept. */
+  outputBytes: number
   /** Posts events of a run; see Sender. */
   post(ref: RunRef, firstEvent: number, events: string): Promise<number>
   logger: Logger
@@ -128,7 +130,7 @@ export class HostedRun {
   }
 
   #startRun(): void {
-    const { content, parallelLimit, fatal } = this.#hosting
+    const { content, parallelLimit, outputBytes, fatal } = this.#hosting
     const events = this.#events
     const values = new StepValues(this.#spec)
     this.#run = new Run({
@@ -143,6 +145,7 @@ export class HostedRun {
         values,
         events,
         files: new RunFiles(content, this.#spec.options.bypass_cache),
+        outputBytes,
         transportOf: (target) => this.#transportOf(target),
       }),
       onFinished: () => {

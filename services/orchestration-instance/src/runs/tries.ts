@@ -6,7 +6,7 @@ import type { EventLog } from '../events/event-log.ts'
 import { CommandOutput } from '../output/command-output.ts'
 import type { StepValues } from './step-values.ts'
 import { after } from './timer.ts'
-import { clip, endProblem, timedOut } from './wording.ts'
+import { clip, endProblem, outputCut, outputLeftOut, timedOut } from './wording.ts'
 
 /** How one try of a command ended. */
 export interface TryResult {
@@ -25,6 +25,8 @@ export interface TriesOptions {
   values: StepValues
   events: EventLog
   files: RunFiles
+  /** How much of a command's output is kept. */
+  outputBytes: number
   transportOf(target: number): Transport
 }
 
@@ -46,9 +48,15 @@ export class Tries {
     const { values, events } = this.#options
     const masker = values.masker(step)
     const startedAt = new Date().toISOString()
-    const output = new CommandOutput(masker, (stream, { text, split }) => {
-      const level = stream === 'stderr' ? 'error' : 'info'
-      events.emitLine({ ...step, stream, level, text, ...(split && { metadata: { split } }) })
+    const output = new CommandOutput(masker, {
+      maxBytes: this.#options.outputBytes,
+      onLine: (stream, { text, split }) => {
+        const level = stream === 'stderr' ? 'error' : 'info'
+        events.emitLine({ ...step, stream, level, text, ...(split && { metadata: { split } }) })
+      },
+      onCut: () => this.#warn(step, outputCut(this.#options.outputBytes)),
+      onLeftOut: ({ lines, bytes }) =>
+        this.#warn(step, outputLeftOut(lines, bytes), { left_out_lines: lines, left_out_bytes: bytes }),
     })
     const end = await this.#run(step, values.command(step, attempt, kind), output, kills)
     output.end()
@@ -60,6 +68,11 @@ export class Tries {
       stdoutTail: output.tail('stdout'),
       stderrTail: output.tail('stderr'),
     }
+  }
+
+  #warn(step: StepRef, text: string, metadata?: Record<string, unknown>): void {
+    const line = { ...step, stream: 'system', level: 'warning', text } as const
+    this.#options.events.emitLine(metadata ? { ...line, metadata } : line)
   }
 
   async #run(

@@ -37,6 +37,14 @@ export function timedOut(seconds: number): string {
   return `killed after ${seconds} s (timeout_seconds)`
 }
 
+export function outputCut(bytes: number): string {
+  return `The output is longer than ${bytes} bytes (SLIPWAY_STEP_OUTPUT_BYTES): from here on only its end is kept`
+}
+
+export function outputLeftOut(lines: number, bytes: number): string {
+  return `${lines} lines (${bytes} bytes) of the output are left out here`
+}
+
 export function deploymentTimedOut(spec: RunSpec): string {
   return `the deployment took longer than ${spec.options.deployment_timeout_seconds} s (deployment_timeout_seconds)`
 }
