@@ -22,6 +22,8 @@ export interface Command {
   environment: Readonly<Record<string, string>>
   /** Where to run it; null for a fresh directory. A relative one lies within the fresh directory and is made. */
   workingDirectory: string | null
+  /** After so long whoever asked for it ends it; a target that nobody reaches does so itself. */
+  timeoutSeconds?: number
   /** Put into that directory before it starts. */
   files: readonly CommandFile[]
 }

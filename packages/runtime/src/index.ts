@@ -36,4 +36,4 @@ export {
   secretVariable,
   urlVariable,
 } from './variables.ts'
-export { COMPATIBLE_VERSION, isCompatible, SLIPWAY_VERSION } from './version.ts'
+export { COMPATIBLE_VERSION, isCompatible, isSameMajor, SLIPWAY_VERSION } from './version.ts'

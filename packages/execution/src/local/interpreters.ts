@@ -6,7 +6,7 @@ import { CommandError, type Interpreter } from '../command.ts'
 const found = new Map<Interpreter, string>()
 
 /** The interpreter's executable on this machine. Throws CommandError when there is none. */
-export async function findInterpreter(interpreter: Interpreter, searchPath: string): Promise<string> {
+export async function findInterpreter(interpreter: Interpreter, searchPath: string, machine: string): Promise<string> {
   const known = found.get(interpreter)
   if (known !== undefined) return known
   for (const folder of searchPath.split(':').filter((entry) => path.isAbsolute(entry))) {
@@ -20,6 +20,6 @@ export async function findInterpreter(interpreter: Interpreter, searchPath: stri
     return file
   }
   throw new CommandError(
-    `the interpreter ${interpreter} was not found on the instance: install it or choose another one (PATH ${searchPath})`,
+    `the interpreter ${interpreter} was not found on ${machine}: install it or choose another one (PATH ${searchPath})`,
   )
 }

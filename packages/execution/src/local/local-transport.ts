@@ -22,31 +22,36 @@ import { placeFiles } from './place-files.ts'
 import { groupEnds, signalGroup } from './process-group.ts'
 import { Watchdog } from './watchdog.ts'
 
-/** Waits until the watchdog knows the group. End of file instead of a word: the instance is dead, nothing may start. */
+/** Waits until the watchdog knows the group. End of file instead of a word: its parent is dead, nothing may start. */
 const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
 const DETACH_MS = 300
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/** Runs commands on the instance's own machine, each in a process group and a fresh directory of its own. */
+/** Runs commands on the machine of its own process, each in a process group and a fresh directory of its own. */
 export class LocalTransport implements Transport {
   readonly #folder: string
+  readonly #machine: string
   readonly #fifos: Fifos
   readonly #watchdog: Watchdog
 
-  /** `folder` holds the commands' directories; it exists. Commands live no longer than the lifeline. */
-  constructor(folder: string, lifeline = new Lifeline()) {
+  /**
+   * `folder` holds the commands' directories; it exists. Commands live no longer than the lifeline. `machine` is what
+   * errors call this machine.
+   */
+  constructor(folder: string, lifeline = new Lifeline(), machine = 'the instance') {
     this.#folder = folder
+    this.#machine = machine
     this.#watchdog = new Watchdog(lifeline)
     this.#fifos = new Fifos(folder)
   }
 
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
     const environment = environmentOf(command)
-    const interpreter = await findInterpreter(command.interpreter, environment['PATH'] ?? DEFAULT_PATH)
+    const interpreter = await findInterpreter(command.interpreter, environment['PATH'] ?? DEFAULT_PATH, this.#machine)
     const directory = await mkdtemp(path.join(this.#folder, 'command-'))
     try {
-      const workingDirectory = await prepareWorkingDirectory(directory, command.workingDirectory)
-      await placeFiles(command.files, workingDirectory, signal)
+      const workingDirectory = await prepareWorkingDirectory(directory, command.workingDirectory, this.#machine)
+      await placeFiles(command.files, workingDirectory, this.#machine, signal)
       const { file, args } = INTERPRETER_CALLS[command.interpreter]
       const script = path.join(directory, file)
       await writeFile(script, command.script, { mode: 0o700 })
@@ -57,10 +62,10 @@ export class LocalTransport implements Transport {
     }
   }
 
-  /** Targets share the instance's one transport: nothing is held for a single one. */
+  /** Targets share one such transport: nothing is held for a single one. */
   close(): void {}
 
-  /** The instance ends: the watchdog kills what is left. */
+  /** The process ends: the watchdog kills what is left. */
   shutDown(): void {
     this.#watchdog.close()
   }
@@ -115,7 +120,7 @@ export class LocalTransport implements Transport {
 
 function environmentOf(command: Command): Record<string, string> {
   return {
-    // Nothing else of the instance's own environment: it holds its credentials.
+    // Nothing else of this process's own environment: it holds its credentials.
     PATH: process.env['PATH'] || DEFAULT_PATH,
     HOME: os.userInfo().homedir,
     LANG: process.env['LANG'] || 'C.UTF-8',
@@ -123,7 +128,7 @@ function environmentOf(command: Command): Record<string, string> {
   }
 }
 
-async function prepareWorkingDirectory(directory: string, wanted: string | null): Promise<string> {
+async function prepareWorkingDirectory(directory: string, wanted: string | null, machine: string): Promise<string> {
   const cwd = path.resolve(directory, 'work', wanted ?? '.')
   if (wanted === null || !path.isAbsolute(wanted)) {
     await mkdir(cwd, { recursive: true })
@@ -133,7 +138,7 @@ async function prepareWorkingDirectory(directory: string, wanted: string | null)
     (found) => found.isDirectory(),
     () => false,
   )
-  if (!isDirectory) throw new CommandError(`the working directory ${wanted} does not exist on the instance`)
+  if (!isDirectory) throw new CommandError(`the working directory ${wanted} does not exist on ${machine}`)
   return cwd
 }
 

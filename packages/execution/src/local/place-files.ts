@@ -5,14 +5,21 @@ import path from 'node:path'
 import { type CommandFile, FileError } from '../command.ts'
 
 /** Puts the files of a command into its working directory, each whole or not at all. Throws FileError. */
-export async function placeFiles(files: readonly CommandFile[], directory: string, signal: AbortSignal): Promise<void> {
+export async function placeFiles(
+  files: readonly CommandFile[],
+  directory: string,
+  machine: string,
+  signal: AbortSignal,
+): Promise<void> {
   for (const file of files) {
     const place = path.join(directory, file.path)
     const folder = path.dirname(place)
     const draft = path.join(folder, `.slipway-${randomUUID()}`)
     try {
       await mkdir(folder, { recursive: true })
-      await copy(file, draft, signal)
+      if (!(await copy(file, draft, signal))) {
+        throw new FileError(`the file ${file.path} was damaged on the disk of ${machine}`, file.content)
+      }
       await rename(draft, place)
     } catch (error) {
       await rm(draft, { force: true }).catch(() => {})
@@ -26,8 +33,8 @@ export async function placeFiles(files: readonly CommandFile[], directory: strin
   }
 }
 
-/** A copy, not a link: commands may write to their files. */
-async function copy(file: CommandFile, draft: string, signal: AbortSignal): Promise<void> {
+/** A copy, not a link: commands may write to their files. Returns whether it is what it should be. */
+async function copy(file: CommandFile, draft: string, signal: AbortSignal): Promise<boolean> {
   const hash = createHash('sha256')
   const handle = await open(draft, 'wx', 0o600)
   try {
@@ -39,6 +46,5 @@ async function copy(file: CommandFile, draft: string, signal: AbortSignal): Prom
   } finally {
     await handle.close()
   }
-  if (hash.digest('hex') === file.content) return
-  throw new FileError(`the file ${file.path} was damaged on the disk of the instance`, file.content)
+  return hash.digest('hex') === file.content
 }

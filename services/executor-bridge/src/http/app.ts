@@ -1,5 +1,12 @@
 import type { TSchema } from '@slipway/contracts'
-import { compile, EnrolRequest, EventBatch, HeartbeatRequest } from '@slipway/contracts'
+import {
+  AgentEnrolRequest,
+  AgentHeartbeatRequest,
+  compile,
+  EnrolRequest,
+  EventBatch,
+  HeartbeatRequest,
+} from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
 import { uuidv7, withContext } from '@slipway/runtime'
 import express, {
@@ -9,6 +16,9 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express'
+import { authenticateAgent } from '../agents/credentials.ts'
+import { enrolAgent } from '../agents/enrol.ts'
+import { agentHeartbeat } from '../agents/heartbeat.ts'
 import type { Bridge } from '../bridge.ts'
 import { serveContent } from '../content/serve.ts'
 import { applyBatch } from '../events/apply.ts'
@@ -20,9 +30,11 @@ import { invalid, Refusal } from './refusal.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
 const BODY_LIMIT = 1024 * 1024
+/** The token is judged with what it is good for, so a body may be a stranger's. */
+const AGENT_BODY_LIMIT = 4 * 1024
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
-/** The API that orchestration instances call. Who calls is known before a body is read. */
+/** The API that orchestration instances and agents call. Who calls is known before a body of any size is read. */
 export function createApp(bridge: Bridge, handover: Handover): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -54,6 +66,18 @@ export function createApp(bridge: Bridge, handover: Handover): Express {
 
   app.get('/v1/content/:sha256', asInstance(bridge), async (request, response) => {
     await serveContent(bridge, instanceOf(response), String(request.params['sha256']), response)
+  })
+
+  const agentBody = checked(AgentEnrolRequest)
+  app.post('/v1/agents', json(AGENT_BODY_LIMIT), async (request, response) => {
+    response.status(201).json(await enrolAgent(bridge, bearer(request), agentBody(request.body)))
+  })
+
+  const agentHeartbeatBody = checked(AgentHeartbeatRequest)
+  app.post('/v1/agents/:id/heartbeat', asAgent(bridge), json(AGENT_BODY_LIMIT), async (request, response) => {
+    const agentId = String(response.locals['agentId'])
+    if (request.params['id'] !== agentId) throw new Refusal(403, 'FORBIDDEN', 'The credential is of another agent')
+    response.json(await agentHeartbeat(bridge, agentId, agentHeartbeatBody(request.body)))
   })
 
   app.use((request) => {
@@ -94,6 +118,13 @@ const asInstance =
     next()
   }
 
+const asAgent =
+  (bridge: Bridge): RequestHandler =>
+  async (request, response, next) => {
+    response.locals['agentId'] = await authenticateAgent(bridge, bearer(request))
+    next()
+  }
+
 const instanceOf = (response: Response): string => String(response.locals['instanceId'])
 
 const requestContext: RequestHandler = (request, response, next) => {
@@ -112,9 +143,10 @@ const answerError =
       path: request.path,
       status: refusal.status,
       instance_id: response.locals['instanceId'],
+      agent_id: response.locals['agentId'],
     }
-    if (refusal.status >= 500) logger.error('a call of an instance failed', { ...fields, error })
-    else logger.warn('a call of an instance was refused', { ...fields, code: refusal.code, reason: refusal.message })
+    if (refusal.status >= 500) logger.error('a call failed', { ...fields, error })
+    else logger.warn('a call was refused', { ...fields, code: refusal.code, reason: refusal.message })
     if (response.headersSent) return void response.destroy()
     const { code, message, details } = refusal
     response

@@ -1,4 +1,4 @@
-/** Why a call of an instance is refused; answered as the standard error body. */
+/** Why a call of an instance or an agent is refused; answered as the standard error body. */
 export class Refusal extends Error {
   readonly status: number
   readonly code: string

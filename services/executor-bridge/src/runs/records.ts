@@ -39,10 +39,13 @@ export interface TargetRecord {
   connection: StoredConnection | null
   connection_secrets: string | null
   pinned_host_key: string | null
+  /** Null where none is enrolled. */
+  agent: { id: string; host: string; port: number; key_sealed: string } | null
 }
 
 export type StoredConnection =
-  | Exclude<RunConnection, { type: 'ssh' }>
+  | Exclude<RunConnection, { type: 'ssh' | 'agent' }>
+  | { type: 'agent' }
   | { type: 'ssh'; host: string; port?: number; username: string; host_key?: string }
 
 export interface StepRecord {
@@ -96,10 +99,13 @@ export async function actionsOf(db: Queryable, deploymentId: string): Promise<Ac
 export async function targetsOf(db: Queryable, deploymentId: string): Promise<TargetRecord[]> {
   const { rows } = await db.query<TargetRecord>(
     `SELECT dt.target_id AS id, dt.target_name AS name, dt.variables,
-            t.connection, t.connection_secrets, f.host_key AS pinned_host_key
+            t.connection, t.connection_secrets, f.host_key AS pinned_host_key,
+            CASE WHEN a.id IS NOT NULL THEN json_build_object(
+              'id', a.id, 'host', a.host, 'port', a.port, 'key_sealed', a.key_sealed) END AS agent
      FROM deployment_targets dt
      LEFT JOIN targets t ON t.id = dt.target_id
      LEFT JOIN target_facts f ON f.target_id = dt.target_id
+     LEFT JOIN agents a ON a.target_id = dt.target_id AND t.connection ->> 'type' = 'agent'
      WHERE dt.deployment_id = $1 ORDER BY dt.target_index`,
     [deploymentId],
   )

@@ -1,6 +1,7 @@
 import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
 import { type ActionFile, DEFAULT_FILE_MODE, plainFilePath } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import { keyIdentity } from '../agents/credentials.ts'
 import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from './records.ts'
 import { openConnectionSecrets, openValues } from './secrets.ts'
 
@@ -88,6 +89,7 @@ function specTarget(keys: KeyRing, target: TargetRecord, open: Open): RunTarget 
 function specConnection(keys: KeyRing, target: TargetRecord): RunConnection {
   const { connection } = target
   if (connection === null) throw new CannotRun(`Target "${target.name}" no longer exists`)
+  if (connection.type === 'agent') return { type: 'agent', agent: specAgent(keys, target) }
   if (connection.type !== 'ssh') return connection
   const { private_key, password } = openConnectionSecrets(keys, target.id, target.connection_secrets)
   const hostKey = connection.host_key ?? target.pinned_host_key
@@ -100,6 +102,12 @@ function specConnection(keys: KeyRing, target: TargetRecord): RunConnection {
     ...(password === undefined ? {} : { password }),
     ...(hostKey === null ? {} : { host_key: hostKey }),
   }
+}
+
+function specAgent(keys: KeyRing, { agent }: TargetRecord) {
+  if (agent === null) return null
+  const { id, host, port, key_sealed } = agent
+  return { id, host, port, key: keys.open(key_sealed, keyIdentity(id)).toString('base64') }
 }
 
 const ROLLBACK_STATES = new Set(['rolling_back', 'rolled_back', 'rollback_failed'])

@@ -28,6 +28,7 @@ export class StepValues {
       script: renderTemplate(script, values, action.interpreter).text,
       interpreter: action.interpreter,
       workingDirectory: action.working_directory,
+      timeoutSeconds: action.timeout_seconds,
       environment: {
         ...action.env,
         ...Object.fromEntries(variables),
