@@ -27,6 +27,16 @@ export interface components {
             /** @description Relative to the working directory and below it */
             path: string;
         };
+        AgentConnection: {
+            /** @constant */
+            type: "agent";
+        };
+        AgentToken: {
+            /** Format: date-time */
+            expires_at: string;
+            /** @description For `target-agent enrol`; good for one enrolment and not shown again */
+            token: string;
+        };
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -195,8 +205,8 @@ export interface components {
             target_id: string;
             target_name?: string;
         };
-        Connection: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnection"] | components["schemas"]["SimulatedConnection"];
-        ConnectionInput: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnectionInput"] | components["schemas"]["SimulatedConnection"];
+        Connection: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnection"] | components["schemas"]["AgentConnection"] | components["schemas"]["SimulatedConnection"];
+        ConnectionInput: components["schemas"]["LocalConnection"] | components["schemas"]["SshConnectionInput"] | components["schemas"]["AgentConnection"] | components["schemas"]["SimulatedConnection"];
         Content: {
             id: string;
             /** @description Bytes */
@@ -858,6 +868,16 @@ export interface components {
             /** Format: date-time */
             updated_at: string;
             variables: components["schemas"]["Variables"];
+        };
+        TargetAgent: {
+            /** Format: uuid */
+            agent_id: string;
+            /** Format: date-time */
+            enrolled_at: string;
+            host: string;
+            last_seen_at: string | null;
+            port: number;
+            version: string;
         };
         TargetMode: ("sequential" | "parallel") | {
             rolling: {
@@ -1552,7 +1572,7 @@ export interface operations {
     listAuditLogs: {
         parameters: {
             query?: {
-                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.update" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.delete" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.update" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 actor_id?: string;
                 /** @description Number of the first line to send; 0 when omitted */
                 from?: string;
@@ -3247,6 +3267,73 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Target"];
+                };
+            };
+        };
+    };
+    getTargetAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["TargetAgent"];
+                };
+            };
+        };
+    };
+    revokeTargetAgent: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    createAgentToken: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AgentToken"];
                 };
             };
         };
