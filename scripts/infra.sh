@@ -8,7 +8,7 @@
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
 #   scripts/infra.sh status         one line for each server; fails when one is down
 #   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines
-#   scripts/infra.sh test-tools     what only the tests need: an sshd to connect to, and python3
+#   scripts/infra.sh test-tools     what only the tests need: an sshd, a Redis of their own, python3, curl, and a browser
 #   scripts/infra.sh remove         stop, and delete the data
 #
 # Settings: DATABASE_URL, RABBITMQ_URL, REDIS_URL (servers that exist already); SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT,
@@ -197,6 +197,12 @@ print_env() {
   for server in $SERVERS; do echo "export $(url_variable "$server")='$(url_of "$server" "$(source_of "$server")")'"; done
 }
 
+# Not every distribution has the browser as a package: without it the tests of streams in a browser are passed over.
+test_tools() {
+  need_packages sshd=openssh-server redis-server=redis-server python3=python3 curl=curl
+  (need_packages chromium-headless-shell=chromium-headless-shell) || say 'no browser: its tests are passed over'
+}
+
 # One at a time on this machine: two clones must not choose the same ports at the same moment.
 locked() {
   exec 9>>"${TMPDIR:-/tmp}/slipway-infra.$(id -u).lock"
@@ -212,7 +218,7 @@ case "${1:-}" in
   restart) locked restart "${2:?which server?}" ;;
   status) if ! status; then exit 1; fi ;;
   env) print_env ;;
-  test-tools) locked need_packages sshd=openssh-server python3=python3 ;;
+  test-tools) locked test_tools ;;
   remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;
   *) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -9,9 +9,20 @@ export interface StreamMessage {
 
 /** Opens a deployment's log stream with a fresh token; the raw response, for tests of its form. */
 export async function openLogStream(suite: Pick<Suite, 'url'>, api: Api, id: string, from?: number): Promise<Response> {
-  const token = (await api.post('/auth/sse-token', {})).body.sse_token as string
   const query = from === undefined ? '' : `&from=${from}`
-  return await fetch(`${suite.url}/api/v1/deployments/${id}/logs?sse_token=${token}${query}`)
+  return await fetch(`${suite.url}/api/v1/deployments/${id}/logs?sse_token=${await sseToken(api)}${query}`)
+}
+
+/** A single-use token that opens a stream. */
+export async function sseToken(api: Api): Promise<string> {
+  const { status, body } = await api.post('/auth/sse-token', {})
+  if (status !== 200) throw new Error(`sse-token answered ${status}`)
+  return body.sse_token
+}
+
+/** Opens a stream of changes with a fresh token. */
+export async function openChangeStream(suite: Pick<Suite, 'url'>, api: Api, resource: string): Promise<Response> {
+  return await fetch(`${suite.url}/api/v1/sse/${resource}?sse_token=${await sseToken(api)}`)
 }
 
 /** Reads a stream to its end; every frame must be exactly one `data:` line. Calls `onMessage` as messages come. */

@@ -6,7 +6,7 @@ export {
   openTestDatabase,
   type TestDatabase,
 } from './database.ts'
-export { openLogStream, readStream, type StreamMessage } from './event-stream.ts'
+export { openChangeStream, openLogStream, readStream, type StreamMessage, sseToken } from './event-stream.ts'
 export {
   type ActionParts,
   addLocalTargets,
@@ -22,6 +22,7 @@ export {
 export { violatedInvariants } from './invariants.ts'
 export { testLogger } from './logger.ts'
 export { removeNamespace, testNamespace } from './namespace.ts'
+export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryRoot } from './repository.ts'
 export { serverUrl } from './servers.ts'
 export { type Sshd, startSshd } from './sshd.ts'

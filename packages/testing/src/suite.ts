@@ -15,7 +15,7 @@ export type ServiceName =
   | 'planner'
   | 'dispatcher'
   | 'executor-bridge'
-  | 'log-stream'
+  | `log-stream${'' | '-2'}`
   | `orchestration-instance${'' | '-2'}`
 
 export interface SuiteOptions {
@@ -25,6 +25,8 @@ export interface SuiteOptions {
   secondInstance?: boolean
   /** Whether a second gateway runs, at `secondUrl`. */
   secondGateway?: boolean
+  /** Whether a second log-stream runs, at `logStreams[1]`; the gateway knows the first. */
+  secondLogStream?: boolean
   /** Further settings of all services. */
   env?: Record<string, string>
 }
@@ -32,6 +34,8 @@ export interface SuiteOptions {
 export interface Suite {
   url: string
   secondUrl: string
+  /** Where the log-streams are, as an ingress that leads to them directly would know. */
+  logStreams: string[]
   databaseUrl: string
   namespace: string
   admin: { email: string; password: string }
@@ -102,6 +106,7 @@ async function describe(made: {
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
   const enrolment = { SLIPWAY_ENROLMENT_TOKEN: randomBytes(32).toString('base64url') }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
+  const secondLogStream = options.secondLogStream === true ? String(await freePort()) : null
   const second = options.secondGateway === true ? String(await freePort()) : null
 
   const instance = async (name: string) => {
@@ -161,6 +166,11 @@ async function describe(made: {
   if (options.secondInstance === true) environments.push(['orchestration-instance-2', await instance('two')])
   const first = environments.find(([name]) => name === 'gateway')?.[1]
   if (second !== null) environments.push(['gateway-2', { ...first, SLIPWAY_PORT: second }])
+
+  const stream = environments.find(([name]) => name === 'log-stream')?.[1]
+  if (secondLogStream !== null) {
+    environments.push(['log-stream-2', { ...stream, SLIPWAY_LOG_STREAM_PORT: secondLogStream }])
+  }
 
   const processes = new Map<ServiceName, Process>()
   for (const [name, env] of environments) {
@@ -240,6 +250,9 @@ function control(made: {
   return {
     url: `http://127.0.0.1:${processOf('gateway').env['SLIPWAY_PORT']}`,
     secondUrl: `http://127.0.0.1:${processes.get('gateway-2')?.env['SLIPWAY_PORT'] ?? 'none'}`,
+    logStreams: [...processes].flatMap(([name, { env }]) =>
+      name.startsWith('log-stream') ? [`http://127.0.0.1:${env['SLIPWAY_LOG_STREAM_PORT']}`] : [],
+    ),
     databaseUrl: database.url,
     namespace,
     admin,

@@ -1,0 +1,84 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import fs from 'node:fs'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { Redis } from 'ioredis'
+import { waitFor } from './waiting.ts'
+
+/** A Redis of one test's own, which it may empty, kill and start again: the shared one serves others. */
+export interface PrivateRedis {
+  url: string
+  /** As FLUSHALL by an operator. */
+  flush(): Promise<void>
+  /** Ends it as a crash would. It keeps nothing on disk: what comes back is empty. */
+  kill(): Promise<void>
+  start(): Promise<void>
+  stop(): Promise<void>
+}
+
+export async function startRedis(): Promise<PrivateRedis> {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-redis-'))
+  const port = await freePort()
+  const url = `redis://127.0.0.1:${port}`
+  let child: ChildProcess | null = null
+
+  const ask = async <T>(question: (redis: Redis) => Promise<T>): Promise<T> => {
+    const redis = new Redis(url, { lazyConnect: true, retryStrategy: () => null })
+    redis.on('error', () => {})
+    try {
+      await redis.connect()
+      return await question(redis)
+    } finally {
+      redis.disconnect()
+    }
+  }
+  const redis: PrivateRedis = {
+    url,
+    async flush() {
+      await ask((one) => one.flushall())
+    },
+    async kill() {
+      const dying = child
+      child = null
+      if (dying === null) return
+      const gone = new Promise((resolve) => dying.once('exit', resolve))
+      dying.kill('SIGKILL')
+      await gone
+    },
+    async start() {
+      const options = [
+        '--port',
+        String(port),
+        '--bind',
+        '127.0.0.1',
+        '--save',
+        '',
+        '--appendonly',
+        'no',
+        '--dir',
+        folder,
+      ]
+      child = spawn('redis-server', options, { stdio: 'ignore' })
+      child.once('error', () => {})
+      await waitFor(() => ask((one) => one.ping()), { what: 'Redis to answer' })
+    },
+    async stop() {
+      await redis.kill()
+      fs.rmSync(folder, { recursive: true, force: true })
+    },
+  }
+  await redis.start()
+  return redis
+}
+
+function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = net.createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const { port } = server.address() as net.AddressInfo
+      server.close(() => resolve(port))
+    })
+  })
+}
