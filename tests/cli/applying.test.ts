@@ -176,6 +176,22 @@ describe('apply', () => {
     expect(again.stdout).not.toContain('another-password')
   })
 
+  test('has nothing to do for targets of every kind', async () => {
+    const connections = [
+      'type: local',
+      'type: agent',
+      'type: simulated',
+      'type: simulated, duration_ms: 20, exit_code: 3',
+    ]
+    const targets = connections.map((one, n) => `kind: target\nname: kind ${count} ${n}\nconnection: { ${one} }\n`)
+    write('targets.yaml', targets.join('---\n'))
+    is(await apply(), 0)
+    is(await apply(['--dry-run', '--exit-code']), 0)
+    edit('exit_code: 3', 'exit_code: 4', 'targets.yaml')
+    const { stdout } = await apply()
+    expect(stdout).toMatch(/connection\.exit_code: 3 -> 4\n.* 1 changed, 3 unchanged/)
+  })
+
   test('what is created half is gone on with', async () => {
     const n = catalog()
     // Well-formed: only the server looks at both at once.
