@@ -1,14 +1,16 @@
 import { randomBytes } from 'node:crypto'
 import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
+import type { ChannelModel } from 'amqplib'
 import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
 import { type Handler, hintHandling, workHandling } from './handling.ts'
+import { inspectQueues, type QueueState } from './inspect.ts'
 import { Link } from './link.ts'
 import { type EncodedBody, encode, type OutgoingMessage, type WireMessage } from './message.ts'
 import { Publisher } from './publisher.ts'
 import { Requester, type RequestOptions } from './requester.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
-import { declareExclusiveQueue, declareTopology, queueName, type WorkQueue } from './topology.ts'
+import { type DurableQueue, declareExclusiveQueue, declareTopology, queueName, type WorkQueue } from './topology.ts'
 
 const CONNECT_WAIT_MS = 30_000
 const HINT_PREFETCH = 256
@@ -52,6 +54,8 @@ export interface Broker {
   ): Promise<ReplyEnvelope<CommandReply<T>>>
   /** Answers a command, best effort. Whoever has the command may answer; a command without address is ignored. */
   reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope | EncodedBody): void
+  /** How full queues are. Throws BrokerUnavailable without a connection. */
+  inspect(queues: readonly DurableQueue[]): Promise<QueueState[]>
   /** Whether messages can be sent and received right now. */
   isUp(): boolean
   /** Takes no more messages and finishes those in hand. */
@@ -92,15 +96,18 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     setup: async (model) => {
       for (const subscription of subscriptions) subscription.attach(model)
       attachNew = (subscription) => subscription.attach(model)
+      present = model
     },
     up: () => first.done('consume'),
     lost: (error) => {
       attachNew = () => {}
+      present = null
       for (const subscription of subscriptions) subscription.detach()
       first.failed(error)
     },
   })
   let attachNew: (subscription: Subscription) => void = () => {}
+  let present: ChannelModel | null = null
   const subscribe = (settings: Omit<SubscriptionOptions, 'logger' | 'onFatal'>) => {
     const subscription = new Subscription({ logger, onFatal: options.onFatal, ...settings })
     subscriptions.push(subscription)
@@ -179,6 +186,11 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
       return requester.request(type, body, settings)
     },
     reply: (replyTo, correlationId, body) => requester.reply(replyTo, correlationId, body),
+    async inspect(queues) {
+      if (present === null)
+        throw new BrokerUnavailable('there is no connection to RabbitMQ', { mayHaveBeenSent: false })
+      return inspectQueues(present, namespace, queues)
+    },
     isUp() {
       const channels = work.open && requester.publisher.open
       return publishing.isUp() && consuming.isUp() && channels && subscriptions.every((each) => each.live)

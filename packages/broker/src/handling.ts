@@ -1,8 +1,9 @@
 import type { Envelope } from '@slipway/contracts'
-import { fullJitter, type Logger, redactText, sleep, withContext } from '@slipway/runtime'
+import { fullJitter, type Logger, parseTraceparent, redactText, sleep, traced, withContext } from '@slipway/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { PoisonMessage } from './errors.ts'
 import { attemptOf, type Delivery, decode, forward, HEADER, type WireMessage } from './message.ts'
+import { handledMessages, waitedMessages } from './metrics.ts'
 import { exchangeName, MAX_ATTEMPTS, queueName, retryExchange, type WorkQueue } from './topology.ts'
 
 export type Handler = (envelope: Envelope, delivery: Delivery) => Promise<void>
@@ -41,6 +42,7 @@ export function workHandling(
     }
   }
   const bury = (message: ConsumeMessage, channel: Channel, reason: string) => {
+    handledMessages.inc({ queue, outcome: 'dead' })
     logger.error('dead letter: the message cannot be handled', { queue, ...idsOf(message), reason })
     const headers = { [HEADER.reason]: shorten(reason), [HEADER.queue]: queue }
     return move(
@@ -53,6 +55,7 @@ export function workHandling(
     const attempt = attemptOf(message)
     const reason = error instanceof Error ? error.message : String(error)
     if (attempt >= MAX_ATTEMPTS) return bury(message, channel, `${attempt} attempts failed, the last with: ${reason}`)
+    handledMessages.inc({ queue, outcome: 'retried' })
     const { exchange, delayMs } = retryExchange(namespace, attempt)
     logger.warn('a message was not handled, trying again later', {
       queue,
@@ -67,7 +70,8 @@ export function workHandling(
 
   return async (message, channel) => {
     try {
-      const outcome = await attemptToHandle(message, options)
+      const outcome = await attemptToHandle(message, options, queue)
+      handledMessages.inc({ queue, outcome })
       if (outcome === 'late') logger.info('a command past its deadline was dropped', { queue, ...idsOf(message) })
       acknowledge(channel, message)
     } catch (error) {
@@ -81,7 +85,7 @@ export function workHandling(
 export function hintHandling(options: Handling): (message: ConsumeMessage, channel: Channel) => Promise<void> {
   return async (message, channel) => {
     try {
-      await attemptToHandle(message, options)
+      await attemptToHandle(message, options, 'events')
     } catch (error) {
       options.logger.warn('an event was not handled and is dropped', { ...idsOf(message), error })
     }
@@ -89,13 +93,28 @@ export function hintHandling(options: Handling): (message: ConsumeMessage, chann
   }
 }
 
-async function attemptToHandle(message: ConsumeMessage, options: Handling): Promise<'handled' | 'late'> {
+async function attemptToHandle(message: ConsumeMessage, options: Handling, queue: string): Promise<'handled' | 'late'> {
   const { envelope, delivery } = decode(message)
+  // Of one that comes again this would tell how long it was tried.
+  if (delivery.attempt === 1 && !delivery.redelivered)
+    waitedMessages.observe({ queue }, secondsSince(envelope.timestamp))
   if (envelope.deadline !== undefined && Date.parse(envelope.deadline) <= Date.now()) return 'late'
-  const { request_id, message_id } = envelope
-  await withContext({ request_id, message_id }, () => options.handle(envelope, delivery))
+  const { request_id, message_id, type, traceparent = null } = envelope
+  const attributes = {
+    'messaging.system': 'rabbitmq',
+    'messaging.destination.name': queue,
+    'messaging.message.id': message_id,
+  }
+  await withContext({ request_id, message_id }, () =>
+    traced(`process ${type}`, { kind: 'consumer', parent: traceparent, attributes }, () =>
+      options.handle(envelope, delivery),
+    ),
+  )
   return 'handled'
 }
+
+/** By two machines' clocks: it may come out below nothing. */
+const secondsSince = (timestamp: string) => Math.max(0, (Date.now() - Date.parse(timestamp)) / 1_000)
 
 /** On a channel that is gone the message is no longer ours: it will be delivered again. */
 function acknowledge(channel: Channel, message: ConsumeMessage): void {
@@ -120,7 +139,8 @@ function whileOpen(channel: Channel): AbortSignal {
 
 function idsOf(message: ConsumeMessage): Record<string, unknown> {
   const { messageId, type, headers } = message.properties
-  return { message_id: messageId, type, request_id: headers?.[HEADER.requestId] ?? null }
+  const { trace_id } = parseTraceparent(headers?.[HEADER.traceparent]) ?? {}
+  return { message_id: messageId, type, request_id: headers?.[HEADER.requestId] ?? null, trace_id }
 }
 
 /** Headers travel with the message wherever it goes: short, and without passwords in URLs. */

@@ -3,9 +3,11 @@ export { type Broker, type BrokerOptions, connectBroker } from './broker.ts'
 export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, RequestTimeout } from './errors.ts'
 export type { Handler } from './handling.ts'
 export { type Delivery, EncodedBody, HEADER, type OutgoingMessage } from './message.ts'
+export { measureQueues } from './metrics.ts'
 export { MAX_MESSAGE_BYTES } from './publisher.ts'
 export type { RequestOptions } from './requester.ts'
 export {
+  type DurableQueue,
   declareTopology,
   deleteTopology,
   exchangeName,

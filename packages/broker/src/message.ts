@@ -1,4 +1,5 @@
 import { COMMANDS, type CommandType, type Envelope, EVENTS, validateBody } from '@slipway/contracts'
+import { currentTraceparent } from '@slipway/runtime'
 import type { ConsumeMessage, Options } from 'amqplib'
 import { PoisonMessage } from './errors.ts'
 import { exchangeName, isDurablyBound } from './topology.ts'
@@ -9,6 +10,8 @@ export interface OutgoingMessage {
   body: unknown
   message_id: string
   request_id: string | null
+  /** W3C; that of the current trace where left out. */
+  traceparent?: string | null
   reply_to?: string
   correlation_id?: string
   /** Commands only, ISO 8601: past it the command is dropped before it has an effect. */
@@ -51,6 +54,7 @@ export interface WireMessage {
 export const HEADER = {
   requestId: 'x-slipway-request-id',
   timestamp: 'x-slipway-timestamp',
+  traceparent: 'traceparent',
   deadline: 'x-slipway-deadline',
   attempt: 'x-slipway-attempt',
   /** Why a message is dead, or why it is tried again. */
@@ -62,6 +66,7 @@ export const HEADER = {
 /** The wire form of a message. Throws when its type is not in the contracts. */
 export function encode(message: OutgoingMessage, namespace: string): WireMessage {
   const now = new Date()
+  const traceparent = message.traceparent === undefined ? currentTraceparent() : message.traceparent
   return {
     exchange: exchangeName(namespace, message.exchange),
     ...route(message),
@@ -78,6 +83,7 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
       headers: {
         [HEADER.timestamp]: now.toISOString(),
         ...(message.request_id === null ? {} : { [HEADER.requestId]: message.request_id }),
+        ...(traceparent === null ? {} : { [HEADER.traceparent]: traceparent }),
         ...(message.deadline === undefined ? {} : { [HEADER.deadline]: message.deadline }),
       },
     },
@@ -108,6 +114,7 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
   const body = parse(message.content)
   const problems = validateBody(type, body)
   if (problems.length > 0) throw new PoisonMessage(`its body is not valid: ${problems.slice(0, 5).join('; ')}`)
+  const traceparent: unknown = headers[HEADER.traceparent]
   const deadline: unknown = headers[HEADER.deadline]
   if (deadline !== undefined && Number.isNaN(Date.parse(String(deadline)))) {
     throw new PoisonMessage('its deadline is not a time')
@@ -118,6 +125,7 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
       type,
       request_id: (headers[HEADER.requestId] as string | undefined) ?? null,
       timestamp: String(headers[HEADER.timestamp] ?? new Date(Number(properties.timestamp ?? 0) * 1000).toISOString()),
+      ...(typeof traceparent === 'string' ? { traceparent } : {}),
       ...(deadline === undefined ? {} : { deadline: String(deadline) }),
       body,
     },

@@ -6,6 +6,9 @@ export type WorkQueue = CommandQueue | 'dispatcher.events' | 'dispatcher.webhook
 
 type ExchangeName = 'commands' | 'events' | 'dead' | `retry.${string}`
 
+/** All queues that outlive their consumers. */
+export type DurableQueue = WorkQueue | 'dead-letters' | `retry.${(typeof RETRY_DELAYS)[number]['name']}`
+
 interface Exchange {
   name: ExchangeName
   kind: 'direct' | 'topic' | 'fanout'
@@ -90,7 +93,7 @@ export function exchangeName(namespace: string, exchange: ExchangeName): string 
   return `${namespace}.${exchange}`
 }
 
-export function queueName(namespace: string, queue: WorkQueue | 'dead-letters'): string {
+export function queueName(namespace: string, queue: DurableQueue): string {
   return `${namespace}.${queue}`
 }
 

@@ -1,5 +1,5 @@
 import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/contracts'
-import { createTicker, currentContext, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
+import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
 import type { Database, Queryable } from './database.ts'
 
 /** A message that is to be sent once the transaction that decides on it commits. */
@@ -14,24 +14,26 @@ export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =
   ({ exchange: 'events', type, body }) as OutboxMessage
 
 /**
- * Puts messages into the outbox, within the caller's transaction, in one statement. They carry the request id of the
- * current context, unless one has its own: a batch may act for several requests.
+ * Puts messages into the outbox, within the caller's transaction, in one statement. They carry the request id and the
+ * trace of the current context, unless one has its own: a batch may act for several requests.
  */
 export async function enqueue(
   tx: Queryable,
-  messages: (OutboxMessage & { request_id?: string | null })[],
+  messages: (OutboxMessage & { request_id?: string | null; traceparent?: string | null })[],
 ): Promise<void> {
   if (messages.length === 0) return
   const requestId = currentContext()?.request_id ?? null
+  const traceparent = currentTraceparent()
   await tx.query(
-    `INSERT INTO outbox (message_id, exchange, type, body, request_id)
-     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::text[])`,
+    `INSERT INTO outbox (message_id, exchange, type, body, request_id, traceparent)
+     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::text[], $6::text[])`,
     [
       messages.map(() => uuidv7()),
       messages.map((m) => m.exchange),
       messages.map((m) => m.type),
       messages.map((m) => JSON.stringify(m.body)),
       messages.map((m) => (m.request_id === undefined ? requestId : m.request_id)),
+      messages.map((m) => (m.traceparent === undefined ? traceparent : m.traceparent)),
     ],
   )
 }
@@ -42,6 +44,7 @@ interface OutboxRow {
   type: string
   body: unknown
   request_id: string | null
+  traceparent: string | null
 }
 
 export interface RelayOptions {
@@ -74,7 +77,7 @@ export function startRelay({ database, publish, logger, intervalMs = 500 }: Rela
     const count = await database.transaction(async (tx) => {
       // By what is unsent, never by "id above the last": ids are taken before commit.
       const { rows } = await tx.query<OutboxRow & { id: number }>(
-        `SELECT id, message_id, exchange, type, body, request_id FROM outbox
+        `SELECT id, message_id, exchange, type, body, request_id, traceparent FROM outbox
          ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
         [],
       )

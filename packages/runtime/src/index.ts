@@ -6,7 +6,7 @@ export { uuidv7 } from './ids.ts'
 export { type ListeningServer, type ListenOptions, listen } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
-export { counter, exposition, histogram, measure } from './metrics/registry.ts'
+export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
 export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from './outbound/destination.ts'
 export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
 export { isPublicAddress } from './outbound/public-address.ts'
@@ -23,7 +23,7 @@ export {
 } from './secrets.ts'
 export { runService, type ServiceContext, type ServiceOptions, serviceConfig } from './service.ts'
 export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
-export { continued, type Span, traced } from './tracing/spans.ts'
+export { forRequest, type Span, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
 export {
   type CommonConfig,

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
-import { continued, currentContext, currentTraceparent, parseTraceparent, traced, withContext } from '../src/index.ts'
+import { currentContext, currentTraceparent, forRequest, parseTraceparent, traced } from '../src/index.ts'
 import { recordSpans, type SpanOptions } from '../src/tracing/spans.ts'
 
 const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
@@ -52,10 +52,17 @@ describe('while nobody collects spans', () => {
       traced('x', { kind: 'server', begins: true }, () => traced('y', { kind: 'consumer', parent }, currentTraceparent))
     expect(inside(null)).toBeNull()
     expect(inside(GIVEN)).toBe(GIVEN)
-    expect(
-      withContext({ trace_id: TRACE, span_id: '00f067aa0ba902b7' }, () => continued(null, currentTraceparent)),
-    ).toBeNull()
   })
+})
+
+test('what is done for a request is of its trace, below what is current there', () => {
+  const of = (traceparent: string | null) => forRequest({ request_id: 'r-1', traceparent }, () => currentContext())
+  expect(of(GIVEN)).toMatchObject({ request_id: 'r-1', trace_id: TRACE, span_id: '00f067aa0ba902b7' })
+  const below = GIVEN.replace('00f067aa0ba902b7', 'b'.repeat(16))
+  expect(traced('x', { kind: 'consumer', parent: below }, () => of(GIVEN))).toMatchObject({ span_id: 'b'.repeat(16) })
+  const other = GIVEN.replace(String(TRACE), 'c'.repeat(32))
+  expect(traced('x', { kind: 'consumer', parent: other }, () => of(GIVEN))).toMatchObject({ trace_id: TRACE })
+  expect(traced('x', { kind: 'consumer', parent: other }, () => of(null))['trace_id']).toBeUndefined()
 })
 
 describe('while spans are collected', () => {

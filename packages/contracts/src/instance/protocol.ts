@@ -95,6 +95,8 @@ export const RunSpec = Strict({
   deployment_id: Uuid,
   epoch: Type.Integer({ minimum: 1 }),
   request_id: Nullable(Type.String()),
+  /** W3C: the trace that the run is part of. Absent where there is none. */
+  traceparent: Type.Optional(Type.String({ maxLength: 512 })),
   options: PlanOptions,
   /** Left of `deployment_timeout_seconds` when the run is handed over; null for no limit. */
   remaining_seconds: Nullable(Type.Number()),

@@ -9,6 +9,8 @@ export interface Envelope<B = unknown> {
   /** The id of the HTTP request that caused it, where one did. */
   request_id: string | null
   timestamp: string
+  /** W3C: the trace that it is part of, where there is one. */
+  traceparent?: string
   /** Commands only: past this moment the command has no effect (ISO 8601). */
   deadline?: string
   body: B

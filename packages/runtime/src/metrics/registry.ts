@@ -10,12 +10,22 @@ const declared = <L extends string>(name: `slipway_${string}`, help: string, lab
   registers: [registry],
 })
 
+export interface Counting<L extends string> {
+  inc(by?: number): void
+  inc(labels: Record<L, string>, by?: number): void
+}
+
+export interface Timing<L extends string> {
+  observe(seconds: number): void
+  observe(labels: Record<L, string>, seconds: number): void
+}
+
 /** Counts events. Its name ends in `_total`. */
 export function counter<L extends string = never>(
   name: `slipway_${string}_total`,
   help: string,
   labels: readonly L[] = [],
-): Counter<L> {
+): Counting<L> {
   return new Counter(declared(name, help, labels))
 }
 
@@ -27,7 +37,7 @@ export function histogram<L extends string = never>(
   name: `slipway_${string}_seconds`,
   help: string,
   labels: readonly L[] = [],
-): Histogram<L> {
+): Timing<L> {
   return new Histogram({ ...declared(name, help, labels), buckets: SECONDS })
 }
 

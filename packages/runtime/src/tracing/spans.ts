@@ -54,6 +54,16 @@ export function continued<T>(parent: string | null | undefined, fn: () => T): T 
   return withContext({ ...(parseTraceparent(parent) ?? NO_TRACE) }, fn)
 }
 
+/**
+ * Runs `fn` on behalf of the request that something recorded came from, within its trace. Where that trace is the current
+ * one already, what is current stays the parent.
+ */
+export function forRequest<T>(cause: { request_id: string | null; traceparent: string | null }, fn: () => T): T {
+  const { request_id, traceparent } = cause
+  const isCurrent = parseTraceparent(traceparent)?.trace_id === currentTrace()?.trace_id
+  return withContext({ request_id }, () => (isCurrent ? fn() : continued(traceparent, fn)))
+}
+
 function untilSettled<T>(fn: () => T, span: Span, end: () => void): T {
   // The name alone: a message may tell what is not ours to send elsewhere.
   const failed = (error: unknown) => span.fail(error instanceof Error ? error.name : 'Error')

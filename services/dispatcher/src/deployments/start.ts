@@ -1,6 +1,7 @@
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import { type Database, isPast, type Queryable, recordCall, unlessRefused } from '@slipway/database'
 import { type ActiveFreeze, frozen } from '@slipway/domain'
+import { currentTraceparent } from '@slipway/runtime'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
@@ -51,7 +52,16 @@ export function startDeployment(
     const mayStart = slot !== undefined && !orphaned
     if (mayStart && !(await isHeld(tx, tenant_id, { freezes, room, waiting }))) {
       await Promise.all([
-        writeStarted(tx, [{ deployment_id: command_id, tenant_id, request_id, slot, from: { command } }]),
+        writeStarted(tx, [
+          {
+            deployment_id: command_id,
+            tenant_id,
+            request_id,
+            traceparent: currentTraceparent(),
+            slot,
+            from: { command },
+          },
+        ]),
         recordStart(tx, { ...record, outcome: 'started' }),
       ])
       return { outcome: 'started', deployment_id: command_id }

@@ -6,6 +6,7 @@ export interface LockedDeployment {
   tenant_id: string | null
   state: DeploymentState
   request_id: string | null
+  traceparent: string | null
 }
 
 /**
@@ -14,7 +15,7 @@ export interface LockedDeployment {
  */
 export async function lockDeployment(tx: Queryable, id: string): Promise<LockedDeployment | undefined> {
   const { rows } = await tx.query<LockedDeployment>(
-    'SELECT id, tenant_id, state, request_id FROM deployments WHERE id = $1 FOR UPDATE',
+    'SELECT id, tenant_id, state, request_id, traceparent FROM deployments WHERE id = $1 FOR UPDATE',
     [id],
   )
   return rows[0]

@@ -7,6 +7,7 @@ export interface Starting {
   deployment_id: string
   tenant_id: string | null
   request_id: string | null
+  traceparent: string | null
   slot: Slot
   /** The command itself, or the pending request that keeps it: then it does not leave the database. */
   from: { command: CommandBody<'deployment.start'> } | { pending_request_id: string }
@@ -25,10 +26,13 @@ async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): 
   const leases = await insertLeases(tx, starting)
   await enqueue(
     tx,
-    starting.flatMap(({ deployment_id, tenant_id, request_id }, index) => [
-      { ...commandMessage('run.start', { deployment_id, epoch: leases[index]?.epoch ?? 0 }), request_id },
-      { ...eventMessage('deployment.created', { deployment_id, tenant_id, state: 'running' }), request_id },
-    ]),
+    starting.flatMap(({ deployment_id, tenant_id, request_id, traceparent }, index) => {
+      const cause = { request_id, traceparent }
+      return [
+        { ...commandMessage('run.start', { deployment_id, epoch: leases[index]?.epoch ?? 0 }), ...cause },
+        { ...eventMessage('deployment.created', { deployment_id, tenant_id, state: 'running' }), ...cause },
+      ]
+    }),
   )
   return leases
 }
@@ -36,13 +40,13 @@ async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): 
 async function insertDeployments(tx: Queryable, starting: readonly Starting[]): Promise<void> {
   await tx.query(
     `WITH input AS (
-       SELECT i.id, i.request_id, i.instance_name, p.id IS NOT NULL AS was_queued,
+       SELECT i.id, i.request_id, i.traceparent, i.instance_name, p.id IS NOT NULL AS was_queued,
               coalesce(i.command, p.command) AS command, p.priority
-         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::uuid[])
-              AS i (id, request_id, instance_name, command, pending_id)
+         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::uuid[], $6::text[])
+              AS i (id, request_id, instance_name, command, pending_id, traceparent)
          LEFT JOIN pending_requests p ON p.id = i.pending_id
      ), plans AS MATERIALIZED (
-       SELECT id, request_id, instance_name, was_queued, priority, command, command -> 'plan' AS plan,
+       SELECT id, request_id, traceparent, instance_name, was_queued, priority, command, command -> 'plan' AS plan,
               jsonb_array_length(command #> '{plan,targets}') AS target_count,
               jsonb_array_length(command #> '{plan,actions}') AS action_count
          FROM input
@@ -50,7 +54,7 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
        INSERT INTO deployments (
          id, state, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name,
          source_version, plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id,
-         source_deployment_id, freeze_override, created_at, started_at, deadline_at)
+         source_deployment_id, freeze_override, created_at, started_at, deadline_at, traceparent)
        SELECT id, 'running', (plan #>> '{tenant,id}')::uuid, plan #>> '{tenant,name}',
               (plan #>> '{environment,id}')::uuid, plan #>> '{environment,name}',
               (plan #>> '{source,type}')::source_kind, (plan #>> '{source,id}')::uuid, plan #>> '{source,name}',
@@ -62,7 +66,8 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
               request_id, (command ->> 'source_deployment_id')::uuid, command #>> '{freeze_override,reason}',
               now(), now(),
               CASE WHEN (plan #>> '{options,deployment_timeout_seconds}')::int > 0
-                   THEN now() + make_interval(secs => (plan #>> '{options,deployment_timeout_seconds}')::int) END
+                   THEN now() + make_interval(secs => (plan #>> '{options,deployment_timeout_seconds}')::int) END,
+              traceparent
          FROM plans
      ), a AS (
        INSERT INTO deployment_actions (
@@ -95,6 +100,7 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
       starting.map(({ slot }) => slot.instance_name),
       starting.map(({ from }) => ('command' in from ? JSON.stringify(from.command) : null)),
       starting.map(({ from }) => ('pending_request_id' in from ? from.pending_request_id : null)),
+      starting.map(({ traceparent }) => traceparent),
     ],
   )
 }

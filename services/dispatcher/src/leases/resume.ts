@@ -16,7 +16,7 @@ export async function resumeOrphans(tx: Queryable, limit: number): Promise<numbe
   const slots = await lockFreeSlots(tx, orphans.length)
   // Locked only now (slots come first) and looked at again: one may have been cancelled since.
   const { rows: deployments } = await tx.query<LockedDeployment>(
-    `SELECT d.id, d.tenant_id, d.state, d.request_id FROM ${ORPHANS} AND d.id = ANY($1::uuid[])
+    `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent FROM ${ORPHANS} AND d.id = ANY($1::uuid[])
       ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
     [orphans.slice(0, slots.length).map(({ id }) => id)],
   )
@@ -35,13 +35,15 @@ export async function resumeOrphans(tx: Queryable, limit: number): Promise<numbe
     deployments.flatMap((deployment, index) => [
       {
         ...commandMessage('run.start', { deployment_id: deployment.id, epoch: leases[index]?.epoch ?? 0 }),
-        request_id: deployment.request_id,
+        ...causeOf(deployment),
       },
-      { ...deploymentUpdated(deployment, deployment.state), request_id: deployment.request_id },
+      { ...deploymentUpdated(deployment, deployment.state), ...causeOf(deployment) },
     ]),
   )
   return wanted.length
 }
+
+const causeOf = ({ request_id, traceparent }: LockedDeployment) => ({ request_id, traceparent })
 
 /**
  * What a command that was running when its instance was lost came to is unknown: a failed attempt. It is tried again

@@ -1,5 +1,5 @@
 import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER } from '@slipway/database'
-import type { Logger } from '@slipway/runtime'
+import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
 import { type EndedLease, endLease } from './end.ts'
@@ -86,11 +86,12 @@ function failOne(database: Database, id: string): Promise<boolean> {
       message: 'the deployment ran out of its time while the command ran',
       killed: true,
     })
-    await enqueue(tx, [
+    const messages = [
       ...(lease ? [commandMessage('run.stop', { ...lease, reason: message })] : []),
       deploymentUpdated(deployment, 'failed'),
       ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
-    ])
+    ]
+    await forRequest(deployment, () => enqueue(tx, messages))
     return true
   })
 }

@@ -127,6 +127,7 @@ async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
     deployment_id: uuidv7(),
     tenant_id: request.tenant_id,
     request_id: request.request_id,
+    traceparent: request.traceparent,
     slot,
     from: { pending_request_id: request.id },
   }))

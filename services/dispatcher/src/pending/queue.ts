@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { FreezeSubject } from '@slipway/domain'
+import { currentTraceparent } from '@slipway/runtime'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
@@ -14,8 +15,8 @@ export async function enqueueRequest(
   const { tenant, environment } = plan
   await tx.query(
     `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
-                                   command, request_id)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+                                   command, request_id, traceparent)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
     [
       command_id,
       plan.options.priority,
@@ -26,6 +27,7 @@ export async function enqueueRequest(
       caller.username,
       JSON.stringify(command),
       requestId,
+      currentTraceparent(),
     ],
   )
   await enqueue(tx, [

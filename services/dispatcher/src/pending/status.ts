@@ -6,6 +6,7 @@ export interface ClaimedRequest {
   id: string
   tenant_id: string | null
   request_id: string | null
+  traceparent: string | null
   retry_count: number
 }
 
@@ -21,7 +22,7 @@ const IN_HAND = pendingSourcesOf('processing')
 /** Takes requests in hand, in the order given. One that is being cancelled is left. */
 export async function claim(tx: Queryable, ids: readonly string[]): Promise<ClaimedRequest[]> {
   const { rows } = await tx.query<ClaimedRequest>(
-    `SELECT id, tenant_id, request_id, retry_count FROM pending_requests
+    `SELECT id, tenant_id, request_id, traceparent, retry_count FROM pending_requests
       WHERE id = ANY($1::uuid[]) AND status = ANY($2::pending_status[])
       ORDER BY id FOR UPDATE SKIP LOCKED`,
     [ids, IN_HAND],
@@ -82,9 +83,10 @@ async function announce(
 ): Promise<void> {
   await enqueue(
     tx,
-    requests.map(({ id, tenant_id, request_id }) => ({
+    requests.map(({ id, tenant_id, request_id, traceparent }) => ({
       ...eventMessage('pending.updated', { pending_request_id: id, tenant_id, status }),
       request_id,
+      traceparent,
     })),
   )
 }

@@ -1,6 +1,6 @@
 import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
-import { withContext } from '@slipway/runtime'
+import { forRequest, traced } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { fenced, invalid } from '../http/refusal.ts'
 import { type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
@@ -32,11 +32,18 @@ export async function applyBatch(
   const outcome = await bridge.database.transaction(async (tx): Promise<Outcome> => {
     const held = await lockRun(tx, { deploymentId, epoch, instanceId })
     if (!held) throw fenced()
-    return applyNew(tx, { ...held, deploymentId, batch })
+    const work = { ...held, deploymentId, batch }
+    return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   })
   if (outcome.messages) bridge.wakeRelay()
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
   return outcome.nextEvent
+}
+
+/** Of output alone there may be very many batches, which would bury the rest of the trace. */
+function asSpan<T>({ events }: EventBatch, fn: () => T): T {
+  if (events.every(({ type }) => type === 'log')) return fn()
+  return traced('apply run events', { kind: 'internal', attributes: { 'slipway.events': events.length } }, fn)
 }
 
 interface Work {
@@ -65,9 +72,9 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
     moveAndCount(tx, deploymentId, folded, { nextEvent, nextLine }),
     storeChunk(tx, deploymentId, firstLine, lines),
     noteTargets(tx, deploymentId, folded),
-    withContext({ request_id: run.request_id }, () => enqueue(tx, messages)),
+    forRequest(run, () => enqueue(tx, messages)),
   ])
-  await withContext({ request_id: run.request_id }, () => enqueue(tx, sightings))
+  await forRequest(run, () => enqueue(tx, sightings))
 
   const live: StreamBatch = {
     epoch: batch.epoch,

@@ -1,5 +1,5 @@
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
-import { withContext } from '@slipway/runtime'
+import { forRequest } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 
 export interface Progress {
@@ -18,6 +18,7 @@ export interface HeldRun {
   total_steps: number
   action_count: number
   request_id: string | null
+  traceparent: string | null
 }
 
 /**
@@ -26,7 +27,7 @@ export interface HeldRun {
  */
 async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null> {
   const { rows } = await tx.query<HeldRun>(
-    `SELECT d.total_steps, d.request_id,
+    `SELECT d.total_steps, d.request_id, d.traceparent,
             (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
      FROM deployments d, leases l
      WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND l.ended_at IS NULL
@@ -86,7 +87,7 @@ export async function endUnstartedRun(bridge: Bridge, lease: LeaseKey, errorMess
       deploymentId,
     ])
     const body = { deployment_id: deploymentId, epoch, outcome: 'failed' as const, error_message: errorMessage }
-    await withContext({ request_id: run.request_id }, () => enqueue(tx, [eventMessage('run.finished', body)]))
+    await forRequest(run, () => enqueue(tx, [eventMessage('run.finished', body)]))
   })
   bridge.wakeRelay()
 }

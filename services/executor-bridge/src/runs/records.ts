@@ -8,6 +8,7 @@ export interface LeasedRun {
   epoch: number
   state: string
   request_id: string | null
+  traceparent: string | null
   plan_head: Omit<Plan, 'actions' | 'targets'> & { sealed_under: string }
   remaining_seconds: number | null
   instance_id: string
@@ -59,7 +60,7 @@ export interface StepRecord {
 /** The run, if the lease of that epoch is still live. */
 export async function leasedRun(db: Queryable, deploymentId: string, epoch: number): Promise<LeasedRun | null> {
   const { rows } = await db.query<LeasedRun>(
-    `SELECT l.deployment_id, l.epoch, d.state::text, d.request_id, d.plan_head,
+    `SELECT l.deployment_id, l.epoch, d.state::text, d.request_id, d.traceparent, d.plan_head,
             CASE WHEN d.deadline_at IS NOT NULL
               THEN GREATEST(0, EXTRACT(epoch FROM d.deadline_at - now()))::float8 END AS remaining_seconds,
             i.id AS instance_id, i.base_url, i.callback_token_sealed,

@@ -1,6 +1,6 @@
 import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
 import { type ActionFile, DEFAULT_FILE_MODE, plainFilePath } from '@slipway/domain'
-import type { KeyRing } from '@slipway/runtime'
+import { currentTraceparent, type KeyRing } from '@slipway/runtime'
 import { keyIdentity } from '../agents/credentials.ts'
 import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from './records.ts'
 import { openConnectionSecrets, openValues } from './secrets.ts'
@@ -30,6 +30,7 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, records: RunRecords): R
     deployment_id: run.deployment_id,
     epoch: run.epoch,
     request_id: run.request_id,
+    ...specTrace(),
     options: head.options,
     remaining_seconds: run.remaining_seconds,
     actions: records.actions.map((action) => specAction(action, open)),
@@ -41,6 +42,12 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, records: RunRecords): R
     steps: records.steps.map(specStep),
     first_line: run.next_line,
   }
+}
+
+/** Nothing where there is none: an instance of the version before knows no traces. */
+function specTrace(): Pick<RunSpec, 'traceparent'> {
+  const traceparent = currentTraceparent()
+  return traceparent === null ? {} : { traceparent }
 }
 
 type Open = (values: Record<string, unknown>) => Record<string, unknown>

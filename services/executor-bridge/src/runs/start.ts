@@ -1,6 +1,6 @@
 import type { RunRef } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { SecretError, withContext } from '@slipway/runtime'
+import { forRequest, SecretError, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { callbackIdentity } from '../instances/enrol.ts'
 import { type InstanceAddress, postRun, postStop } from './instance-calls.ts'
@@ -17,7 +17,7 @@ export async function startRun(bridge: Bridge, { deployment_id, epoch }: RunRef)
   if (!loaded) return bridge.logger.info('a run is not handed over, its lease has ended', { deployment_id, epoch })
   const { run, records } = loaded
   if (run.started || run.finished) return
-  await withContext({ request_id: run.request_id, deployment_id, epoch }, () => handOver(bridge, run, records))
+  await forRequest(run, () => withContext({ deployment_id, epoch }, () => handOver(bridge, run, records)))
 }
 
 /** What the run needs, with its progress opened, as long as the lease holds. */

@@ -1,4 +1,4 @@
-import { type Logger, uuidv7, withContext } from '@slipway/runtime'
+import { currentContext, type Logger, measureRequest, type Span, traced, uuidv7, withContext } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
 import { answerDocs, docsRoute } from '../docs/page.ts'
@@ -41,26 +41,53 @@ async function answer(options: AppOptions, request: Request, response: Response)
   const progress: Progress = { requestId, route: null, caller: null, clientIp: options.clientAddress(request) }
   response.setHeader('X-Request-Id', requestId)
   response.setHeader('Cache-Control', 'no-store')
-  logWhenDone(options.logger, request, response, progress)
-  await withContext({ request_id: requestId }, async () => {
-    try {
-      if (!isProbe(request) && !(await options.limits.general.admits(progress.clientIp))) {
-        refuseFlood(response)
-        return
-      }
-      const page = docsRoute(request.path)
-      if (page !== null) {
-        progress.route = page
-        await answerDocs(request, response)
-        return
-      }
-      await dispatch(options, request, response, progress)
-    } catch (error) {
-      const problem = problemOf(error)
-      if (isDefect(problem)) options.logger.error('a request failed', { code: problem.code, error })
-      refuse(response, problem)
+  measureRequest(request, response, () => progress.route)
+  // Probes are no traces: they would hide the others.
+  const trace = { kind: 'server', parent: request.get('traceparent') ?? null, begins: !isProbe(request) } as const
+  await withContext({ request_id: requestId }, () =>
+    traced(request.method, trace, (span) => {
+      logWhenDone(options.logger, request, response, progress)
+      return answerTraced(options, request, response, progress).finally(() =>
+        describe(span, request, response, progress),
+      )
+    }),
+  )
+}
+
+async function answerTraced(
+  options: AppOptions,
+  request: Request,
+  response: Response,
+  progress: Progress,
+): Promise<void> {
+  try {
+    if (!isProbe(request) && !(await options.limits.general.admits(progress.clientIp))) {
+      refuseFlood(response)
+      return
     }
+    const page = docsRoute(request.path)
+    if (page !== null) {
+      progress.route = page
+      await answerDocs(request, response)
+      return
+    }
+    await dispatch(options, request, response, progress)
+  } catch (error) {
+    const problem = problemOf(error)
+    if (isDefect(problem)) options.logger.error('a request failed', { code: problem.code, error })
+    refuse(response, problem)
+  }
+}
+
+function describe(span: Span, { method }: Request, { statusCode }: Response, { route, requestId }: Progress): void {
+  if (route !== null) span.rename(`${method} ${route}`)
+  span.set({
+    'http.request.method': method,
+    'http.response.status_code': statusCode,
+    ...(route === null ? {} : { 'http.route': route }),
+    'slipway.request_id': requestId,
   })
+  if (statusCode >= 500) span.fail(String(statusCode))
 }
 
 /** Probes come on their own schedule, often from one address for many; they are cheap and not limited. */
@@ -69,11 +96,14 @@ const isProbe = ({ method, path }: Request) => (method === 'GET' || method === '
 /** One line for each request: never its query, which may hold a token, and never what it carried. */
 function logWhenDone(logger: Logger, request: Request, response: Response, progress: Progress): void {
   const started = performance.now()
+  // The connection's context is not the request's.
+  const { trace_id } = currentContext()
   response.once('close', () => {
     const { requestId, route, caller } = progress
     const write = route !== null && PROBES.has(route) ? logger.debug : logger.info
     write('request', {
       request_id: requestId,
+      trace_id,
       method: request.method,
       route,
       status: response.statusCode,

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { unavailable } from '@slipway/domain'
-import { currentContext, type Logger } from '@slipway/runtime'
+import { currentContext, currentTraceparent, type Logger } from '@slipway/runtime'
 import type { Request, Response } from 'express'
 import httpProxy from 'http-proxy-3'
 import type { HandlersOf } from '../http/handler.ts'
@@ -33,6 +33,8 @@ export function createStreamProxy(target: string, logger: Logger): StreamProxy {
     response.once('close', () => open.delete(response))
     const requestId = currentContext().request_id
     if (requestId) request.headers['x-request-id'] = requestId
+    const traceparent = currentTraceparent()
+    if (traceparent !== null) request.headers['traceparent'] = traceparent
     proxy.web(request, response, {}, (error) => {
       if (response.destroyed || response.writableEnded) return
       logger.warn('the log-stream service cannot be reached', { error })

@@ -1,0 +1,29 @@
+import type { ChannelModel } from 'amqplib'
+import { type DurableQueue, queueName } from './topology.ts'
+
+export interface QueueState {
+  name: DurableQueue
+  /** Those that wait; what consumers have in hand is left out. */
+  messages: number
+  consumers: number
+}
+
+/** Asks RabbitMQ how full queues are, over a channel of its own: a question that fails closes its channel. */
+export async function inspectQueues(
+  model: ChannelModel,
+  namespace: string,
+  queues: readonly DurableQueue[],
+): Promise<QueueState[]> {
+  const channel = await model.createChannel()
+  channel.on('error', () => {})
+  try {
+    const states: QueueState[] = []
+    for (const name of queues) {
+      const { messageCount, consumerCount } = await channel.checkQueue(queueName(namespace, name))
+      states.push({ name, messages: messageCount, consumers: consumerCount })
+    }
+    return states
+  } finally {
+    await channel.close().catch(() => {})
+  }
+}

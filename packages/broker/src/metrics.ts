@@ -1,0 +1,32 @@
+import { counter, histogram, measure } from '@slipway/runtime'
+import type { Broker } from './broker.ts'
+import type { DurableQueue } from './topology.ts'
+
+export const handledMessages = counter(
+  'slipway_messages_total',
+  'Messages of work queues by what became of them: handled, late (past their deadline), retried (again later) or dead',
+  ['queue', 'outcome'],
+)
+
+export const waitedMessages = histogram(
+  'slipway_message_wait_seconds',
+  'Time from the sending of a message to its first handling',
+  ['queue'],
+)
+
+/** Measures queues in RabbitMQ: each is told by the service that consumes it. */
+export function measureQueues(broker: Broker, queues: readonly DurableQueue[]): void {
+  measure(
+    'rabbitmq_queues',
+    {
+      slipway_queue_messages: { help: 'Messages that wait in RabbitMQ, those in hand left out', label: 'queue' },
+      slipway_queue_consumers: { help: 'Consumers of a queue in RabbitMQ', label: 'queue' },
+    },
+    async () => {
+      const found = await broker.inspect(queues)
+      const told = (number: 'messages' | 'consumers') =>
+        Object.fromEntries(found.map((queue) => [queue.name, queue[number]]))
+      return { slipway_queue_messages: told('messages'), slipway_queue_consumers: told('consumers') }
+    },
+  )
+}
