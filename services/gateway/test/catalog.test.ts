@@ -292,7 +292,11 @@ describe('freezes', () => {
 
   test('come back with whether they are active, and wake whoever dispatches', async () => {
     const make = (start: number, end: number) =>
-      admin.send('createFreeze', '/deployment-freezes', { name: `Freeze ${start}`, start_time: at(start), end_time: at(end) })
+      admin.send('createFreeze', '/deployment-freezes', {
+        name: `Freeze ${start}`,
+        start_time: at(start),
+        end_time: at(end),
+      })
     const now = await make(-1, 10)
     const later = await make(10, 20)
     expect(now.body).toMatchObject({ active: true, created_by: 'admin', tenant_id: null, solution_id: null })
