@@ -56,7 +56,7 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
 
 test('consumers are there again after a loss, and what was in hand comes again', async () => {
   const seen: { id: string; redelivered: boolean }[] = []
-  let resumed = 0
+  const told: string[] = []
   let broken = false
   await broker.consume('executor.commands', {
     prefetch: 1,
@@ -70,7 +70,8 @@ test('consumers are there again after a loss, and what was in hand comes again',
   })
   const events: string[] = []
   await broker.consumeEventsExclusively(['target.*'], async ({ type }) => void events.push(type), {
-    onResumed: () => resumed++,
+    onLost: () => told.push('lost'),
+    onResumed: () => told.push('resumed'),
   })
   const message = stopRun()
   await broker.publish([message])
@@ -80,7 +81,7 @@ test('consumers are there again after a loss, and what was in hand comes again',
     { id: message.message_id, redelivered: true },
   ])
   await eventually(() => broker.isUp())
-  expect(resumed).toBe(1)
+  expect(told).toEqual(['lost', 'resumed'])
   const body = { target_id: uuidv7(), tenant_id: null }
   await broker.publish([{ exchange: 'events', type: 'target.created', body, message_id: uuidv7(), request_id: null }])
   await eventually(() => events.length === 1)

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { queueName } from '../src/index.ts'
+import { declareExclusiveQueue, declareTopology, exchangeName } from '../src/topology.ts'
 import { eventually, Harness, stopRun } from './harness.ts'
 
 const harness = new Harness()
@@ -35,3 +36,24 @@ test('a queue that cannot be consumed on a good connection is fatal after a whil
   expect(harness.fatal[0]?.message).toContain(queue)
   await channel.deleteQueue(queue)
 }, 60_000)
+
+test('a queue of events that is full drops the oldest, and whoever reads it can see that', async () => {
+  const channel = await harness.channel()
+  await declareTopology(channel, harness.namespace)
+  const name = `${harness.namespace}.events.full`
+  const { dropped } = await declareExclusiveQueue(channel, {
+    namespace: harness.namespace,
+    name,
+    routingKeys: ['target.*'],
+    maxEvents: 3,
+  })
+  const publish = (n: number) =>
+    channel.publish(exchangeName(harness.namespace, 'events'), 'target.updated', Buffer.from(String(n)))
+  for (const n of [1, 2, 3]) publish(n)
+  await eventually(async () => (await channel.checkQueue(name)).messageCount === 3)
+  expect((await channel.checkQueue(dropped)).messageCount).toBe(0)
+  for (const n of [4, 5]) publish(n)
+  await eventually(async () => (await channel.checkQueue(dropped)).messageCount === 1)
+  const oldest = await channel.get(name, { noAck: true })
+  expect(oldest && oldest.content.toString()).toBe('3')
+})

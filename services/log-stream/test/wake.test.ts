@@ -1,7 +1,15 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Broker, connectBroker } from '@slipway/broker'
 import { uuidv7 } from '@slipway/runtime'
-import { testLogger as logger, type OpenTestDatabase, openTestDatabase, serverUrl } from '@slipway/testing'
+import {
+  testLogger as logger,
+  type OpenTestDatabase,
+  openTestDatabase,
+  serverUrl,
+  startTcpProxy,
+  type TcpProxy,
+  waitFor,
+} from '@slipway/testing'
 import { wakeByEvents } from '../src/streams/wake.ts'
 import { numbered, TestDeployment } from './deployment.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
@@ -10,12 +18,14 @@ import { SseClient } from './sse.ts'
 let db: OpenTestDatabase
 let streams: TestStreams
 let broker: Broker
+let proxy: TcpProxy
 
 beforeAll(async () => {
   db = await openTestDatabase()
   streams = await startStreams({ database: db.database, resyncMs: 3_600_000 })
+  proxy = await startTcpProxy(serverUrl('RABBITMQ_URL'))
   broker = await connectBroker({
-    url: serverUrl('RABBITMQ_URL'),
+    url: proxy.url,
     namespace: streams.namespace,
     name: 'log-stream',
     logger,
@@ -26,6 +36,7 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await broker?.close()
+  await proxy?.close()
   await streams?.close()
   await db?.drop()
 })
@@ -47,4 +58,31 @@ test('deployment.updated ends the stream without waiting for the next look', asy
   ])
   await until(() => client.ended, 'the end')
   expect(client.lines).toEqual(['line 0', 'line 1'])
+})
+
+test('streams of changes end with the connection to RabbitMQ, and those of logs do not', async () => {
+  const url = async () =>
+    `${streams.url}/api/v1/sse/freezes?sse_token=${await streams.token({ permissions: ['freezes:read'] })}`
+  const client = await SseClient.openAt(await url())
+  await until(() => client.messages.length > 0, 'the ping')
+  const deployment = await TestDeployment.create(db.database)
+  const watcher = await SseClient.open(streams, deployment.id, await streams.token())
+  proxy.refuse(true)
+  await until(() => client.broken, 'the end of the stream')
+  expect((await fetch(await url())).status).toBe(503)
+  proxy.refuse(false)
+  const again = await waitFor(async () => SseClient.openAt(await url()), { what: 'the stream to open again' })
+  const freeze_id = uuidv7()
+  const body = { freeze_id, tenant_id: null }
+  await waitFor(
+    () =>
+      broker
+        .publish([{ exchange: 'events', type: 'freeze.deleted', body, message_id: uuidv7(), request_id: null }])
+        .then(() => true),
+    { what: 'the publisher to be back' },
+  )
+  await until(() => again.changes.some(({ id, type }) => id === freeze_id && type === 'deleted'), 'the change')
+  expect([watcher.broken, watcher.ended]).toEqual([false, false])
+  watcher.close()
+  again.close()
 })
