@@ -670,6 +670,49 @@ describe('history', () => {
     expect(await numbers('?limit=5000')).toEqual(range(0, 1_000))
   })
 
+  test('pages of any size put together are the whole', async () => {
+    for (const limit of [1_000, 499, 64]) {
+      const all: number[] = []
+      for (let page: number[]; ; ) {
+        page = await numbers(`?offset=${all.length}&limit=${limit}`)
+        if (page.length === 0) break
+        all.push(...page)
+      }
+      expect(all).toEqual(range(0, 1_505))
+    }
+  })
+
+  test('where retention dropped the beginning, the first line that is kept is the first entry, under its own number', async () => {
+    const kept = await addDeployment(gateway.database, { state: 'success' })
+    await gateway.database.query(
+      `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines)
+       SELECT $1, first_line, line_count, lines FROM log_chunks WHERE deployment_id = $2 AND first_line >= 700`,
+      [kept, id],
+    )
+    const page = async (query: string) => {
+      const { body } = await admin.send('listDeploymentLogs', `/deployments/${kept}/logs/history${query}`)
+      return body.map(({ id, metadata }: { id: string; metadata: { seq: number } }) => [id, metadata.seq])
+    }
+    const entries = (from: number, to: number) => range(from, to).map((seq) => [lineId(kept, seq), seq])
+    expect(await page('?limit=3')).toEqual(entries(700, 703))
+    expect(await page('?offset=3&limit=10')).toEqual(entries(703, 713))
+    expect(await page('?offset=800')).toEqual(entries(1_500, 1_505))
+    expect(await page('?offset=805')).toEqual([])
+  })
+
+  test('lines of several days are one log', async () => {
+    const long = await addDeployment(gateway.database)
+    await gateway.database.query(`UPDATE deployments SET created_at = now() - interval '3 days' WHERE id = $1`, [long])
+    await gateway.database.query(
+      `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines, created_at)
+       SELECT $1, first_line, line_count, lines,
+              now() - interval '3 days' + first_line * interval '3 days' / 1505 FROM log_chunks WHERE deployment_id = $2`,
+      [long, id],
+    )
+    const { body } = await admin.send('listDeploymentLogs', `/deployments/${long}/logs/history?offset=600&limit=900`)
+    expect(body.map(({ metadata }: { metadata: { seq: number } }) => metadata.seq)).toEqual(range(600, 1_500))
+  })
+
   test('an entry says where its line came from', async () => {
     const { body } = await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history?limit=10`)
     expect(body[3]).toMatchObject({
@@ -736,6 +779,25 @@ test('commands that were ended with their deployment have a result too; what nev
       duration_ms: 2_000,
     },
   ])
+})
+
+test('commands whose results retention dropped are still told of, without their output', async () => {
+  const id = await addDeployment(gateway.database, { state: 'failed', targets: 1, actions: 3 })
+  await gateway.database.query(
+    `UPDATE steps SET state = (CASE WHEN action_index = 0 THEN 'completed' WHEN action_index = 1 THEN 'failed' ELSE 'skipped' END)::step_state,
+       ever_failed = action_index = 1, exit_code = CASE WHEN action_index < 2 THEN action_index * 7 END,
+       error_message = CASE WHEN action_index = 1 THEN 'exit code 7' END,
+       started_at = CASE WHEN action_index < 2 THEN now() + action_index * interval '1 s' END,
+       completed_at = now() + interval '2 s'
+      WHERE deployment_id = $1`,
+    [id],
+  )
+  const { body } = await admin.send('listCommandResults', `/deployments/${id}/analysis`)
+  expect(body).toMatchObject([
+    { id: stepId(id, 0, 0), status: 'completed', exit_code: 0 },
+    { id: stepId(id, 0, 1), status: 'failed', exit_code: 7, error_message: 'exit code 7' },
+  ])
+  for (const result of body) expect(result).not.toHaveProperty('stdout_tail')
 })
 
 test('ids that name nothing are 404 everywhere', async () => {

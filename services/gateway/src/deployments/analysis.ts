@@ -20,16 +20,20 @@ const RESULT = jsonObject({
   analysis: 'r.analysis',
 })
 
-/** What ran, with its result; commands that were ended with their deployment, or lost with their instance, left none. */
+/**
+ * What ran, with its result. Commands that were ended with their deployment, or lost with their instance, left none, and
+ * retention drops old ones: of those the steps tell.
+ */
 const RESULTS = `(
   SELECT deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail, error_message, analysis,
          started_at, completed_at
     FROM command_results WHERE deployment_id = $1
   UNION ALL
-  SELECT deployment_id, target_index, action_index, CASE WHEN state = 'cancelled' THEN 'cancelled' ELSE 'failed' END,
-         NULL, NULL, NULL, error_message, NULL, started_at, completed_at
+  SELECT deployment_id, target_index, action_index,
+         CASE WHEN state = 'cancelled' THEN 'cancelled' WHEN ever_failed THEN 'failed' ELSE 'completed' END,
+         exit_code, NULL, NULL, error_message, NULL, started_at, completed_at
     FROM steps s
-   WHERE deployment_id = $1 AND (state = 'cancelled' OR ever_failed)
+   WHERE deployment_id = $1 AND state NOT IN ('pending', 'running', 'skipped')
      AND started_at IS NOT NULL AND completed_at IS NOT NULL
      AND NOT EXISTS (SELECT FROM command_results c WHERE c.deployment_id = $1 AND c.target_index = s.target_index
                                                      AND c.action_index = s.action_index))`

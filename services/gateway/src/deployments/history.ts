@@ -22,27 +22,45 @@ interface TargetRow {
   target_name: string
 }
 
-/** Lines of a deployment's log by number. A number is found by index, so that any offset costs the same. */
+/**
+ * Lines of a deployment's log, as they were written. A line is found by its number, by index, so that any offset costs the
+ * same. Where retention has dropped the beginning, the first line that is kept is at offset 0; numbers stay what they were.
+ */
 export async function listLogs(db: Queryable, { caller, params, query }: Call<'listDeploymentLogs'>): Promise<Answer> {
   const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
   const offset = Math.max(0, Number(query.offset ?? 0))
   const limit = Math.min(Math.max(1, Number(query.limit ?? DEFAULT_LIMIT)), MAX_LIMIT)
-  const lines = numbered(await readChunks(db, id, offset, limit)).filter(
-    ({ number }) => number >= offset && number < offset + limit,
-  )
+  const lines = numbered(await readChunks(db, id, offset, limit))
   const targets = await targetsOf(db, id, lines)
   return { status: 200, body: lines.map((line) => entryOf(id, line, targets)) }
 }
 
-/** The chunk that holds line `offset`, and those that begin within `limit` lines of it. */
+/** Between these its lines were stored: bounds let Postgres look at the partitions of those days alone. */
+async function spanOf(db: Queryable, id: string): Promise<[Date | null, Date | null]> {
+  const { rows } = await db.query<{ begin: Date; end: Date | null }>(
+    // A day more on both sides, should the clock have been set, or the last lines have come with the end.
+    `SELECT created_at - interval '1 day' AS begin, completed_at + interval '1 day' AS "end" FROM deployments WHERE id = $1`,
+    [id],
+  )
+  return [rows[0]?.begin ?? null, rows[0]?.end ?? null]
+}
+
+/** Those lines of the chunk that holds the first one wanted, and of the chunks after it, that are wanted. */
 async function readChunks(db: Queryable, id: string, offset: number, limit: number): Promise<Chunk[]> {
+  const within = `deployment_id = $1 AND created_at >= $4::timestamptz AND created_at < coalesce($5::timestamptz, 'infinity')`
   const { rows } = await db.query<Chunk>(
-    `SELECT first_line, lines FROM log_chunks
-     WHERE deployment_id = $1 AND first_line < $2::bigint + $3
-       AND first_line >= coalesce(
-         (SELECT max(first_line) FROM log_chunks WHERE deployment_id = $1 AND first_line <= $2::bigint), 0)
-     ORDER BY first_line`,
-    [id, offset, limit],
+    `WITH wanted AS MATERIALIZED (
+       SELECT first_line + $2::bigint AS line FROM log_chunks WHERE ${within} ORDER BY first_line LIMIT 1)
+     SELECT greatest(first_line, (SELECT line FROM wanted)) AS first_line,
+            jsonb_path_query_array(lines, '$[$from to $to]', jsonb_build_object(
+              'from', least(greatest((SELECT line FROM wanted) - first_line, 0), line_count),
+              'to', least((SELECT line FROM wanted) + $3 - 1 - first_line, line_count))) AS lines
+       FROM log_chunks
+      WHERE ${within} AND first_line < (SELECT line FROM wanted) + $3
+        AND first_line >= (SELECT first_line FROM log_chunks WHERE ${within} AND first_line <= (SELECT line FROM wanted)
+                            ORDER BY first_line DESC LIMIT 1)
+      ORDER BY first_line`,
+    [id, offset, limit, ...(await spanOf(db, id))],
   )
   return rows
 }
