@@ -47,8 +47,8 @@ const accepts = (port: number) =>
     socket.once('error', () => resolve(false))
   })
 
-/** A real OpenSSH server on loopback, with keys of its own, that lets the present user in. */
-export async function startSshd(): Promise<Sshd> {
+/** A real OpenSSH server on loopback, with keys of its own, that lets the present user in. `settings` are lines of sshd_config. */
+export async function startSshd({ settings = [] }: { settings?: string[] } = {}): Promise<Sshd> {
   if (!fs.existsSync(SSHD)) throw new Error('no sshd: run "scripts/infra.sh test-tools", or install openssh-server')
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-sshd-'))
   const port = await freePort()
@@ -76,6 +76,7 @@ export async function startSshd(): Promise<Sshd> {
       'MaxStartups 200',
       'MaxSessions 200',
       'Subsystem sftp internal-sftp',
+      ...settings,
       '',
     ].join('\n'),
   )

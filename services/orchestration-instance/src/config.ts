@@ -1,5 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { commonConfig, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+import { KEY_EXCHANGES } from './transports/ssh/algorithms.ts'
+
+const NAMES = KEY_EXCHANGES.join('|').replaceAll('.', '\\.')
 
 const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
 
@@ -63,6 +66,13 @@ export const config = Type.Object({
     description: 'How many ssh connections it makes at a time; one costs far more than a command over it',
     examples: [16],
     expects: 'a number from 1 to 1000',
+  }),
+  SLIPWAY_SSH_KEY_EXCHANGES: Type.String({
+    default: KEY_EXCHANGES.join(','),
+    pattern: `^(${NAMES})(,(${NAMES}))*$`,
+    description: 'Ways to agree on keys with ssh hosts, in the order of preference',
+    examples: ['curve25519-sha256'],
+    expects: `names, comma separated, of ${KEY_EXCHANGES.join(', ')}`,
   }),
   SLIPWAY_CONTENT_CACHE_MIB: Type.Integer({
     default: 10_240,

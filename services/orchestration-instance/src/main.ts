@@ -9,7 +9,10 @@ import { Identity } from './bridge/identity.ts'
 import { Membership } from './bridge/membership.ts'
 import { config } from './config.ts'
 import { ContentCache } from './content/cache.ts'
+import { measureRuns } from './runs/metrics.ts'
 import { Runs } from './runs/runs.ts'
+import type { KeyExchange } from './transports/ssh/algorithms.ts'
+import { probe } from './transports/ssh/probe.ts'
 import { Transports } from './transports/transports.ts'
 
 await runService({
@@ -23,6 +26,7 @@ await runService({
     const lifeline = new Lifeline()
     const transports = await Transports.open(path.join(folder, 'commands'), lifeline, {
       handshakes: config.SLIPWAY_SSH_HANDSHAKES,
+      keyExchanges: config.SLIPWAY_SSH_KEY_EXCHANGES.split(',') as KeyExchange[],
     })
     onStop('transports', () => transports.close())
     const content = await ContentCache.open(path.join(folder, 'content'), {
@@ -82,13 +86,20 @@ await runService({
       capacity: self.capacity,
       bridge_heard_ms_ago: membership.heardAgoMs,
     })
-    const app = createApi({ runs, callbackToken: identity.callbackToken, about, logger })
+    const app = createApi({
+      runs,
+      callbackToken: identity.callbackToken,
+      probe: (targets) => probe(transports.ssh, targets),
+      about,
+      logger,
+    })
     const { server } = await listen(app, {
       port: config.SLIPWAY_INSTANCE_PORT,
       host: config.SLIPWAY_INSTANCE_HOST,
       variable: 'SLIPWAY_INSTANCE_PORT',
     })
 
+    measureRuns(runs, { capacity: self.capacity, heardAgoMs: () => membership.heardAgoMs })
     // Last to stop: while commands end, their leases live on.
     onStop('membership', () => membership.stop())
     onStop('runs', () => runs.drain(), { timeoutMs: 19_000 })

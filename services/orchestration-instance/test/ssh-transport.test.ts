@@ -4,29 +4,30 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Command, Kill } from '@slipway/execution'
-import { type Sshd, startSshd } from '@slipway/testing'
+import { type Sshd, startSshd, startTcpProxy } from '@slipway/testing'
+import { SshConnections } from '../src/transports/ssh/connections.ts'
 import { fingerprint } from '../src/transports/ssh/host-key.ts'
+import { probe } from '../src/transports/ssh/probe.ts'
 import type { SshAddress } from '../src/transports/ssh/ssh-errors.ts'
 import { SshTransport } from '../src/transports/ssh/ssh-transport.ts'
-import { Turnstile } from '../src/transports/ssh/turnstile.ts'
 import { commandOf } from './support/commands.ts'
 import { PasswordServer } from './support/password-server.ts'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
 
 let sshd: Sshd
-const open: SshTransport[] = []
+const connections = new SshConnections({ handshakes: 2, keyExchanges: ['curve25519-sha256'] })
 
 beforeAll(async () => {
   sshd = await startSshd()
 })
 
 afterAll(async () => {
-  for (const transport of open) transport.close()
+  connections.close()
   await sshd.stop()
 })
 
-function transport(address: Partial<SshAddress> = {}) {
+function transport(address: Partial<SshAddress> = {}, over = connections) {
   const hostKeys: string[] = []
   const made = new SshTransport({
     address: {
@@ -37,11 +38,10 @@ function transport(address: Partial<SshAddress> = {}) {
       ...(address.password === undefined && { private_key: sshd.privateKey }),
       ...address,
     },
-    handshakes: new Turnstile(2),
+    connections: over,
     onHostKey: (key) => hostKeys.push(key),
     onSeen: () => {},
   })
-  open.push(made)
   return { made, hostKeys }
 }
 
@@ -79,6 +79,14 @@ describe('commands', () => {
     await second.end
     expect(first.output.stdout).toMatch(/^\d+\n$/)
     expect(second.output.stdout).toBe(first.output.stdout)
+  })
+
+  test('two at the same time have a connection each', async () => {
+    const { made } = transport()
+    const commands = [1, 2].map(() => start(made, 'echo $PPID; sleep 0.5'))
+    await Promise.all(commands.map(({ end }) => end))
+    const [one, other] = commands.map(({ output }) => output.stdout)
+    expect(one).not.toBe(other)
   })
 
   test('each has a fresh directory, which is gone afterwards', async () => {
@@ -186,6 +194,112 @@ describe('ends that nobody wished', () => {
   })
 })
 
+describe('a link that fails', () => {
+  /** The host behind a proxy that can cut the link or swallow what goes over it. */
+  async function behindProxy() {
+    const proxy = await startTcpProxy(`tcp://127.0.0.1:${sshd.port}`)
+    const port = Number(new URL(proxy.url).port)
+    return { proxy, port, ...transport({ port }) }
+  }
+  const family = (mark: string) => `export MARK=${mark}; sh -c 'sleep 600 & sleep 600' & echo up; sleep 600`
+
+  test('because it is cut is told, and nothing runs on behind it', async () => {
+    const { proxy, port, made } = await behindProxy()
+    const mark = randomUUID()
+    const command = start(made, family(mark))
+    await eventually('it runs', () => command.output.stdout === 'up\n')
+    proxy.cut()
+    await expect(command.end).rejects.toThrow(`connection to 127.0.0.1:${port} was lost while the command ran`)
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+    await proxy.close()
+  })
+
+  test('because nothing comes through is noticed by the keep-alive', async () => {
+    const { proxy, port, made } = await behindProxy()
+    const command = start(made, 'echo up; sleep 600')
+    await eventually('it runs', () => command.output.stdout === 'up\n')
+    proxy.freeze()
+    await expect(command.end).rejects.toThrow(`connection to 127.0.0.1:${port} was lost while the command ran`)
+    await proxy.close()
+  }, 60_000)
+
+  test('while nothing runs costs the next command nothing but a connection', async () => {
+    const { proxy, made } = await behindProxy()
+    const server = async () => {
+      const command = start(made, 'echo $PPID')
+      expect(await command.end).toMatchObject({ exitCode: 0 })
+      return command.output.stdout
+    }
+    const first = await server()
+    proxy.cut()
+    expect(await server()).not.toBe(first)
+    await proxy.close()
+  })
+})
+
+describe('algorithms', () => {
+  test('a host with none in common is told as such, and which are offered can be set', async () => {
+    const old = await startSshd({ settings: ['KexAlgorithms diffie-hellman-group14-sha256'] })
+    const address = { port: old.port, private_key: old.privateKey }
+    await expect(start(transport(address).made, 'true').end).rejects.toThrow(
+      `127.0.0.1:${old.port} offers no key exchange of SLIPWAY_SSH_KEY_EXCHANGES`,
+    )
+    const other = new SshConnections({ handshakes: 1, keyExchanges: ['diffie-hellman-group14-sha256'] })
+    expect(await start(transport(address, other).made, 'true').end).toMatchObject({ exitCode: 0 })
+    other.close()
+    await old.stop()
+  })
+
+  test.each([
+    ['Ciphers aes128-cbc', 'cipher'],
+    ['MACs hmac-sha1', 'MAC'],
+  ])('%s is too old', async (setting, kind) => {
+    // Authenticated ciphers need no MAC.
+    const host = await startSshd({ settings: [setting, ...(kind === 'MAC' ? ['Ciphers aes128-ctr'] : [])] })
+    await expect(start(transport({ port: host.port, private_key: host.privateKey }).made, 'true').end).rejects.toThrow(
+      `127.0.0.1:${host.port} offers no ${kind} that is considered safe`,
+    )
+    await host.stop()
+  })
+})
+
+describe('a probe', () => {
+  const ask = async (address: Partial<SshAddress> = {}) => {
+    const { port, username, privateKey: private_key } = sshd
+    const connection = { type: 'ssh' as const, host: '127.0.0.1', port, username, private_key, ...address }
+    const { results } = await probe(connections, [{ id: randomUUID(), connection }])
+    return results[0]
+  }
+
+  test('tells that a host lets us in, with its key, or why not', async () => {
+    const reached = await ask()
+    expect(reached).toMatchObject({ problem: null, host_key: expect.stringMatching(/^ssh-ed25519 AAAA/) })
+    expect(await ask({ host_key: reached?.host_key as string })).toMatchObject({ problem: null })
+    expect(await ask({ port: 1 })).toMatchObject({ problem: 'connection refused by 127.0.0.1:1', host_key: null })
+    expect((await ask({ private_key: sshd.strangersKey }))?.problem).toMatch(/^authentication failed for/)
+    expect((await ask({ host_key: `SHA256:${'A'.repeat(43)}` }))?.problem).toMatch(/^host key of .* changed/)
+  })
+
+  test('takes the connection that a command has, and makes none', async () => {
+    const proxy = await startTcpProxy(`tcp://127.0.0.1:${sshd.port}`)
+    const port = Number(new URL(proxy.url).port)
+    const command = start(transport({ port }).made, 'echo up; sleep 600')
+    await eventually('it runs', () => command.output.stdout === 'up\n')
+    let sent = 0
+    proxy.onSent((bytes) => {
+      if (bytes.includes('SSH-2.0')) sent += 1
+    })
+    expect(await ask({ port })).toMatchObject({ problem: null })
+    expect(sent).toBe(0)
+    command.abort.abort(new Kill('stop', 0))
+    await command.end
+    proxy.cut()
+    await eventually('it connects anew', async () => (await ask({ port }))?.problem === null && sent > 0)
+    await proxy.close()
+  })
+})
+
 describe('connections that do not come about', () => {
   const refused = (address: Partial<SshAddress>) => expect(start(transport(address).made, 'true').end).rejects
 
@@ -254,7 +368,6 @@ describe('passwords', () => {
     const command = start(good.made, 'echo "hello"; exit 4')
     expect(await command.end).toMatchObject({ exitCode: 4 })
     expect(command.output.stdout).toBe('hello\n')
-    good.made.close()
     const bad = transport({ port: server.port, username: 'operator', password: 'wrong horse' })
     await expect(start(bad.made, 'true').end).rejects.toThrow(
       `authentication failed for operator@127.0.0.1:${server.port}`,

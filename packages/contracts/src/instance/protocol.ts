@@ -37,18 +37,20 @@ export const HeartbeatResponse = Strict({ stop: Type.Array(RunRef) })
 
 const index = Type.Integer({ minimum: 0 })
 
+export const RunSshConnection = Strict({
+  type: Type.Literal('ssh'),
+  host: Type.String(),
+  port: Type.Integer(),
+  username: Type.String(),
+  private_key: Type.Optional(Type.String()),
+  password: Type.Optional(Type.String()),
+  /** Absent on first use: the instance reports the key it saw and the bridge pins it. */
+  host_key: Type.Optional(Type.String()),
+})
+
 export const RunConnection = Type.Union([
   Strict({ type: Type.Literal('local') }),
-  Strict({
-    type: Type.Literal('ssh'),
-    host: Type.String(),
-    port: Type.Integer(),
-    username: Type.String(),
-    private_key: Type.Optional(Type.String()),
-    password: Type.Optional(Type.String()),
-    /** Absent on first use: the instance reports the key it saw and the bridge pins it. */
-    host_key: Type.Optional(Type.String()),
-  }),
+  RunSshConnection,
   SimulatedConnection,
   Strict({
     type: Type.Literal('agent'),
@@ -119,6 +121,28 @@ export const RunSpec = Strict({
 export const StopResponse = Strict({
   stopped: Type.Boolean(),
   unconfirmed: Nullable(Type.Array(Type.Tuple([index, index]))),
+})
+
+/** How many targets an instance is asked to look after in one call. */
+export const MAX_PROBED_TARGETS = 100
+
+/** The bridge asks whether these targets can be reached; secrets in clear, as in a run. */
+export const ProbeRequest = Strict({
+  targets: Type.Array(Strict({ id: Uuid, connection: RunSshConnection }), { maxItems: MAX_PROBED_TARGETS }),
+})
+
+/** Targets for which there was no time are left out. */
+export const ProbeResponse = Strict({
+  results: Type.Array(
+    Strict({
+      id: Uuid,
+      /** Null when it was reached, else why not. */
+      problem: Nullable(Type.String({ maxLength: 10_000 })),
+      /** What it showed, where it was reached. */
+      host_key: Nullable(Type.String({ maxLength: 16_384 })),
+    }),
+    { maxItems: MAX_PROBED_TARGETS },
+  ),
 })
 
 const stepEvent = { at: Timestamp, target: index, action: index }
@@ -198,6 +222,8 @@ export type EnrolResponse = Static<typeof EnrolResponse>
 export type HeartbeatRequest = Static<typeof HeartbeatRequest>
 export type HeartbeatResponse = Static<typeof HeartbeatResponse>
 export type StopResponse = Static<typeof StopResponse>
+export type ProbeRequest = Static<typeof ProbeRequest>
+export type ProbeResponse = Static<typeof ProbeResponse>
 export type RunRef = Static<typeof RunRef>
 export type RunConnection = Static<typeof RunConnection>
 export type RunFile = Static<typeof RunFile>

@@ -1,4 +1,11 @@
-import { compile, MAX_BATCH_EVENTS, RunSpec, type StopResponse } from '@slipway/contracts'
+import {
+  compile,
+  MAX_BATCH_EVENTS,
+  ProbeRequest,
+  type ProbeResponse,
+  RunSpec,
+  type StopResponse,
+} from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
 import { constantTimeEqual } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express'
@@ -7,20 +14,24 @@ import type { Runs } from '../runs/runs.ts'
 import { readNumber, StopRequest } from './requests.ts'
 
 const BODY_LIMIT = '64mb'
+/** Every target with the longest key there may be. */
+const PROBE_LIMIT = '16mb'
 
 const checkSpec = compile(RunSpec)
 const checkStop = compile(StopRequest)
+const checkProbe = compile(ProbeRequest)
 
 export interface ApiOptions {
   runs: Runs
   callbackToken: string
+  probe(targets: ProbeRequest['targets']): Promise<ProbeResponse>
   /** What GET /v1/status says of the instance itself. */
   about(): Record<string, unknown>
   logger: Logger
 }
 
 /** What the executor-bridge calls. Errors have the form `{ error: { code, message } }`. */
-export function createApi({ runs, callbackToken, about, logger }: ApiOptions): Express {
+export function createApi({ runs, callbackToken, probe, about, logger }: ApiOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.use(authenticated(callbackToken))
@@ -45,6 +56,12 @@ export function createApi({ runs, callbackToken, about, logger }: ApiOptions): E
     response.status(202).type('json').flushHeaders()
     const unconfirmed = (await ending)?.map(({ target, action }): [number, number] => [target, action]) ?? null
     response.end(JSON.stringify({ stopped, unconfirmed } satisfies StopResponse))
+  })
+
+  app.post('/v1/probes', express.json({ limit: PROBE_LIMIT }), async (request, response) => {
+    const [problem] = checkProbe(request.body)
+    if (problem) throw new ApiError(400, 'VALIDATION_ERROR', `${problem.path} ${problem.message}`)
+    response.json(await probe((request.body as ProbeRequest).targets))
   })
 
   app.get('/v1/runs/:id/events', async (request, response) => {

@@ -2,8 +2,8 @@ import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
 import { CommandError, type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
+import { SshConnections, type SshConnectionsOptions } from './ssh/connections.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
-import { Turnstile } from './ssh/turnstile.ts'
 
 /** What a transport tells of its target. */
 export interface TargetNews {
@@ -14,20 +14,20 @@ export interface TargetNews {
 /** Makes the transports of this instance's runs, and holds what they share. */
 export class Transports {
   readonly #local: LocalTransport
-  readonly #handshakes: Turnstile
   readonly #lifeline: Lifeline
+  readonly ssh: SshConnections
 
-  private constructor(local: LocalTransport, handshakes: Turnstile, lifeline: Lifeline) {
+  private constructor(local: LocalTransport, ssh: SshConnections, lifeline: Lifeline) {
     this.#local = local
-    this.#handshakes = handshakes
+    this.ssh = ssh
     this.#lifeline = lifeline
   }
 
   /** `folder` is for the directories of local commands; what an instance that died left in it is deleted. */
-  static async open(folder: string, lifeline: Lifeline, limits: { handshakes: number }): Promise<Transports> {
+  static async open(folder: string, lifeline: Lifeline, ssh: SshConnectionsOptions): Promise<Transports> {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    return new Transports(new LocalTransport(folder, lifeline), new Turnstile(limits.handshakes), lifeline)
+    return new Transports(new LocalTransport(folder, lifeline), new SshConnections(ssh), lifeline)
   }
 
   to({ id, connection }: RunTarget, news: TargetNews): Transport {
@@ -36,7 +36,7 @@ export class Transports {
     if (connection.type === 'simulated') return new SimulatedTransport(id, connection)
     return new SshTransport({
       address: connection,
-      handshakes: this.#handshakes,
+      connections: this.ssh,
       lifeline: this.#lifeline,
       ...news,
     })
@@ -44,5 +44,6 @@ export class Transports {
 
   close(): void {
     this.#local.shutDown()
+    this.ssh.close()
   }
 }

@@ -1,5 +1,6 @@
 import { CommandError } from '@slipway/execution'
 import { Client, type ConnectConfig } from 'ssh2'
+import { algorithmsOf, type KeyExchange } from './algorithms.ts'
 import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
 import { type ConnectError, connectProblem, endpointOf, type SshAddress } from './ssh-errors.ts'
 
@@ -7,6 +8,12 @@ const READY_MS = 20_000
 const KEEPALIVE_MS = 5_000
 /** Unanswered keepalives after which the link counts as cut. */
 const KEEPALIVE_COUNT = 3
+
+export interface ConnectOptions {
+  keyExchanges: readonly KeyExchange[]
+  /** How long the host may take until it lets us in. */
+  readyMs?: number
+}
 
 export interface Connected {
   client: Client
@@ -18,12 +25,13 @@ export interface Connected {
 export async function connect(
   address: SshAddress,
   known: KnownHostKey | null,
+  options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Connected> {
   const attempts = known?.algorithms ?? [null]
   let seen: Buffer | null = null
   for (const algorithms of attempts) {
-    const attempt = await tryToConnect(address, known, algorithms, signal)
+    const attempt = await tryToConnect(address, known, algorithms, options, signal)
     if ('client' in attempt) return attempt
     seen = attempt.wrongKey ?? seen
   }
@@ -42,6 +50,7 @@ function tryToConnect(
   address: SshAddress,
   known: KnownHostKey | null,
   hostKeyAlgorithms: readonly string[] | null,
+  options: ConnectOptions,
   signal: AbortSignal,
 ): Promise<Attempt> {
   const client = new Client()
@@ -67,7 +76,7 @@ function tryToConnect(
       finish(prompts.map(() => address.password ?? ''))
     })
     try {
-      client.connect(configOf(address, hostKeyAlgorithms, verify))
+      client.connect(configOf(address, hostKeyAlgorithms, options, verify))
       client.setNoDelay(true)
     } catch (error) {
       // The library's own text may quote what it could not read.
@@ -101,6 +110,7 @@ function discard(client: Client): void {
 function configOf(
   address: SshAddress,
   hostKeyAlgorithms: readonly string[] | null,
+  { keyExchanges, readyMs = READY_MS }: ConnectOptions,
   hostVerifier: (key: Buffer) => boolean,
 ): ConnectConfig {
   return {
@@ -109,9 +119,9 @@ function configOf(
     username: address.username,
     ...(address.private_key !== undefined && { privateKey: address.private_key }),
     ...(address.password !== undefined && { password: address.password, tryKeyboard: true }),
-    ...(hostKeyAlgorithms && { algorithms: { serverHostKey: hostKeyAlgorithms as never } }),
+    algorithms: algorithmsOf(keyExchanges, hostKeyAlgorithms),
     hostVerifier,
-    readyTimeout: READY_MS,
+    readyTimeout: readyMs,
     keepaliveInterval: KEEPALIVE_MS,
     keepaliveCountMax: KEEPALIVE_COUNT,
   }

@@ -1,11 +1,6 @@
 import { createHash } from 'node:crypto'
 import { constantTimeEqual } from '@slipway/runtime'
-
-/** Which host key algorithms to ask for, so that the server shows the key that is known. */
-const ALGORITHMS_OF_TYPE: Record<string, string[]> = {
-  'ssh-rsa': ['rsa-sha2-512', 'rsa-sha2-256', 'ssh-rsa'],
-}
-const TYPES = ['ssh-ed25519', 'ecdsa-sha2-nistp256', 'ecdsa-sha2-nistp384', 'ecdsa-sha2-nistp521', 'ssh-rsa']
+import { HOST_KEY_KINDS } from './algorithms.ts'
 
 /** The OpenSSH form of a key as it comes over the wire: `ssh-ed25519 AAAA…`. */
 export function hostKeyText(key: Buffer): string {
@@ -23,11 +18,11 @@ export class KnownHostKey {
   /** How to name it in a message. */
   readonly fingerprint: string
   /** Which sets of algorithms to try, one connection each: a fingerprint does not tell what kind of key it is of. */
-  readonly algorithms: readonly string[][]
+  readonly algorithms: readonly (readonly string[])[]
 
   constructor(text: string) {
     const words = text.trim().split(/\s+/)
-    const at = words.findIndex((word) => TYPES.includes(word))
+    const at = words.findIndex((word) => Object.hasOwn(HOST_KEY_KINDS, word))
     const key = at >= 0 ? Buffer.from(words[at + 1] ?? '', 'base64') : null
     this.fingerprint = key
       ? fingerprint(key)
@@ -35,7 +30,12 @@ export class KnownHostKey {
           .trim()
           .replace(/^SHA256:/i, '')
           .replace(/=+$/, '')}`
-    this.algorithms = (at >= 0 ? [words[at] as string] : TYPES).map((type) => ALGORITHMS_OF_TYPE[type] ?? [type])
+    this.algorithms = at >= 0 ? [HOST_KEY_KINDS[words[at] as string] ?? []] : Object.values(HOST_KEY_KINDS)
+  }
+
+  /** Whether it is this key, in the form of OpenSSH. */
+  isOf(hostKey: string): boolean {
+    return this.matches(Buffer.from(hostKey.split(' ')[1] ?? '', 'base64'))
   }
 
   matches(key: Buffer): boolean {

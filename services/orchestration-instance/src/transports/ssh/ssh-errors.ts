@@ -12,6 +12,9 @@ export type ConnectError = Error & { code?: string | number; level?: string }
 /** Why no connection came about, in words that say what to look at. */
 export function connectProblem(error: ConnectError, address: SshAddress): string {
   const endpoint = endpointOf(address)
+  const [, kind] = /no matching (?:[CS]->[CS] )?(key exchange|host key|cipher|MAC)/.exec(error.message) ?? []
+  if (kind === 'key exchange') return `${endpoint} offers no key exchange of SLIPWAY_SSH_KEY_EXCHANGES`
+  if (kind !== undefined) return `${endpoint} offers no ${kind} that is considered safe`
   if (error.level === 'client-authentication') return `authentication failed for ${address.username}@${endpoint}`
   if (error.level === 'client-timeout' || error.code === 'ETIMEDOUT') return `no answer from ${endpoint}`
   if (error.code === 'ECONNREFUSED') return `connection refused by ${endpoint}`

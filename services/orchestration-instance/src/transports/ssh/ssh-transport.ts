@@ -13,12 +13,11 @@ import {
 } from '@slipway/execution'
 import type { Client, ClientChannel } from 'ssh2'
 import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
-import { connect } from './connect.ts'
+import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
 import { sendFiles } from './send-files.ts'
 import { endpointOf, type SshAddress } from './ssh-errors.ts'
 import { SshOutput } from './ssh-output.ts'
-import type { Turnstile } from './turnstile.ts'
 
 const IDLE_MS = 20_000
 /** How long a kill waits for a command that is about to start. */
@@ -26,8 +25,7 @@ const START_MS = 1_000
 
 export interface SshTransportOptions {
   address: SshAddress
-  /** Limits how many connections are being made at a time: a handshake costs far more than a command. */
-  handshakes: Turnstile
+  connections: SshConnections
   /** Commands live no longer; unless given, as long as the link. */
   lifeline?: Lifeline
   /** The host's key where none was known: from now on it has to stay the same. */
@@ -36,11 +34,11 @@ export interface SshTransportOptions {
   onSeen(): void
 }
 
-/** Runs commands on one host over a connection that is kept for the next one. One command at a time. */
+/** Runs commands on one host over a connection that is kept for the next one. */
 export class SshTransport implements Transport {
   readonly #options: SshTransportOptions
   #known: KnownHostKey | null
-  #client: Client | null = null
+  #kept: Connection | null = null
   #idle: NodeJS.Timeout | undefined
 
   constructor(options: SshTransportOptions) {
@@ -50,56 +48,64 @@ export class SshTransport implements Transport {
   }
 
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
-    clearTimeout(this.#idle)
+    const { connection, channel } = await this.#openChannel(signal)
+    this.#options.onSeen()
     try {
-      const channel = await this.#openChannel(signal)
-      return await this.#runOn(channel, command, io, signal)
+      return await this.#runOn(connection, channel, command, io, signal)
     } finally {
-      this.#idle = setTimeout(() => this.close(), IDLE_MS).unref()
+      this.#keep(connection)
     }
   }
 
   close(): void {
     clearTimeout(this.#idle)
-    this.#client?.end()
-    this.#client = null
+    if (this.#kept) this.#options.connections.end(this.#kept)
+    this.#kept = null
   }
 
-  async #openChannel(signal: AbortSignal): Promise<ClientChannel> {
-    const kept = this.#client
+  #keep(connection: Connection): void {
+    this.close()
+    if (!connection.isOpen) return
+    this.#kept = connection
+    this.#idle = setTimeout(() => this.close(), IDLE_MS).unref()
+  }
+
+  async #openChannel(signal: AbortSignal): Promise<{ connection: Connection; channel: ClientChannel }> {
+    const { address, connections } = this.#options
+    const kept = this.#kept
+    this.#kept = null
     if (kept) {
       // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
-      const channel = await openShell(kept).catch(() => null)
-      if (channel) return channel
-      kept.destroy()
+      const channel = await openShell(kept.client).catch(() => null)
+      if (channel) return { connection: kept, channel }
+      connections.end(kept)
     }
-    const client = await this.#connect(signal)
+    const connection = await this.#connect(signal)
     try {
-      return await openShell(client)
+      return { connection, channel: await openShell(connection.client) }
     } catch (error) {
-      throw new CommandError(
-        `${endpointOf(this.#options.address)} refuses to run commands: ${(error as Error).message}`,
-      )
+      connections.end(connection)
+      throw new CommandError(`${endpointOf(address)} refuses to run commands: ${(error as Error).message}`)
     }
   }
 
-  async #connect(signal: AbortSignal): Promise<Client> {
-    const { address, handshakes, onHostKey, onSeen } = this.#options
-    const { client, hostKey } = await handshakes.pass(() => connect(address, this.#known, signal))
-    this.#client = client
-    client.on('error', () => {})
-    client.once('close', () => {
-      if (this.#client === client) this.#client = null
-    })
-    onSeen()
+  async #connect(signal: AbortSignal): Promise<Connection> {
+    const { address, connections, onHostKey } = this.#options
+    const connection = await connections.connect(address, this.#known, signal)
     if (!this.#known) {
-      this.#known = new KnownHostKey(hostKey)
-      onHostKey(hostKey)
+      this.#known = new KnownHostKey(connection.hostKey)
+      onHostKey(connection.hostKey)
     }
-    return client
+    return connection
   }
 
-  async #runOn(channel: ClientChannel, command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
+  async #runOn(
+    connection: Connection,
+    channel: ClientChannel,
+    command: Command,
+    io: CommandIo,
+    signal: AbortSignal,
+  ): Promise<CommandEnd> {
     const { lifeline } = this.#options
     const bootstrap = bootstrapOf(command, lifeline?.secondsLeft ?? null)
     const output = new SshOutput(channel, bootstrap, io)
@@ -112,9 +118,9 @@ export class SshTransport implements Transport {
     })
     try {
       channel.write(bootstrap.input)
-      const notSent = this.#sendFiles(channel, output, command.files, over.signal)
+      const notSent = this.#sendFiles(connection, channel, output, command.files, over.signal)
       const first = await Promise.race([exit.known, abort.promise, notSent])
-      if (first === 'aborted') await this.#kill(channel, output, exit, graceOf(signal))
+      if (first === 'aborted') await this.#kill(connection, channel, output, exit, graceOf(signal))
       // OpenSSH has ended the control line by now; other servers leave that to us.
       else channel.write('over\n')
     } catch (error) {
@@ -138,6 +144,7 @@ export class SshTransport implements Transport {
 
   /** Sends the content of files once the host asks for it. Only a failure ends the promise. */
   #sendFiles(
+    { client }: Connection,
     channel: ClientChannel,
     output: SshOutput,
     files: readonly CommandFile[],
@@ -145,8 +152,8 @@ export class SshTransport implements Transport {
   ): Promise<never> {
     return new Promise((_resolve, reject) => {
       const send = async (folder: string) => {
-        if (!this.#client || signal.aborted) return
-        await sendFiles(this.#client, endpointOf(this.#options.address), folder, files, signal)
+        if (signal.aborted) return
+        await sendFiles(client, endpointOf(this.#options.address), folder, files, signal)
         channel.write('sent\n')
       }
       if (files.length > 0) void output.asked.then(send).catch(reject)
@@ -154,7 +161,13 @@ export class SshTransport implements Transport {
   }
 
   /** Asks the guard to end the command. Without an answer the connection goes, which ends it too if the host lives. */
-  async #kill(channel: ClientChannel, output: SshOutput, exit: ChannelExit, graceMs: number): Promise<void> {
+  async #kill(
+    connection: Connection,
+    channel: ClientChannel,
+    output: SshOutput,
+    exit: ChannelExit,
+    graceMs: number,
+  ): Promise<void> {
     await within(START_MS, Promise.race([output.begun, exit.known]))
     // Where the command has not started, nothing needs time to end.
     if (output.hasBegun) channel.write(`end ${Math.ceil(graceMs / 1000)}\n`)
@@ -162,9 +175,7 @@ export class SshTransport implements Transport {
     await within(graceMs + CONFIRM_MS, Promise.race([output.finished, exit.closed]))
     // The guard's last word and the server's come from two processes, in any order.
     await within(CONFIRM_MS, exit.known)
-    if (exit.end) return
-    this.#client?.destroy()
-    this.#client = null
+    if (!exit.end) this.#options.connections.end(connection)
   }
 
   #fileProblem({ preamble }: SshOutput, { failed }: Bootstrap, { files }: Command): FileError | null {
