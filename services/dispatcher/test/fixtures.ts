@@ -194,5 +194,5 @@ export async function outbox(database: Database, id: string): Promise<string[]> 
 /** Ends all that an earlier test left running or waiting. */
 export async function clear(database: Database): Promise<void> {
   await database.query(`TRUNCATE leases, instance_slots, instances, deployments, deployment_actions, deployment_targets,
-    deployment_transitions, steps, pending_requests, freezes, outbox CASCADE`)
+    deployment_transitions, steps, run_progress, pending_requests, freezes, outbox CASCADE`)
 }

@@ -389,6 +389,28 @@ describe('sweep', () => {
     expect(await outbox(database, id)).toContain('run.stop')
   })
 
+  test('a run whose end was told to nobody ends as its instance said', async () => {
+    await addInstance(database, 2)
+    const [one, two] = [await running(), await running()]
+    const told = (id: string, epoch: number, seconds: number) =>
+      database.query(
+        `INSERT INTO run_progress (deployment_id, epoch, finished_at, finished_outcome, finished_error)
+         VALUES ($1, $2, now() - make_interval(secs => $3), 'failed', 'disk full')`,
+        [id, epoch, seconds],
+      )
+    // Of an epoch that is over, and one of which the message may still come.
+    await told(one.id, one.epoch - 1, 60)
+    await told(two.id, two.epoch, 4)
+    expect(await sweep(database, logger)).toBe(false)
+    await database.query(`UPDATE run_progress SET finished_at = now() - interval '6 seconds'`)
+    expect(await sweep(database, logger)).toBe(true)
+    expect(await states(database, two.id)).toEqual(['running', 'failed'])
+    expect(await deployment(database, two.id)).toMatchObject({ state: 'failed', error_message: 'disk full' })
+    expect(await liveLease(database, two.id)).toBeNull()
+    expect((await deployment(database, one.id)).state).toBe('running')
+    expect(await sweep(database, logger)).toBe(false)
+  })
+
   test('a lease that outlived its deployment ends', async () => {
     await addInstance(database, 1)
     const { id } = await running()

@@ -1,11 +1,15 @@
+import type { EventBody } from '@slipway/contracts'
 import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER } from '@slipway/database'
 import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
+import { finishDeployment } from '../deployments/finish.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
 import { type EndedLease, endLease } from './end.ts'
 
 /** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
 const OVERDUE_AFTER = '60 seconds'
+/** The message that a run has ended takes this long at most, unless it was lost. */
+const UNTOLD_AFTER = '5 seconds'
 const BATCH = 100
 
 /** Ends what no living instance will end any more. Any number may sweep. Returns whether anything changed. */
@@ -13,9 +17,11 @@ export async function sweep(database: Database, logger: Logger): Promise<boolean
   const lost = await endLostLeases(database)
   for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
   const overdue = await failOverdue(database, logger)
+  const untold = await finishUntold(database)
+  for (const run of untold) logger.warn('ended a deployment of whose end no message came', { ...run })
   const stale = await endStaleLeases(database)
   for (const lease of stale) logger.warn('ended the lease of a deployment that had ended', { ...lease })
-  return lost.length + overdue + stale.length > 0
+  return lost.length + overdue + untold.length + stale.length > 0
 }
 
 /** Leases of instances without heartbeat. One that a batch of events is just using is left to the next sweep. */
@@ -24,6 +30,20 @@ function endLostLeases(database: Database): Promise<EndedLease[]> {
     from: 'JOIN instances i ON i.id = l.instance_id',
     where: `coalesce(i.last_heartbeat_at, i.enrolled_at) < now() - interval '${LOST_AFTER}'`,
   })
+}
+
+/** Ends deployments as their instances said, where the broker lost the message: what the bridge wrote down is there. */
+async function finishUntold(database: Database): Promise<EventBody<'run.finished'>[]> {
+  const { rows } = await database.query<EventBody<'run.finished'>>(
+    `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_error AS error_message
+       FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
+      WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
+        AND p.finished_at < now() - interval '${UNTOLD_AFTER}'
+      ORDER BY l.epoch LIMIT ${BATCH}`,
+  )
+  const finished = []
+  for (const run of rows) if (await finishDeployment(database, run)) finished.push(run)
+  return finished
 }
 
 /** A lease ends with its deployment, in one transaction; should one ever be left, its slot must not stay taken. */

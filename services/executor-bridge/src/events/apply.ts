@@ -96,36 +96,42 @@ async function moveAndCount(
   next: { nextEvent: number; nextLine: number },
 ) {
   const effect = await moveSteps(tx, deploymentId, steps)
-  const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished: finished !== null })
+  const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished })
   return [effect, counts] as const
 }
 
 async function saveProgress(
   tx: Queryable,
   deploymentId: string,
-  to: { nextEvent: number; nextLine: number; effect: StepEffect; finished: boolean },
+  to: { nextEvent: number; nextLine: number; effect: StepEffect; finished: FoldedBatch['finished'] },
 ): Promise<{ completed_steps: number; ended_steps: number }> {
   const { ended, completed, failed } = to.effect
   const { rows } = await tx.query<{ completed_steps: number; ended_steps: number }>(
     `UPDATE run_progress SET next_event = $2, next_line = $3, ended_steps = ended_steps + $4,
        completed_steps = completed_steps + $5, failed_steps = failed_steps + $6,
-       finished_at = CASE WHEN $7 THEN now() END, updated_at = now()
+       finished_at = CASE WHEN $7::text IS NOT NULL THEN now() END, finished_outcome = $7, finished_error = $8,
+       updated_at = now()
      WHERE deployment_id = $1 RETURNING completed_steps, ended_steps`,
-    [deploymentId, to.nextEvent, to.nextLine, ended, completed, failed, to.finished],
+    [
+      ...[deploymentId, to.nextEvent, to.nextLine, ended, completed, failed],
+      to.finished?.outcome ?? null,
+      errorOf(to.finished),
+    ],
   )
   const [counts] = rows
   if (!counts) throw new Error('the progress of a run vanished under its lock')
   return counts
 }
 
+const errorOf = (finished: FoldedBatch['finished']) =>
+  finished === null || finished.error_message === null ? null : storableText(finished.error_message)
+
 function messagesOf(deploymentId: string, epoch: number, { rollingBack, finished }: FoldedBatch): OutboxMessage[] {
   const run = { deployment_id: deploymentId, epoch }
   const messages: OutboxMessage[] = []
   if (rollingBack) messages.push(eventMessage('run.rolling_back', run))
   if (finished) {
-    const { outcome, error_message } = finished
-    const message = error_message === null ? null : storableText(error_message)
-    messages.push(eventMessage('run.finished', { ...run, outcome, error_message: message }))
+    messages.push(eventMessage('run.finished', { ...run, outcome: finished.outcome, error_message: errorOf(finished) }))
   }
   return messages
 }

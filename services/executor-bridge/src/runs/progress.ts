@@ -54,7 +54,7 @@ async function openProgress(tx: Queryable, deploymentId: string, epoch: number):
             count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
      FROM steps WHERE deployment_id = $1
      ON CONFLICT (deployment_id) DO UPDATE SET
-       epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, updated_at = now(),
+       epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_error = NULL, updated_at = now(),
        ended_steps = EXCLUDED.ended_steps, completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
      WHERE p.epoch < EXCLUDED.epoch
      RETURNING next_event, next_line, finished_at IS NOT NULL AS finished`,
@@ -83,9 +83,11 @@ export async function endUnstartedRun(bridge: Bridge, lease: LeaseKey, errorMess
     if (!held) return
     const { run, progress } = held
     if (progress.finished || progress.next_event > 0) return
-    await tx.query('UPDATE run_progress SET finished_at = now(), updated_at = now() WHERE deployment_id = $1', [
-      deploymentId,
-    ])
+    await tx.query(
+      `UPDATE run_progress SET finished_at = now(), finished_outcome = 'failed', finished_error = $2, updated_at = now()
+        WHERE deployment_id = $1`,
+      [deploymentId, errorMessage],
+    )
     const body = { deployment_id: deploymentId, epoch, outcome: 'failed' as const, error_message: errorMessage }
     await forRequest(run, () => enqueue(tx, [eventMessage('run.finished', body)]))
   })
