@@ -7,6 +7,23 @@ import { serverUrl } from './servers.ts'
 /** Names at the broker and in Redis of one test's own. */
 export const testNamespace = () => `test-${randomBytes(5).toString('hex')}`
 
+const WORK_QUEUES = ['planner.commands', 'dispatcher.commands', 'executor.commands', 'dispatcher.events']
+
+/** Takes away for some seconds whatever waits in the queues, as a broker would that lost its disk. How many messages. */
+export async function loseMessages(namespace: string, milliseconds: number): Promise<number> {
+  const model = await connect(serverUrl('RABBITMQ_URL'))
+  let lost = 0
+  try {
+    const channel = await model.createChannel()
+    for (const end = Date.now() + milliseconds; Date.now() < end; ) {
+      for (const name of WORK_QUEUES) lost += (await channel.purgeQueue(`${namespace}.${name}`)).messageCount
+    }
+  } finally {
+    await model.close()
+  }
+  return lost
+}
+
 /** Removes what a test's namespace left at the broker and in Redis. */
 export async function removeNamespace(namespace: string): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))

@@ -1,0 +1,55 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  createAction,
+  createLocalTargets,
+  loginToSuite,
+  loseMessages,
+  type Suite,
+  startSuite,
+  violatedInvariants,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let api: Api
+
+beforeAll(async () => {
+  suite = await startSuite({ capacity: 4 })
+  api = await loginToSuite(suite)
+}, 90_000)
+
+afterAll(() => suite.stop(), 60_000)
+
+const someLost = (what: string) =>
+  waitFor(async () => (await loseMessages(suite.namespace, 500)) > 0, { timeoutMs: 60_000, what: `${what} to lose` })
+
+test('whatever RabbitMQ loses in the middle of work, what was accepted ends, and once', async () => {
+  const action_id = await createAction(api, { script: 'sleep 0.5' })
+  const target_ids = await createLocalTargets(api, 1)
+  const statuses: number[] = []
+  // Starts of runs wait for a bridge that is away, and are lost.
+  for (let n = 0; n < 12; n += 1) {
+    if (n === 2) await suite.kill('executor-bridge')
+    statuses.push((await api.post('/deployments', { action_id, target_ids })).status)
+  }
+  expect(new Set(statuses)).toEqual(new Set([201, 202]))
+  await someLost('starts')
+  // Ends of runs are told to a dispatcher that is away, and are lost.
+  await suite.kill('dispatcher')
+  await suite.start('executor-bridge')
+  await someLost('ends')
+  await suite.start('dispatcher')
+
+  await waitFor(
+    async () => {
+      const { body } = await api.get('/deployments?limit=100')
+      return body.data.length === 12 && body.data.every(({ state }: { state: string }) => state === 'success')
+    },
+    { timeoutMs: 90_000, everyMs: 250, what: 'all of them to succeed' },
+  )
+  await waitFor(async () => (await violatedInvariants(suite.databaseUrl)).length === 0, { timeoutMs: 10_000 }).catch(
+    () => {},
+  )
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+}, 180_000)
