@@ -1,6 +1,7 @@
 import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/contracts'
 import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
 import type { Database, Queryable } from './database.ts'
+import { relayed, relayFailures } from './metrics.ts'
 
 /** A message that is to be sent once the transaction that decides on it commits. */
 export type OutboxMessage =
@@ -95,7 +96,11 @@ export function startRelay({ database, publish, logger, intervalMs = 500 }: Rela
       await tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [sent])
       return sent.length
     })
-    if (failure !== undefined) throw failure
+    relayed.inc(count)
+    if (failure !== undefined) {
+      relayFailures.inc()
+      throw failure
+    }
     return count === BATCH
   }
 

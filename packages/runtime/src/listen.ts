@@ -1,6 +1,8 @@
-import { createServer, type RequestListener, type Server, type ServerOptions } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConfigurationError } from './config.ts'
+import { measureRequest } from './metrics/http.ts'
+import { traced } from './tracing/spans.ts'
 
 export interface ListenOptions {
   host: string
@@ -30,7 +32,7 @@ export async function listen(
   { host, port, variable, server: options }: ListenOptions,
 ): Promise<ListeningServer> {
   const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, noDelay: true }
-  const server = createServer({ ...limits, ...options }, app)
+  const server = createServer({ ...limits, ...options }, observed(app))
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const where = `${host}:${port}`
@@ -54,5 +56,30 @@ export async function listen(
           resolve()
         })
       }),
+  }
+}
+
+/** Express notes the route that took a request. */
+type Routed = IncomingMessage & { route?: { path?: unknown } }
+
+/** `/v1/runs/{id}` of `/v1/runs/:id`: one way of writing for all services. */
+function routeOf({ route }: Routed): string | null {
+  return typeof route?.path === 'string' ? route.path.replace(/:(\w+)/g, '{$1}') : null
+}
+
+/** Measures each request, and makes it a span where its caller is part of a trace. */
+function observed(app: RequestListener): RequestListener {
+  return (request, response) => {
+    measureRequest(request, response, () => routeOf(request))
+    const { traceparent = null } = request.headers
+    const method = request.method ?? ''
+    void traced(method, { kind: 'server', parent: String(traceparent) }, async (span) => {
+      app(request, response)
+      await new Promise((resolve) => response.once('close', resolve))
+      const { statusCode } = response
+      span.rename(`${method} ${routeOf(request) ?? ''}`.trim())
+      span.set({ 'http.request.method': method, 'http.response.status_code': statusCode })
+      if (statusCode >= 500) span.fail(String(statusCode))
+    })
   }
 }

@@ -5,6 +5,7 @@ import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { createTestDatabase, type TestDatabase } from './database.ts'
+import { type Metrics, readMetrics } from './metrics.ts'
 import { removeNamespace, testNamespace } from './namespace.ts'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
@@ -47,6 +48,8 @@ export interface Suite {
   start(name: ServiceName): Promise<void>
   isReady(name: ServiceName): Promise<boolean>
   pid(name: ServiceName): number
+  /** What a process tells Prometheus now. */
+  metricsOf(name: ServiceName): Promise<Metrics>
   /** What a process has logged so far, all its lives together. */
   logOf(name: ServiceName): string
   /** Ends everything in order; throws when a process did not end by itself with 0. */
@@ -260,6 +263,7 @@ function control(made: {
     logOf,
     isReady,
     start,
+    metricsOf: (name) => readMetrics(`${processOf(name).management}/metrics`),
     pid: (name) => childOf(name).pid ?? 0,
     async kill(name, signal = 'SIGKILL') {
       const child = childOf(name)

@@ -1,9 +1,12 @@
-import { connectBroker } from '@slipway/broker'
-import { createDatabase } from '@slipway/database'
+import { connectBroker, measureQueues, RETRY_DELAYS } from '@slipway/broker'
+import { createDatabase, measureConnections, measureOutbox } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
+import { measureSlots } from './leases/metrics.ts'
+import { measureQueue } from './pending/metrics.ts'
 import { retentionRules } from './retention/settings.ts'
+import { measureDeliveries } from './webhooks/metrics.ts'
 
 await runService({
   name: 'dispatcher',
@@ -23,6 +26,12 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
+    for (const measureIn of [measureConnections, measureOutbox, measureQueue, measureSlots, measureDeliveries]) {
+      measureIn(database)
+    }
+    // Those that nobody consumes are told here, where most messages end.
+    const waits = RETRY_DELAYS.map((delay) => `retry.${delay.name}` as const)
+    measureQueues(broker, ['dispatcher.commands', 'dispatcher.events', 'dispatcher.webhooks', 'dead-letters', ...waits])
 
     const destinations = { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE }
     const queue = {

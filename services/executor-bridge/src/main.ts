@@ -1,5 +1,5 @@
-import { connectBroker } from '@slipway/broker'
-import { createDatabase, startRelay } from '@slipway/database'
+import { connectBroker, measureQueues } from '@slipway/broker'
+import { createDatabase, measureConnections, startRelay } from '@slipway/database'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import type { Bridge } from './bridge.ts'
 import { bridgeConfig } from './config.ts'
@@ -32,6 +32,8 @@ await runService({
     onStop('broker', () => broker.close())
     health.check('database', () => database.isUp())
     health.check('broker', () => broker.isUp())
+    measureConnections(database)
+    measureQueues(broker, ['executor.commands'])
     // Redis is not among them: without it everything goes on, and watchers only see things later.
 
     const relay = startRelay({ database, logger, publish: (messages) => broker.publish(messages) })

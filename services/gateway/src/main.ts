@@ -1,5 +1,5 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, forAllTenants, startRelay } from '@slipway/database'
+import { createDatabase, forAllTenants, measureConnections, startRelay } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
@@ -29,6 +29,7 @@ await runService({
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}` })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
+    measureConnections(database)
     await databaseIsUp(database, logger, signal)
     await warnWithoutSecondWall(database, logger)
     const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }

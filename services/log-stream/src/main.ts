@@ -1,5 +1,5 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase } from '@slipway/database'
+import { createDatabase, measureConnections } from '@slipway/database'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createFeeds } from './changes/feeds.ts'
 import { logStreamConfig } from './config.ts'
@@ -29,6 +29,7 @@ await runService({
     health.check('database', () => database.isUp())
     health.check('broker', () => broker.isUp())
     health.check('cache', () => isRedisUp(redis))
+    measureConnections(database)
 
     const reader = startStreamReader(connectRedis(config.REDIS_URL, logger, BLOCKING_READ_MS), redis, logger)
     onStop('live streams', () => reader.stop())

@@ -1,5 +1,5 @@
-import { connectBroker } from '@slipway/broker'
-import { createDatabase } from '@slipway/database'
+import { connectBroker, measureQueues } from '@slipway/broker'
+import { createDatabase, measureConnections } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
@@ -16,6 +16,7 @@ await runService({
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10, tenant: '*' })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
+    measureConnections(database)
 
     const broker = await connectBroker({
       url: config.RABBITMQ_URL,
@@ -26,6 +27,7 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
+    measureQueues(broker, ['planner.commands'])
 
     const thread = new PlanningThread({
       name,

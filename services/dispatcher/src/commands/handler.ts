@@ -4,6 +4,7 @@ import type { Database } from '@slipway/database'
 import { Problem, toErrorBody } from '@slipway/domain'
 import type { Logger } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
+import { ended, requests } from '../deployments/metrics.ts'
 import { startDeployment } from '../deployments/start.ts'
 import { cancelPending } from '../pending/cancel.ts'
 import { updatePending } from '../pending/update.ts'
@@ -24,6 +25,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     try {
       const result = await execute(database, envelope)
+      count(envelope.type, result)
       if (result === null) {
         logger.info('the command has no effect: it came past its deadline, or its sender has given it up', {
           type: envelope.type,
@@ -35,6 +37,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
       broker.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
     } catch (error) {
       if (!(error instanceof Problem)) throw error
+      if (envelope.type === 'deployment.start') requests.inc({ outcome: 'refused' })
       broker.reply(delivery.replyTo, delivery.correlationId, { ok: false, problem: toErrorBody(error).error })
     }
   }
@@ -43,6 +46,12 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
 /** A start takes a slot and leaves nothing for the queue to do. */
 const isStart = (type: string, result: unknown) =>
   type === 'deployment.start' && (result as CommandReply<'deployment.start'>).outcome === 'started'
+
+function count(type: string, result: unknown): void {
+  if (type === 'deployment.start') {
+    requests.inc({ outcome: (result as CommandReply<'deployment.start'> | null)?.outcome ?? 'late' })
+  } else if (type === 'deployment.cancel' && result !== null) ended.inc({ state: 'cancelled' })
+}
 
 /** What to answer; null when it is too late for an effect. */
 function execute(database: Database, { type, body, message_id, deadline, request_id }: Envelope): Promise<unknown> {

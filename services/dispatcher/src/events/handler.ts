@@ -3,6 +3,7 @@ import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { confirmEnds } from '../deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../deployments/finish.ts'
+import { ended } from '../deployments/metrics.ts'
 
 export interface EventOptions {
   database: Database
@@ -19,12 +20,18 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
       case 'run.rolling_back':
         return note(await beginRollback(database, body as EventBody<'run.rolling_back'>), type, body)
       case 'run.finished':
-        return note(await finishDeployment(database, body as EventBody<'run.finished'>), type, body)
+        return noteEnd(body as EventBody<'run.finished'>)
       case 'run.stopped':
         return note(await confirmEnds(database, body as EventBody<'run.stopped'>), type, body)
       default:
         wake()
     }
+  }
+
+  async function noteEnd(body: EventBody<'run.finished'>): Promise<void> {
+    const changed = await finishDeployment(database, body)
+    if (changed) ended.inc({ state: body.outcome })
+    note(changed, 'run.finished', body)
   }
 
   function note(changed: boolean, type: string, body: unknown): void {

@@ -3,6 +3,7 @@ import { createTicker, type DestinationRules, type KeyRing, type Logger, sleep, 
 import { attempt } from './attempt.ts'
 import { type Claimed, claimDue } from './claim.ts'
 import { finish } from './finish.ts'
+import { attempts as countedAttempts } from './metrics.ts'
 
 /** Attempts at a time. They wait for others most of their time. */
 const MAX_IN_FLIGHT = 128
@@ -26,6 +27,7 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
   async function deliver(claimed: Claimed): Promise<void> {
     const outcome = await attempt(claimed, options)
     const finished = await finish(database, claimed, outcome)
+    countedAttempts.inc({ outcome: finished.replace(' ', '_') })
     const { id, webhook_id, event, attempts } = claimed
     const facts = { delivery_id: id, webhook_id, event, attempts, status: outcome.response_status }
     if (finished === 'gone') logger.warn('a receiver is gone: its webhook is switched off', facts)

@@ -1,6 +1,7 @@
 import { type StreamBatch, streamKey } from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
 import type { Redis } from 'ioredis'
+import { unpublished } from './metrics.ts'
 
 export interface LiveStreams {
   /** Tells watchers of a committed batch. Never fails: who misses it reads Postgres. */
@@ -17,6 +18,7 @@ const WARN_EVERY_MS = 10_000
 export function createLiveStreams(redis: Redis, namespace: string, logger: Logger): LiveStreams {
   let quietUntil = 0
   const warn = (error: unknown) => {
+    unpublished.inc()
     if (Date.now() < quietUntil) return
     quietUntil = Date.now() + WARN_EVERY_MS
     logger.warn('Redis did not take a batch; watchers get it from Postgres, later', { error })

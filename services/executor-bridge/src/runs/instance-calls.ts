@@ -1,4 +1,5 @@
 import { compile, type RunRef, type RunSpec, StopResponse } from '@slipway/contracts'
+import { currentTraceparent } from '@slipway/runtime'
 
 /** Where an instance is, and the secret by which it knows the bridge. */
 export interface InstanceAddress {
@@ -72,12 +73,17 @@ async function post(
 const send = ({ base_url, callback_token }: InstanceAddress, path: string, body: unknown, signal: AbortSignal) =>
   fetch(`${base_url}${path}`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${callback_token}`, 'content-type': 'application/json' },
+    headers: { authorization: `Bearer ${callback_token}`, 'content-type': 'application/json', ...traceHeader() },
     body: JSON.stringify(body),
     // The secrets of a run go to the enrolled address only.
     redirect: 'error',
     signal,
   })
+
+function traceHeader(): { traceparent?: string } {
+  const traceparent = currentTraceparent()
+  return traceparent === null ? {} : { traceparent }
+}
 
 function errorMessage(text: string): string {
   try {

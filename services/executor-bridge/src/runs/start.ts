@@ -4,6 +4,7 @@ import { forRequest, SecretError, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { callbackIdentity } from '../instances/enrol.ts'
 import { type InstanceAddress, postRun, postStop } from './instance-calls.ts'
+import { handovers } from './metrics.ts'
 import { endUnstartedRun, lockRun } from './progress.ts'
 import { actionsOf, isLeaseLive, type LeasedRun, leasedRun, targetsOf, touchedSteps } from './records.ts'
 import { buildSpec, CannotRun, type RunRecords } from './spec.ts'
@@ -43,12 +44,14 @@ async function handOver(bridge: Bridge, run: LeasedRun, records: RunRecords): Pr
     if (answer === 'has_newer') return logger.warn('the instance has this run under a newer epoch', { instance_id })
     if (answer !== 'accepted') throw new CannotRun(`The instance refused the run: ${answer.refused}`)
     logger.info('a run was handed over', { instance_id })
+    handovers.inc({ outcome: 'accepted' })
     // A cancel may have come in between, and its stop may have reached the instance before the run did.
     if (!(await isLeaseLive(database, deployment_id, epoch))) {
       await postStop(instance, { deployment_id, epoch }, 'the lease ended while the run was handed over')
     }
   } catch (error) {
     const reason = permanentReason(error)
+    handovers.inc({ outcome: reason === null ? 'failed' : 'refused' })
     if (reason === null) throw error
     logger.error('a run cannot be handed over, it ends failed', { instance_id, reason })
     await endUnstartedRun(bridge, { deploymentId: deployment_id, epoch, instanceId: instance_id }, reason)

@@ -3,6 +3,8 @@ import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
 import { sleep } from '@slipway/runtime'
 
+import { answers } from './metrics.ts'
+
 /** Past this a command has no effect any more, so that a 503 after it is true. */
 const DEADLINE_MS = 8_000
 /** Longer than the deadline: whatever took effect at the last moment can still be told. */
@@ -37,6 +39,8 @@ export async function command<T extends CommandType>(
   { requestId, since, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
   const sentAt = since ?? Date.now()
+  const began = performance.now()
+  const waited = (outcome: string) => answers.observe({ command: type, outcome }, (performance.now() - began) / 1_000)
   try {
     const reply = await broker.request(type, body, {
       timeoutMs: Math.max(0, sentAt + ANSWER_MS - Date.now()),
@@ -44,9 +48,12 @@ export async function command<T extends CommandType>(
       request_id: requestId,
       ...(commandId === undefined ? {} : { message_id: commandId }),
     })
+    waited(reply.ok ? 'answered' : 'refused')
     if (reply.ok) return reply.result
     throw Problem.from({ error: reply.problem })
   } catch (error) {
+    if (error instanceof Problem) throw error
+    waited('unanswered')
     if (!mayHaveTakenEffect(error)) throw error
     const refusal = unavailable('The orchestration service did not answer; nothing was done, try again')
     const found = effect === undefined ? null : await outcome(effect, sentAt + ANSWER_MS, refusal)

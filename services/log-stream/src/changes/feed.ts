@@ -2,6 +2,7 @@ import type { ResourceStreamMessage, StreamResource } from '@slipway/contracts'
 import { ALL_TENANTS, type Database, listItems } from '@slipway/database'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
 import { PING } from '../streams/frames.ts'
+import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'
 import { type Drift, driftOf } from './drift.ts'
 import type { Listener } from './listener.ts'
@@ -103,6 +104,7 @@ export class Feed {
       resource_type: this.#resource,
       streams: all.length,
     })
+    dropped.inc({ reason: 'missed' }, all.length)
     for (const listener of all) listener.cut()
   }
 
@@ -168,6 +170,7 @@ export class Feed {
         resource_type: this.#resource,
         error,
       })
+      dropped.inc({ reason: 'missed' }, view.size)
       for (const listener of view) listener.cut()
     }
   }
@@ -214,6 +217,7 @@ export class Feed {
     this.#options.logger.info('a client of a stream of changes reads too slowly and is cut off', {
       resource_type: this.#resource,
     })
+    dropped.inc({ reason: 'slow' })
     listener.cut()
   }
 }

@@ -10,6 +10,7 @@ import { isStreamResource, RESOURCES } from '../changes/change.ts'
 import type { Feeds } from '../changes/feeds.ts'
 import { findVisible } from '../deployments/queries.ts'
 import type { Hubs } from '../streams/hubs.ts'
+import { countStream } from '../streams/metrics.ts'
 import { Watcher, type WatcherLimits } from '../streams/watcher.ts'
 import type { Guard } from '../tokens/guard.ts'
 import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
@@ -48,7 +49,7 @@ export function createApp(stream: LogStream): Express {
       await stream.hubs.use(id, async (hub, watch) => {
         const { database, logger, limits } = stream
         logger.info('a log stream was opened', { deployment_id: id, user_id: record.user_id, from })
-        beginStream(response)
+        beginStream(response, 'log')
         await watch(new Watcher(hub, response, { database, logger, limits, from }))
       })
     })
@@ -75,7 +76,7 @@ export function createApp(stream: LogStream): Express {
           resource_type: resource,
           user_id: holder.record.user_id,
         })
-        beginStream(response)
+        beginStream(response, 'changes')
       })
     })
 
@@ -132,7 +133,8 @@ function refuseUnknown({ query }: Request, known: string[], problems: FieldError
   if (unknown.length + problems.length > 0) throw validationProblem([...unknown, ...problems])
 }
 
-function beginStream(response: ServerResponse): void {
+function beginStream(response: ServerResponse, kind: 'log' | 'changes'): void {
+  countStream(kind, response)
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-cache, no-store, no-transform',

@@ -3,6 +3,7 @@ import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { actionCountOf, type Head, type Snapshot, takeSnapshot, targetsOf } from '../deployments/queries.ts'
 import { Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
+import { missed } from './metrics.ts'
 import { type Changes, Mirror, type StepRecord } from './mirror.ts'
 import { encodeLines, Tape } from './tape.ts'
 
@@ -97,6 +98,7 @@ export class Hub {
     else if (next_event > mirror.nextEvent) {
       // A batch that was just committed is still on its way; one that was there the last time is lost.
       if (this.#aheadAt !== null && this.#aheadAt > mirror.nextEvent) {
+        missed.inc()
         this.#options.onMissed()
         this.sync()
       }

@@ -4,6 +4,7 @@ import type { Logger } from '@slipway/runtime'
 import { chunksFrom } from '../deployments/queries.ts'
 import { PING } from './frames.ts'
 import type { Hub } from './hub.ts'
+import { dropped } from './metrics.ts'
 import { encodeLines, fromLine, type TapeEntry } from './tape.ts'
 
 /** When a client counts as too slow. Its bytes in memory are bounded at all times: one piece, and what its socket holds. */
@@ -100,6 +101,7 @@ export class Watcher {
     const slow = now - this.#withinLimitsAt > limits.graceMs
     const stalled = this.#blockedSince !== null && now - this.#blockedSince > limits.stallMs
     if (!slow && !stalled) return
+    dropped.inc({ reason: 'slow' })
     logger.info('a client of a log stream reads too slowly and is cut off', {
       deployment_id: this.#hub.id,
       line: this.#line,

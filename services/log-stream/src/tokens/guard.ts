@@ -2,6 +2,7 @@ import type { SseTokenRecord } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { unavailable } from '@slipway/domain'
 import { createTicker, type Logger } from '@slipway/runtime'
+import { dropped } from '../streams/metrics.ts'
 import { type Standing, standingsOf } from './standing.ts'
 
 /** An event tells of a revocation at once; one that is lost costs this much. */
@@ -71,20 +72,21 @@ export function createGuard(options: GuardOptions): Guard {
       )
     } catch (error) {
       logger.warn('open streams cannot be checked', { error })
-      for (const kept of open) if (Date.now() - kept.checkedAt > unknownMs) end(kept, 'cannot be checked')
+      for (const kept of open) if (Date.now() - kept.checkedAt > unknownMs) end(kept, 'unchecked', 'cannot be checked')
       return
     }
     for (const [index, group] of groups.entries()) {
       const standing = standings[index] ?? null
       for (const kept of group) {
         kept.checkedAt = asked
-        if (standing === null || !kept.suffices(standing)) end(kept, 'may not be read any more')
+        if (standing === null || !kept.suffices(standing)) end(kept, 'revoked', 'may not be read any more')
       }
     }
   }
 
-  function end(kept: Kept, why: string): void {
+  function end(kept: Kept, reason: string, why: string): void {
     if (!letGo(kept)) return
+    dropped.inc({ reason })
     logger.info(`a stream ${why} and is ended`, { user_id: kept.record.user_id })
     kept.end()
   }

@@ -1,6 +1,7 @@
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import { FencedError } from '../bridge/bridge-client.ts'
 import type { EventLog } from './event-log.ts'
+import { sentBatches } from './metrics.ts'
 
 /** How long events are gathered before a batch leaves. */
 const GATHER_MS = 15
@@ -74,6 +75,7 @@ export class Sender {
     for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
       try {
         const next = await post(batch.first, batch.events)
+        sentBatches.inc({ outcome: 'accepted' })
         if (this.#abort.signal.aborted) return
         if (next > log.next) logger.warn('the bridge knows events of this run that its journal has not', { next })
         log.acknowledge(next)
@@ -83,6 +85,7 @@ export class Sender {
         return
       } catch (error) {
         if (this.#abort.signal.aborted) return
+        sentBatches.inc({ outcome: error instanceof FencedError ? 'fenced' : 'failed' })
         if (error instanceof FencedError) {
           this.#abort.abort()
           onFenced()

@@ -1,7 +1,7 @@
 import type { RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { Kill, Transport } from '@slipway/execution'
-import type { KeyRing, Logger } from '@slipway/runtime'
+import { forRequest, type KeyRing, type Logger, traced } from '@slipway/runtime'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
 import { EventLog } from '../events/event-log.ts'
@@ -53,6 +53,8 @@ export class HostedRun {
   #run: Run | null = null
   #sender: Sender | null = null
   #killed = false
+  /** Ends the run's span. */
+  #leave: () => void = () => {}
 
   private constructor(
     own: { spec: RunSpec; deadline: string | null; journal: Journal; progress: Progress },
@@ -151,10 +153,27 @@ export class HostedRun {
       onFinished: () => {
         this.#closeTransports()
         this.#sender?.complete()
+        this.#leave()
       },
       onError: fatal,
     })
-    this.#run.start()
+    const run = this.#run
+    void this.#asSpan(() => run.start())
+  }
+
+  /** What the run does, and what it says of it, belongs to the request that it came from. */
+  #asSpan(begin: () => void): Promise<void> {
+    const { deployment_id, epoch, request_id, traceparent = null } = this.#spec
+    const attributes = { 'slipway.deployment_id': deployment_id, 'slipway.epoch': epoch }
+    return forRequest({ request_id, traceparent }, () =>
+      traced('run deployment', { kind: 'internal', attributes }, () => {
+        const left = new Promise<void>((resolve) => {
+          this.#leave = resolve
+        })
+        begin()
+        return left
+      }),
+    )
   }
 
   /** Starts nothing new and lets what runs end by itself. */
@@ -180,6 +199,7 @@ export class HostedRun {
     this.#killed = true
     const [unconfirmed] = await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
     this.#closeTransports()
+    this.#leave()
     return unconfirmed ?? []
   }
 

@@ -3,6 +3,7 @@ import { Schedule, type StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
+import { retries } from './metrics.ts'
 import { keyOf, type Progress } from './progress.ts'
 import { resolveInterruption } from './resume.ts'
 import type { StepValues } from './step-values.ts'
@@ -151,6 +152,7 @@ export class Run {
 
   async #waitForNextTry(step: StepRef, attempt: number, error: string): Promise<void> {
     const { events, values } = this.#options
+    retries.inc()
     const waitMs = Math.min(MAX_RETRY_WAIT_MS, 1_000 * 2 ** Math.min(attempt, 10))
     const tries = values.action(step).max_retries + 1
     events.note({ failed_try: [step.target, step.action, attempt] })

@@ -1,9 +1,11 @@
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import { type Command, CommandError, FileError, KILL_GRACE_MS, Kill, type Transport } from '@slipway/execution'
+import { type Span, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
 import { CommandOutput } from '../output/command-output.ts'
+import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
 import { after } from './timer.ts'
 import { clip, endProblem, outputCut, outputLeftOut, timedOut } from './wording.ts'
@@ -39,7 +41,26 @@ export class Tries {
   }
 
   /** Runs a step's script or its rollback script once. An abort of one of `kills` ends it. */
-  async run(
+  run(step: StepRef, kind: 'action' | 'rollback', attempt: number, kills: readonly AbortSignal[]): Promise<TryResult> {
+    const target = this.#options.spec.targets[step.target]
+    const transport = target?.connection.type ?? ''
+    const attributes = {
+      'slipway.target_id': target?.id ?? '',
+      'slipway.action': step.action,
+      'slipway.attempt': attempt,
+      'slipway.transport': transport,
+    }
+    const began = performance.now()
+    return traced(`run ${kind}`, { kind: 'client', attributes }, async (span) => {
+      const result = await this.#try(step, kind, attempt, kills)
+      const outcome = kills.some(({ aborted }) => aborted) ? 'killed' : result.error === null ? 'completed' : 'failed'
+      commands.observe({ transport, outcome }, (performance.now() - began) / 1_000)
+      describe(span, outcome, result)
+      return result
+    })
+  }
+
+  async #try(
     step: StepRef,
     kind: 'action' | 'rollback',
     attempt: number,
@@ -121,6 +142,12 @@ export class Tries {
       letGo()
     }
   }
+}
+
+/** Not in the command's words: they are for those who may read its log. */
+function describe(span: Span, outcome: string, { exitCode }: TryResult): void {
+  if (exitCode !== null) span.set({ 'process.exit.code': exitCode })
+  if (outcome !== 'completed') span.fail(outcome)
 }
 
 function killMessage(signal: AbortSignal): string {

@@ -4,6 +4,7 @@ import type { Database } from '@slipway/database'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
 import type { PlanningThread } from '../large/planning-thread.ts'
 import { isLarge } from '../large/size.ts'
+import { plans } from '../planning/metrics.ts'
 import type { PlanningResources } from '../planning/planning.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 import { outcomeOf } from './outcome.ts'
@@ -25,8 +26,10 @@ export function createCommandHandler({ database, broker, keyRing, logger, thread
   const resources: PlanningResources = { database, keyRing, sensitiveNames: createSensitiveNames() }
 
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
+    const began = performance.now()
     const apart = thread !== undefined && (await isLarge(database, envelope))
     const { kind, bytes } = await (apart ? thread.outcomeOf(envelope) : outcomeOf(resources, envelope, logger))
+    plans.observe({ command: envelope.type, size: apart ? 'large' : 'small' }, (performance.now() - began) / 1_000)
     const body = new EncodedBody(bytes)
     if (kind === 'reply') return broker.reply(delivery.replyTo, delivery.correlationId, body)
     await broker.publish([

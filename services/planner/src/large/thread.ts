@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDatabase } from '@slipway/database'
-import { createLogger, KeyRing, withContext } from '@slipway/runtime'
+import { createLogger, KeyRing, traced, withContext } from '@slipway/runtime'
 import { outcomeOf } from '../commands/outcome.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 import type { FromThread, ThreadSettings, ToThread } from './messages.ts'
@@ -16,9 +16,11 @@ const resources = {
 }
 
 parentPort?.on('message', async (envelope: ToThread) => {
-  const { request_id, message_id } = envelope
+  const { request_id, message_id, traceparent = null } = envelope
   try {
-    const outcome = await withContext({ request_id, message_id }, () => outcomeOf(resources, envelope, logger))
+    const outcome = await withContext({ request_id, message_id }, () =>
+      traced('plan', { kind: 'internal', parent: traceparent }, () => outcomeOf(resources, envelope, logger)),
+    )
     tell({ outcome }, [outcome.bytes.buffer as ArrayBuffer])
   } catch (error) {
     tell({ failure: error instanceof Error ? error.message : String(error) }, [])

@@ -1,0 +1,50 @@
+import { counter, measure } from '@slipway/runtime'
+import type { Database } from './database.ts'
+
+/** More than this is told as this: counting must stay cheap while a broker is away. */
+const MOST = 100_000
+
+export const relayed = counter(
+  'slipway_outbox_relayed_total',
+  'Messages that RabbitMQ confirmed and that left the outbox',
+)
+export const relayFailures = counter(
+  'slipway_outbox_failures_total',
+  'Batches of the outbox that could not be sent in full',
+)
+
+/** Measures what waits in the outbox of all services together. */
+export function measureOutbox(database: Database): void {
+  measure(
+    'outbox',
+    {
+      slipway_outbox_messages: { help: `Messages that wait in the outbox, up to ${MOST}` },
+      slipway_outbox_oldest_age_seconds: { help: 'Age of the oldest message in the outbox; 0 when it is empty' },
+    },
+    async () => {
+      const { rows } = await database.query<{ messages: number; age: number }>(
+        `SELECT count(*) AS messages, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age
+           FROM (SELECT created_at FROM outbox ORDER BY id LIMIT ${MOST}) waiting`,
+      )
+      return {
+        slipway_outbox_messages: rows[0]?.messages ?? 0,
+        slipway_outbox_oldest_age_seconds: rows[0]?.age ?? 0,
+      }
+    },
+  )
+}
+
+/** Measures the connections to Postgres that this process has, and who waits for one. */
+export function measureConnections({ pool }: Pick<Database, 'pool'>): void {
+  measure(
+    'connections',
+    { slipway_database_connections: { help: 'Connections to Postgres; waiting: work that has none', label: 'state' } },
+    () => ({
+      slipway_database_connections: {
+        busy: pool.totalCount - pool.idleCount,
+        idle: pool.idleCount,
+        waiting: pool.waitingCount,
+      },
+    }),
+  )
+}

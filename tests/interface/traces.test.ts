@@ -1,0 +1,140 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  type CollectedSpan,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  loginToSuite,
+  openLogStream,
+  readStream,
+  type ServiceName,
+  type Suite,
+  startSuite,
+  startTraceCollector,
+  type TraceCollector,
+  waitFor,
+} from '@slipway/testing'
+
+const SERVICES: ServiceName[] = [
+  'gateway',
+  'planner',
+  'dispatcher',
+  'executor-bridge',
+  'orchestration-instance',
+  'log-stream',
+]
+
+let collector: TraceCollector
+let suite: Suite
+let api: Api
+
+beforeAll(async () => {
+  collector = await startTraceCollector()
+  suite = await startSuite({
+    capacity: 1,
+    env: {
+      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer of-the-test,x-team=slipway',
+      // How long spans are gathered: a variable of OpenTelemetry's own.
+      OTEL_BSP_SCHEDULE_DELAY: '100',
+    },
+  })
+  api = await loginToSuite(suite)
+}, 120_000)
+afterAll(async () => {
+  await suite.stop()
+  await collector.close()
+}, 60_000)
+
+const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
+
+const create = (body: object, trace: string) =>
+  api.call('POST', '/deployments', body, {
+    'x-request-id': 'traced-request',
+    traceparent: `00-${trace}-00f067aa0ba902b7-01`,
+  })
+
+const ofTrace = (trace: string) => collector.spans.filter(({ traceId }) => traceId === trace)
+const named = (trace: string, service: string, name: string) => {
+  const found = ofTrace(trace).find((span) => span.service === service && span.name === name)
+  if (!found) throw new Error(`${service} has no span ${name}: ${ofTrace(trace).map((s) => `${s.service} ${s.name}`)}`)
+  return found
+}
+
+/** The services and names from a span up to where its trace came from. */
+function wayTo(span: CollectedSpan): string[] {
+  const parent = ofTrace(span.traceId).find(({ spanId }) => spanId === span.parentSpanId)
+  return [...(parent ? wayTo(parent) : [`from ${span.parentSpanId}`]), `${span.service}: ${span.name}`]
+}
+
+test('a deployment is one trace, from the request over every message to the command on its target and back', async () => {
+  const [action_id, target] = await Promise.all([createAction(api, { script: 'exit 3' }), createLocalTarget(api)])
+  const { body } = await create({ action_id, target_ids: [target] }, TRACE)
+  expect((await deploymentEnd(api, body.deployment_id)).state).toBe('failed')
+  await waitFor(() => ofTrace(TRACE).some(({ name }) => name === 'process run.finished'), { timeoutMs: 20_000 })
+  const watched = ({ service, name }: CollectedSpan) =>
+    service === 'log-stream' && name === 'process deployment.updated'
+  await waitFor(() => ofTrace(TRACE).some(watched), { timeoutMs: 20_000, what: 'the span of the log-stream' })
+
+  expect(wayTo(named(TRACE, 'orchestration-instance', 'run action'))).toEqual([
+    'from 00f067aa0ba902b7',
+    'gateway: POST /api/v1/deployments',
+    'planner: process plan.create',
+    'dispatcher: process deployment.start',
+    'executor-bridge: process run.start',
+    'orchestration-instance: POST /v1/runs',
+    'orchestration-instance: run deployment',
+    'orchestration-instance: run action',
+  ])
+  const command = named(TRACE, 'orchestration-instance', 'run action')
+  expect(command.failed).toBe(true)
+  expect(command.attributes).toMatchObject({ 'process.exit.code': 3, 'slipway.transport': 'local' })
+  expect(named(TRACE, 'gateway', 'POST /api/v1/deployments').attributes).toMatchObject({
+    'http.response.status_code': 201,
+    'slipway.request_id': 'traced-request',
+  })
+  named(TRACE, 'executor-bridge', 'apply run events')
+  named(TRACE, 'dispatcher', 'process run.finished')
+  expect(collector.headers()).toMatchObject({ authorization: 'Bearer of-the-test', 'x-team': 'slipway' })
+
+  // The lines of the logs lead to the trace.
+  const lines = SERVICES.flatMap((service) => suite.logOf(service).split('\n'))
+  const ofRequest = lines.filter((line) => line.includes('"request_id":"traced-request"'))
+  expect(ofRequest.length).toBeGreaterThan(3)
+  expect(ofRequest.filter((line) => !line.includes(`"trace_id":"${TRACE}"`))).toEqual([])
+  expect(suite.logOf('orchestration-instance')).not.toContain('of-the-test')
+})
+
+test('a request that waited goes on in its own trace, not in that of whoever made room', async () => {
+  const [slow, quick, target] = await Promise.all([
+    createAction(api, { script: 'sleep 2' }),
+    createAction(api),
+    createLocalTarget(api),
+  ])
+  const [first, second] = ['a'.repeat(32), 'b'.repeat(32)]
+  expect((await create({ action_id: slow, target_ids: [target] }, first)).status).toBe(201)
+  expect((await create({ action_id: quick, target_ids: [target] }, second)).status).toBe(202)
+  await waitFor(() => ofTrace(second).some(({ name }) => name === 'process run.finished'), { timeoutMs: 30_000 })
+  expect(wayTo(named(second, 'orchestration-instance', 'run action')).slice(0, 4)).toEqual([
+    'from 00f067aa0ba902b7',
+    'gateway: POST /api/v1/deployments',
+    'planner: process plan.create',
+    'dispatcher: process deployment.start',
+  ])
+  expect(ofTrace(first).filter(({ name }) => name === 'run action')).toHaveLength(1)
+})
+
+test('a stream is a span of its opener, here and behind the gateway; a probe is none', async () => {
+  const before = collector.spans.length
+  await fetch(`${suite.url}/api/v1/health/ready`)
+  const { body } = await api.get('/deployments?limit=1')
+  await readStream(await openLogStream(suite, api, body.data[0].id))
+  const route = 'GET /api/v1/deployments/{id}/logs'
+  const opened = await waitFor(
+    () => collector.spans.find(({ service, name }) => service === 'log-stream' && name === route),
+    { timeoutMs: 20_000, what: 'the span of the stream' },
+  )
+  expect(wayTo(opened).slice(-2)).toEqual([`gateway: ${route}`, `log-stream: ${route}`])
+  expect(collector.spans.slice(before).filter(({ name }) => name.includes('health'))).toEqual([])
+})
