@@ -35,6 +35,9 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
   await beat()
   const timer = setInterval(() => beat().catch((error) => console.error(error.message)), 5_000)
   return {
+    get runs() {
+      return runs
+    },
     /** The epoch under which it has this run, which may still be on its way. */
     async epochOf(deploymentId) {
       for (;;) {

@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [list] [plans] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [create] [drain] [list] [plans] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -14,6 +14,7 @@ const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget, cr
 )
 const { enrolIdleInstance } = await import('./instance.mjs')
 const { measureCreate } = await import('./create.mjs')
+const { measureDrain } = await import('./drain.mjs')
 const { measureList } = await import('./list.mjs')
 const { measurePlans } = await import('./plans.mjs')
 
@@ -51,7 +52,7 @@ try {
   const report = []
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
-  if (wants('create') || wants('plans')) {
+  if (wants('create') || wants('plans') || wants('drain')) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
@@ -64,6 +65,7 @@ try {
     const small = JSON.stringify({ sequence_id: sequence, target_ids })
     report.push(...(await measurePlans({ ...bench, instance, sequence, small, folder })))
   }
+  if (wants('drain')) report.push(...(await measureDrain({ ...bench, instance, body: { action_id, target_ids } })))
   if (wants('list')) report.push(...(await measureList(bench)))
   console.table(report)
   const machine = { cpus: os.cpus().length, model: os.cpus()[0]?.model, load: os.loadavg(), node: process.version }
