@@ -4,6 +4,7 @@ export {
   type CommandEnd,
   CommandError,
   type CommandFile,
+  type CommandIdentity,
   type CommandIo,
   FileError,
   graceOf,

@@ -34,6 +34,7 @@ export const AgentHeartbeatResponse = Strict({ heartbeat_seconds: Type.Integer({
 //     PUT    /v1/content/{sha256}                 bytes that a command needs
 //     PUT    /v1/commands/{id}                    AgentCommand → AgentAccepted; the same again changes nothing
 //     GET    /v1/commands/{id}/output?from=N      frames from that offset on; waits for some. What is before N is forgotten
+//     GET    /v1/commands/{id}                    somebody is still there for it
 //     POST   /v1/commands/{id}/end                AgentEnd: TERM, and KILL after the grace
 //     DELETE /v1/commands/{id}                    its end is known to whoever asked for it
 //

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
-import { CommandError, type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
+import { type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
+import { AgentTransport } from './agent/agent-transport.ts'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
 import { SshConnections, type SshConnectionsOptions } from './ssh/connections.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
@@ -30,9 +31,11 @@ export class Transports {
     return new Transports(new LocalTransport(folder, lifeline), new SshConnections(ssh), lifeline)
   }
 
-  to({ id, connection }: RunTarget, news: TargetNews): Transport {
+  to({ id, name, connection }: RunTarget, news: TargetNews): Transport {
     if (connection.type === 'local') return this.#local
-    if (connection.type === 'agent') throw new CommandError('this instance does not reach agents')
+    if (connection.type === 'agent') {
+      return new AgentTransport({ targetName: name, address: connection.agent, onSeen: news.onSeen })
+    }
     if (connection.type === 'simulated') return new SimulatedTransport(id, connection)
     return new SshTransport({
       address: connection,

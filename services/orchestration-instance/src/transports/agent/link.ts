@@ -1,0 +1,156 @@
+import { createReadStream } from 'node:fs'
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import https from 'node:https'
+import { pipeline } from 'node:stream/promises'
+import tls from 'node:tls'
+
+const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305'
+/** Nothing moves for so long: the link is dead. A question for output is answered within 10 s. */
+const IDLE_MS = 20_000
+const KEPT_MS = 20_000
+const MAX_SOCKETS = 8
+
+/** Where an agent listens, and the key by which both sides know each other. */
+export interface AgentAddress {
+  id: string
+  host: string
+  port: number
+  key: string
+}
+
+/** There was no answer. */
+export class LinkError extends Error {
+  override name = 'LinkError'
+  readonly code: string | undefined
+  /** Whether the agent may have got what was sent. */
+  readonly sent: boolean
+
+  constructor(cause: Error, sent: boolean) {
+    super(cause.message)
+    this.code = (cause as NodeJS.ErrnoException).code
+    this.sent = sent
+  }
+}
+
+export interface LinkAnswer {
+  status: number
+  body: Buffer
+}
+
+/** A file whose bytes are sent as they are. */
+export interface FileBody {
+  file: string
+  size: number
+}
+
+export interface LinkCall {
+  method: 'GET' | 'PUT' | 'POST' | 'DELETE'
+  path: string
+  body?: string | FileBody
+  /** The longest answer that is read. */
+  limit: number
+  signal?: AbortSignal
+}
+
+/** Calls one agent. Connections are kept for a while; both sides show that they hold the key. */
+export class AgentLink {
+  readonly #connections: PskAgent
+
+  constructor(address: AgentAddress) {
+    this.#connections = new PskAgent(address)
+  }
+
+  /** Throws LinkError, also when the signal aborts. */
+  async call(call: LinkCall): Promise<LinkAnswer> {
+    for (;;) {
+      const request = https.request({
+        agent: this.#connections,
+        method: call.method,
+        path: call.path,
+        // The name means nothing: it is the key that tells who answers.
+        headers: { host: 'agent', ...headersOf(call.body) },
+        ...(call.signal && { signal: call.signal }),
+      })
+      try {
+        return await exchange(request, call)
+      } catch (error) {
+        // A kept connection that the agent has closed meanwhile says nothing of the agent.
+        if (request.reusedSocket && !call.signal?.aborted && isClosed(error)) continue
+        throw error
+      }
+    }
+  }
+
+  close(): void {
+    this.#connections.destroy()
+  }
+}
+
+class PskAgent extends https.Agent {
+  readonly #address: AgentAddress
+
+  constructor(address: AgentAddress) {
+    super({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: KEPT_MS, maxCachedSessions: 0 })
+    this.#address = address
+  }
+
+  override createConnection(): tls.TLSSocket {
+    const { id, host, port, key } = this.#address
+    const socket = tls.connect({
+      host,
+      port,
+      ciphers: CIPHERS,
+      minVersion: 'TLSv1.2',
+      maxVersion: 'TLSv1.2',
+      pskCallback: () => ({ psk: Buffer.from(key, 'base64'), identity: id }),
+      // There is no certificate: without the key the handshake fails.
+      checkServerIdentity: () => undefined,
+    })
+    socket.setNoDelay(true)
+    return socket
+  }
+}
+
+function headersOf(body: LinkCall['body']): Record<string, string | number> {
+  if (body === undefined) return {}
+  if (typeof body !== 'string') return { 'content-type': 'application/octet-stream', 'content-length': body.size }
+  return { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }
+}
+
+function exchange(request: ClientRequest, { body, limit }: LinkCall): Promise<LinkAnswer> {
+  return new Promise((resolve, reject) => {
+    let sent = false
+    const fail = (error: Error) => {
+      request.destroy()
+      reject(new LinkError(error, sent))
+    }
+    request.setTimeout(IDLE_MS, () => fail(Object.assign(new Error('nothing came'), { code: 'ETIMEDOUT' })))
+    request.on('error', fail)
+    request.on('socket', (socket) => {
+      const secured = () => {
+        sent = true
+      }
+      if ((socket as tls.TLSSocket).getCipher?.()) secured()
+      else socket.once('secureConnect', secured)
+    })
+    request.on('response', (response) => {
+      void readAnswer(response, limit).then(resolve, fail)
+    })
+    if (body === undefined || typeof body === 'string') request.end(body)
+    else void pipeline(createReadStream(body.file), request).catch(fail)
+  })
+}
+
+async function readAnswer(response: IncomingMessage, limit: number): Promise<LinkAnswer> {
+  const pieces: Buffer[] = []
+  let size = 0
+  for await (const piece of response as AsyncIterable<Buffer>) {
+    size += piece.length
+    if (size > limit) throw Object.assign(new Error(`more than ${limit} bytes`), { code: 'ANSWER' })
+    pieces.push(piece)
+  }
+  return { status: response.statusCode ?? 0, body: Buffer.concat(pieces) }
+}
+
+const isClosed = (error: unknown) =>
+  error instanceof LinkError && (error.code === 'ECONNRESET' || error.code === 'EPIPE')

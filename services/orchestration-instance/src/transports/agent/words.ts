@@ -1,0 +1,23 @@
+import type { AgentAddress, LinkError } from './link.ts'
+
+/** The agent, for people. */
+export function agentOn(targetName: string, { host, port }: AgentAddress): string {
+  return `the agent on ${targetName} (${host.includes(':') ? `[${host}]` : host}:${port})`
+}
+
+/** Why no connection came about, in words that say what to look at. */
+export function linkProblem(agent: string, error: LinkError): string {
+  const { code, message } = error
+  if (code === 'ECONNREFUSED') return `${agent} refused the connection`
+  if (code === 'ETIMEDOUT') return `${agent} does not answer`
+  if (code === 'ECONNRESET' || code === 'EPIPE') return `${agent} closed the connection`
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `the host name of ${agent} cannot be resolved`
+  if (code === 'EPROTO' || code?.startsWith('ERR_SSL')) {
+    return `${agent} does not accept its key: it was revoked or enrolled anew, or something else answers there`
+  }
+  if (code === 'ANSWER') return `${agent} gave a wrong answer: ${message}`
+  return `${agent} cannot be reached (${code ?? message.slice(0, 200)})`
+}
+
+/** What an agent says may hold anything. */
+export const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim()

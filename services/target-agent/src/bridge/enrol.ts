@@ -1,0 +1,62 @@
+import { mkdir, readFile } from 'node:fs/promises'
+import { parseArgs } from 'node:util'
+import { AgentEnrolResponse } from '@slipway/contracts'
+import type { AgentConfig } from '../config.ts'
+import { saveEnrolment } from '../identity/identity.ts'
+import { aboutAgent } from './about.ts'
+import { BridgeRefusal, callBridge } from './call.ts'
+
+export const ENROL_USAGE = `target-agent enrol --url URL --token TOKEN [--address HOST[:PORT]]
+
+  --url      base URL of the executor-bridge
+  --token    from POST /api/v1/targets/{id}/agent-token; - reads it from standard input,
+             where no list of processes shows it
+  --address  where instances find this agent; unless given, the address from which it
+             calls the bridge, and SLIPWAY_AGENT_PORT`
+
+/** Enrols this machine. Returns the exit code. */
+export async function enrol(args: string[], config: AgentConfig): Promise<number> {
+  const options = optionsOf(args)
+  if (typeof options === 'string') return fail(`${options}\n\n${ENROL_USAGE}`)
+  const { url, address = config.SLIPWAY_AGENT_ADDRESS } = options
+  const token = options.token === '-' ? (await readFile('/dev/stdin', 'utf8')).trim() : options.token
+  const folder = config.SLIPWAY_AGENT_STATE_DIR
+  try {
+    // Before the token is spent.
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const enrolment = await callBridge({
+      url,
+      path: '/v1/agents',
+      credential: token,
+      bodyOf: (localAddress) => aboutAgent(address, config.SLIPWAY_AGENT_PORT, localAddress),
+      answer: AgentEnrolResponse,
+    })
+    await saveEnrolment(folder, { ...enrolment, bridge_url: url })
+    process.stdout.write(`enrolled as the agent of ${enrolment.target_name}\n`)
+    return 0
+  } catch (error) {
+    if (error instanceof BridgeRefusal) return fail(`the bridge refuses: ${error.message}`)
+    const { code, message } = error as NodeJS.ErrnoException
+    return fail(`it could not enrol at ${url}: ${message || code}`)
+  }
+}
+
+function optionsOf(args: string[]): { url: string; token: string; address?: string } | string {
+  try {
+    const { values } = parseArgs({
+      args,
+      options: { url: { type: 'string' }, token: { type: 'string' }, address: { type: 'string' } },
+    })
+    const { url = '', token = '', address } = values
+    if (token === '') return '--token is missing'
+    if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return '--url must begin with http:// or https://'
+    return { url, token, ...(address === undefined ? {} : { address }) }
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+function fail(message: string): number {
+  process.stderr.write(`${message}\n`)
+  return 1
+}

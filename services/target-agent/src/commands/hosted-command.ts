@@ -1,0 +1,178 @@
+import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import path from 'node:path'
+import type { AgentCommandEnd } from '@slipway/contracts'
+import { type Command, CommandError, FileError, Kill, type Transport } from '@slipway/execution'
+import { sleep } from '@slipway/runtime'
+import { Spool } from './spool.ts'
+
+/** How long after a kill output is waited for that finds no room. */
+const HURRY_MS = 5_000
+
+/** What a restart has to know of a command: nothing that is secret. */
+export interface CommandHeader {
+  id: string
+  deployment_id: string
+  epoch: number
+  started_at: string
+}
+
+/** Which command, of which run. */
+export interface CommandRef {
+  id: string
+  deploymentId: string
+  epoch: number
+}
+
+/**
+ * One command with its output. Its folder is the journal: with the header in it the command counts as started and never
+ * starts again; with the last frame in the spool it is over; without a spool it is forgotten.
+ */
+export class HostedCommand implements CommandRef {
+  readonly id: string
+  readonly deploymentId: string
+  readonly epoch: number
+  readonly folder: string
+  /** Null once it is forgotten. */
+  #spool: Spool | null
+  readonly #abort = new AbortController()
+  /** Why the agent ends it by itself. */
+  #why: string | null = null
+  #unconfirmed = false
+  #damaged: string | null = null
+  #askedAt = performance.now()
+  #ended: Promise<void> = Promise.resolve()
+
+  private constructor(folder: string, header: CommandHeader, spool: Spool | null) {
+    this.folder = folder
+    this.id = header.id
+    this.deploymentId = header.deployment_id
+    this.epoch = header.epoch
+    this.#spool = spool
+  }
+
+  /** From here on it counts as started. */
+  static async create(folder: string, ref: CommandRef, spoolBytes: number): Promise<HostedCommand> {
+    const header: CommandHeader = {
+      ...{ id: ref.id, deployment_id: ref.deploymentId, epoch: ref.epoch },
+      started_at: new Date().toISOString(),
+    }
+    await mkdir(folder, { mode: 0o700 })
+    const spool = await Spool.create(folder, spoolBytes)
+    const draft = path.join(folder, 'header.draft')
+    const handle = await open(draft, 'wx', 0o600)
+    try {
+      await handle.writeFile(`${JSON.stringify(header)}\n`)
+      await handle.sync()
+    } finally {
+      await handle.close()
+    }
+    await rename(draft, headerIn(folder))
+    await syncFolder(folder)
+    await syncFolder(path.dirname(folder))
+    return new HostedCommand(folder, header, spool)
+  }
+
+  /** Takes up what an earlier process left; null where it had not begun. What ran then is over now. */
+  static async restore(folder: string, spoolBytes: number): Promise<HostedCommand | null> {
+    const text = await readFile(headerIn(folder), 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT') return null
+      throw error
+    })
+    if (text === null) return null
+    const spool = await Spool.restore(folder, spoolBytes)
+    const command = new HostedCommand(folder, JSON.parse(text) as CommandHeader, spool)
+    if (spool && !spool.complete) {
+      const error = 'the agent was restarted while the command ran; what was left of it was killed'
+      await spool.finish({ exit_code: null, signal: null, confirmed: true, error, content: null })
+    }
+    return command
+  }
+
+  get spool(): Spool | null {
+    return this.#spool
+  }
+
+  /** It runs or is about to. */
+  get isLive(): boolean {
+    return this.#spool !== null && !this.#spool.complete
+  }
+
+  /** Nobody can say that it is gone. */
+  get isUnconfirmed(): boolean {
+    return this.#unconfirmed
+  }
+
+  /** Content that was not what it should be. */
+  get damaged(): string | null {
+    return this.#damaged
+  }
+
+  get ended(): Promise<void> {
+    return this.#ended
+  }
+
+  /** For how long nobody has asked about it. */
+  get unaskedMs(): number {
+    return performance.now() - this.#askedAt
+  }
+
+  asked(): void {
+    this.#askedAt = performance.now()
+  }
+
+  run(transport: Transport, command: Command, onOver: (error: unknown) => void): void {
+    this.#ended = this.#run(transport, command).then(onOver, onOver)
+  }
+
+  /** TERM, and KILL after the grace. `why` where the agent does it by itself. Only the first one counts. */
+  kill(graceMs: number, why: string | null): void {
+    if (this.#abort.signal.aborted) return
+    this.#why = why
+    this.#abort.abort(new Kill(why ?? 'killed', graceMs))
+    // Where nobody fetches the output, nobody makes room for it.
+    void sleep(graceMs + HURRY_MS).then(() => this.#spool?.hurry())
+  }
+
+  /** Deletes all but that it was there. */
+  async forget(): Promise<void> {
+    const spool = this.#spool
+    this.#spool = null
+    await spool?.remove()
+  }
+
+  async #run(transport: Transport, command: Command): Promise<void> {
+    const spool = this.#spool
+    const end = await this.#endOf(transport, command)
+    this.#unconfirmed = !end.confirmed
+    this.#damaged = end.content
+    await spool?.finish(end)
+  }
+
+  async #endOf(transport: Transport, command: Command): Promise<AgentCommandEnd> {
+    const { signal } = this.#abort
+    const none = { exit_code: null, signal: null, confirmed: true, content: null }
+    try {
+      const onOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => this.#spool?.add(stream, chunk)
+      const end = await transport.run(command, { onOutput }, signal)
+      const { exitCode: exit_code, signal: name, confirmed } = end
+      return { exit_code, signal: name, confirmed, error: this.#why, content: null }
+    } catch (error) {
+      if (signal.aborted) return { ...none, error: this.#why }
+      if (error instanceof FileError) return { ...none, error: error.message, content: error.content }
+      if (error instanceof CommandError) return { ...none, error: error.message }
+      const { code, message } = error as NodeJS.ErrnoException
+      return { ...none, error: `the agent could not run the command (${code ?? message})`.slice(0, 500) }
+    }
+  }
+}
+
+const headerIn = (folder: string) => path.join(folder, 'header.json')
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r')
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}

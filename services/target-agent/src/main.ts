@@ -1,0 +1,96 @@
+import { mkdir, rm } from 'node:fs/promises'
+import path from 'node:path'
+import { Lifeline, LocalTransport } from '@slipway/execution'
+import { ConfigurationError, loadConfig, runService, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { ENROL_USAGE, enrol } from './bridge/enrol.ts'
+import { Heartbeats } from './bridge/heartbeats.ts'
+import { Commands } from './commands/commands.ts'
+import { type AgentConfig, agentConfig } from './config.ts'
+import { Shelf } from './content/shelf.ts'
+import { createRoutes } from './http/routes.ts'
+import { serve } from './http/server.ts'
+import { Identity } from './identity/identity.ts'
+
+const MIB = 1024 * 1024
+/** When the agent stops: for instances to fetch how their commands ended. */
+const LAST_WORDS_MS = 1_000
+const EXIT_USAGE = 64
+const EXIT_CONFIGURATION = 78
+
+const [word, ...args] = process.argv.slice(2)
+if (word === undefined || word === 'serve') await serveInstances()
+else if (word === 'enrol') process.exitCode = await enrolHere(args)
+else if (word === '--version') process.stdout.write(`${SLIPWAY_VERSION}\n`)
+else {
+  process.stderr.write(`target-agent [serve]\n${ENROL_USAGE}\ntarget-agent --version\n`)
+  process.exitCode = word === '--help' ? 0 : EXIT_USAGE
+}
+
+async function enrolHere(words: string[]): Promise<number> {
+  let config: AgentConfig
+  try {
+    config = loadConfig(agentConfig)
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    process.stderr.write(`${error.message}\n`)
+    return EXIT_CONFIGURATION
+  }
+  return enrol(words, config)
+}
+
+function serveInstances(): Promise<void> {
+  return runService({
+    name: 'target-agent',
+    config: agentConfig,
+    async start({ config, logger, onStop }) {
+      const folder = path.resolve(config.SLIPWAY_AGENT_STATE_DIR)
+      await mkdir(folder, { recursive: true, mode: 0o700 })
+      const identity = new Identity(folder)
+
+      // Directories of commands that an agent left which was killed.
+      const work = path.join(folder, 'work')
+      await rm(work, { recursive: true, force: true })
+      await mkdir(work, { mode: 0o700 })
+      const transport = new LocalTransport(work, new Lifeline(), 'the target')
+      onStop('commands of the machine', () => transport.shutDown())
+
+      const orphanedAfterMs = config.SLIPWAY_AGENT_ORPHAN_SECONDS * 1_000
+      const shelf = await Shelf.open(path.join(folder, 'content'), config.SLIPWAY_AGENT_CONTENT_CACHE_MIB * MIB, logger)
+      const commands = await Commands.open(path.join(folder, 'commands'), {
+        transport,
+        shelf,
+        maxCommands: config.SLIPWAY_AGENT_COMMANDS,
+        spoolBytes: config.SLIPWAY_AGENT_SPOOL_MIB * MIB,
+        orphanedAfterMs,
+        logger,
+      })
+
+      const routes = createRoutes({ commands, shelf, orphanedAfterMs, logger })
+      const place = { host: config.SLIPWAY_AGENT_HOST, port: config.SLIPWAY_AGENT_PORT }
+      const server = await serve(place, identity, routes, logger)
+      onStop('server', () => server.close())
+      const heartbeats = new Heartbeats({
+        identity,
+        address: config.SLIPWAY_AGENT_ADDRESS,
+        port: server.port,
+        onRevoked: () => {
+          server.cutAll()
+          void commands.killAll('killed: the agent was revoked')
+        },
+        logger,
+      })
+      onStop('heartbeats', () => heartbeats.stop())
+      onStop(
+        'commands',
+        async () => {
+          const hadSome = commands.live.length > 0
+          await commands.close()
+          if (hadSome) await sleep(LAST_WORDS_MS)
+        },
+        { timeoutMs: 18_000 },
+      )
+      heartbeats.start()
+      logger.info('instances are served', { host: place.host, port: server.port, version: SLIPWAY_VERSION })
+    },
+  })
+}
