@@ -1,0 +1,346 @@
+import type { Rule } from '../rule.ts'
+
+/** What the instance says of commands that it could not run, or ended itself. */
+const BY_SLIPWAY: Omit<Rule, 'area' | 'in'>[] = [
+  {
+    id: 'step-timeout',
+    hints: ['(timeout_seconds)'],
+    pattern: /killed after \d+ s \(timeout_seconds\)/,
+    confidence: 0.98,
+    title: 'The command took longer than it may',
+    cause:
+      'The command was still running when its timeout_seconds were over, so it was killed with all it had started.',
+    remediation: [
+      'Look at the last lines of output for what it was waiting for: a prompt, a lock, a slow or silent server',
+      'Give it more time with timeout_seconds, in the action or in the request',
+    ],
+  },
+  {
+    id: 'deployment-timeout',
+    hints: ['(deployment_timeout_seconds)', 'ran out of its time'],
+    pattern: /deployment took longer than \d+ s|the deployment ran out of its time/i,
+    confidence: 0.98,
+    title: 'The deployment ran out of its time',
+    cause: 'The deployment_timeout_seconds of the deployment were over while the command ran, so it was killed.',
+    remediation: [
+      'Look which steps took the time, by their duration_ms',
+      'Raise deployment_timeout_seconds, or run more targets at once with the target modes parallel or rolling',
+    ],
+  },
+  {
+    id: 'instance-lost',
+    hints: ['the instance was lost'],
+    pattern: /the instance was lost/,
+    confidence: 0.97,
+    title: 'The orchestration instance was lost while the command ran',
+    cause:
+      'The instance that ran the command sent no heartbeat for 30 seconds. What became of the command is not known.',
+    remediation: [
+      'Look on the target whether the command did its work before it is run again',
+      'Allow max_retries where the command may safely run twice',
+      'Look at the logs of the instance, and at its connection to the executor-bridge',
+    ],
+  },
+  {
+    id: 'instance-restarted',
+    hints: ['the instance was restarted'],
+    pattern: /the instance was restarted/,
+    confidence: 0.97,
+    title: 'The orchestration instance was restarted while the command ran',
+    cause: 'No command outlives its instance: it was ended, and what it had done by then is not known.',
+    remediation: [
+      'Look on the target whether the command did its work before it is run again',
+      'Drain an instance before restarting it; allow max_retries where the command may safely run twice',
+    ],
+  },
+  {
+    id: 'instance-cut-off',
+    hints: ['lost contact with slipway'],
+    pattern: /lost contact with Slipway/,
+    confidence: 0.97,
+    title: 'The orchestration instance lost contact with Slipway and killed the command',
+    cause: 'The instance could not renew its lease, so another might have taken the run over. It killed what it ran.',
+    remediation: [
+      'Look at the network between the instance and the executor-bridge',
+      'Allow max_retries where the command may safely run twice',
+    ],
+  },
+  {
+    id: 'deployment-ended-first',
+    hints: ['the deployment ended before the command did'],
+    pattern: /the deployment ended before the command did/,
+    confidence: 0.9,
+    title: 'The deployment ended before the command did',
+    cause: 'The command was still running when its deployment was ended, so how it ended is not known.',
+    remediation: ['Look on the target whether the command did its work before it is run again'],
+  },
+  {
+    id: 'target-refused',
+    hints: ['connection refused by'],
+    pattern: /connection refused by/,
+    confidence: 0.96,
+    title: 'The target refused the connection',
+    cause:
+      'The host is up, but nothing listens at the address and port of the target, or a firewall rejects the connection.',
+    remediation: [
+      'Check host and port in the connection of the target',
+      'Check on the target that the SSH server runs and listens there: `systemctl status ssh`, `ss -ltn`',
+    ],
+  },
+  {
+    id: 'target-silent',
+    hints: ['no answer from', 'cannot be reached'],
+    pattern: /no answer from|cannot be reached \((?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)\)/,
+    confidence: 0.95,
+    title: 'The target did not answer',
+    cause:
+      'The host is off, has another address by now, or a firewall between the instance and the target drops the packets.',
+    remediation: [
+      'Check that the target is up and that its address is right',
+      'Try from the host of the instance: `nc -vz HOST PORT`',
+    ],
+  },
+  {
+    id: 'target-name',
+    hints: ['cannot be resolved'],
+    pattern: /the host name .{1,255} cannot be resolved/,
+    confidence: 0.96,
+    title: 'The name of the target cannot be resolved',
+    cause: 'The name server of the instance knows no host of that name.',
+    remediation: [
+      'Check the spelling of host in the connection of the target',
+      'Try on the host of the instance: `getent hosts NAME`',
+    ],
+  },
+  {
+    id: 'target-authentication',
+    hints: ['authentication failed for'],
+    pattern: /authentication failed for/,
+    confidence: 0.96,
+    title: 'The target refused the credentials',
+    cause: 'The SSH server accepts neither the key nor the password of the target for this user.',
+    remediation: [
+      'Check that the public key stands in ~/.ssh/authorized_keys of that user, and who may read that file',
+      'Give the target its private_key or password anew; look into the log of the SSH server for its reason',
+    ],
+  },
+  {
+    id: 'target-host-key',
+    hints: ['host key'],
+    pattern: /host key/i,
+    confidence: 0.93,
+    title: 'The target shows another host key than the one that is pinned',
+    cause:
+      'The host was installed anew or replaced, the address now leads to another machine, or somebody stands in between.',
+    remediation: [
+      'Find out why the key changed before going on',
+      'Compare it with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the target, then set the new host_key',
+    ],
+  },
+  {
+    id: 'target-connection-lost',
+    hints: ['connection'],
+    pattern: /connection (?:to .{1,260} )?was lost|connection closed by|no connection to/,
+    confidence: 0.9,
+    title: 'The connection to the target was lost',
+    cause: 'The network, the SSH server or the target itself went away. Whether the command did its work is not known.',
+    remediation: [
+      'Check that the target is up and did not restart: `uptime`, `last reboot`',
+      'Allow max_retries where the command may safely run twice',
+    ],
+  },
+  {
+    id: 'working-directory',
+    hints: ['working directory'],
+    pattern: /the working directory (?<what>.{1,300}) (?:does not exist|cannot|could not)/,
+    confidence: 0.97,
+    title: 'The working directory {what} is not there',
+    cause: 'The action names a working_directory that does not exist on this target, or that its user may not enter.',
+    remediation: ['Create it in an earlier action, or correct working_directory in the definition of the action'],
+  },
+  {
+    id: 'interpreter-missing',
+    hints: ['the interpreter '],
+    pattern: /the interpreter (?<what>\S{1,60}) (?:was not found|is not installed|cannot be)/,
+    confidence: 0.97,
+    title: 'The interpreter {what} is not installed where the script runs',
+    cause: 'The definition of the action names an interpreter that this machine does not have in its PATH.',
+    remediation: ['Install it there, or choose another interpreter in the definition of the action'],
+  },
+  {
+    id: 'target-shell',
+    hints: ['started no shell', 'refuses to run commands', 'no directory for the command'],
+    pattern: /started no shell for|refuses to run commands|no directory for the command can be made/,
+    confidence: 0.93,
+    title: 'The target lets its user run no commands',
+    cause:
+      'The login works, but no command starts: the shell of the user, a forced command, or a full or read-only disk.',
+    remediation: [
+      'Try as the same user: `ssh USER@HOST true`',
+      'Look at the login shell of the user (`getent passwd USER`), at ForceCommand, and at room in /tmp and the home',
+    ],
+  },
+  {
+    id: 'content-not-delivered',
+    hints: ['the file '],
+    pattern: /the file .{1,300} (?:could not be|was damaged|cannot be)/,
+    confidence: 0.93,
+    title: 'A file of the action did not get into its working directory',
+    cause: 'The content could not be fetched, verified or written, so the command was not started.',
+    remediation: [
+      'Check room and permissions where commands get their directory, on the target and on the instance',
+      'Try again with bypass_cache, so that the content is fetched and verified anew',
+    ],
+  },
+]
+
+/** How a process ended, where nothing it wrote says more. */
+const BY_STATUS: Omit<Rule, 'area'>[] = [
+  {
+    id: 'simulated',
+    hints: ['simulated: exit code'],
+    pattern: /^simulated: exit code/,
+    confidence: 0.99,
+    title: 'The simulated target answered as its connection says',
+    cause: 'Nothing ran: exit_code, failure_rate or drop_rate of the target’s connection asked for a failure.',
+    remediation: ['Change the connection of the target where the rehearsal should succeed'],
+  },
+  {
+    id: 'sigkill',
+    in: 'error',
+    hints: ['killed by sigkill'],
+    pattern: /killed by SIGKILL/,
+    confidence: 0.6,
+    title: 'The command was killed (SIGKILL)',
+    cause:
+      'Somebody killed it, most often the kernel because memory ran out, or the limit of its control group was reached.',
+    remediation: [
+      'Look for the kernel’s words about it: `journalctl -k | grep -i "out of memory"`',
+      'Give the machine or the control group more memory, or let the command need less',
+    ],
+  },
+  {
+    id: 'sigterm',
+    in: 'error',
+    hints: ['killed by sigterm'],
+    pattern: /killed by SIGTERM/,
+    confidence: 0.6,
+    title: 'The command was told to stop (SIGTERM)',
+    cause: 'Somebody else ended it: an administrator, a service manager, or the machine that was shutting down.',
+    remediation: ['Look who ended it: `journalctl --since -10min`, `last -x`', 'Run the deployment again'],
+  },
+  {
+    id: 'signal',
+    in: 'error',
+    hints: ['killed by sig'],
+    pattern: /killed by (?<what>SIG\w{2,10})/,
+    confidence: 0.55,
+    title: 'The command was ended by {what}',
+    cause:
+      'A signal ended the command: its own fault where that is SEGV, ABRT, BUS, ILL or FPE, else somebody sent it.',
+    remediation: ['Look for a core dump or the kernel’s words: `coredumpctl list`, `journalctl -k`'],
+  },
+  {
+    id: 'exit-137',
+    exitCodes: [137],
+    confidence: 0.6,
+    title: 'A program of the script was killed (137: SIGKILL)',
+    cause: 'Most often the kernel kills a program because memory ran out or its control group’s limit was reached.',
+    remediation: [
+      'Look for the kernel’s words about it: `journalctl -k | grep -i "out of memory"`',
+      'Give the machine or the control group more memory, or let the program need less',
+    ],
+  },
+  {
+    id: 'exit-143',
+    exitCodes: [143],
+    confidence: 0.55,
+    title: 'A program of the script was told to stop (143: SIGTERM)',
+    cause: 'Somebody else ended it: an administrator, a service manager, or a script that stops services.',
+    remediation: ['Look who ended it: `journalctl --since -10min`'],
+  },
+  {
+    id: 'exit-139',
+    exitCodes: [139],
+    confidence: 0.75,
+    title: 'A program of the script crashed (139: SIGSEGV)',
+    cause: 'The program touched memory that is not its own: a fault in it, or libraries that do not fit together.',
+    remediation: [
+      'Look for its core dump: `coredumpctl list`',
+      'Check that the program and its libraries are of versions that belong together',
+    ],
+  },
+  {
+    id: 'exit-134',
+    exitCodes: [134],
+    confidence: 0.7,
+    title: 'A program of the script gave itself up (134: SIGABRT)',
+    cause: 'The program found itself in a state that it cannot go on from: a failed assertion, or no memory.',
+    remediation: ['Read what it wrote just before; look for its core dump: `coredumpctl list`'],
+  },
+  {
+    id: 'exit-132-136',
+    exitCodes: [132, 135, 136],
+    confidence: 0.7,
+    title: 'A program of the script crashed (SIGILL, SIGBUS or SIGFPE)',
+    cause:
+      'The program may be built for another processor, read a file that was cut short under it, or divided by zero.',
+    remediation: ['Compare `uname -m` and `file PROGRAM`', 'Look for its core dump: `coredumpctl list`'],
+  },
+  {
+    id: 'exit-141',
+    exitCodes: [141],
+    confidence: 0.7,
+    title: 'A program of the script wrote into a closed pipe (141: SIGPIPE)',
+    cause: 'The reader of a pipe ended first (`… | head -1`), which `set -o pipefail` makes a failure.',
+    remediation: ['Let the reader read to the end, or allow for 141 where that is meant'],
+  },
+  {
+    id: 'exit-130',
+    exitCodes: [130],
+    confidence: 0.6,
+    title: 'A program of the script was interrupted (130: SIGINT)',
+    cause: 'The program got the signal that Ctrl-C sends, or ended itself as if it had.',
+    remediation: ['Look who sent it, and whether the program ends with 130 on its own'],
+  },
+  {
+    id: 'exit-124',
+    exitCodes: [124],
+    confidence: 0.7,
+    title: 'A time limit within the script was over (124)',
+    cause: 'The script runs something under `timeout`, which ended it when its time was over.',
+    remediation: ['Find out what it was waiting for', 'Raise the limit that the script gives to `timeout`'],
+  },
+  {
+    id: 'exit-127',
+    exitCodes: [127],
+    confidence: 0.6,
+    title: 'A command that the script calls was not found (127)',
+    cause: 'It is not installed there, or not in the PATH that scripts get.',
+    remediation: ['Install it in an earlier action', 'Call it by its whole path, or set PATH in env'],
+  },
+  {
+    id: 'exit-126',
+    exitCodes: [126],
+    confidence: 0.6,
+    title: 'Something that the script calls cannot be executed (126)',
+    cause: 'The file lacks the right to be executed, is a directory, or lies on a file system mounted with noexec.',
+    remediation: ['Check it with `ls -l` and `findmnt -T FILE`; `chmod +x` it in an earlier action'],
+  },
+  {
+    id: 'silent-failure',
+    exitCodes: [1],
+    confidence: 0.2,
+    title: 'The command failed (exit code 1)',
+    cause: 'Exit code 1 says no more than that something failed; the last lines of output may tell what.',
+    remediation: [
+      'Read the output of the step from its beginning',
+      'Let the script say what it does: `set -x`, and messages on stderr before it ends',
+    ],
+  },
+]
+
+export const ENDING: readonly Rule[] = [
+  ...BY_SLIPWAY.map((rule): Rule => ({ ...rule, area: 'slipway', in: 'error' })),
+  ...BY_STATUS.map((rule): Rule => ({ ...rule, area: 'end of the process' })),
+]

@@ -1,0 +1,172 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { analyse, type Failure, RULES, RULES_VERSION } from '../../src/index.ts'
+import { REAL } from './real.ts'
+import { VERBATIM } from './verbatim.ts'
+
+const AT = '2026-01-31T09:00:02.000Z'
+
+const failureOf = (fields: Partial<Failure> = {}): Failure => {
+  const exit_code = fields.exit_code === undefined ? 1 : fields.exit_code
+  return { exit_code, error_message: `exit code ${exit_code}`, stdout_tail: '', stderr_tail: '', ...fields }
+}
+const said = (stderr_tail: string, fields: Partial<Failure> = {}) => analyse(failureOf({ stderr_tail, ...fields }), AT)
+
+describe('the rules', () => {
+  test('are many, each with an id of its own and an example', () => {
+    expect(RULES.length).toBeGreaterThanOrEqual(60)
+    expect(new Set(RULES.map(({ id }) => id)).size).toBe(RULES.length)
+    const shown = new Set([...REAL.flatMap(({ rules }) => rules), ...VERBATIM.map(({ rule }) => rule)])
+    expect(RULES.map(({ id }) => id).filter((id) => !shown.has(id))).toEqual([])
+  })
+
+  test.each(VERBATIM)(
+    '$rule knows what $tool writes: $stderr$stdout$error',
+    ({ rule, stderr, stdout, error, exit = 1 }) => {
+      const failure = failureOf({
+        exit_code: exit,
+        error_message: error ?? `exit code ${exit}`,
+        stdout_tail: stdout ?? '',
+        stderr_tail: stderr ?? '',
+      })
+      const found = analyse(failure, AT)
+      expect({ found: found.rule, ...found.analysis }).toMatchObject({
+        found: rule === 'silent-failure' ? 'unknown' : rule,
+      })
+    },
+  )
+
+  test('need no more than bounded time: few open repetitions, and none within another', () => {
+    for (const { id, pattern } of RULES) {
+      const source = pattern?.source ?? ''
+      const open = source.match(/(?<!\\)[*+]|\{\d+,\}/g) ?? []
+      expect({ id, open: open.length }).toEqual({ id, open: Math.min(open.length, 3) })
+      expect({ id, nested: /[*+}]\)[*+{]/.test(source) && !/\{0,3\}/.test(source) }).toEqual({ id, nested: false })
+    }
+  })
+
+  test('are found by their hints: whatever a pattern matches holds one of them', () => {
+    for (const { rule: id, stderr = '', stdout = '', error = '' } of VERBATIM) {
+      const rule = RULES.find((one) => one.id === id)
+      if (!rule?.pattern) continue
+      const text = `${stderr}\n${stdout}\n${error}`
+      if (!text.split('\n').some((line) => rule.pattern?.test(line.trim()))) continue
+      expect({ id, hinted: rule.hints?.some((hint) => text.toLowerCase().includes(hint)) }).toEqual({
+        id,
+        hinted: true,
+      })
+    }
+  })
+})
+
+describe('an analysis', () => {
+  test('quotes its evidence and has all that is shown of it', () => {
+    const { analysis } = said('Fetching\ncurl: (6) Could not resolve host: db.internal\n', { exit_code: 6 })
+    expect(Object.keys(analysis).sort()).toEqual(
+      ['analyzed_at', 'confidence', 'likely_cause', 'model_version', 'remediation', 'summary'].sort(),
+    )
+    expect(analysis).toMatchObject({ analyzed_at: AT, model_version: RULES_VERSION, summary: expect.any(String) })
+    expect(analysis.likely_cause).toContain('“curl: (6) Could not resolve host: db.internal”')
+    expect(analysis.confidence).toBeGreaterThan(0.8)
+    expect(analysis.remediation.length).toBeGreaterThan(0)
+  })
+
+  test('is less sure of what was followed by much else, or was no error', () => {
+    const near = said('No space left on device').analysis.confidence
+    const far = said(`No space left on device\n${'went on\n'.repeat(10)}`).analysis.confidence
+    const stdout = said('', { stdout_tail: 'No space left on device' }).analysis.confidence
+    expect(far).toBeLessThan(near)
+    expect(stdout).toBeLessThan(near)
+  })
+
+  test('of a command that was killed for its time says so, whatever it wrote', () => {
+    const failure = { exit_code: null, error_message: 'killed after 5 s (timeout_seconds)' }
+    expect(said('curl: (7) Connection refused', failure).rule).toBe('step-timeout')
+  })
+
+  test('of what no rule knows quotes the last words that say something, and is not sure', () => {
+    const { rule, analysis } = said("frobnication impossible\nTry 'frob --help' for more information.\n", {
+      exit_code: 9,
+    })
+    expect(rule).toBe('unknown')
+    expect(analysis.summary).toContain('frobnication impossible')
+    expect(analysis.confidence).toBeLessThan(0.5)
+    expect(said('', { exit_code: 9 }).analysis.summary).toBe('The command failed: exit code 9')
+  })
+
+  test('sees through colours, progress bars and carriage returns', () => {
+    const esc = String.fromCharCode(27)
+    expect(said(`10%\r50%\r${esc}[31mcp: error writing 'x': No space left on device${esc}[0m\r\n`).rule).toBe(
+      'disk-full',
+    )
+  })
+
+  test('is bounded and never fails, whatever the command wrote', () => {
+    const bytes = fc.uint8Array({ maxLength: 6_000 }).map((array) => Buffer.from(array).toString('utf8'))
+    const hints = RULES.flatMap(({ hints: own = [] }) => own)
+    const words = fc.array(fc.oneof(fc.constantFrom(...hints), fc.string({ maxLength: 8 }), fc.constant('\n')), {
+      maxLength: 200,
+    })
+    const repeated = fc.tuple(fc.constantFrom(...hints, 'a', ': ', '/', "'", '. ', 'a.', '0:', '@'), fc.nat(3_000))
+    const text = fc.oneof(
+      bytes,
+      fc.string({ unit: 'binary', maxLength: 4_000 }),
+      words.map((list) => list.join(' ')),
+      repeated.map(([word, count]) => word.repeat(count).slice(0, 20_000)),
+    )
+    const exit = fc.option(fc.integer({ min: -1, max: 300 }))
+    fc.assert(
+      fc.property(text, text, fc.option(text), exit, (stdout_tail, stderr_tail, error_message, exit_code) => {
+        const { analysis, fingerprint } = analyse({ stdout_tail, stderr_tail, error_message, exit_code }, AT)
+        expect(analysis.confidence).toBeGreaterThan(0)
+        expect(analysis.confidence).toBeLessThanOrEqual(1)
+        expect(analysis.summary).not.toBe('')
+        expect(JSON.stringify(analysis).length).toBeLessThan(6_000)
+        expect(JSON.stringify(analysis)).not.toMatch(/\\u0000|\\ud[89a-f]/)
+        expect(analysis.summary).not.toContain('{what}')
+        expect(fingerprint).toMatch(/^[a-z0-9-]{1,60}$/)
+      }),
+      { numRuns: 400 },
+    )
+  })
+})
+
+describe('a fingerprint', () => {
+  const same = (a: string, b: string, places: [string[], string[]] = [[], []]) => {
+    const one = said(a, { places: places[0], exit_code: 3 }).fingerprint
+    expect(said(b, { places: places[1], exit_code: 3 }).fingerprint).toBe(one)
+  }
+
+  test('does not change with numbers, hosts, addresses, times and random parts of paths', () => {
+    same('cannot reach 10.0.0.7 after 12 ms', 'cannot reach 192.168.4.31 after 7 ms')
+    same('frob web-01.example.com: refused (id 4f0e9a1b)', 'frob web-27.example.com: refused (id 99aa01bc)')
+    same('2026-01-31T09:00:02Z frob gave up', '2026-02-01T10:11:12.345Z frob gave up')
+    same(
+      'cat: /tmp/tmp.Ab3dEfGhIj/x: No such file or directory',
+      'cat: /tmp/tmp.ZZyyXXwwVV/x: No such file or directory',
+    )
+    same('frob of 8a4f5b8e-1111-4000-8000-00000000000f failed', 'frob of 8a4f5b8e-2222-4000-8000-0000000000aa failed')
+    same('cat: /srv/rel-20260131/x: No such file or directory', 'cat: /srv/rel-20260201/x: No such file or directory')
+    same('alpha: frob failed', 'omega: frob failed', [['alpha'], ['omega']])
+    same('frob: fd00::1 is away', 'frob: 2001:db8:0:0::7 is away')
+  })
+
+  test('is another for another kind', () => {
+    const kinds = [
+      'sh: 1: frob: not found',
+      'sh: 1: knob: not found',
+      'cat: /etc/a.conf: No such file or directory',
+      'cat: /etc/b.conf: No such file or directory',
+      'No space left on device',
+      'the frob is cold',
+      'the frob is hot',
+    ]
+    expect(
+      new Set(kinds.map((text) => said(text, { exit_code: text.includes('sh:') ? 127 : 3 }).fingerprint)).size,
+    ).toBe(kinds.length)
+  })
+
+  test('has no part of what the command wrote in clear', () => {
+    expect(said('cat: /etc/secret-name: No such file or directory').fingerprint).toMatch(/^file-missing-[0-9a-f]{8}$/)
+  })
+})
