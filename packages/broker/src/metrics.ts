@@ -1,6 +1,6 @@
 import { counter, histogram, measure } from '@slipway/runtime'
 import type { Broker } from './broker.ts'
-import type { DurableQueue } from './topology.ts'
+import { DURABLE_QUEUES } from './topology.ts'
 
 export const handledMessages = counter(
   'slipway_messages_total',
@@ -14,8 +14,8 @@ export const waitedMessages = histogram(
   ['queue'],
 )
 
-/** Measures queues in RabbitMQ: each is told by the service that consumes it. */
-export function measureQueues(broker: Broker, queues: readonly DurableQueue[]): void {
+/** Measures all queues in RabbitMQ, so that those of a service that is away are told by the others. */
+export function measureQueues(broker: Broker): void {
   measure(
     'rabbitmq_queues',
     {
@@ -23,7 +23,7 @@ export function measureQueues(broker: Broker, queues: readonly DurableQueue[]): 
       slipway_queue_consumers: { help: 'Consumers of a queue in RabbitMQ', label: 'queue' },
     },
     async () => {
-      const found = await broker.inspect(queues)
+      const found = await broker.inspect(DURABLE_QUEUES)
       const told = (number: 'messages' | 'consumers') =>
         Object.fromEntries(found.map((queue) => [queue.name, queue[number]]))
       return { slipway_queue_messages: told('messages'), slipway_queue_consumers: told('consumers') }

@@ -89,6 +89,8 @@ const QUEUES: Queue[] = [
   ),
 ]
 
+export const DURABLE_QUEUES = QUEUES.map(({ name }) => name as DurableQueue)
+
 export function exchangeName(namespace: string, exchange: ExchangeName): string {
   return `${namespace}.${exchange}`
 }

@@ -4,6 +4,8 @@ export interface Metrics {
   names: Set<string>
   /** The sum of the samples of this name that have all of these labels; undefined when there are none. */
   value(name: string, labels?: Record<string, string>): number | undefined
+  /** Every value of every label. */
+  labels(): string[]
 }
 
 interface Sample {
@@ -32,6 +34,7 @@ export function parseMetrics(text: string): Metrics {
   }
   return {
     names,
+    labels: () => [...new Set(samples.flatMap((sample) => [...sample.labels.values()]))],
     value(name, labels = {}) {
       const found = samples.filter(
         (sample) =>

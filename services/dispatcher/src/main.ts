@@ -1,4 +1,4 @@
-import { connectBroker, measureQueues, RETRY_DELAYS } from '@slipway/broker'
+import { connectBroker, measureQueues } from '@slipway/broker'
 import { createDatabase, measureConnections, measureOutbox } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
@@ -29,9 +29,7 @@ await runService({
     for (const measureIn of [measureConnections, measureOutbox, measureQueue, measureSlots, measureDeliveries]) {
       measureIn(database)
     }
-    // Those that nobody consumes are told here, where most messages end.
-    const waits = RETRY_DELAYS.map((delay) => `retry.${delay.name}` as const)
-    measureQueues(broker, ['dispatcher.commands', 'dispatcher.events', 'dispatcher.webhooks', 'dead-letters', ...waits])
+    measureQueues(broker)
 
     const destinations = { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE }
     const queue = {

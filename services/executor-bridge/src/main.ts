@@ -33,7 +33,7 @@ await runService({
     health.check('database', () => database.isUp())
     health.check('broker', () => broker.isUp())
     measureConnections(database)
-    measureQueues(broker, ['executor.commands'])
+    measureQueues(broker)
     // Redis is not among them: without it everything goes on, and watchers only see things later.
 
     const relay = startRelay({ database, logger, publish: (messages) => broker.publish(messages) })

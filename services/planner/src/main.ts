@@ -27,7 +27,7 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
-    measureQueues(broker, ['planner.commands'])
+    measureQueues(broker)
 
     const thread = new PlanningThread({
       name,

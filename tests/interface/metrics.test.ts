@@ -1,0 +1,323 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  type Api,
+  addLocalTargets,
+  connectTo,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  dispatchedDeployment,
+  loginToSuite,
+  openChangeStream,
+  openLogStream,
+  type Receiver,
+  type ServiceName,
+  type Suite,
+  startReceiver,
+  startSuite,
+  waitFor,
+} from '@slipway/testing'
+import type pg from 'pg'
+
+let suite: Suite
+let api: Api
+let database: pg.Client
+let receiver: Receiver
+let target: string
+
+beforeAll(async () => {
+  receiver = await startReceiver()
+  suite = await startSuite({ capacity: 1, env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' } })
+  api = await loginToSuite(suite)
+  database = await connectTo(suite.databaseUrl)
+  target = await createLocalTarget(api)
+}, 120_000)
+afterAll(async () => {
+  await database.end()
+  await suite.stop()
+  await receiver.close()
+}, 60_000)
+
+type Labels = Record<string, string>
+
+const told = async (service: ServiceName, name: string, labels: Labels = {}) =>
+  (await suite.metricsOf(service)).value(name, labels)
+
+const becomes = (service: ServiceName, name: string, labels: Labels, wanted: (value: number) => boolean) =>
+  waitFor(
+    async () => {
+      const value = await told(service, name, labels)
+      return value !== undefined && wanted(value)
+    },
+    { timeoutMs: 30_000, everyMs: 100, what: `${service} to tell ${name} ${JSON.stringify(labels)}` },
+  )
+
+/** Waits until what is counted here is at least `by` more than before `event`; that alone must have moved it. */
+async function moves(
+  event: () => Promise<unknown>,
+  expected: [service: ServiceName, name: string, labels?: Labels, by?: number][],
+): Promise<void> {
+  const before = await Promise.all(expected.map(([service, name, labels]) => told(service, name, labels)))
+  await event()
+  for (const [index, [service, name, labels = {}, by = 1]] of expected.entries()) {
+    await becomes(service, name, labels, (value) => value >= (before[index] ?? 0) + by)
+  }
+}
+
+async function deploy(script: string, more: object = {}) {
+  const action_id = await createAction(api, { script })
+  const { body } = await api.post('/deployments', { action_id, target_ids: [target], ...more })
+  return body as { deployment_id: string; pending_request_id: string }
+}
+
+const run = async (script: string, more: object = {}) => deploymentEnd(api, (await deploy(script, more)).deployment_id)
+
+test('a deployment that runs well moves what every service on its way counts', async () => {
+  await moves(
+    () => run('echo one; echo two'),
+    [
+      [
+        'gateway',
+        'slipway_http_request_duration_seconds_count',
+        { method: 'POST', route: '/api/v1/deployments', status: '201' },
+      ],
+      ['gateway', 'slipway_answer_wait_seconds_count', { command: 'plan.create', outcome: 'answered' }],
+      ['planner', 'slipway_plan_duration_seconds_count', { command: 'plan.create', size: 'small' }],
+      ['planner', 'slipway_messages_total', { queue: 'planner.commands', outcome: 'handled' }],
+      ['planner', 'slipway_message_wait_seconds_count', { queue: 'planner.commands' }],
+      ['dispatcher', 'slipway_deployment_requests_total', { outcome: 'started' }],
+      ['dispatcher', 'slipway_deployments_ended_total', { state: 'success' }],
+      ['dispatcher', 'slipway_outbox_relayed_total', {}, 2],
+      ['executor-bridge', 'slipway_runs_handed_over_total', { outcome: 'accepted' }],
+      ['executor-bridge', 'slipway_run_events_total', {}, 5],
+      ['executor-bridge', 'slipway_run_event_lag_seconds_count'],
+      ['executor-bridge', 'slipway_event_batch_duration_seconds_count', { outcome: 'applied' }],
+      [
+        'executor-bridge',
+        'slipway_http_request_duration_seconds_count',
+        { method: 'POST', route: '/v1/runs/{id}/events', status: '200' },
+      ],
+      [
+        'orchestration-instance',
+        'slipway_command_duration_seconds_count',
+        { transport: 'local', outcome: 'completed' },
+      ],
+      ['orchestration-instance', 'slipway_event_batches_sent_total', { outcome: 'accepted' }],
+    ],
+  )
+})
+
+test('what fails, is tried again or refused is counted as that', async () => {
+  await moves(
+    () => run('exit 1', { max_retries: 1 }),
+    [
+      ['orchestration-instance', 'slipway_command_duration_seconds_count', { outcome: 'failed' }, 2],
+      ['orchestration-instance', 'slipway_command_retries_total'],
+      ['dispatcher', 'slipway_deployments_ended_total', { state: 'failed' }],
+    ],
+  )
+  await moves(
+    () => deploy('true', { version_requirement: '^7.0.0' }),
+    [
+      ['gateway', 'slipway_answer_wait_seconds_count', { command: 'plan.create', outcome: 'refused' }],
+      ['gateway', 'slipway_http_request_duration_seconds_count', { route: '/api/v1/deployments', status: '400' }],
+    ],
+  )
+  await moves(
+    () => fetch(`${suite.url}/api/v1/nowhere/at/all`),
+    [['gateway', 'slipway_http_request_duration_seconds_count', { route: 'none', status: '404' }]],
+  )
+})
+
+test('while one deployment runs and another waits, slots, queue, commands and streams say so', async () => {
+  const first = await deploy('sleep 30')
+  const second = await deploy('true')
+  expect(second.pending_request_id).toBeDefined()
+  await becomes('orchestration-instance', 'slipway_commands_active', {}, (active) => active === 1)
+  const dispatcher = await suite.metricsOf('dispatcher')
+  expect({
+    slots: dispatcher.value('slipway_slots'),
+    leases: dispatcher.value('slipway_leases'),
+    online: dispatcher.value('slipway_instances', { status: 'online' }),
+    offline: dispatcher.value('slipway_instances', { status: 'offline' }),
+    waiting: dispatcher.value('slipway_pending_requests'),
+  }).toEqual({ slots: 1, leases: 1, online: 1, offline: 0, waiting: 1 })
+  expect(dispatcher.value('slipway_pending_oldest_age_seconds')).toBeGreaterThan(0)
+  const instance = await suite.metricsOf('orchestration-instance')
+  expect(instance.value('slipway_runs')).toBe(1)
+  expect(instance.value('slipway_run_capacity')).toBe(1)
+  expect(instance.value('slipway_bridge_silence_seconds')).toBeLessThan(30)
+
+  // Streams: opened, open, and ended because their user logged out.
+  const own = await loginToSuite(suite)
+  await moves(
+    () => Promise.all([openLogStream(suite, own, first.deployment_id), openChangeStream(suite, own, 'deployments')]),
+    [
+      ['log-stream', 'slipway_streams_opened_total', { kind: 'log' }],
+      ['log-stream', 'slipway_streams_opened_total', { kind: 'changes' }],
+    ],
+  )
+  expect(await told('log-stream', 'slipway_open_streams', { kind: 'log' })).toBe(1)
+  expect(await told('log-stream', 'slipway_open_streams', { kind: 'changes' })).toBe(1)
+  await moves(
+    () => own.post('/auth/logout'),
+    [['log-stream', 'slipway_dropped_watchers_total', { reason: 'revoked' }, 2]],
+  )
+  await becomes('log-stream', 'slipway_open_streams', {}, (open) => open === 0)
+  api = await loginToSuite(suite)
+
+  await moves(async () => {
+    await api.post(`/deployments/${first.deployment_id}/cancel`, {})
+    await dispatchedDeployment(api, second.pending_request_id)
+  }, [
+    ['dispatcher', 'slipway_deployments_ended_total', { state: 'cancelled' }],
+    ['orchestration-instance', 'slipway_command_duration_seconds_count', { outcome: 'killed' }],
+  ])
+  await becomes('dispatcher', 'slipway_pending_requests', {}, (waiting) => waiting === 0)
+  await becomes('dispatcher', 'slipway_leases', {}, (leases) => leases === 0)
+  expect(await told('dispatcher', 'slipway_pending_oldest_age_seconds')).toBe(0)
+}, 90_000)
+
+test('what a webhook made of a call is counted, and what waits for the next try is told', async () => {
+  receiver.answer = () => ({ status: 500 })
+  const { body } = await api.post('/webhooks', { url: receiver.url, events: ['deployment.finished'] })
+  await moves(() => run('true'), [['dispatcher', 'slipway_webhook_attempts_total', { outcome: 'again' }]])
+  await becomes('dispatcher', 'slipway_webhook_deliveries_pending', {}, (pending) => pending === 1)
+  await database.query(`UPDATE webhook_deliveries SET next_attempt_at = now() - interval '1 hour' WHERE claim IS NULL`)
+  receiver.answer = () => ({ status: 204 })
+  await becomes('dispatcher', 'slipway_webhook_attempts_total', { outcome: 'delivered' }, (count) => count === 1)
+  await becomes('dispatcher', 'slipway_webhook_deliveries_pending', {}, (pending) => pending === 0)
+  await api.call('DELETE', `/webhooks/${body.id}`)
+})
+
+test('a large plan is told as such', async () => {
+  const target_ids = await addLocalTargets(database, 501)
+  const action_id = await createAction(api)
+  await moves(
+    () => api.post('/deployments/preview', { action_id, target_ids }),
+    [['planner', 'slipway_plan_duration_seconds_count', { command: 'plan.preview', size: 'large' }]],
+  )
+})
+
+describe('trouble', () => {
+  test('a message that cannot leave the outbox stands there, and ages', async () => {
+    await moves(
+      () =>
+        database.query(
+          `INSERT INTO outbox (message_id, exchange, type, body, created_at)
+           VALUES (gen_random_uuid(), 'events', 'nobody.knows', '{}', now() - interval '1 hour')`,
+        ),
+      [['dispatcher', 'slipway_outbox_messages']],
+    )
+    expect(await told('dispatcher', 'slipway_outbox_oldest_age_seconds')).toBeGreaterThan(3_000)
+    const failures = await Promise.all(
+      (['gateway', 'dispatcher', 'executor-bridge'] as const).map((name) =>
+        told(name, 'slipway_outbox_failures_total'),
+      ),
+    )
+    await waitFor(async () =>
+      (['gateway', 'dispatcher', 'executor-bridge'] as const).some(
+        async (name, index) => ((await told(name, 'slipway_outbox_failures_total')) ?? 0) > (failures[index] ?? 0),
+      ),
+    )
+    await database.query(`DELETE FROM outbox WHERE type = 'nobody.knows'`)
+    await becomes('dispatcher', 'slipway_outbox_messages', {}, (waiting) => waiting === 0)
+    await becomes('dispatcher', 'slipway_outbox_oldest_age_seconds', {}, (age) => age < 3_000)
+  })
+
+  test('a message that nobody can read is a dead letter, which is counted and stands in its queue', async () => {
+    await moves(
+      () =>
+        database.query(
+          `INSERT INTO outbox (message_id, exchange, type, body)
+           VALUES (gen_random_uuid(), 'commands', 'plan.create', '{"command_id": "none"}')`,
+        ),
+      [
+        ['planner', 'slipway_messages_total', { queue: 'planner.commands', outcome: 'dead' }],
+        ['executor-bridge', 'slipway_queue_messages', { queue: 'dead-letters' }],
+      ],
+    )
+  })
+
+  test('without planners commands wait, are late, and their senders hear nothing in time', async () => {
+    await suite.kill('planner', 'SIGTERM')
+    await becomes(
+      'dispatcher',
+      'slipway_queue_consumers',
+      { queue: 'planner.commands' },
+      (consumers) => consumers === 0,
+    )
+    const waiting = deploy('true')
+    await becomes('dispatcher', 'slipway_queue_messages', { queue: 'planner.commands' }, (messages) => messages === 1)
+    await moves(
+      () => waiting,
+      [
+        ['gateway', 'slipway_answer_wait_seconds_count', { outcome: 'unanswered' }],
+        ['gateway', 'slipway_http_request_duration_seconds_count', { route: '/api/v1/deployments', status: '503' }],
+      ],
+    )
+    await suite.start('planner')
+    await becomes('planner', 'slipway_messages_total', { outcome: 'late' }, (late) => late === 1)
+    await becomes(
+      'dispatcher',
+      'slipway_queue_consumers',
+      { queue: 'planner.commands' },
+      (consumers) => consumers === 1,
+    )
+  }, 90_000)
+
+  test('without the bridge events pile up on the instance, which says how long it was not heard', async () => {
+    const { deployment_id } = await deploy('for n in 1 2 3 4 5 6; do echo $n; sleep 0.5; done')
+    await becomes('orchestration-instance', 'slipway_commands_active', {}, (active) => active === 1)
+    await moves(
+      () => suite.kill('executor-bridge'),
+      [
+        ['orchestration-instance', 'slipway_run_events_unacknowledged'],
+        ['orchestration-instance', 'slipway_event_batches_sent_total', { outcome: 'failed' }],
+      ],
+    )
+    await becomes('orchestration-instance', 'slipway_bridge_silence_seconds', {}, (silence) => silence > 5)
+    await suite.start('executor-bridge')
+    await becomes('orchestration-instance', 'slipway_run_events_unacknowledged', {}, (events) => events === 0)
+    expect((await deploymentEnd(api, deployment_id)).state).toBe('success')
+  }, 90_000)
+
+  test('a run that cannot be handed over is tried again, and a lease of an instance that is gone is lost', async () => {
+    await suite.kill('orchestration-instance')
+    await moves(
+      () => deploy('true'),
+      [
+        ['executor-bridge', 'slipway_messages_total', { queue: 'executor.commands', outcome: 'retried' }],
+        ['executor-bridge', 'slipway_runs_handed_over_total', { outcome: 'failed' }],
+      ],
+    )
+    await moves(
+      () => database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '1 minute'`),
+      [['dispatcher', 'slipway_leases_lost_total']],
+    )
+    expect(await told('dispatcher', 'slipway_instances', { status: 'offline' })).toBe(1)
+    expect(await told('dispatcher', 'slipway_slots')).toBe(0)
+    await suite.start('orchestration-instance')
+    await becomes('dispatcher', 'slipway_slots', {}, (slots) => slots === 1)
+  }, 90_000)
+})
+
+test.each<ServiceName>(['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream', 'orchestration-instance'])(
+  '%s tells who it is and how its process does, and nothing that names a record or holds a secret',
+  async (service) => {
+    const metrics = await suite.metricsOf(service)
+    expect(metrics.value('slipway_build_info', { service })).toBe(1)
+    for (const name of [
+      'process_cpu_seconds_total',
+      'process_resident_memory_bytes',
+      'nodejs_eventloop_lag_p99_seconds',
+    ]) {
+      expect(metrics.value(name)).toBeGreaterThan(0)
+    }
+    if (service !== 'orchestration-instance') expect(metrics.value('slipway_database_connections')).toBeGreaterThan(0)
+    expect(metrics.value('slipway_measurements_failed_total') ?? 0).toBe(0)
+    const labels = metrics.labels()
+    expect(labels.filter((value) => /[0-9a-f]{8}-[0-9a-f]{4}/.test(value))).toEqual([])
+    expect(labels.filter((value) => value.length > 60)).toEqual([])
+  },
+)
