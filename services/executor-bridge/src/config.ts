@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, portVariable, secretVariable } from '@slipway/runtime'
+import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
 /** What the executor-bridge reads from its environment. */
 export const bridgeConfig = Type.Object({
@@ -22,6 +22,29 @@ export const bridgeConfig = Type.Object({
     minLength: 1,
     description: 'Address on which instances reach the bridge',
     examples: ['0.0.0.0'],
+  }),
+  SLIPWAY_ANALYSIS_URL: Type.Optional(
+    urlVariable({
+      schemes: ['http', 'https'],
+      description: 'An OpenAI-compatible endpoint to ask why commands failed; unset: the built-in rules alone say why',
+      examples: ['https://api.openai.com/v1'],
+    }),
+  ),
+  SLIPWAY_ANALYSIS_KEY: Type.Optional(secretVariable({ description: 'The key that the analysis endpoint wants' })),
+  SLIPWAY_ANALYSIS_MODEL: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: 'The model that the analysis endpoint is asked for' }),
+  ),
+  SLIPWAY_ANALYSIS_TIMEOUT_SECONDS: figureVariable({
+    default: 20,
+    minimum: 1,
+    maximum: 120,
+    description: 'How long the analysis endpoint may take; what the rules say is shown until it answers',
+  }),
+  SLIPWAY_ANALYSIS_ALLOW_PRIVATE: Type.Boolean({
+    default: false,
+    description: 'Whether the analysis endpoint may be at a private, loopback or link-local address',
+    expects: 'true or false',
+    examples: ['false'],
   }),
 })
 

@@ -1,6 +1,8 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
 import { createDatabase, measureConnections, startRelay } from '@slipway/database'
 import { KeyRing, listen, runService } from '@slipway/runtime'
+import { createAnalyst } from './analysis/analyst.ts'
+import { endpointOf, warnOfAddress } from './analysis/configured.ts'
 import type { Bridge } from './bridge.ts'
 import { bridgeConfig } from './config.ts'
 import { createLiveStreams } from './events/live-streams.ts'
@@ -41,12 +43,18 @@ await runService({
     const partitions = keepLogPartitions(database, logger)
     onStop('log partitions', () => partitions.stop())
 
+    const endpoint = endpointOf(config)
+    if (endpoint) void warnOfAddress(endpoint, logger)
+    const analyst = endpoint && createAnalyst({ endpoint, database, logger })
+    if (analyst) onStop('analyses', () => analyst.stop())
+
     const bridge: Bridge = {
       database,
       keys,
       logger,
       live: createLiveStreams(redis, config.SLIPWAY_NAMESPACE, logger),
       enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
+      analyst,
       wakeRelay: () => relay.kick(),
     }
     const handover = createHandover(bridge)

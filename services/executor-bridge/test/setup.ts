@@ -3,6 +3,7 @@ import type { StreamBatch } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing, listen, uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
+import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
 import { createHandover, type Handover } from '../src/runs/handover.ts'
@@ -19,14 +20,26 @@ export interface TestBridge {
 }
 
 /** A bridge as main.ts makes it, without broker; what it would publish is kept, unless `live` is given. */
-export async function startBridge(database: Database, live?: Bridge['live']): Promise<TestBridge> {
+export async function startBridge(
+  database: Database,
+  live?: Bridge['live'],
+  analyst: Analyst | null = null,
+): Promise<TestBridge> {
   const published: StreamBatch[] = []
   const keep: Bridge['live'] = {
     async publish(_deploymentId, batch) {
       published.push(batch)
     },
   }
-  const bridge: Bridge = { database, keys, logger, live: live ?? keep, enrolmentToken: ENROLMENT_TOKEN, wakeRelay() {} }
+  const bridge: Bridge = {
+    database,
+    keys,
+    logger,
+    live: live ?? keep,
+    enrolmentToken: ENROLMENT_TOKEN,
+    analyst,
+    wakeRelay() {},
+  }
   const handover = createHandover(bridge)
   const server = await listen(createApp(bridge, handover), { port: 0, host: '127.0.0.1', variable: 'none' })
   return {

@@ -1,6 +1,8 @@
 import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
 import { forRequest, traced } from '@slipway/runtime'
+import { analyseFailures, type Failures } from '../analysis/failures.ts'
+import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
 import { fenced, invalid } from '../http/refusal.ts'
 import { type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
@@ -15,6 +17,7 @@ interface Outcome {
   /** What changed, for those who watch; null when nothing did. */
   live: StreamBatch | null
   messages: boolean
+  failures: Failures
 }
 
 /**
@@ -36,6 +39,7 @@ export async function applyBatch(
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   })
   if (outcome.messages) bridge.wakeRelay()
+  bridge.analyst?.consider(deploymentId, outcome.failures)
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
   return outcome.nextEvent
 }
@@ -58,18 +62,19 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   const nextEvent = batch.first_event + batch.events.length
   // Before a gap and after a repetition there is nothing to do: the answer says where to go on.
   if (batch.first_event > firstEvent || nextEvent <= firstEvent) {
-    return { nextEvent: firstEvent, live: null, messages: false }
+    return { nextEvent: firstEvent, live: null, messages: false, failures: new Map() }
   }
   if (progress.finished) throw invalid('The run has ended; there can be no further events')
 
   const events = batch.events.slice(firstEvent - batch.first_event)
   const size = { actions: run.action_count, targets: run.total_steps / run.action_count }
   const folded = foldEvents(events, size, firstEvent)
-  const lines = newLines(folded.lines, firstLine)
+  const failures: Failures = run.analysis_enabled ? await analyseFailures(tx, deploymentId, folded.steps) : new Map()
+  const lines = await explainReports(tx, deploymentId, newLines(folded.lines, firstLine), failures)
   const nextLine = firstLine + lines.length
   const messages = messagesOf(deploymentId, batch.epoch, folded)
   const [[effect, counts], , sightings] = await Promise.all([
-    moveAndCount(tx, deploymentId, folded, { nextEvent, nextLine }),
+    moveAndCount(tx, deploymentId, folded, failures, { nextEvent, nextLine }),
     storeChunk(tx, deploymentId, firstLine, lines),
     noteTargets(tx, deploymentId, folded),
     forRequest(run, () => enqueue(tx, messages)),
@@ -86,16 +91,17 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
     ...counts,
     total_steps: run.total_steps,
   }
-  return { nextEvent, live, messages: messages.length + sightings.length > 0 }
+  return { nextEvent, live, messages: messages.length + sightings.length > 0, failures }
 }
 
 async function moveAndCount(
   tx: Queryable,
   deploymentId: string,
   { steps, finished }: FoldedBatch,
+  failures: Failures,
   next: { nextEvent: number; nextLine: number },
 ) {
-  const effect = await moveSteps(tx, deploymentId, steps)
+  const effect = await moveSteps(tx, deploymentId, steps, failures)
   const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished })
   return [effect, counts] as const
 }

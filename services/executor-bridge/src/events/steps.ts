@@ -1,6 +1,7 @@
 import type { StreamBatch } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { isEndedStepState, type StepState } from '@slipway/domain'
+import { type Failures, placeKey, storedAnalysis } from '../analysis/failures.ts'
 import type { StepChange } from './fold.ts'
 import { storableText } from './storable.ts'
 
@@ -28,20 +29,21 @@ export interface StepEffect {
 
 /**
  * Moves the steps of a batch in one statement, each only from a state in which its first event may find it, and keeps the
- * results of those that ended. What does not fit changes nothing.
+ * results of those that ended, with why they failed. What does not fit changes nothing.
  */
 export async function moveSteps(
   tx: Queryable,
   deploymentId: string,
   changes: readonly StepChange[],
+  failures: Failures,
 ): Promise<StepEffect> {
   if (changes.length === 0) return { changed: [], ended: 0, completed: 0, failed: 0 }
   const { rows } = await tx.query<MovedStep>(
     `WITH change AS (
        SELECT * FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-                            $9::text[], $10::int[], $11::text[], $12::timestamptz[], $13::text[], $14::text[])
+                            $9::text[], $10::int[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::jsonb[])
          AS change (target_index, action_index, sources, state, retry_count, started_at, completed_at,
-                    status, exit_code, error_message, attempt_started_at, stdout_tail, stderr_tail)
+                    status, exit_code, error_message, attempt_started_at, stdout_tail, stderr_tail, analysis)
      ), moved AS (
        UPDATE steps s SET
          state = c.state::step_state,
@@ -60,24 +62,24 @@ export async function moveSteps(
          s.ever_failed AND NOT before.ever_failed AS newly_failed
      ), kept AS (
        INSERT INTO command_results AS r (deployment_id, target_index, action_index, status, exit_code, stdout_tail,
-                                         stderr_tail, error_message, started_at, completed_at)
-       SELECT $1, target_index, action_index, c.status, c.exit_code, c.stdout_tail, c.stderr_tail, c.error_message,
+                                         stderr_tail, error_message, analysis, started_at, completed_at)
+       SELECT $1, target_index, action_index, c.status, c.exit_code, c.stdout_tail, c.stderr_tail, c.error_message, c.analysis,
               c.attempt_started_at, c.completed_at
        FROM change c JOIN moved USING (target_index, action_index)
        WHERE c.status IS NOT NULL
        ON CONFLICT (deployment_id, target_index, action_index) DO UPDATE SET
          status = EXCLUDED.status, exit_code = EXCLUDED.exit_code, stdout_tail = EXCLUDED.stdout_tail,
-         stderr_tail = EXCLUDED.stderr_tail, error_message = EXCLUDED.error_message, started_at = EXCLUDED.started_at,
-         completed_at = EXCLUDED.completed_at
+         stderr_tail = EXCLUDED.stderr_tail, error_message = EXCLUDED.error_message, analysis = EXCLUDED.analysis,
+         started_at = EXCLUDED.started_at, completed_at = EXCLUDED.completed_at
      )
      SELECT target_index AS target, action_index AS action, before::text, state::text, exit_code, error_message, newly_failed
      FROM moved`,
-    [deploymentId, ...columnsOf(changes)],
+    [deploymentId, ...columnsOf(changes, failures)],
   )
   return effectOf(rows)
 }
 
-function columnsOf(changes: readonly StepChange[]): unknown[][] {
+function columnsOf(changes: readonly StepChange[], failures: Failures): unknown[][] {
   const column = <T>(value: (change: StepChange) => T) => changes.map(value)
   return [
     column((c) => c.target),
@@ -93,6 +95,10 @@ function columnsOf(changes: readonly StepChange[]): unknown[][] {
     column((c) => c.result?.started_at ?? null),
     column((c) => tail(c.result?.stdout_tail)),
     column((c) => tail(c.result?.stderr_tail)),
+    column((c) => {
+      const found = failures.get(placeKey(c.target, c.action))
+      return found ? storedAnalysis(found.finding) : null
+    }),
   ]
 }
 

@@ -19,6 +19,7 @@ export interface HeldRun {
   action_count: number
   request_id: string | null
   traceparent: string | null
+  analysis_enabled: boolean
 }
 
 /**
@@ -27,7 +28,7 @@ export interface HeldRun {
  */
 async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null> {
   const { rows } = await tx.query<HeldRun>(
-    `SELECT d.total_steps, d.request_id, d.traceparent,
+    `SELECT d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
             (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
      FROM deployments d, leases l
      WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND l.ended_at IS NULL

@@ -1,4 +1,5 @@
 import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
+import { analyse } from '@slipway/domain'
 import type { Answer, Call } from '../http/handler.ts'
 import { requireVisible } from './visible-deployment.ts'
 
@@ -17,7 +18,8 @@ const RESULT = jsonObject({
   started_at: isoTime('r.started_at'),
   completed_at: isoTime('r.completed_at'),
   duration_ms: milliseconds('r.started_at', 'r.completed_at'),
-  analysis: 'r.analysis',
+  // The fingerprint stands in the log, in the metadata of the entry that reports the failure.
+  analysis: `r.analysis - 'fingerprint'`,
 })
 
 /**
@@ -38,19 +40,39 @@ const RESULTS = `(
      AND NOT EXISTS (SELECT FROM command_results c WHERE c.deployment_id = $1 AND c.target_index = s.target_index
                                                      AND c.action_index = s.action_index))`
 
+interface Result {
+  status: string
+  exit_code?: number
+  stdout_tail?: string
+  stderr_tail?: string
+  error_message?: string
+  completed_at: string
+  analysis?: object
+}
+
 /** What became of each command that ended, by start; what does not apply is left out. */
 export async function listCommandResults(
   db: Queryable,
   { caller, params }: Call<'listCommandResults'>,
 ): Promise<Answer> {
   const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
-  const { rows } = await db.query<{ results: string }>(
+  const { rows } = await db.query<{ results: string; unexplained: boolean | null }>(
     `SELECT coalesce(json_agg(json_strip_nulls(${RESULT})
-              ORDER BY r.started_at, r.target_index, r.action_index), '[]')::text AS results
+              ORDER BY r.started_at, r.target_index, r.action_index), '[]')::text AS results,
+            bool_or(r.status = 'failed' AND r.analysis IS NULL) AND (SELECT analysis_enabled FROM deployments WHERE id = $1)
+              AS unexplained
      FROM ${RESULTS} r
      JOIN deployment_targets t ON t.deployment_id = r.deployment_id AND t.target_index = r.target_index
      JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index`,
     [id],
   )
-  return { status: 200, json: rows[0]?.results ?? '[]' }
+  const [{ results, unexplained } = { results: '[]', unexplained: false }] = rows
+  return { status: 200, json: unexplained ? JSON.stringify((JSON.parse(results) as Result[]).map(explained)) : results }
+}
+
+/** Nobody has looked at failures that left no result: the rules are asked when they are read. */
+function explained(result: Result): Result {
+  if (result.status !== 'failed' || result.analysis !== undefined) return result
+  const { exit_code = null, error_message = null, stdout_tail = '', stderr_tail = '', completed_at } = result
+  return { ...result, analysis: analyse({ exit_code, error_message, stdout_tail, stderr_tail }, completed_at).analysis }
 }

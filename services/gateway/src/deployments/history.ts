@@ -31,8 +31,8 @@ export async function listLogs(db: Queryable, { caller, params, query }: Call<'l
   const offset = Math.max(0, Number(query.offset ?? 0))
   const limit = Math.min(Math.max(1, Number(query.limit ?? DEFAULT_LIMIT)), MAX_LIMIT)
   const lines = numbered(await readChunks(db, id, offset, limit))
-  const targets = await targetsOf(db, id, lines)
-  return { status: 200, body: lines.map((line) => entryOf(id, line, targets)) }
+  const [targets, analyses] = await Promise.all([targetsOf(db, id, lines), analysesOf(db, id, lines)])
+  return { status: 200, body: lines.map((line) => entryOf(id, line, targets, analyses)) }
 }
 
 /** Between these its lines were stored: bounds let Postgres look at the partitions of those days alone. */
@@ -79,8 +79,27 @@ async function targetsOf(db: Queryable, id: string, lines: NumberedLine[]): Prom
   return new Map(rows.map((row) => [row.target_index, row]))
 }
 
-function entryOf(deploymentId: string, line: NumberedLine, targets: Map<number, TargetRow>) {
-  const { number, t, i, a, s, l, m, x } = line
+/** Why steps failed whose failure a line reports, as it is known by now: the line has what was known when it was written. */
+async function analysesOf(db: Queryable, id: string, lines: NumberedLine[]): Promise<Map<string, object>> {
+  const reports = lines.filter(({ x, i, a }) => x?.['analysis'] !== undefined && i !== null && a !== null)
+  if (reports.length === 0) return new Map()
+  const { rows } = await db.query<{ place: string; analysis: object }>(
+    `SELECT r.target_index || '/' || r.action_index AS place, r.analysis - 'fingerprint' AS analysis
+       FROM command_results r
+       JOIN unnest($2::int[], $3::int[]) AS p (target_index, action_index) USING (target_index, action_index)
+      WHERE r.deployment_id = $1 AND r.analysis IS NOT NULL`,
+    [id, reports.map(({ i }) => i), reports.map(({ a }) => a)],
+  )
+  return new Map(rows.map(({ place, analysis }) => [place, analysis]))
+}
+
+function entryOf(
+  deploymentId: string,
+  line: NumberedLine,
+  targets: Map<number, TargetRow>,
+  analyses: Map<string, object>,
+) {
+  const { number, t, i, a, s, l, m, x: { analysis, ...metadata } = {} } = line
   const target = i === null ? undefined : targets.get(i)
   return {
     id: lineId(deploymentId, number),
@@ -93,7 +112,7 @@ function entryOf(deploymentId: string, line: NumberedLine, targets: Map<number, 
     message: m,
     stdout: s === 'o' ? m : null,
     stderr: s === 'e' ? m : null,
-    metadata: { ...x, seq: number },
-    analysis: null,
+    metadata: { ...metadata, seq: number },
+    analysis: analysis === undefined ? null : (analyses.get(`${i}/${a}`) ?? analysis),
   }
 }

@@ -56,7 +56,6 @@ function mayRetry(spec: RunSpec, { action, attempt }: StepRef & OpenTry): boolea
 
 function endFailed(open: StepRef & OpenTry, reason: string, run: Omit<Interrupted, 'spec' | 'outOfTime'>): void {
   const { progress, events, wording } = run
-  say(events, 'error', open, `${wording.place(open)} failed: ${reason}`)
   events.emit({
     type: 'step_ended',
     at: new Date().toISOString(),
@@ -69,12 +68,19 @@ function endFailed(open: StepRef & OpenTry, reason: string, run: Omit<Interrupte
     stdout_tail: '',
     stderr_tail: '',
   })
+  say(events, 'error', open, `${wording.place(open)} failed: ${reason}`, { exit_code: null })
   progress.end(open, 'failed')
   progress.firstFailure ??= wording.firstFailure(open, reason)
 }
 
-function say(events: EventLog, level: 'warning' | 'error', step: StepRef, text: string): void {
-  events.emitLine({ ...placeOf(step), stream: 'system', level, text })
+function say(
+  events: EventLog,
+  level: 'warning' | 'error',
+  step: StepRef,
+  text: string,
+  metadata?: Record<string, unknown>,
+): void {
+  events.emitLine({ ...placeOf(step), stream: 'system', level, text, ...(metadata && { metadata }) })
 }
 
 function placeOf({ target, action }: StepRef): StepRef {

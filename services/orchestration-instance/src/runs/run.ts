@@ -164,10 +164,6 @@ export class Run {
   async #endStep(step: StepRef, attempt: number, result: TryResult): Promise<void> {
     const { events } = this.#options
     const state = result.error === null ? 'completed' : 'failed'
-    if (result.error !== null) {
-      this.#firstFailure ??= this.#wording.firstFailure(step, result.error)
-      this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
-    }
     events.emit({
       type: 'step_ended',
       at: now(),
@@ -180,6 +176,11 @@ export class Run {
       stdout_tail: result.stdoutTail,
       stderr_tail: result.stderrTail,
     })
+    // After the end: whoever applies this line knows the result that it reports.
+    if (result.error !== null) {
+      this.#firstFailure ??= this.#wording.firstFailure(step, result.error)
+      this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
+    }
     await this.#durableOrKilled()
     if (this.#killed.signal.aborted) return
     this.#schedule.ended(step, state)

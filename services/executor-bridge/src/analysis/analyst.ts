@@ -1,0 +1,105 @@
+import type { Database } from '@slipway/database'
+import { DestinationRefused, type Logger, sleep } from '@slipway/runtime'
+import { askEndpoint, type Endpoint, type Opinion } from './endpoint.ts'
+import type { AnalysedFailure, Failures } from './failures.ts'
+
+export interface Analyst {
+  /** Has failures looked at, which the rules have explained for the time being. Returns at once and never fails. */
+  consider(deploymentId: string, failures: Failures): void
+  /** Resolves when nothing that was asked is waited for any more. */
+  stop(): Promise<void>
+}
+
+/** Questions to the endpoint at a time, and how many more may wait; beyond that, failures stay with the rules. */
+const AT_ONCE = 4
+const MAX_WAITING = 200
+const STOP_MS = 3_000
+const WARN_EVERY_MS = 10_000
+
+/** Commands of one action that failed alike: one question for all of them. */
+interface Question {
+  deploymentId: string
+  action: number
+  fingerprint: string
+  failure: AnalysedFailure['failure']
+  targets: number[]
+}
+
+export interface AnalystOptions {
+  endpoint: Endpoint
+  database: Database
+  logger: Logger
+}
+
+/** Asks an endpoint about failures, and puts what it says in the place of what the rules said. */
+export function createAnalyst({ endpoint, database, logger }: AnalystOptions): Analyst {
+  const waiting = new Map<string, Question>()
+  const inHand = new Set<Promise<void>>()
+  let stopped = false
+  let quietUntil = 0
+
+  const warn = (message: string, facts: Record<string, unknown>) => {
+    if (Date.now() < quietUntil) return
+    quietUntil = Date.now() + WARN_EVERY_MS
+    logger.warn(message, facts)
+  }
+
+  async function answer(question: Question): Promise<void> {
+    try {
+      const opinion = await askEndpoint(endpoint, question.failure)
+      await keep(database, question, opinion)
+    } catch (error) {
+      const reason = error instanceof DestinationRefused ? `its URL ${error.message}` : (error as Error).message
+      warn('the analysis endpoint was of no help; the rules stand', { deployment_id: question.deploymentId, reason })
+    }
+  }
+
+  function next(): void {
+    for (const [key, question] of waiting) {
+      if (stopped || inHand.size >= AT_ONCE) return
+      waiting.delete(key)
+      const work = answer(question).finally(() => {
+        inHand.delete(work)
+        next()
+      })
+      inHand.add(work)
+    }
+  }
+
+  return {
+    consider(deploymentId, failures) {
+      if (stopped) return
+      for (const { target, action, failure, finding } of failures.values()) {
+        const { fingerprint } = finding
+        const key = `${deploymentId}/${action}/${fingerprint}`
+        const question = waiting.get(key)
+        if (question) question.targets.push(target)
+        else if (waiting.size < MAX_WAITING) {
+          waiting.set(key, { deploymentId, action, fingerprint, failure, targets: [target] })
+        } else
+          warn('too many failures wait for the analysis endpoint; the rules stand', { deployment_id: deploymentId })
+      }
+      next()
+    },
+    async stop() {
+      stopped = true
+      waiting.clear()
+      const over = new AbortController()
+      await Promise.race([Promise.all(inHand), sleep(STOP_MS, over.signal)])
+      over.abort()
+    },
+  }
+}
+
+/** Only where the result is still the one that was asked about. */
+async function keep(database: Database, question: Question, opinion: Opinion): Promise<void> {
+  const { deploymentId, action, fingerprint, targets } = question
+  await database.query(
+    `UPDATE command_results
+     SET analysis = analysis || $5::jsonb || jsonb_build_object('analyzed_at', to_char(clock_timestamp() AT TIME ZONE 'UTC',
+                                                                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+     WHERE deployment_id = $1 AND action_index = $2 AND target_index = ANY ($3::int[])
+       AND status = 'failed' AND analysis ->> 'fingerprint' = $4`,
+    [deploymentId, action, targets, fingerprint, JSON.stringify(opinion)],
+  )
+}

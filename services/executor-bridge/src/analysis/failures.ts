@@ -1,0 +1,64 @@
+import type { Queryable } from '@slipway/database'
+import { analyse, type Failure, type Finding } from '@slipway/domain'
+import type { StepChange } from '../events/fold.ts'
+import { storableText } from '../events/storable.ts'
+
+/** A command that failed, and why, as far as the rules know. */
+export interface AnalysedFailure {
+  target: number
+  action: number
+  failure: Failure
+  finding: Finding
+}
+
+/** By place in the plan. */
+export type Failures = ReadonlyMap<string, AnalysedFailure>
+
+export const placeKey = (target: number, action: number) => `${target}/${action}`
+
+/** Analyses the commands of a batch that failed. Many that ended alike, as on simulated targets, are looked at once. */
+export async function analyseFailures(
+  tx: Queryable,
+  deploymentId: string,
+  changes: readonly StepChange[],
+): Promise<Failures> {
+  const failed = changes.filter(({ result }) => result?.status === 'failed')
+  if (failed.length === 0) return new Map()
+  const places = await placesOf(tx, deploymentId, [...new Set(failed.map(({ target }) => target))])
+  const alike = new Map<string, Finding>()
+  return new Map(
+    failed.flatMap(({ target, action, result }) => {
+      if (!result) return []
+      const { exit_code, error_message, stdout_tail, stderr_tail, completed_at } = result
+      const failure = { exit_code, error_message, stdout_tail, stderr_tail, places: places.get(target) ?? [] }
+      const key = JSON.stringify([failure, completed_at])
+      const finding = alike.get(key) ?? storable(analyse(failure, completed_at))
+      alike.set(key, finding)
+      return [[placeKey(target, action), { target, action, failure, finding }]]
+    }),
+  )
+}
+
+/** What each target is called and reached by: what differs on targets that fail alike. */
+async function placesOf(tx: Queryable, deploymentId: string, targets: number[]): Promise<Map<number, string[]>> {
+  const { rows } = await tx.query<{ target_index: number; names: string[] }>(
+    `SELECT dt.target_index, array_remove(ARRAY[dt.target_name, t.connection ->> 'host'], NULL) AS names
+     FROM deployment_targets dt LEFT JOIN targets t ON t.id = dt.target_id
+     WHERE dt.deployment_id = $1 AND dt.target_index = ANY ($2::int[])`,
+    [deploymentId, targets],
+  )
+  return new Map(rows.map(({ target_index, names }) => [target_index, names]))
+}
+
+function storable({ rule, fingerprint, analysis }: Finding): Finding {
+  const { summary, likely_cause } = analysis
+  return {
+    rule,
+    fingerprint,
+    analysis: { ...analysis, summary: storableText(summary), likely_cause: storableText(likely_cause) },
+  }
+}
+
+/** As it is kept beside the result; the fingerprint is no part of what is shown as the analysis. */
+export const storedAnalysis = ({ fingerprint, analysis }: Finding): string =>
+  JSON.stringify({ ...analysis, fingerprint })

@@ -1,0 +1,52 @@
+import type { StoredLine } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
+import type { Analysis } from '@slipway/domain'
+import { type Failures, placeKey } from './failures.ts'
+
+interface Told {
+  fingerprint: string
+  analysis: Analysis
+}
+
+/** The line with which an instance reports that a step failed for good: it tells how its command ended. */
+const isReport = ({ s, l, i, a, x }: StoredLine) =>
+  s === 's' && l === 'error' && i !== null && a !== null && x !== undefined && 'exit_code' in x
+
+/**
+ * Puts into the lines that report failures what kind of failure it is, and why it may be. Where a report comes in a later
+ * batch than the end of its step, that is in the database by now.
+ */
+export async function explainReports(
+  tx: Queryable,
+  deploymentId: string,
+  lines: readonly StoredLine[],
+  failures: Failures,
+): Promise<StoredLine[]> {
+  const reports = lines.filter(isReport)
+  if (reports.length === 0) return [...lines]
+  const told = new Map<string, Told>()
+  for (const [key, { finding }] of failures) told.set(key, finding)
+  const earlier = reports.filter(({ i, a }) => !told.has(placeKey(i ?? 0, a ?? 0)))
+  for (const [key, one] of await storedOf(tx, deploymentId, earlier)) told.set(key, one)
+  return lines.map((line) => {
+    const one = isReport(line) ? told.get(placeKey(line.i ?? 0, line.a ?? 0)) : undefined
+    return one ? { ...line, x: { ...line.x, fingerprint: one.fingerprint, analysis: one.analysis } } : line
+  })
+}
+
+async function storedOf(tx: Queryable, deploymentId: string, lines: readonly StoredLine[]): Promise<Map<string, Told>> {
+  if (lines.length === 0) return new Map()
+  const { rows } = await tx.query<{ target: number; action: number; stored: Analysis & { fingerprint: string } }>(
+    `SELECT r.target_index AS target, r.action_index AS action, r.analysis AS stored
+     FROM command_results r
+     JOIN unnest($2::int[], $3::int[]) AS p (target_index, action_index) USING (target_index, action_index)
+     WHERE r.deployment_id = $1 AND r.analysis IS NOT NULL`,
+    [deploymentId, lines.map(({ i }) => i), lines.map(({ a }) => a)],
+  )
+  return new Map(
+    rows.map(({ target, action, stored: { fingerprint, ...analysis } }) => [
+      placeKey(target, action),
+      { fingerprint, analysis },
+    ]),
+  )
+}
