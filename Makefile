@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build client migrate run up down status logs audit-verify rotate-keys retention check test clean
+.PHONY: help install generate build client migrate run up down status logs audit-verify rotate-keys retention dead-letters check test clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -84,6 +84,9 @@ rotate-keys: build ## Seal every stored secret under the first of the encryption
 retention: build ## Say what is old enough to be dropped; drop it now with ARGS=--apply
 	@eval "$$(scripts/infra.sh env)"; set -a; if [ -f .slipway/settings.env ]; then . .slipway/settings.env; fi; \
 	  exec node services/dispatcher/dist/retention/command.js $(ARGS)
+
+dead-letters: build ## Messages that could not be handled: ARGS=list, 'show ID', 'replay ID', 'drop ID'
+	@eval "$$(scripts/infra.sh env)"; exec node packages/broker/dist/dead-letters/command.js $(or $(ARGS),list)
 
 # --- check and test ---------------------------------------------------------------------------------------------
 

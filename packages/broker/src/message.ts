@@ -1,6 +1,6 @@
 import { COMMANDS, type CommandType, type Envelope, EVENTS, validateBody } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
-import type { ConsumeMessage, Options } from 'amqplib'
+import type { ConsumeMessage, Message, Options } from 'amqplib'
 import { PoisonMessage } from './errors.ts'
 import { exchangeName, isDurablyBound } from './topology.ts'
 
@@ -61,6 +61,8 @@ export const HEADER = {
   reason: 'x-slipway-reason',
   /** The work queue in which a dead message failed. */
   queue: 'x-slipway-queue',
+  /** Which replay of dead letters sent a message again. */
+  replay: 'x-slipway-replay',
 } as const
 
 /** The wire form of a message. Throws when its type is not in the contracts. */
@@ -146,7 +148,7 @@ export function attemptOf(message: ConsumeMessage): number {
 
 /** The same message for another exchange: content and properties kept, our headers added, RabbitMQ's own left out. */
 export function forward(
-  message: ConsumeMessage,
+  message: Message,
   to: { exchange: string; routingKey: string; headers: Record<string, string | number> },
 ): WireMessage {
   const { properties } = message

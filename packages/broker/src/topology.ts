@@ -54,6 +54,11 @@ const DURABLE_EVENTS: Record<Exclude<WorkQueue, CommandQueue>, string[]> = {
 
 const COMMAND_QUEUES: CommandQueue[] = ['planner.commands', 'dispatcher.commands', 'executor.commands']
 
+export const WORK_QUEUES: readonly WorkQueue[] = [
+  ...COMMAND_QUEUES,
+  ...(Object.keys(DURABLE_EVENTS) as (keyof typeof DURABLE_EVENTS)[]),
+]
+
 const work = (name: WorkQueue, exchange: ExchangeName, keys: string[]): Queue => ({
   name,
   bindings: [{ exchange, keys }],

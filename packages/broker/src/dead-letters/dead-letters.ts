@@ -1,0 +1,181 @@
+import { randomUUID } from 'node:crypto'
+import { type ConfirmChannel, connect, type GetMessage } from 'amqplib'
+import { forward, HEADER, type WireMessage } from '../message.ts'
+import { exchangeName, queueName, type WorkQueue } from '../topology.ts'
+import { type Letter, letterOf } from './letter.ts'
+import { outline } from './outline.ts'
+
+export interface Choice {
+  /** Those with these ids; all of them without. */
+  ids?: readonly string[]
+  queue?: string
+  type?: string
+}
+
+export interface Treated {
+  /** Sent again, or dropped. */
+  done: Letter[]
+  /** Left where they are, each with why. */
+  left: { letter: Letter; why: string }[]
+}
+
+export interface DeadLetters {
+  /** The first `limit` of those chosen, and how many there are of all. */
+  list(choice: Choice, limit: number): Promise<{ letters: Letter[]; total: number }>
+  show(id: string): Promise<{ letter: Letter; body: unknown } | null>
+  /** Sends them to the queue where they failed, as if for the first time. */
+  replay(choice: Choice): Promise<Treated>
+  drop(choice: Choice): Promise<Treated>
+  close(): Promise<void>
+}
+
+/** RabbitMQ 4 drops what was given back 20 times: before that, a letter that was looked at often is put in anew. */
+const MANY_LOOKS = 10
+const CONNECT_MS = 5_000
+
+type Verdict = 'keep' | 'remove' | 'end'
+
+/** Looks into the queue of dead letters and empties it by hand. Whoever reads it has the letters for that time alone. */
+export async function openDeadLetters(options: { url: string; namespace: string }): Promise<DeadLetters> {
+  const { url, namespace } = options
+  const model = await connect(url, { noDelay: true, timeout: CONNECT_MS })
+  // Each failure comes to light where something is awaited; without a listener it would end the process.
+  model.on('error', () => {})
+  const queue = queueName(namespace, 'dead-letters')
+
+  /** Shows `visit` each letter that is there now, in order, once. */
+  async function read(visit: (letter: Letter, message: GetMessage, out: ConfirmChannel) => Promise<Verdict>) {
+    const channel = await model.createChannel()
+    channel.on('error', () => {})
+    const out = await model.createConfirmChannel()
+    out.on('error', () => {})
+    try {
+      const { messageCount } = await channel.checkQueue(queue).catch((cause: Error) => {
+        throw new Error(`there is no queue ${queue}: is SLIPWAY_NAMESPACE the services' own?`, { cause })
+      })
+      let seen = 0
+      // Not up to the count: what was given back a moment ago may not be in it yet.
+      for (;;) {
+        const message = await channel.get(queue)
+        if (message === false) break
+        seen += 1
+        const letter = letterOf(message, namespace)
+        const verdict = await visit(letter, message, out)
+        if (verdict === 'remove') channel.ack(message)
+        else if (Number(message.properties.headers?.['x-delivery-count'] ?? 0) >= MANY_LOOKS) {
+          await send(out, buriedAnew(message, letter, exchangeName(namespace, 'dead')))
+          channel.ack(message)
+        }
+        if (verdict === 'end') break
+      }
+      channel.nackAll(true)
+      return Math.max(seen, messageCount)
+    } finally {
+      // Also waits until RabbitMQ has taken what was acknowledged.
+      await channel.close().catch(() => {})
+      await out.close().catch(() => {})
+    }
+  }
+
+  const chosen = (letter: Letter, { ids, queue: name, type }: Choice) =>
+    (ids === undefined || ids.includes(letter.id)) &&
+    (name === undefined || letter.queue === name) &&
+    (type === undefined || letter.type === type)
+
+  return {
+    async list(choice, limit) {
+      const letters: Letter[] = []
+      const total = await read(async (letter) => {
+        if (chosen(letter, choice)) letters.push(letter)
+        return letters.length < limit ? 'keep' : 'end'
+      })
+      return { letters, total }
+    },
+    async show(id) {
+      let found: { letter: Letter; body: unknown } | null = null
+      await read(async (letter, message) => {
+        if (letter.id !== id) return 'keep'
+        found = { letter, body: outline(letter.type, message.content) }
+        return 'end'
+      })
+      return found
+    },
+    async replay(choice) {
+      const treated: Treated = { done: [], left: [] }
+      const sent = new Set<string>()
+      const replay = randomUUID()
+      await read(async (letter, message, out) => {
+        // Dead again already: those that follow came after this replay began.
+        if (message.properties.headers?.[HEADER.replay] === replay) return 'end'
+        if (!chosen(letter, choice)) return 'keep'
+        const why = reasonNotToReplay(letter)
+        if (why !== null) {
+          treated.left.push({ letter, why })
+          return 'keep'
+        }
+        // Of copies one is enough.
+        if (!sent.has(letter.id)) {
+          await send(out, asNew(message, queueName(namespace, letter.queue as WorkQueue), replay))
+          treated.done.push(letter)
+        }
+        sent.add(letter.id)
+        return 'remove'
+      })
+      return treated
+    },
+    async drop(choice) {
+      const treated: Treated = { done: [], left: [] }
+      await read(async (letter) => {
+        if (!chosen(letter, choice)) return 'keep'
+        treated.done.push(letter)
+        return 'remove'
+      })
+      return treated
+    },
+    close: () => model.close().catch(() => {}),
+  }
+}
+
+function reasonNotToReplay({ queue, deadline }: Letter): string | null {
+  if (queue === null) return 'where it failed is not known'
+  // Its sender was told that nothing would come of it.
+  if (deadline !== null && Date.parse(deadline) <= Date.now()) return `its deadline passed at ${deadline}`
+  return null
+}
+
+/** What RabbitMQ's own headers told is kept in ours: they are gone from a message that is sent again. */
+function buriedAnew(message: GetMessage, { queue, reason }: Letter, exchange: string): WireMessage {
+  const headers = { [HEADER.reason]: reason, ...(queue === null ? {} : { [HEADER.queue]: queue }) }
+  return forward(message, { exchange, routingKey: '', headers })
+}
+
+/** As it was first sent, to one queue: others that it went to have done with it. */
+function asNew(message: GetMessage, routingKey: string, replay: string): WireMessage {
+  const again = forward(message, { exchange: '', routingKey, headers: {} })
+  const {
+    [HEADER.reason]: _reason,
+    [HEADER.queue]: _queue,
+    [HEADER.attempt]: _attempt,
+    ...headers
+  } = again.options.headers ?? {}
+  // Nobody waits for its answer any more.
+  const { replyTo: _replyTo, ...options } = again.options
+  return { ...again, options: { ...options, headers: { ...headers, [HEADER.replay]: replay } } }
+}
+
+/** Resolves when RabbitMQ has it on disk and in a queue. */
+function send(out: ConfirmChannel, { exchange, routingKey, content, options }: WireMessage): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let returned = false
+    const markReturned = () => {
+      returned = true
+    }
+    out.once('return', markReturned)
+    out.publish(exchange, routingKey, content, options, (error) => {
+      out.off('return', markReturned)
+      if (error) reject(new Error(`RabbitMQ did not take it: ${error.message ?? error}`))
+      else if (returned) reject(new Error(`there is no queue ${routingKey}`))
+      else resolve()
+    })
+  })
+}

@@ -1,0 +1,245 @@
+import { execFile } from 'node:child_process'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { type DeadLetters, openDeadLetters } from '../src/dead-letters/dead-letters.ts'
+import { type Broker, exchangeName, PoisonMessage, queueName } from '../src/index.ts'
+import { eventually, Harness, RABBITMQ_URL, stopRun } from './harness.ts'
+
+const harness = new Harness()
+const { namespace } = harness
+let broker: Broker
+let letters: DeadLetters
+
+beforeAll(async () => {
+  broker = await harness.broker()
+  letters = await openDeadLetters({ url: RABBITMQ_URL, namespace })
+})
+beforeEach(() => letters.drop({}))
+afterEach(async () => {
+  await broker.stopConsuming()
+  await harness.closeBrokers()
+  broker = await harness.broker()
+})
+afterAll(async () => {
+  await letters.close()
+  await harness.remove()
+})
+
+const waiting = async (queue: string) =>
+  (await (await harness.channel()).checkQueue(`${namespace}.${queue}`)).messageCount
+/** RabbitMQ's count of what waits follows a moment later. */
+const dead = (count: number) => eventually(async () => (await waiting('dead-letters')) === count)
+
+/** Puts something on a work queue that none of our senders would. */
+async function plant(content: string, options: Record<string, unknown> = {}, queue = 'executor.commands') {
+  const channel = await harness.channel()
+  channel.sendToQueue(queueName(namespace, queue as 'executor.commands'), Buffer.from(content), options)
+}
+
+/** Consumes the executor's commands; those that `refuse` names are poison. */
+async function consume(refuse: (reason: string) => boolean, target = broker): Promise<string[]> {
+  const handled: string[] = []
+  await target.consume('executor.commands', {
+    prefetch: 4,
+    handle: async (envelope) => {
+      const { reason } = envelope.body as { reason: string }
+      if (refuse(reason)) throw new PoisonMessage(`it says ${reason}`)
+      handled.push(reason)
+    },
+  })
+  return handled
+}
+
+describe('dead letters', () => {
+  test('are listed with where they failed and why, whatever they are', async () => {
+    await consume((reason) => reason === 'poison')
+    await broker.publish([stopRun({ reason: 'poison', request_id: 'req-7' })])
+    await plant('{"half":', { messageId: 'half', type: 'run.stop' })
+    await plant('\u0000\u001b[2Jnot ours', { type: 'run\u001b[31m.stop' })
+    await plant('{}', { messageId: 'strange', type: 'no.such' })
+    await dead(4)
+    const { letters: found, total } = await letters.list({}, 50)
+    expect(total).toBe(4)
+    expect(found.map(({ queue }) => queue)).toEqual(Array(4).fill('executor.commands'))
+    expect(found.map(({ reason }) => reason).sort()).toEqual([
+      'it has no message id',
+      'it says poison',
+      'its body is not JSON',
+      'its body is not valid: unknown message type "no.such"',
+    ])
+    expect(found.find(({ reason }) => reason === 'it says poison')).toMatchObject({
+      type: 'run.stop',
+      request_id: 'req-7',
+    })
+    expect(JSON.stringify(found)).not.toMatch(/\\u00/)
+    expect((await letters.list({ type: 'no.such' }, 50)).letters).toHaveLength(1)
+    expect((await letters.list({ queue: 'planner.commands' }, 50)).letters).toHaveLength(0)
+    expect((await letters.list({}, 2)).letters).toHaveLength(2)
+    await dead(4)
+  })
+
+  test('that RabbitMQ gave up itself say where, however often they are looked at', async () => {
+    // Six consumers that die with it in hand: one more than RabbitMQ delivers it.
+    await broker.publish([stopRun({ reason: 'deadly' })])
+    for (let crash = 0; crash <= 5; crash += 1) {
+      const channel = await harness.channel()
+      await eventually(() => channel.get(queueName(namespace, 'executor.commands')))
+      await channel.close()
+    }
+    await dead(1)
+    const looks = []
+    for (let look = 0; look < 25; look += 1) looks.push((await letters.list({}, 1)).letters[0])
+    expect([...new Set(looks.map((letter) => JSON.stringify(letter)))]).toEqual([JSON.stringify(looks[0])])
+    expect(looks[0]).toMatchObject({ queue: 'executor.commands', reason: expect.stringContaining('delivery') })
+    // In RabbitMQ 4 the count of looks is what would end it.
+    const message = await (await harness.channel()).get(queueName(namespace, 'dead-letters'))
+    expect(message && Number(message.properties.headers?.['x-delivery-count'] ?? 0)).toBeLessThan(20)
+    await (await harness.channel()).close()
+  })
+
+  test('are shown in outline: no text but ids and words of ours, and nothing of values', async () => {
+    await consume(() => true)
+    const secret = 'correct-horse-battery'
+    const instance_id = uuidv7()
+    const body = { instance_id, epoch: 7, note: secret, variables: { pin: 4711 }, nested: { api_key: secret } }
+    await plant(JSON.stringify(body), { messageId: 'm-1', type: 'run.stop' })
+    await plant(secret, { messageId: 'm-2', type: 'run.stop' })
+    await dead(2)
+    const { letters: found } = await letters.list({}, 50)
+    const shown = await Promise.all([letters.show(found[0]?.id ?? '')])
+    expect(shown[0]).toMatchObject({
+      letter: { message_id: 'm-1' },
+      body: { instance_id, epoch: 7, note: '[text, 21 characters]', variables: '[1 fields, not shown]' },
+    })
+    expect((await letters.show(found[1]?.id ?? ''))?.body).toBe('[no JSON, 21 bytes]')
+    expect(JSON.stringify([found, shown])).not.toMatch(/correct-horse|4711/)
+    expect(await letters.show('0123456789ab')).toBeNull()
+  })
+
+  test('are replayed to the one queue where they failed, once, as if for the first time', async () => {
+    let broken = true
+    const attempts: string[] = []
+    const event = { exchange: 'events' as const, type: 'run.finished', request_id: null, message_id: uuidv7() }
+    const take = async (target: Broker) => {
+      await target.consume('dispatcher.events', {
+        prefetch: 4,
+        handle: async (envelope, { attempt }) => {
+          if (broken) throw new PoisonMessage('not yet understood')
+          attempts.push(`${envelope.message_id} ${attempt}`)
+        },
+      })
+    }
+    await take(broker)
+    const seen: string[] = []
+    await broker.consumeEventsExclusively(['run.*'], async ({ type }) => void seen.push(type))
+    const body = { deployment_id: uuidv7(), epoch: 1, outcome: 'success', error_message: null }
+    await broker.publish([{ ...event, body }])
+    await dead(1)
+    // A copy, as a crash between sending and acknowledging leaves one.
+    const channel = await harness.channel()
+    const copy = await channel.get(queueName(namespace, 'dead-letters'))
+    if (copy === false) throw new Error('no dead letter')
+    channel.publish(exchangeName(namespace, 'dead'), '', copy.content, copy.properties)
+    channel.nack(copy)
+    await dead(2)
+
+    broken = false
+    const { done, left } = await letters.replay({ queue: 'dispatcher.events' })
+    expect([done.length, left.length]).toEqual([1, 0])
+    await eventually(() => attempts.length === 1)
+    await eventually(async () => (await waiting('dispatcher.events')) === 0)
+    expect(attempts).toEqual([`${event.message_id} 1`])
+    expect(seen).toEqual(['run.finished'])
+    await dead(0)
+  })
+
+  test('that fail again after a replay are dead again, and the replay ends', async () => {
+    await consume(() => true)
+    const reasons = Array.from({ length: 40 }, (_, index) => `poison ${index}`)
+    await broker.publish(reasons.map((reason) => stopRun({ reason })))
+    await dead(40)
+    expect((await letters.replay({})).done).toHaveLength(40)
+    await dead(40)
+    const { letters: again } = await letters.list({}, 50)
+    expect(again.map(({ reason }) => reason).sort()).toEqual(reasons.map((reason) => `it says ${reason}`).sort())
+  })
+
+  test('past their deadline, or from nowhere, are not replayed and say so', async () => {
+    await consume(() => true)
+    const deadline = new Date(Date.now() + 1_500).toISOString()
+    await broker.publish([stopRun({ reason: 'late', deadline })])
+    const channel = await harness.channel()
+    channel.publish(exchangeName(namespace, 'dead'), '', Buffer.from('{}'), { messageId: 'x' })
+    await dead(2)
+    await eventually(() => Date.now() > Date.parse(deadline))
+    const { done, left } = await letters.replay({})
+    expect(done).toEqual([])
+    expect(left.map(({ why }) => why).sort()).toEqual([
+      `its deadline passed at ${deadline}`,
+      'where it failed is not known',
+    ])
+    await dead(2)
+    expect((await letters.drop({})).done).toHaveLength(2)
+    await dead(0)
+  })
+})
+
+const command = path.resolve(import.meta.dirname, '../dist/dead-letters/command.js')
+const run = promisify(execFile)
+const call = (args: string[], env: Record<string, string> = {}) =>
+  run(process.execPath, [command, ...args], {
+    env: { PATH: process.env['PATH'] ?? '', RABBITMQ_URL, SLIPWAY_NAMESPACE: namespace, ...env },
+  }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    ({ code, stdout, stderr }) => ({ code, stdout, stderr }),
+  )
+
+describe('the command', () => {
+  test('lists, shows, replays and drops, each of the named ones alone', async () => {
+    let broken = true
+    const handled = await consume(() => broken)
+    await broker.publish([stopRun({ reason: 'one' }), stopRun({ reason: 'two' }), stopRun({ reason: 'three' })])
+    await dead(3)
+    const listed = await call(['list'])
+    expect(listed.stdout).toMatch(/3 shown, 3 in all\n$/)
+    const idOf = (word: string) => new RegExp(`^(\\w{12})  .*\\n +it says ${word}$`, 'm').exec(listed.stdout)?.[1] ?? ''
+    expect(JSON.parse((await call(['show', idOf('two')])).stdout)).toMatchObject({
+      type: 'run.stop',
+      body: { epoch: 1, reason: '[text, 3 characters]' },
+    })
+    broken = false
+    expect(await call(['replay', idOf('one')])).toMatchObject({ code: 0 })
+    await eventually(() => handled.length === 1)
+    expect(await call(['drop', idOf('two')])).toMatchObject({ code: 0 })
+    expect(handled).toEqual(['one'])
+    expect((await call(['list'])).stdout).toContain(`${idOf('three')}  `)
+    expect(await call(['drop', idOf('two')])).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no dead letter'),
+    })
+    await dead(1)
+    expect(await call(['drop', '--all'])).toMatchObject({ code: 0 })
+    await dead(0)
+  }, 90_000)
+
+  test.each([
+    [['drop'], 2, 'one of the two'],
+    [['replay', 'x', '--all'], 2, 'one of the two'],
+    [['burn'], 2, 'no command burn'],
+    [['list', '--limit', '0'], 2, '--limit'],
+    [['list', '--queue', 'kitchen'], 2, 'no queue kitchen'],
+    [['list', '--tenant', 'a'], 2, '--tenant'],
+  ])('refuses %j and says why', async (args, code, words) => {
+    expect(await call(args)).toMatchObject({ code, stderr: expect.stringContaining(words) })
+  })
+
+  test('says when the namespace has no such queue, and when no broker is there', async () => {
+    const elsewhere = await call(['list'], { SLIPWAY_NAMESPACE: 'nowhere' })
+    expect(elsewhere).toMatchObject({ code: 1, stderr: expect.stringContaining('SLIPWAY_NAMESPACE') })
+    const nobody = await call(['list'], { RABBITMQ_URL: 'amqp://user:hunter22@127.0.0.1:1' })
+    expect(nobody).toMatchObject({ code: 1, stderr: expect.stringContaining('127.0.0.1') })
+    expect(nobody.stderr).not.toContain('hunter22')
+  })
+})
