@@ -112,6 +112,12 @@ export const commonConfig = {
     expects: '`<key id>:<base64 of 32 bytes>`, comma separated',
     examples: ['2026-01:<output of `openssl rand -base64 32`>'],
   }),
+  SLIPWAY_ANALYSIS_ENABLED: Type.Boolean({
+    default: true,
+    description: 'Whether failed commands are explained, in deployments that start from now on',
+    expects: 'true or false',
+    examples: ['true'],
+  }),
   SLIPWAY_WEBHOOK_ALLOW_PRIVATE: Type.Boolean({
     default: false,
     description: 'Whether webhooks may lead to private, loopback and link-local addresses',

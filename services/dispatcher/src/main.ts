@@ -35,6 +35,7 @@ await runService({
     const queue = {
       ageing_seconds: config.SLIPWAY_PRIORITY_AGEING_SECONDS || null,
       tenant_running_limit: config.SLIPWAY_TENANT_RUNNING_LIMIT || null,
+      analysis_enabled: config.SLIPWAY_ANALYSIS_ENABLED,
     }
     const parts = await startDispatcher({
       database,

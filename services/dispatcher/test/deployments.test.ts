@@ -7,6 +7,7 @@ import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
 import { startDeployment } from '../src/deployments/start.ts'
+import { applySettings } from '../src/pending/settings.ts'
 import {
   ADMIN,
   addCatalog,
@@ -16,6 +17,7 @@ import {
   deployment,
   liveLease,
   outbox,
+  queue,
   setStep,
   startCommand,
   states,
@@ -240,6 +242,84 @@ describe('finish', () => {
     expect((await deployment(database, id)).error_message).toBe(
       `step 2 on target-${catalog.target_ids[1]} failed: exit code 3`,
     )
+  })
+
+  test('has its failures explained as the settings say when it starts', async () => {
+    await addInstance(database, 2)
+    const enabled = async (id: string) =>
+      (await database.query('SELECT analysis_enabled FROM deployments WHERE id = $1', [id])).rows[0]
+    const before = await started()
+    await applySettings(database, { ...queue, analysis_enabled: false })
+    const after = await started()
+    await applySettings(database, queue)
+    expect(await enabled(before.id)).toEqual({ analysis_enabled: true })
+    expect(await enabled(after.id)).toEqual({ analysis_enabled: false })
+  })
+
+  describe('after failures on several targets', () => {
+    /** Ends with these failures, by target and action; a fingerprint stands for an analysis. */
+    async function end(
+      told: string | null,
+      failures: [number, number, string, string | null][],
+    ): Promise<string | null> {
+      await addInstance(database, 1)
+      const { id, epoch } = await started()
+      for (const [target, action, error, fingerprint] of failures) {
+        await database.query(
+          `UPDATE steps SET state = 'failed', ever_failed = true, error_message = $4, completed_at = now()
+            WHERE deployment_id = $1 AND target_index = $2 AND action_index = $3`,
+          [id, target, action, error],
+        )
+        const analysis = fingerprint && JSON.stringify({ fingerprint, summary: `Summary of ${fingerprint}` })
+        await database.query(
+          `INSERT INTO command_results (deployment_id, target_index, action_index, status, stdout_tail, stderr_tail,
+             error_message, analysis, started_at, completed_at) VALUES ($1, $2, $3, 'failed', '', '', $4, $5, now(), now())`,
+          [id, target, action, error, analysis],
+        )
+      }
+      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: told })
+      return (await deployment(database, id)).error_message
+    }
+    const told = 'Action "step 0" failed on target "a": exit code 3'
+
+    test('counts the commonest kind, in one sentence', async () => {
+      const kinds: [number, number, string, string | null][] = [
+        [0, 0, 'exit code 3', 'rare'],
+        [0, 1, 'exit code 1', 'disk-full'],
+        [1, 1, 'exit code 1', 'disk-full'],
+      ]
+      expect(await end(told, kinds)).toBe(
+        `2 of 3 failures: Summary of disk-full; the first was step 1 on target-${catalog.target_ids[0]}`,
+      )
+    })
+
+    test('goes by the errors where nothing was analysed', async () => {
+      const sentence = await end(null, [
+        [0, 0, 'exit code 3', null],
+        [1, 0, 'exit code 3', null],
+      ])
+      expect(sentence).toBe(`2 of 2 failures: exit code 3; the first was step 0 on target-${catalog.target_ids[0]}`)
+    })
+
+    test('says of one target what its instance told', async () => {
+      expect(await end(told, [[0, 0, 'exit code 3', 'x']])).toBe(told)
+      expect(
+        await end(told, [
+          [0, 0, 'exit code 3', 'x'],
+          [0, 1, 'exit code 3', 'x'],
+        ]),
+      ).toBe(told)
+    })
+
+    test('says that its time was over, whatever was killed for it', async () => {
+      const late = 'The deployment took longer than 5 s (deployment_timeout_seconds)'
+      expect(
+        await end(late, [
+          [0, 0, 'killed', 'deployment-timeout'],
+          [1, 0, 'killed', 'deployment-timeout'],
+        ]),
+      ).toBe(late)
+    })
   })
 })
 

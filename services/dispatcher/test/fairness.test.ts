@@ -19,7 +19,7 @@ import {
   startCommand,
 } from './fixtures.ts'
 
-const OFF = { ageing_seconds: null, tenant_running_limit: null }
+const OFF = { ageing_seconds: null, tenant_running_limit: null, analysis_enabled: true }
 
 let server: OpenTestDatabase
 let database: Database

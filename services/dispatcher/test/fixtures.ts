@@ -6,8 +6,8 @@ type StartCommand = CommandBody<'deployment.start'>
 
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
-/** No ageing, and no limit for tenants. */
-export const queue = { ageing_seconds: null, tenant_running_limit: null }
+/** No ageing, no limit for tenants, and failures are explained. */
+export const queue = { ageing_seconds: null, tenant_running_limit: null, analysis_enabled: true }
 
 export const ADMIN: StartCommand['caller'] = {
   user_id: uuidv7(),

@@ -4,6 +4,7 @@ import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/d
 import { type DeploymentState, isFinalDeploymentState } from '@slipway/domain'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
+import { failureOf } from './failure.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
 const ROLLBACK_BEGAN = 'Rolling back what was done'
@@ -39,7 +40,7 @@ export function finishDeployment(
     if (deployment.state === 'running' && (await rolledBackMeanwhile(tx, deployment_id, outcome))) {
       await transition(tx, deployment_id, { to: 'rolling_back', message: ROLLBACK_BEGAN })
     }
-    const failure = outcome === 'success' ? null : (error_message ?? (await firstFailure(tx, deployment_id)))
+    const failure = outcome === 'success' ? null : await failureOf(tx, deployment_id, error_message)
     const message = failure ?? 'Every command was executed'
     const error = outcome === 'failed' ? failure : null
     if (!(await transition(tx, deployment_id, { to: outcome, message, error_message: error }))) {
@@ -75,17 +76,4 @@ async function rolledBackMeanwhile(tx: Queryable, deploymentId: string, outcome:
     [deploymentId],
   )
   return rowCount === 1
-}
-
-async function firstFailure(tx: Queryable, deploymentId: string): Promise<string> {
-  const { rows } = await tx.query<{ message: string }>(
-    `SELECT a.action_name || ' on ' || t.target_name || ' failed' || coalesce(': ' || s.error_message, '') AS message
-       FROM steps s
-       JOIN deployment_actions a USING (deployment_id, action_index)
-       JOIN deployment_targets t USING (deployment_id, target_index)
-      WHERE s.deployment_id = $1 AND s.ever_failed
-      ORDER BY s.completed_at, s.target_index, s.action_index LIMIT 1`,
-    [deploymentId],
-  )
-  return rows[0]?.message ?? 'No command was completed'
 }

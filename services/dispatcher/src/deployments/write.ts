@@ -54,7 +54,7 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
        INSERT INTO deployments (
          id, state, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name,
          source_version, plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id,
-         source_deployment_id, freeze_override, created_at, started_at, deadline_at, traceparent)
+         source_deployment_id, freeze_override, created_at, started_at, deadline_at, analysis_enabled, traceparent)
        SELECT id, 'running', (plan #>> '{tenant,id}')::uuid, plan #>> '{tenant,name}',
               (plan #>> '{environment,id}')::uuid, plan #>> '{environment,name}',
               (plan #>> '{source,type}')::source_kind, (plan #>> '{source,id}')::uuid, plan #>> '{source,name}',
@@ -67,6 +67,7 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
               now(), now(),
               CASE WHEN (plan #>> '{options,deployment_timeout_seconds}')::int > 0
                    THEN now() + make_interval(secs => (plan #>> '{options,deployment_timeout_seconds}')::int) END,
+              (SELECT analysis_enabled FROM queue_settings),
               traceparent
          FROM plans
      ), a AS (

@@ -6,6 +6,8 @@ export interface QueueSettings {
   ageing_seconds: number | null
   /** Deployments of one tenant that may run at once. */
   tenant_running_limit: number | null
+  /** Whether failures in deployments that start from now on are explained. */
+  analysis_enabled: boolean
 }
 
 /**
@@ -15,20 +17,24 @@ export interface QueueSettings {
 export async function applySettings(database: Database, settings: QueueSettings): Promise<void> {
   await database.transaction(async (tx) => {
     const { rows } = await tx.query<QueueSettings>(
-      'SELECT ageing_seconds, tenant_running_limit FROM queue_settings FOR UPDATE',
+      'SELECT ageing_seconds, tenant_running_limit, analysis_enabled FROM queue_settings FOR UPDATE',
       [],
     )
     const [before] = rows
     const ageingChanges = before?.ageing_seconds !== settings.ageing_seconds
-    if (!ageingChanges && before?.tenant_running_limit === settings.tenant_running_limit) return
+    const isSame = (['tenant_running_limit', 'analysis_enabled'] as const).every(
+      (name) => before?.[name] === settings[name],
+    )
+    if (!ageingChanges && isSame) return
     if (ageingChanges) {
       // A million requests take longer than a statement may.
       await tx.query('SET LOCAL statement_timeout = 0')
       await tx.query('LOCK TABLE pending_requests IN SHARE ROW EXCLUSIVE MODE')
     }
-    await tx.query('UPDATE queue_settings SET ageing_seconds = $1, tenant_running_limit = $2', [
+    await tx.query('UPDATE queue_settings SET ageing_seconds = $1, tenant_running_limit = $2, analysis_enabled = $3', [
       settings.ageing_seconds,
       settings.tenant_running_limit,
+      settings.analysis_enabled,
     ])
     if (ageingChanges) await tx.query(`UPDATE pending_requests SET priority = priority WHERE status = 'pending'`)
   })
