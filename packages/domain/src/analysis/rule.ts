@@ -42,3 +42,8 @@ export interface Rule {
   cause: string
   remediation: readonly [string, ...string[]]
 }
+
+/** A rule without its area. */
+export type RuleText = Omit<Rule, 'area'>
+
+export const rulesOf = (area: Area, rules: readonly RuleText[]): Rule[] => rules.map((rule) => ({ ...rule, area }))

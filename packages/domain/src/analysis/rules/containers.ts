@@ -1,0 +1,142 @@
+import { type Rule, rulesOf } from '../rule.ts'
+
+export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
+  {
+    id: 'docker-daemon',
+    hints: ['docker daemon', 'docker api', 'podman socket'],
+    pattern:
+      /cannot connect to the docker daemon|failed to connect to the docker api|is the docker daemon running|cannot connect to podman/i,
+    confidence: 0.97,
+    title: 'Docker does not run there',
+    cause: 'The daemon is stopped or not installed, or DOCKER_HOST leads elsewhere.',
+    remediation: ['Look at `systemctl status docker`; check DOCKER_HOST and `docker context ls`'],
+  },
+  {
+    id: 'docker-socket-permission',
+    hints: ['docker daemon socket', 'docker.sock', 'docker api'],
+    pattern: /permission denied while trying to connect to the docker|docker\.sock.{0,60}permission denied/i,
+    confidence: 0.98,
+    title: 'The user may not speak with Docker',
+    cause: 'The socket of the daemon belongs to root and the group docker, and the user is in neither.',
+    remediation: ['Add the user to the group docker (which makes it as mighty as root), or use rootless containers'],
+  },
+  {
+    id: 'image-missing',
+    hints: [
+      'manifest',
+      'pull access denied',
+      'repository does not exist',
+      'no such image',
+      'imagepullbackoff',
+      'errimagepull',
+      'unable to find image',
+    ],
+    pattern:
+      /manifest (?:for \S{1,200} not found|unknown)|pull access denied for (?<what>\S{1,200}?)(?:,|$)|no such image|ImagePullBackOff|ErrImagePull|repository does not exist/i,
+    confidence: 0.94,
+    title: 'A container image cannot be had: {what}',
+    cause: 'The name or tag is wrong, it was not pushed, or the registry wants a login.',
+    remediation: ['Try `docker pull IMAGE` there; `docker login REGISTRY`; check that the build pushed that tag'],
+  },
+  {
+    id: 'container-name-taken',
+    hints: ['is already in use by container', 'name is already in use', 'already in use by'],
+    pattern:
+      /container name "?\/?(?<what>[^\s"]{1,100})"? is already in use|the name "(?<what2>[^"]{1,100})" is already in use/i,
+    confidence: 0.97,
+    title: 'There is a container {what} already',
+    cause: 'The one before was not removed.',
+    remediation: ['Remove it first: `docker rm -f NAME`; or run with --rm, or with Compose'],
+  },
+  {
+    id: 'container-missing',
+    hints: ['no such container', 'no container with name'],
+    pattern: /no such container:? ?(?<what>\S{0,100})|no container with name/i,
+    confidence: 0.95,
+    title: 'There is no container {what}',
+    cause: 'It was never started, has ended and was removed, or has another name.',
+    remediation: ['Look with `docker ps -a`'],
+  },
+  {
+    id: 'container-start',
+    hints: ['oci runtime', 'error response from daemon', 'failed to create task', 'unable to start container process'],
+    pattern: /OCI runtime (?:create|exec) failed|unable to start container process|failed to create (?:shim )?task/i,
+    confidence: 0.85,
+    title: 'A container could not be started',
+    cause: 'Its command is not in the image, a mount is wrong, or the runtime lacks something of the machine.',
+    remediation: ['Read the end of the message; try `docker run -it --entrypoint sh IMAGE`'],
+  },
+  {
+    id: 'compose-file',
+    hints: ['no configuration file provided', 'compose', 'services.'],
+    pattern:
+      /no configuration file provided: not found|compose file .{0,100}is invalid|validating .{1,200}compose.{0,100}: /i,
+    confidence: 0.94,
+    title: 'The Compose file is missing or not valid',
+    cause: 'The command runs in another directory, or the file has an error.',
+    remediation: ['Name it with `-f FILE`; check it with `docker compose config -q`'],
+  },
+  {
+    id: 'kubernetes-unreachable',
+    hints: [
+      'connection to the server',
+      'unable to connect to the server',
+      'current-context',
+      "couldn't get current server api",
+    ],
+    pattern:
+      /the connection to the server .{1,200} was refused|unable to connect to the server|current-context is not set|couldn't get current server api/i,
+    confidence: 0.96,
+    title: 'kubectl does not reach a cluster',
+    cause: 'There is no kubeconfig, its context is wrong, or the API server cannot be reached.',
+    remediation: ['Check KUBECONFIG and `kubectl config current-context`; then the way to the API server'],
+  },
+  {
+    id: 'kubernetes-forbidden',
+    hints: [
+      'error from server (forbidden)',
+      'you must be logged in to the server',
+      'cannot list resource',
+      'is forbidden',
+    ],
+    pattern: /error from server \(forbidden\)|you must be logged in to the server|is forbidden: user/i,
+    confidence: 0.97,
+    title: 'The cluster does not allow that to this account',
+    cause: 'The token is not valid any more, or no role allows the account to do it.',
+    remediation: ['Try `kubectl auth can-i VERB RESOURCE -n NAMESPACE`; bind a role that allows it'],
+  },
+  {
+    id: 'kubernetes-not-found',
+    hints: ['error from server (notfound)', "doesn't have a resource type", 'no matches for kind'],
+    pattern:
+      /error from server \(notfound\): (?<what>.{1,120}) not found|doesn't have a resource type|no matches for kind/i,
+    confidence: 0.95,
+    title: 'The cluster has no such resource: {what}',
+    cause: 'It is in another namespace, was not created yet, or its kind (CRD) is not installed.',
+    remediation: ['Check the namespace and `kubectl api-resources`'],
+  },
+  {
+    id: 'rollout-timeout',
+    hints: ['progress deadline', 'timed out waiting for the condition', 'crashloopbackoff'],
+    pattern: /exceeded its progress deadline|timed out waiting for the condition|CrashLoopBackOff/i,
+    confidence: 0.92,
+    title: 'A rollout in Kubernetes did not become ready',
+    cause: 'The new pods crash, cannot be scheduled, or do not answer their probes.',
+    remediation: ['Look at `kubectl get pods`, `kubectl describe pod NAME` and `kubectl logs NAME --previous`'],
+  },
+  {
+    id: 'helm-release',
+    hints: [
+      'another operation (install/upgrade/rollback) is in progress',
+      'upgrade failed',
+      'installation failed',
+      'cannot re-use a name',
+    ],
+    pattern:
+      /another operation \(install\/upgrade\/rollback\) is in progress|cannot re-use a name that is still in use|error: (?:upgrade|installation) failed/i,
+    confidence: 0.92,
+    title: 'Helm could not install or upgrade a release',
+    cause: 'An operation before was broken off, or the cluster refused what the chart makes.',
+    remediation: ['Look at `helm history NAME`; `helm rollback` where one is stuck'],
+  },
+])

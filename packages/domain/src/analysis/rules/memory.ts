@@ -1,0 +1,92 @@
+import { type Rule, rulesOf } from '../rule.ts'
+
+export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
+  {
+    id: 'out-of-memory',
+    hints: [
+      'cannot allocate memory',
+      'out of memory',
+      'enomem',
+      'std::bad_alloc',
+      'memoryerror',
+      'oom-kill',
+      'oomkilled',
+    ],
+    pattern: /cannot allocate memory|out of memory|\bENOMEM\b|std::bad_alloc|^MemoryError|oom-?kill/i,
+    confidence: 0.94,
+    title: 'Memory ran out',
+    cause: 'The machine, the control group or the limit of the process (`ulimit -v`) had no more memory to give.',
+    remediation: [
+      'Look at `free -h`, `systemctl show -p MemoryMax UNIT` and `journalctl -k | grep -i oom`',
+      'Give it more memory, run less beside it, or let it need less',
+    ],
+  },
+  {
+    id: 'node-heap',
+    hints: ['heap out of memory', 'heap limit'],
+    pattern: /JavaScript heap out of memory|Reached heap limit/,
+    confidence: 0.97,
+    title: 'Node.js reached the limit of its heap',
+    cause: 'The program needs more memory than Node.js gives itself, or holds on to what it no longer needs.',
+    remediation: ['Raise it: `NODE_OPTIONS=--max-old-space-size=4096` in env, where the machine has that much'],
+  },
+  {
+    id: 'java-heap',
+    hints: ['java.lang.outofmemoryerror', 'could not reserve enough space', 'insufficient memory for the java'],
+    pattern: /java\.lang\.OutOfMemoryError|could not reserve enough space|insufficient memory for the Java/i,
+    confidence: 0.97,
+    title: 'The Java machine ran out of memory',
+    cause: 'Its heap (-Xmx), its metaspace or the memory of the machine is too small.',
+    remediation: ['Raise -Xmx (or -XX:MaxRAMPercentage) where the machine has that much; look for what grows'],
+  },
+  {
+    id: 'too-many-open-files',
+    hints: ['too many open files', 'emfile', 'enfile'],
+    pattern: /too many open files|\bEMFILE\b|\bENFILE\b/i,
+    confidence: 0.95,
+    title: 'Too many files are open',
+    cause: 'The process, or the whole system, has reached its limit of open files and connections.',
+    remediation: ['Look at `ulimit -n`; raise LimitNOFILE of the unit, or find what is not closed'],
+  },
+  {
+    id: 'too-many-processes',
+    hints: ['resource temporarily unavailable', 'cannot fork', 'fork:', 'pthread_create', "can't start new thread"],
+    pattern:
+      /fork: .{0,60}(?:resource temporarily unavailable|retry|cannot allocate)|cannot fork|pthread_create failed|can't start new thread/i,
+    confidence: 0.93,
+    title: 'No more processes or threads may be started',
+    cause: 'The limit of processes of the user (`ulimit -u`) or of the control group (pids.max, TasksMax) is reached.',
+    remediation: ['Count them: `ps -eLf | wc -l`; raise TasksMax or `ulimit -u`, or start fewer at once'],
+  },
+  {
+    id: 'file-size-limit',
+    hints: ['file size limit exceeded', 'file too large', 'efbig', 'sigxfsz'],
+    pattern: /file size limit exceeded|file too large|\bEFBIG\b|SIGXFSZ/i,
+    confidence: 0.94,
+    title: 'A file would grow over its limit',
+    cause: 'The limit of the user (`ulimit -f`) or of the file system for the size of one file is reached.',
+    remediation: ['Look at `ulimit -f`; raise it, or write less into one file'],
+  },
+  {
+    id: 'segmentation-fault',
+    hints: ['segmentation fault', 'core dumped', 'bus error', 'illegal instruction'],
+    pattern: /segmentation fault|\(core dumped\)|bus error|illegal instruction/i,
+    confidence: 0.88,
+    title: 'A program crashed',
+    cause:
+      'It touched memory that is not its own or used instructions that the processor lacks: a fault, or a wrong build.',
+    remediation: [
+      'Look for its core dump: `coredumpctl list`',
+      'Check that program, libraries and processor belong together',
+    ],
+  },
+  {
+    id: 'inotify-limit',
+    hints: ['inotify', 'watchers'],
+    pattern: /inotify .{0,60}(?:limit|exhausted)|limit for number of file watchers|inotify_add_watch/i,
+    confidence: 0.97,
+    title: 'The limit of watched files is reached',
+    cause: 'The kernel allows each user a number of inotify watches, and all are taken.',
+    remediation: ['Raise fs.inotify.max_user_watches (or max_user_instances) with sysctl'],
+  },
+])

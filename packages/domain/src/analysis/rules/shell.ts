@@ -1,0 +1,92 @@
+import { type Rule, rulesOf } from '../rule.ts'
+
+export const SHELL: readonly Rule[] = rulesOf('shell', [
+  {
+    id: 'command-not-found',
+    hints: ['not found'],
+    pattern:
+      /(?<what>[^\s:$']{1,200}): command not found$|: \d+: (?<what2>[^\s:$']{1,200}): not found$|^(?:ba|a|)sh: (?<what3>[^\s:$']{1,200}): not found$/,
+    confidence: 0.96,
+    title: 'The command {what} was not found',
+    cause: 'It is not installed there, or not in the PATH that scripts get.',
+    remediation: [
+      'Install the package that has it in an earlier action',
+      'Call it by its whole path, or set PATH in env; check the spelling',
+    ],
+  },
+  {
+    id: 'bad-interpreter',
+    hints: ['bad interpreter', 'not found', 'cannot execute: required file not found'],
+    pattern: /(?<what>[^\s:]{1,200}): bad interpreter|cannot execute: required file not found/,
+    confidence: 0.95,
+    title: 'A script names an interpreter in its first line that is not there',
+    cause: 'The program after #! is not installed at that path, or the line ends in a carriage return (Windows).',
+    remediation: [
+      'Install the interpreter, or use `#!/usr/bin/env NAME`',
+      'Remove carriage returns: `sed -i "s/\\r$//" FILE`',
+    ],
+  },
+  {
+    id: 'carriage-returns',
+    hints: ["\\r'", ': not found', '^m'],
+    pattern: /\\r'|^: not found$|\^M\b/,
+    confidence: 0.97,
+    title: 'A script has lines that end in carriage returns',
+    cause: 'The script was saved with Windows line ends, which shells take for a part of each command.',
+    remediation: ['Save it with LF line ends, or convert it: `sed -i "s/\\r$//" FILE`'],
+  },
+  {
+    id: 'shell-syntax',
+    hints: ['syntax error', 'unterminated quoted string', 'unexpected eof', 'unexpected end of file'],
+    pattern:
+      /syntax error(?::| near)|unterminated quoted string|unexpected EOF while looking for|unexpected end of file/i,
+    confidence: 0.92,
+    title: 'The shell does not understand the script',
+    cause: 'A quote, bracket, `then`, `do`, `fi` or `done` is missing, or the script wants another shell than it gets.',
+    remediation: [
+      'Check it before publishing: `sh -n SCRIPT` or `bash -n SCRIPT`',
+      'Where it uses arrays, `[[ ]]` or `<( )`, set its interpreter to bash',
+    ],
+  },
+  {
+    id: 'unset-variable',
+    hints: ['unbound variable', 'parameter not set'],
+    pattern: /(?<what>\w{1,100}): (?:unbound variable|parameter not set)/,
+    confidence: 0.94,
+    title: 'The variable {what} is used and not set',
+    cause: 'The script runs with `set -u` (or demands it with `:?`) and reads a variable that nobody has given it.',
+    remediation: [
+      'Give it in env, or as a variable of the action, environment, target or request (scripts see SLIPWAY_VAR_<NAME>)',
+      'Allow for its absence: give a default with `:-`',
+    ],
+  },
+  {
+    id: 'bad-substitution',
+    hints: ['bad substitution', 'bashism', 'not a valid identifier', '[[: not found'],
+    pattern: /bad substitution|not a valid identifier|\[\[: not found/i,
+    confidence: 0.97,
+    title: 'The script uses what its shell does not have',
+    cause: 'It is written for bash and runs under sh, or a name or an expansion is misspelt.',
+    remediation: ['Set the interpreter of the action to bash, or write it for sh'],
+  },
+  {
+    id: 'illegal-number',
+    hints: ['illegal number', 'integer expression expected', 'integer expected', 'division by 0'],
+    pattern: /illegal number|integer expression expected|integer expected|division by 0/i,
+    confidence: 0.85,
+    title: 'The script computes or compares with something that is no number',
+    cause:
+      'A variable is empty or holds text where the script wants a number, or the number is 0 where it must not be.',
+    remediation: ['Check where the value comes from; print it before it is used'],
+  },
+  {
+    id: 'usage-error',
+    hints: ['usage:', 'unrecognized option', 'invalid option', 'illegal option', 'unknown option', 'operand'],
+    pattern:
+      /unrecognized (?:option|argument)|invalid option|illegal option|unknown (?:option|flag)|missing (?:\w{1,20} ){0,3}operand|^usage: /i,
+    confidence: 0.72,
+    title: 'A program was called with options that it does not take',
+    cause: 'An option is misspelt, a value is missing or empty, or the program there is of another version or kind.',
+    remediation: ['Compare with `PROGRAM --help` on the target, and look for empty variables in the call'],
+  },
+])
