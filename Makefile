@@ -95,6 +95,7 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@tsc -p tsconfig.check.json
 	@tsc -b packages/contracts && node packages/client/scripts/generate.mjs --check
 	@node scripts/boundaries.mjs
+	@node packages/database/scripts/contractions.mjs
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
 	@echo 'check: all good'
 
