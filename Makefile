@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build client migrate run up down status logs audit-verify rotate-keys retention dead-letters check test clean
+.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -51,6 +51,9 @@ build: $(GENERATED) ## Compile every package and service
 
 client: build ## Generate the client's types from the OpenAPI document
 	@node packages/client/scripts/generate.mjs && tsc -b
+
+configuration: build ## Write docs/configuration.md from the services' schemas
+	@node scripts/configuration.mjs
 
 # --- run --------------------------------------------------------------------------------------------------------
 

@@ -101,7 +101,7 @@ test('a deployment is one trace, from the request over every message to the comm
   // The lines of the logs lead to the trace.
   const lines = SERVICES.flatMap((service) => suite.logOf(service).split('\n'))
   const ofRequest = lines.filter((line) => line.includes('"request_id":"traced-request"'))
-  expect(ofRequest.length).toBeGreaterThan(3)
+  expect(ofRequest.length).toBeGreaterThan(1)
   expect(ofRequest.filter((line) => !line.includes(`"trace_id":"${TRACE}"`))).toEqual([])
   expect(suite.logOf('orchestration-instance')).not.toContain('of-the-test')
 })

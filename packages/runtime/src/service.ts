@@ -127,7 +127,7 @@ async function serveManagement(
   logger: Logger,
 ): Promise<void> {
   if (port === 0) return
-  describeProcess({ service, version: SLIPWAY_VERSION })
+  describeProcess({ component: service, version: SLIPWAY_VERSION })
   const server = await startManagementServer({ health, port, host })
   logger.debug('management server listens', { host, port })
   // Registered first, so it is closed last: whoever watches sees "not ready" until the end.

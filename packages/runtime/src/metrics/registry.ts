@@ -121,8 +121,8 @@ export async function exposition(): Promise<{ type: string; text: string }> {
 }
 
 /** Adds what is known of any process (memory, processor, handles, the event loop's lag), and which one this is. */
-export function describeProcess(about: { service: string; version: string }): void {
+export function describeProcess(about: { component: string; version: string }): void {
   collectDefaultMetrics({ register: registry })
-  const help = 'Always 1; its labels say which service of which version this is'
-  new Gauge(declared('slipway_build_info', help, ['service', 'version'])).set(about, 1)
+  const help = 'Always 1; its labels say which part of Slipway this is, and of which version'
+  new Gauge(declared('slipway_build_info', help, ['component', 'version'])).set(about, 1)
 }

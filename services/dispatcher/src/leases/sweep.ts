@@ -3,8 +3,10 @@ import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER } from
 import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
+import { ended } from '../deployments/metrics.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
 import { type EndedLease, endLease } from './end.ts'
+import { lostLeases } from './metrics.ts'
 
 /** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
 const OVERDUE_AFTER = '60 seconds'
@@ -15,6 +17,7 @@ const BATCH = 100
 /** Ends what no living instance will end any more. Any number may sweep. Returns whether anything changed. */
 export async function sweep(database: Database, logger: Logger): Promise<boolean> {
   const lost = await endLostLeases(database)
+  lostLeases.inc(lost.length)
   for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
   const overdue = await failOverdue(database, logger)
   const untold = await finishUntold(database)
@@ -42,7 +45,11 @@ async function finishUntold(database: Database): Promise<EventBody<'run.finished
       ORDER BY l.epoch LIMIT ${BATCH}`,
   )
   const finished = []
-  for (const run of rows) if (await finishDeployment(database, run)) finished.push(run)
+  for (const run of rows) {
+    if (!(await finishDeployment(database, run))) continue
+    ended.inc({ state: run.outcome })
+    finished.push(run)
+  }
   return finished
 }
 
@@ -88,6 +95,7 @@ async function failOverdue(database: Database, logger: Logger): Promise<number> 
   for (const { id } of rows) {
     if (!(await failOne(database, id))) continue
     failed += 1
+    ended.inc({ state: 'failed' })
     logger.warn('failed a deployment that its instance did not end in time', { deployment_id: id })
   }
   return failed

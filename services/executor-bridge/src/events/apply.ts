@@ -9,6 +9,7 @@ import { type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { newLines, storeChunk } from './lines.ts'
+import { measured } from './metrics.ts'
 import { moveSteps, type StepEffect } from './steps.ts'
 import { storableText } from './storable.ts'
 
@@ -32,12 +33,13 @@ export async function applyBatch(
   batch: EventBatch,
 ): Promise<number> {
   const { epoch } = batch
-  const outcome = await bridge.database.transaction(async (tx): Promise<Outcome> => {
+  const apply = async (tx: Queryable): Promise<Outcome> => {
     const held = await lockRun(tx, { deploymentId, epoch, instanceId })
     if (!held) throw fenced()
     const work = { ...held, deploymentId, batch }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
-  })
+  }
+  const outcome = await measured(batch, () => bridge.database.transaction(apply))
   if (outcome.messages) bridge.wakeRelay()
   bridge.analyst?.consider(deploymentId, outcome.failures)
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)

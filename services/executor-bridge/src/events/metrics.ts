@@ -1,13 +1,14 @@
+import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { counter, histogram } from '@slipway/runtime'
 
-export const appliedEvents = counter('slipway_run_events_total', 'Events of runs that were applied')
+const appliedEvents = counter('slipway_run_events_total', 'Events of runs that were applied')
 
-export const eventLag = histogram(
+const eventLag = histogram(
   'slipway_run_event_lag_seconds',
   'Age of the oldest event of a batch when it was committed, by the clocks of instance and bridge',
 )
 
-export const batches = histogram(
+const batches = histogram(
   'slipway_event_batch_duration_seconds',
   'Time to apply a batch of events: applied, repeated (nothing new), or failed, also where the lease had ended',
   ['outcome'],
@@ -17,3 +18,25 @@ export const unpublished = counter(
   'slipway_live_failures_total',
   'Batches that Redis did not take; watchers get them from Postgres, later',
 )
+
+/** Measures what applying a batch comes to; `live` is what was new of it. */
+export async function measured<T extends { live: StreamBatch | null }>(
+  { first_event, events }: EventBatch,
+  apply: () => Promise<T>,
+): Promise<T> {
+  const began = performance.now()
+  let outcome = 'failed'
+  try {
+    const applied = await apply()
+    outcome = applied.live ? 'applied' : 'repeated'
+    if (applied.live) {
+      appliedEvents.inc(applied.live.next_event - applied.live.first_event)
+      const oldest = events[applied.live.first_event - first_event]
+      // The instance's clock may go ahead of ours.
+      if (oldest) eventLag.observe(Math.max(0, (Date.now() - Date.parse(oldest.at)) / 1_000))
+    }
+    return applied
+  } finally {
+    batches.observe({ outcome }, (performance.now() - began) / 1_000)
+  }
+}

@@ -1,0 +1,89 @@
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, describe, expect, test } from '@jest/globals'
+import { repositoryRoot } from '@slipway/testing'
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-configuration-'))
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+interface Ended {
+  code: number
+  stdout: string
+  stderr: string
+}
+
+/** Runs a program to its end, with nothing but these variables. */
+function run(script: string, args: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
+  return new Promise((resolve) => {
+    const file = path.join(repositoryRoot, script)
+    execFile(
+      process.execPath,
+      [file, ...args],
+      { env: { PATH: String(process.env['PATH']), ...env } },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    )
+  })
+}
+
+test('the page of all variables is what the schemas say', async () => {
+  expect(await run('scripts/configuration.mjs', ['--check'])).toEqual({ code: 0, stdout: '', stderr: '' })
+})
+
+interface Variable {
+  name: string
+  required: boolean
+  secret: boolean
+  readers: string
+}
+
+/** The rows of the page. */
+const variables: Variable[] = fs
+  .readFileSync(path.join(repositoryRoot, 'docs/configuration.md'), 'utf8')
+  .split('\n')
+  .filter((line) => line.startsWith('| `'))
+  .map((line) => {
+    const [, name = '', value, , , secret, readers = ''] = line.split(/(?<!\\)\|/).map((cell) => cell.trim())
+    return { name: name.slice(1, -1), required: value === '**required**', secret: secret === 'yes', readers }
+  })
+
+const requiredBy = (service: string) =>
+  variables.filter(({ required, readers }) => required && (readers === 'all' || readers.split(', ').includes(service)))
+
+const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services'))
+
+describe.each(SERVICES)('%s', (service) => {
+  const main = `services/${service}/dist/main.js`
+
+  test('names every variable that is missing, with an example, and does not start', async () => {
+    const { code, stdout, stderr } = await run(main)
+    expect(code).toBe(78)
+    expect(stdout).toBe('')
+    const named = [...stderr.matchAll(/^ {2}(\w+) is missing \(.+\)\. Example: \1=.+$/gm)].map(([, name]) => name)
+    expect(named.sort()).toEqual(
+      requiredBy(service)
+        .map(({ name }) => name)
+        .sort(),
+    )
+    expect(named.length).toBeGreaterThan(0)
+  })
+
+  test('says what is wrong with a value, and never shows one that may be secret', async () => {
+    const secrets = requiredBy(service).filter(({ secret }) => secret)
+    const given = Object.fromEntries(secrets.map(({ name }) => [name, 'hunter2']))
+    const { code, stderr } = await run(main, [], { ...given, SLIPWAY_LOG_LEVEL: 'loud' })
+    expect(code).toBe(78)
+    expect(stderr).toContain('SLIPWAY_LOG_LEVEL is "loud", which must be one of error, warn, info, debug')
+    expect(stderr).not.toContain('hunter2')
+  })
+
+  test('reads a value from a file, and names the file that it cannot read', async () => {
+    const file = path.join(folder, 'value')
+    fs.writeFileSync(file, 'loud\n')
+    const wrong = await run(main, [], { SLIPWAY_LOG_LEVEL_FILE: file })
+    expect(wrong.stderr).toContain('SLIPWAY_LOG_LEVEL is "loud"')
+    const absent = await run(main, [], { SLIPWAY_LOG_LEVEL_FILE: '/nowhere/at/all' })
+    expect(absent.stderr).toContain('SLIPWAY_LOG_LEVEL_FILE names /nowhere/at/all (ENOENT)')
+  })
+})
