@@ -52,7 +52,12 @@ const DURABLE_EVENTS: Record<Exclude<WorkQueue, CommandQueue>, string[]> = {
   'dispatcher.webhooks': ['deployment.*', 'pending.*', 'target.*', 'freeze.*', 'instance.*'],
 }
 
-const COMMAND_QUEUES: CommandQueue[] = ['planner.commands', 'dispatcher.commands', 'executor.commands']
+const COMMAND_QUEUES: CommandQueue[] = [
+  'planner.commands',
+  'dispatcher.commands',
+  'executor.commands',
+  'executor.instances',
+]
 
 export const WORK_QUEUES: readonly WorkQueue[] = [
   ...COMMAND_QUEUES,

@@ -7,7 +7,13 @@ import { serverUrl } from './servers.ts'
 /** Names at the broker and in Redis of one test's own. */
 export const testNamespace = () => `test-${randomBytes(5).toString('hex')}`
 
-const WORK_QUEUES = ['planner.commands', 'dispatcher.commands', 'executor.commands', 'dispatcher.events']
+const WORK_QUEUES = [
+  'planner.commands',
+  'dispatcher.commands',
+  'executor.commands',
+  'executor.instances',
+  'dispatcher.events',
+]
 
 /** Takes away for some seconds whatever waits in the queues, as a broker would that lost its disk. How many messages. */
 export async function loseMessages(namespace: string, milliseconds: number): Promise<number> {

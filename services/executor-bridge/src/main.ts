@@ -14,6 +14,8 @@ import { createHandover } from './runs/handover.ts'
 
 /** Commands to instances in hand at a time. */
 const PREFETCH = 32
+/** Those of administrators about instances; each takes a connection to Postgres for a moment. */
+const INSTANCES_PREFETCH = 4
 
 await runService({
   name: 'executor-bridge',
@@ -67,6 +69,7 @@ await runService({
     onStop('http server', () => server.close())
     const handle = createInstanceHandler({ bridge, broker, otherwise: handover.handle })
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle })
+    await broker.consume('executor.instances', { prefetch: INSTANCES_PREFETCH, handle })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('instances are served', { port: server.port, host: config.SLIPWAY_BRIDGE_HOST })
   },

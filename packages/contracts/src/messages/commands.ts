@@ -4,7 +4,8 @@ import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment, Update
 import { Nullable, Strict, Uuid } from '../schema.ts'
 import { Caller, NamedRecord, Plan, Selection } from './plan.ts'
 
-export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands'
+/** Runs are handed over by the thousand, and slowly to instances that hang: who waits for an answer has another queue. */
+export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands' | 'executor.instances'
 
 interface Command {
   queue: CommandQueue
@@ -118,12 +119,12 @@ export const COMMANDS = {
     body: Strict({ deployment_id: Uuid, epoch: Type.Integer(), instance_id: Uuid, reason: Type.String() }),
   }),
   'instance.update': command({
-    queue: 'executor.commands',
+    queue: 'executor.instances',
     body: Strict({ instance_id: Uuid, caller: Caller, ...ChangeInstance.properties }),
     reply: Strict({ instance_id: Uuid }),
   }),
   'instance.delete': command({
-    queue: 'executor.commands',
+    queue: 'executor.instances',
     body: Strict({ instance_id: Uuid, caller: Caller }),
     reply: Strict({ instance_id: Uuid }),
   }),
