@@ -434,6 +434,16 @@ describe('freezes', () => {
     expect(await lastMessage()).toEqual({ type: 'freeze.deleted', body: { freeze_id: id, tenant_id: null } })
   })
 
+  test.each(['Target', 'Freeze'] as const)('%s: going to another tenant tells whose it was', async (kind) => {
+    const { id } = kind === 'Target' ? await target({ tenant_id: tenants.a }) : await create('Freeze', times)
+    const before = kind === 'Target' ? tenants.a : null
+    expect((await update(kind, id, { tenant_id: tenants.b })).status).toBe(200)
+    const body = expect.objectContaining({ tenant_id: tenants.b, previous_tenant_id: before })
+    expect(await lastMessage()).toEqual({ type: `${kind.toLowerCase()}.updated`, body })
+    expect((await update(kind, id, { tenant_id: tenants.b, description: 'stays' })).status).toBe(200)
+    expect((await lastMessage())?.body).not.toHaveProperty('previous_tenant_id')
+  })
+
   test('the zone is that in which start_time is written', async () => {
     const { id } = await create('Freeze', {
       ...times,
