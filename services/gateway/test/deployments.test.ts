@@ -756,6 +756,64 @@ test('command results stand by start, tails cut to their last 2000 characters, w
   expect(body[1]).not.toHaveProperty('exit_code')
 })
 
+describe('why commands failed', () => {
+  const analysis = {
+    ...{ confidence: 0.9, summary: 'The disk is full', likely_cause: 'It has no room', remediation: ['Make room'] },
+    ...{ analyzed_at: '2026-01-31T09:00:02.000Z', model_version: 'rules-1' },
+  }
+  const addResult = (id: string, fields: { stored: object | null; error?: string; stderr?: string }) =>
+    gateway.database.query(
+      `INSERT INTO command_results (deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail,
+         error_message, analysis, started_at, completed_at)
+       VALUES ($1, 0, 0, 'failed', 1, '', $3, $4, $2, '2026-01-31T09:00:00Z', '2026-01-31T09:00:02Z')`,
+      [id, fields.stored && JSON.stringify(fields.stored), fields.stderr ?? '', fields.error ?? 'exit code 1'],
+    )
+  const results = async (id: string) => (await admin.send('listCommandResults', `/deployments/${id}/analysis`)).body
+  const history = async (id: string) => (await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history`)).body
+
+  test('is shown as it is stored, without what groups failures', async () => {
+    const id = await addDeployment(gateway.database)
+    await addResult(id, { stored: { ...analysis, fingerprint: 'disk-full' } })
+    expect((await results(id))[0].analysis).toEqual(analysis)
+  })
+
+  test('is said by the rules where nobody has looked at it, unless it is switched off', async () => {
+    const id = await addDeployment(gateway.database)
+    await addResult(id, { stored: null, stderr: 'cp: x: No space left on device' })
+    await gateway.database.query(
+      `UPDATE steps SET state = 'failed', ever_failed = true, error_message = 'the instance was lost while the command ran',
+         started_at = '2026-01-31T09:00:03Z', completed_at = '2026-01-31T09:00:04Z'
+        WHERE deployment_id = $1 AND target_index = 1 AND action_index = 0`,
+      [id],
+    )
+    expect(await results(id)).toMatchObject([
+      { analysis: { summary: 'The disk is full', analyzed_at: '2026-01-31T09:00:02.000Z' } },
+      { analysis: { summary: expect.stringContaining('instance was lost'), analyzed_at: '2026-01-31T09:00:04.000Z' } },
+    ])
+    await gateway.database.query('UPDATE deployments SET analysis_enabled = false WHERE id = $1', [id])
+    for (const result of await results(id)) expect(result).not.toHaveProperty('analysis')
+  })
+
+  test('stands in the entry that reports the failure, as it is known by now', async () => {
+    const id = await addDeployment(gateway.database)
+    const report = { t: 1_700_000_000_000, i: 0, a: 0, s: 's', l: 'error', m: 'it failed' }
+    const lines = [
+      { ...report, x: { exit_code: 1, fingerprint: 'disk-full', analysis } },
+      { ...report, x: { exit_code: 1 } },
+    ]
+    await gateway.database.query(
+      'INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, 0, 2, $2)',
+      [id, JSON.stringify(lines)],
+    )
+    const metadata = { exit_code: 1, fingerprint: 'disk-full', seq: 0 }
+    expect(await history(id)).toMatchObject([{ analysis, metadata }, { analysis: null }])
+    const newer = { ...analysis, summary: 'The volume is full', model_version: 'oracle-1' }
+    await addResult(id, { stored: { ...newer, fingerprint: 'disk-full' } })
+    const [first] = await history(id)
+    expect([first.analysis, first.metadata]).toEqual([newer, metadata])
+  })
+})
+
 test('commands that were ended with their deployment have a result too; what never ran has none', async () => {
   const id = await addDeployment(gateway.database, { state: 'cancelled' })
   await gateway.database.query(

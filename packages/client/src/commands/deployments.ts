@@ -160,9 +160,6 @@ async function results({ client, output }: Context, id: string, { failed }: { fa
 function explained(result: Result): string[] {
   const { status: its, target_name, action_name, error_message, stderr_tail, analysis } = result
   if (its !== 'failed') return []
-  const found = analysis as
-    | { summary?: string; likely_cause?: string; remediation?: string[]; confidence?: number }
-    | undefined
   const tail = (stderr_tail ?? '')
     .trimEnd()
     .split('\n')
@@ -172,11 +169,9 @@ function explained(result: Result): string[] {
     '',
     `${harmless(action_name ?? '')} on ${harmless(target_name ?? '')}: ${harmless(error_message ?? 'failed')}`,
     ...tail.map((line) => `  | ${harmless(line)}`),
-    ...(found?.summary ? [`  ${harmless(found.summary)}`] : []),
-    ...(found?.likely_cause
-      ? [`  likely cause: ${harmless(found.likely_cause)} (${Math.round((found.confidence ?? 0) * 100)} % sure)`]
-      : []),
-    ...(found?.remediation ?? []).map((line) => `  - ${harmless(line)}`),
+    ...(analysis ? [`  ${harmless(analysis.summary)} (${Math.round(analysis.confidence * 100)} % sure)`] : []),
+    ...(analysis ? [`  likely cause: ${harmless(analysis.likely_cause)}`] : []),
+    ...(analysis?.remediation ?? []).map((line) => `  - ${harmless(line)}`),
   ]
 }
 

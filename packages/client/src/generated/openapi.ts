@@ -37,6 +37,16 @@ export interface components {
             /** @description For `target-agent enrol`; good for one enrolment and not shown again */
             token: string;
         };
+        Analysis: {
+            /** Format: date-time */
+            analyzed_at: string;
+            confidence: number;
+            likely_cause: string;
+            /** @description The rules (rules-1), or the model of the endpoint that said it */
+            model_version: string;
+            remediation: string[];
+            summary: string;
+        };
         ApiKey: {
             /** Format: date-time */
             created_at: string;
@@ -186,9 +196,7 @@ export interface components {
         };
         CommandResult: {
             action_name?: string;
-            analysis?: {
-                [key: string]: unknown;
-            };
+            analysis?: components["schemas"]["Analysis"];
             /** Format: date-time */
             completed_at: string;
             duration_ms: number;
@@ -578,9 +586,7 @@ export interface components {
             type: "local";
         };
         LogEntry: {
-            analysis: {
-                [key: string]: unknown;
-            } | null;
+            analysis: components["schemas"]["Analysis"] | null;
             event_type: string;
             /** Format: uuid */
             id: string;

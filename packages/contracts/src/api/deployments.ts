@@ -231,6 +231,16 @@ export const PendingRequest = Strict({
   dispatched_to_instance_id: Type.Optional(Uuid),
 })
 
+/** Why a command may have failed, and what to do about it. */
+export const Analysis = Strict({
+  confidence: Type.Number({ minimum: 0, maximum: 1 }),
+  summary: Type.String(),
+  likely_cause: Type.String(),
+  remediation: Type.Array(Type.String()),
+  analyzed_at: Timestamp,
+  model_version: Type.String({ description: 'The rules (rules-1), or the model of the endpoint that said it' }),
+})
+
 export const LogEntry = Strict({
   id: Uuid,
   timestamp: Timestamp,
@@ -243,7 +253,7 @@ export const LogEntry = Strict({
   stdout: Nullable(Type.String()),
   stderr: Nullable(Type.String()),
   metadata: Nullable(Type.Record(Type.String(), Type.Unknown())),
-  analysis: Nullable(Type.Record(Type.String(), Type.Unknown())),
+  analysis: Nullable(Analysis),
 })
 
 export const CommandResult = Strict({
@@ -259,5 +269,5 @@ export const CommandResult = Strict({
   started_at: Timestamp,
   completed_at: Timestamp,
   duration_ms: Type.Integer(),
-  analysis: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
+  analysis: Type.Optional(Analysis),
 })

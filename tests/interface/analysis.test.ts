@@ -1,0 +1,181 @@
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  type Api,
+  createAction,
+  createLocalTarget,
+  createLocalTargets,
+  deploymentEnd,
+  logHistory,
+  loginToSuite,
+  openLogStream,
+  readStream,
+  type Suite,
+  startSuite,
+  violatedInvariants,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let api: Api
+
+const FULL = 'echo "cp: error writing /opt/app: No space left on device" >&2; exit 1'
+const ANALYSIS = {
+  confidence: expect.any(Number),
+  summary: 'The disk is full',
+  likely_cause: expect.stringContaining('“cp: error writing /opt/app: No space left on device”'),
+  remediation: expect.arrayContaining([expect.any(String)]),
+  analyzed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+  model_version: 'rules-1',
+}
+
+async function deployed(script: string, body: Record<string, unknown> = {}, count = 1): Promise<string> {
+  const action_id = await createAction(api, { script })
+  const target_ids = await createLocalTargets(api, count)
+  const answer = await api.post('/deployments', { action_id, target_ids, ...body })
+  expect(answer.status).toBe(201)
+  return answer.body.deployment_id
+}
+
+/** The entries of the history that report failures of steps. */
+const reports = async (id: string) => (await logHistory(api, id)).filter(({ analysis }) => analysis !== null)
+const results = async (id: string) => (await api.get(`/deployments/${id}/analysis`)).body
+
+describe('by the rules', () => {
+  beforeAll(async () => {
+    suite = await startSuite({ capacity: 4 })
+    api = await loginToSuite(suite)
+  }, 90_000)
+  afterAll(async () => {
+    try {
+      expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+    } finally {
+      await suite.stop()
+    }
+  }, 60_000)
+
+  test('a failing script is explained in its result, in the history, and live', async () => {
+    const id = await deployed(`sleep 1; ${FULL}`)
+    const live = await readStream(await openLogStream(suite, api, id))
+    const ended = await deploymentEnd(api, id)
+    expect(ended).toMatchObject({ state: 'failed', analysis_enabled: true })
+    expect(ended.error_message).toMatch(/exit code 1$/)
+    expect(await results(id)).toMatchObject([{ status: 'failed', analysis: ANALYSIS }])
+
+    const [report, ...others] = await reports(id)
+    expect(others).toEqual([])
+    expect(report).toMatchObject({ level: 'error', step_id: ended.plan.steps[0].id, analysis: ANALYSIS })
+    expect(report.metadata).toEqual({ seq: 1, exit_code: 1, fingerprint: 'disk-full' })
+
+    const logs = live.filter(({ event }) => event === 'log').map(({ data }) => data.log)
+    const told = logs.find(({ metadata }) => metadata.seq === 1)
+    expect(told.metadata).toEqual({ ...report.metadata, analysis: ANALYSIS })
+    expect(logs.filter(({ metadata }) => 'analysis' in metadata)).toHaveLength(1)
+    // Who comes later is told the same.
+    const late = await readStream(await openLogStream(suite, api, id))
+    expect(late.find(({ data }) => data.log?.metadata.seq === 1)?.data.log.metadata).toEqual(told.metadata)
+  })
+
+  test('failures of one kind carry one fingerprint on all targets, and the deployment counts them', async () => {
+    // Another number, another file name and another word before each: the same kind.
+    const script = `n=$(mktemp -d); case "$SLIPWAY_VAR_KIND" in
+      other) echo "frob is cold" >&2; exit 9 ;;
+      *) echo "$$: [$n/x.$$] frob 10.1.2.$(($$ % 200)) went away after $(($$ % 9)) ms" >&2; exit 9 ;; esac`
+    const action_id = await createAction(api, { script })
+    const target_ids = [
+      ...(await createLocalTargets(api, 4)),
+      await createLocalTarget(api, { variables: { kind: 'other' } }),
+    ]
+    const { body } = await api.post('/deployments', {
+      ...{ action_id, target_ids, target_mode: 'parallel', failure_strategy: 'continue_on_failure' },
+    })
+    const ended = await deploymentEnd(api, body.deployment_id)
+    expect(ended.error_message).toMatch(/^4 of 5 failures: .*went away.*; the first was action-\w+ on target-\w+$/)
+    const fingerprints = (await reports(body.deployment_id)).map(({ metadata }) => metadata.fingerprint)
+    expect(fingerprints).toHaveLength(5)
+    expect(new Set(fingerprints).size).toBe(2)
+  })
+
+  test('a secret in the evidence is masked there too', async () => {
+    const script = 'echo "cat: /srv/$SLIPWAY_VAR_PASSWORD/x: No such file or directory" >&2; exit 1'
+    const action_id = await createAction(api, { script, variables: [{ name: 'password', sensitive: true }] })
+    const target_ids = [await createLocalTarget(api)]
+    const variables = { password: 'correct-horse-battery' }
+    const { body } = await api.post('/deployments', { action_id, target_ids, variables })
+    await deploymentEnd(api, body.deployment_id)
+    const shown = JSON.stringify([await results(body.deployment_id), await reports(body.deployment_id)])
+    expect(shown).toContain('A file or directory is not there')
+    expect(shown).not.toContain('correct-horse-battery')
+  })
+
+  test('a command that succeeds, is retried with success or is cancelled has no analysis', async () => {
+    const good = await deployed('true')
+    await deploymentEnd(api, good)
+    const cancelled = await deployed('sleep 60')
+    await waitFor(async () => (await api.get(`/deployments/${cancelled}`)).body.plan.steps[0].state === 'running')
+    await api.post(`/deployments/${cancelled}/cancel`, {})
+    for (const id of [good, cancelled]) {
+      for (const result of await results(id)) expect(result).not.toHaveProperty('analysis')
+      expect(await reports(id)).toEqual([])
+    }
+  })
+})
+
+describe('by an endpoint', () => {
+  let endpoint: Server
+  const asked: string[] = []
+  const opinion = {
+    confidence: 0.5,
+    summary: 'Seen before',
+    likely_cause: 'As last week',
+    remediation: ['As last week'],
+  }
+
+  beforeAll(async () => {
+    endpoint = createServer(async (request, response) => {
+      let text = ''
+      for await (const piece of request) text += piece
+      asked.push(text)
+      response.end(JSON.stringify({ choices: [{ message: { content: JSON.stringify(opinion) } }] }))
+    })
+    await new Promise<void>((resolve) => endpoint.listen(0, '127.0.0.1', resolve))
+    suite = await startSuite({
+      env: {
+        SLIPWAY_ANALYSIS_URL: `http://127.0.0.1:${(endpoint.address() as AddressInfo).port}/v1`,
+        SLIPWAY_ANALYSIS_MODEL: 'oracle-1',
+        SLIPWAY_ANALYSIS_ALLOW_PRIVATE: 'true',
+      },
+    })
+    api = await loginToSuite(suite)
+  }, 90_000)
+  afterAll(async () => {
+    await suite.stop()
+    endpoint.close()
+  }, 60_000)
+
+  test('what it says takes the place of the rules’ words in results and history', async () => {
+    const id = await deployed(FULL)
+    await deploymentEnd(api, id)
+    await waitFor(async () => (await results(id))[0].analysis.model_version === 'oracle-1')
+    const expected = { ...opinion, model_version: 'oracle-1' }
+    expect(await results(id)).toMatchObject([{ analysis: expected }])
+    expect(await reports(id)).toMatchObject([{ analysis: expected, metadata: { fingerprint: 'disk-full' } }])
+    expect(asked).toHaveLength(1)
+  })
+})
+
+describe('switched off', () => {
+  beforeAll(async () => {
+    suite = await startSuite({ env: { SLIPWAY_ANALYSIS_ENABLED: 'false' } })
+    api = await loginToSuite(suite)
+  }, 90_000)
+  afterAll(() => suite.stop(), 60_000)
+
+  test('nothing is explained, and the deployment says so', async () => {
+    const id = await deployed(FULL)
+    expect(await deploymentEnd(api, id)).toMatchObject({ state: 'failed', analysis_enabled: false })
+    expect((await results(id))[0]).not.toHaveProperty('analysis')
+    expect(await reports(id)).toEqual([])
+  })
+})
