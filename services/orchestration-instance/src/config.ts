@@ -59,6 +59,15 @@ export const config = Type.Object({
     examples: [134_217_728],
     expects: 'a number from 1024 to 1000000000000',
   }),
+  SLIPWAY_JOURNAL_MIB: Type.Integer({
+    default: 4_096,
+    minimum: 1,
+    maximum: 100_000_000,
+    description:
+      'How much that the executor-bridge has not taken yet may wait on its disk, in MiB; then commands wait with their output',
+    examples: [4_096],
+    expects: 'a number from 1 to 100000000',
+  }),
   SLIPWAY_SSH_HANDSHAKES: Type.Integer({
     default: 16,
     minimum: 1,

@@ -9,6 +9,7 @@ import { Identity } from './bridge/identity.ts'
 import { Membership } from './bridge/membership.ts'
 import { config } from './config.ts'
 import { ContentCache } from './content/cache.ts'
+import { JournalSpace } from './journal/journal-space.ts'
 import { measureRuns } from './runs/metrics.ts'
 import { Runs } from './runs/runs.ts'
 import type { KeyExchange } from './transports/ssh/algorithms.ts'
@@ -18,7 +19,7 @@ import { Transports } from './transports/transports.ts'
 await runService({
   name: 'orchestration-instance',
   config,
-  async start({ config, logger, health, onStop, fatal }) {
+  async start({ config, logger, health, onStop, fatal, signal }) {
     const folder = path.resolve(config.SLIPWAY_JOURNAL_DIR)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const identity = await Identity.open(folder)
@@ -41,6 +42,7 @@ await runService({
       content,
       parallelLimit: config.SLIPWAY_PARALLEL_LIMIT,
       outputBytes: config.SLIPWAY_STEP_OUTPUT_BYTES,
+      space: new JournalSpace(config.SLIPWAY_JOURNAL_MIB * 1024 * 1024),
       post: (ref, first, events) => postEvents(ref, first, events),
       logger,
       fatal,
@@ -97,6 +99,7 @@ await runService({
       port: config.SLIPWAY_INSTANCE_PORT,
       host: config.SLIPWAY_INSTANCE_HOST,
       variable: 'SLIPWAY_INSTANCE_PORT',
+      stopping: signal,
     })
 
     measureRuns(runs, { capacity: self.capacity, heardAgoMs: () => membership.heardAgoMs })

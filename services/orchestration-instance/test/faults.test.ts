@@ -250,8 +250,64 @@ test('a bridge that is away for a while costs nothing; a lost credential is repl
   expect(new Set(bridge.enrolments.map(({ callback_token }) => callback_token)).size).toBe(1)
 })
 
-test('while the bridge takes nothing, commands wait with their output instead of filling the memory', async () => {
+/** Bytes of all journals. */
+const journalBytes = () =>
+  journals().reduce((sum, name) => sum + statSync(path.join(instance.folder, 'journals', name)).size, 0)
+
+test('while the bridge takes nothing commands go on: what they write waits on the disk, over a restart too', async () => {
   await instance.start()
+  bridge.takesNoEvents = true
+  const { note, starts } = witness()
+  const spec = specOf({
+    targets: ['one', 'two'],
+    actions: [{ name: 'a', script: `seq -f '%0200g' 1 40000; ${note}`, max_retries: 1 }],
+  })
+  await bridge.handOver(spec)
+  await eventually('both commands have ended', () => starts().length === 2, 60_000)
+  await eventually('the end is in the journal', () => journals().some((name) => has(name, '"type":"finished"')))
+  expect(journalBytes()).toBeGreaterThan(25_000_000)
+  await instance.end('SIGKILL')
+  await instance.start()
+  bridge.takesNoEvents = false
+  // Not by looking at all events again and again: there are many.
+  const last = () => bridge.events(spec).at(-1)
+  await eventually('the bridge has the end', () => last()?.type === 'finished', 60_000)
+  expect(last()).toMatchObject({ outcome: 'success' })
+  const written = Array.from({ length: 40_000 }, (_, n) => String(n + 1).padStart(200, '0'))
+  expect(bridge.output(spec).slice(0, 40_000)).toEqual(written)
+  expect(bridge.output(spec).slice(40_000)).toEqual(written)
+  expectGapless(spec)
+}, 120_000)
+
+test('a journal does not keep the lines that the bridge has, and a restart goes on from what is left', async () => {
+  await instance.start({ SLIPWAY_JOURNAL_MIB: '4' })
+  const { note, starts } = witness()
+  const spec = specOf({
+    actions: [
+      {
+        name: 'a',
+        script: `seq -f '%0500g' 1 20000; ${note}; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || exec sleep 600`,
+        max_retries: 1,
+      },
+    ],
+  })
+  await bridge.handOver(spec)
+  await eventually('the bridge has all lines', () => bridge.output(spec).length === 20_000, 60_000)
+  await eventually('the first try waits', () => starts().length === 1)
+  // 20,000 events are about 13 MB.
+  expect(journalBytes()).toBeLessThan(6_000_000)
+  await instance.end('SIGKILL')
+  await instance.start({ SLIPWAY_JOURNAL_MIB: '4' })
+  expect(await eventually('the run finishes', () => bridge.eventsOf(spec, 'finished')[0], 60_000)).toMatchObject({
+    outcome: 'success',
+  })
+  expect([...starts()]).toHaveLength(2)
+  expect(bridge.output(spec)).toHaveLength(40_000)
+  expectGapless(spec)
+}, 120_000)
+
+test('where the journal is full, commands wait with their output', async () => {
+  await instance.start({ SLIPWAY_JOURNAL_MIB: '10' })
   bridge.takesNoEvents = true
   const total = 60_000
   const { note, starts } = witness()
@@ -266,12 +322,10 @@ test('while the bridge takes nothing, commands wait with their output instead of
     ],
   })
   await bridge.handOver(spec)
-  const size = () =>
-    journals().reduce((sum, name) => sum + statSync(path.join(instance.folder, 'journals', name)).size, 0)
   let last = -1
   await eventually('the journal no longer grows', async () => {
     const before = last
-    last = size()
+    last = journalBytes()
     await new Promise((resolve) => setTimeout(resolve, 500))
     return last > 8_000_000 && last === before
   })
@@ -348,6 +402,9 @@ test('its identity is its own, and secrets lie nowhere in clear', async () => {
   expect(readFileSync(file, 'utf8')).not.toContain(secret)
   expect(instance.output).not.toContain(secret)
 })
+
+const has = (journal: string, text: string) =>
+  readFileSync(path.join(instance.folder, 'journals', journal), 'utf8').includes(text)
 
 function journals(): string[] {
   return readdirSync(path.join(instance.folder, 'journals'))

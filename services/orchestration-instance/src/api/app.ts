@@ -69,7 +69,7 @@ export function createApi({ runs, callbackToken, probe, about, logger }: ApiOpti
     if (from === null) throw new ApiError(400, 'VALIDATION_ERROR', 'query/from must be a number from 0')
     const journal = runs.journalOf(request.params['id'])
     if (!journal) throw new ApiError(404, 'NOT_FOUND', 'No such run is held here')
-    const events = await readEvents(journal.file, from, MAX_BATCH_EVENTS)
+    const events = (await readEvents(journal.file, from, MAX_BATCH_EVENTS)).map(({ event }) => event)
     response.json({ epoch: journal.epoch, first_event: from, next_event: from + events.length, events })
   })
 

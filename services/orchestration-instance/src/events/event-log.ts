@@ -1,19 +1,17 @@
 import type { LogEvent, RunEvent } from '@slipway/contracts'
 import { MAX_BATCH_EVENTS } from '@slipway/contracts'
 import type { Journal } from '../journal/journal.ts'
-import { readEvents } from '../journal/read-journal.ts'
+import type { JournalSpace } from '../journal/journal-space.ts'
+import { type NumberedEvent, readEvents, readWaiting } from '../journal/read-journal.ts'
 import type { Record } from '../journal/records.ts'
+import { withoutTaken } from '../journal/rewrite.ts'
 
 const MAX_BATCH_BYTES = 1024 * 1024
-/** So much may wait for the bridge in memory; then commands have to wait with their output, until half of it is gone. */
-const HIGH_BYTES = 8 * 1024 * 1024
-const LOW_BYTES = HIGH_BYTES / 2
-
-/** An event as it goes over the wire. */
-export interface NumberedEvent {
-  n: number
-  text: string
-}
+/** So much may wait for the bridge in memory; what is beyond it is read from the journal when its turn comes. */
+const MAX_WAITING_BYTES = 8 * 1024 * 1024
+const READ_BYTES = 4 * 1024 * 1024
+/** The journal is written anew when so much of it is of no use any more; where little may wait, earlier. */
+const REWRITE_BYTES = 64 * 1024 * 1024
 
 export interface Batch {
   first: number
@@ -23,31 +21,56 @@ export interface Batch {
   events: string
 }
 
+/** Where events lie that are on the disk alone, and how much they are. */
+export interface Behind {
+  position: number
+  bytes: number
+}
+
 export type Line = Pick<LogEvent, 'target' | 'action' | 'stream' | 'level' | 'text' | 'metadata'>
+
+/** The bridge asks for events that are not kept any more: it had them before. */
+export class EventsGone extends Error {
+  override name = 'EventsGone'
+}
 
 /** Numbers a run's events and log lines, writes them to its journal and keeps them until the bridge has them. */
 export class EventLog {
   readonly #journal: Journal
-  /** Those from `#acknowledged` to `#next`. */
-  #waiting: NumberedEvent[]
-  #waitingBytes: number
+  readonly #space: JournalSpace
+  /** Those from `#acknowledged` on that are in memory. Where there is something behind, they are not all. */
+  readonly #waiting: NumberedEvent[] = []
+  #waitingBytes = 0
+  #behind: Behind | null
   #acknowledged: number
   #next: number
   #durable: number
   #nextLine: number
+  /** Bytes of events that the bridge has taken since the journal was written anew. */
+  #takenBytes = 0
+  readonly #release: Promise<void>
+  #resolveRelease = () => {}
   #released = false
-  #whenWritable: { promise: Promise<void>; resolve: () => void } | null = null
+  #writable: { free: Promise<void>; promise: Promise<void> } | null = null
   /** Called when there is something new to send. */
   onDurable: () => void = () => {}
 
-  constructor(journal: Journal, start: { nextEvent: number; nextLine: number; waiting?: NumberedEvent[] }) {
+  constructor(
+    journal: Journal,
+    space: JournalSpace,
+    start: { nextEvent: number; nextLine: number; acknowledged: number; behind: Behind | null },
+  ) {
     this.#journal = journal
-    this.#waiting = start.waiting ?? []
-    this.#waitingBytes = this.#waiting.reduce((sum, { text }) => sum + text.length, 0)
+    this.#space = space
+    this.#behind = start.behind
     this.#next = start.nextEvent
     this.#durable = start.nextEvent
-    this.#acknowledged = this.#waiting[0]?.n ?? start.nextEvent
+    this.#acknowledged = start.acknowledged
     this.#nextLine = start.nextLine
+    this.#space.take(start.behind?.bytes ?? 0)
+    this.#release = new Promise((resolve) => {
+      this.#resolveRelease = resolve
+    })
   }
 
   get next(): number {
@@ -61,12 +84,19 @@ export class EventLog {
   emit(event: RunEvent): void {
     const n = this.#next++
     const text = JSON.stringify(event)
-    this.#waiting.push({ n, text })
-    this.#waitingBytes += text.length
+    const position = this.#journal.end
     this.#journal.append(`{"n":${n},"event":${text}}`, () => {
       this.#durable = n + 1
       this.onDurable()
     })
+    this.#space.take(text.length)
+    if (this.#behind === null && this.#waitingBytes < MAX_WAITING_BYTES) {
+      this.#waiting.push({ n, text })
+      this.#waitingBytes += text.length
+    } else {
+      this.#behind ??= { position, bytes: 0 }
+      this.#behind.bytes += text.length
+    }
   }
 
   emitLine(line: Line): void {
@@ -85,21 +115,24 @@ export class EventLog {
 
   /** Nothing while more output may be read, else a promise of that moment. */
   whenWritable(): Promise<void> | undefined {
-    if (this.#released || this.#waitingBytes < HIGH_BYTES) return undefined
-    if (!this.#whenWritable) {
-      let resolve = () => {}
-      const promise = new Promise<void>((done) => {
-        resolve = done
-      })
-      this.#whenWritable = { promise, resolve }
-    }
-    return this.#whenWritable.promise
+    const free = this.#released ? undefined : this.#space.whenFree()
+    if (free === undefined) return undefined
+    // One promise for all who wait for the same moment: each would hang on the release for as long as the run lives.
+    if (this.#writable?.free !== free) this.#writable = { free, promise: Promise.race([free, this.#release]) }
+    return this.#writable.promise
   }
 
   /** The run is being killed: nobody has to wait any more. */
   release(): void {
     this.#released = true
-    this.#whenWritable?.resolve()
+    this.#resolveRelease()
+  }
+
+  /** Nothing is sent from here any more. */
+  close(): void {
+    this.#space.give(this.#waitingBytes + (this.#behind?.bytes ?? 0))
+    this.#waitingBytes = 0
+    this.#behind = null
   }
 
   /** Whether the disk has events from this number on. */
@@ -107,12 +140,13 @@ export class EventLog {
     return this.#durable > from
   }
 
-  /** What to send from this number on: only what a loss of power cannot take back. */
+  /**
+   * What to send from this number on: only what a loss of power cannot take back. One at a time.
+   * @throws EventsGone
+   */
   async batch(from: number): Promise<Batch> {
-    const events =
-      from < this.#acknowledged
-        ? (await readEvents(this.#journal.file, from, MAX_BATCH_EVENTS)).map((event) => JSON.stringify(event))
-        : this.#inMemory(from)
+    if (this.#takenBytes > Math.min(REWRITE_BYTES, this.#space.maxBytes / 4)) await this.#rewrite()
+    const events = from < this.#acknowledged ? await this.#again(from) : await this.#fresh(from)
     const chosen: string[] = []
     let size = 0
     for (const text of events) {
@@ -127,17 +161,58 @@ export class EventLog {
   acknowledge(next: number): void {
     const count = Math.min(next, this.#durable) - this.#acknowledged
     if (count <= 0) return
-    for (const { text } of this.#waiting.splice(0, count)) this.#waitingBytes -= text.length
+    let bytes = 0
+    for (const { text } of this.#waiting.splice(0, count)) bytes += text.length
+    this.#waitingBytes -= bytes
     this.#acknowledged += count
     this.#journal.appendLater(JSON.stringify({ acknowledged: this.#acknowledged } satisfies Record))
-    if (this.#waitingBytes > LOW_BYTES) return
-    this.#whenWritable?.resolve()
-    this.#whenWritable = null
+    this.#taken(bytes)
   }
 
-  #inMemory(from: number): string[] {
+  #taken(bytes: number): void {
+    this.#takenBytes += bytes
+    this.#space.give(bytes)
+  }
+
+  async #fresh(from: number): Promise<string[]> {
+    while (this.#behind !== null && from - this.#acknowledged >= this.#waiting.length) await this.#readOn(this.#behind)
     const start = from - this.#acknowledged
     const end = Math.min(start + MAX_BATCH_EVENTS, this.#durable - this.#acknowledged)
     return this.#waiting.slice(start, end).map(({ text }) => text)
+  }
+
+  /** Takes into memory what comes next in the journal. */
+  async #readOn(behind: Behind): Promise<void> {
+    const { events, position } = await readWaiting(this.#journal.file, behind.position, READ_BYTES)
+    behind.position = position
+    for (const { n, text } of events) {
+      behind.bytes -= text.length
+      // What the bridge said that it has, though it was not sent from here, is passed over.
+      if (n < this.#acknowledged) {
+        this.#taken(text.length)
+        continue
+      }
+      this.#waiting.push({ n, text })
+      this.#waitingBytes += text.length
+    }
+    const last = this.#waiting.at(-1)?.n ?? this.#acknowledged - 1
+    if (last + 1 === this.#next) this.#behind = null
+    // It is still on its way to the disk.
+    else if (events.length === 0) await this.#journal.durable()
+  }
+
+  async #again(from: number): Promise<string[]> {
+    const events = await readEvents(this.#journal.file, from, MAX_BATCH_EVENTS)
+    if (events[0]?.n !== from) throw new EventsGone(`event ${from} is not kept any more`)
+    const contiguous = events.findIndex(({ n }, index) => n !== from + index)
+    return events.slice(0, contiguous < 0 ? undefined : contiguous).map(({ event }) => JSON.stringify(event))
+  }
+
+  /** Lines that the bridge has are of no use to a restart; what happened besides is. */
+  async #rewrite(): Promise<void> {
+    this.#takenBytes = 0
+    await this.#journal.rewrite(withoutTaken(this.#acknowledged), (moved) => {
+      if (this.#behind) this.#behind.position = moved(this.#behind.position)
+    })
   }
 }

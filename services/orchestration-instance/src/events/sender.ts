@@ -1,6 +1,6 @@
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import { FencedError } from '../bridge/bridge-client.ts'
-import type { EventLog } from './event-log.ts'
+import { type Batch, type EventLog, EventsGone } from './event-log.ts'
 import { sentBatches } from './metrics.ts'
 
 /** How long events are gathered before a batch leaves. */
@@ -69,9 +69,24 @@ export class Sender {
     }
   }
 
+  /** Null when there can be none: the run is given up. */
+  async #nextBatch(): Promise<Batch | null> {
+    const { log, onFenced, logger } = this.#options
+    try {
+      return await log.batch(this.#cursor)
+    } catch (error) {
+      if (!(error instanceof EventsGone)) throw error
+      logger.error('the bridge has lost events that it had; the run cannot go on here', { error })
+      this.#abort.abort()
+      onFenced()
+      return null
+    }
+  }
+
   async #send(): Promise<void> {
     const { log, post, onFenced, logger } = this.#options
-    const batch = await log.batch(this.#cursor)
+    const batch = await this.#nextBatch()
+    if (batch === null) return
     for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
       try {
         const next = await post(batch.first, batch.events)

@@ -1,9 +1,13 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { lines } from './read-journal.ts'
 import type { Header } from './records.ts'
+import type { Rewriting } from './rewrite.ts'
 
 /** How long lines that nobody waits for are gathered for one write. */
 const GATHER_MS = 5
+/** How much is written at a time when the file is written anew. */
+const REWRITE_BYTES = 256 * 1024
 
 /**
  * Appends lines to a run's file. Writes and flushes of many lines are one. A failing disk is reported once by
@@ -11,18 +15,23 @@ const GATHER_MS = 5
  */
 export class Journal {
   readonly file: string
-  readonly #handle: FileHandle
+  #handle: FileHandle
   readonly #onFailure: (error: Error) => void
   #lines: string[] = []
+  /** Bytes in the file, and of `#lines`. */
+  #written: number
+  #queued = 0
   #waiting: (() => void)[] = []
   #writing: Promise<void> | null = null
+  #rewriting: { how: Rewriting; onMoved: OnMoved; done: () => void } | null = null
   #timer: NodeJS.Timeout | null = null
   #broken = false
   #closed = false
 
-  private constructor(file: string, handle: FileHandle, onFailure: (error: Error) => void) {
+  private constructor(file: string, handle: FileHandle, written: number, onFailure: (error: Error) => void) {
     this.file = file
     this.#handle = handle
+    this.#written = written
     this.#onFailure = onFailure
   }
 
@@ -31,8 +40,9 @@ export class Journal {
     // Under another name until it is whole: a journal without its first line is none.
     const draft = `${file}.draft`
     const handle = await open(draft, 'w', 0o600)
+    const first = Buffer.from(`${JSON.stringify(header)}\n`)
     try {
-      await handle.write(`${JSON.stringify(header)}\n`)
+      await handle.writeFile(first)
       await handle.datasync()
       await rename(draft, file)
       await syncFolder(path.dirname(file))
@@ -40,27 +50,44 @@ export class Journal {
       await handle.close()
       throw error
     }
-    return new Journal(file, handle, onFailure)
+    return new Journal(file, handle, first.length, onFailure)
   }
 
   /** Goes on behind `length`, the end of the last whole line: a torn one is cut off. */
   static async reopen(file: string, length: number, onFailure: (error: Error) => void): Promise<Journal> {
     const handle = await open(file, 'a', 0o600)
     await handle.truncate(length)
-    return new Journal(file, handle, onFailure)
+    return new Journal(file, handle, length, onFailure)
+  }
+
+  /** Where the next line begins. */
+  get end(): number {
+    return this.#written + this.#queued
   }
 
   /** Adds a line. `then` is called when it, and all before it, are on the disk. */
   append(line: string, then?: () => void): void {
     if (this.#closed || this.#broken) return
-    this.#lines.push(line)
+    this.#push(line)
     if (then) this.#waiting.push(then)
     this.#timer ??= setTimeout(() => void this.#flush(), GATHER_MS)
   }
 
   /** Adds a line that may be lost: it is written together with the next one. */
   appendLater(line: string): void {
-    if (!this.#closed && !this.#broken) this.#lines.push(line)
+    if (!this.#closed && !this.#broken) this.#push(line)
+  }
+
+  /**
+   * Writes the file anew with those of its lines that are kept; `onMoved` is told how to find where a line begins now.
+   * Resolves when that survives a loss of power; never when it fails or the journal is closed before.
+   */
+  rewrite(how: Rewriting, onMoved: OnMoved): Promise<void> {
+    return new Promise((done) => {
+      if (this.#closed || this.#broken) return
+      this.#rewriting = { how, onMoved, done }
+      void this.#flush()
+    })
   }
 
   /** Resolves when all that was appended is on the disk; never, when that fails or the journal is closed before. */
@@ -82,8 +109,18 @@ export class Journal {
   /** Closes and deletes: nothing of the run is needed any more. */
   async remove(): Promise<void> {
     this.#lines = []
+    this.#queued = 0
     await this.close()
     await rm(this.file, { force: true })
+  }
+
+  get #hasWork(): boolean {
+    return this.#lines.length > 0 || this.#waiting.length > 0 || this.#rewriting !== null
+  }
+
+  #push(line: string): void {
+    this.#lines.push(line)
+    this.#queued += Buffer.byteLength(line) + 1
   }
 
   #flush(): Promise<void> {
@@ -97,7 +134,8 @@ export class Journal {
 
   async #writeAll(): Promise<void> {
     try {
-      while (!this.#broken && !this.#closed && this.#lines.length + this.#waiting.length > 0) {
+      while (!this.#broken && !this.#closed && this.#hasWork) {
+        const queued = this.#queued
         const lines = this.#lines
         const waiting = this.#waiting
         this.#lines = []
@@ -105,15 +143,74 @@ export class Journal {
         if (lines.length > 0) {
           await this.#handle.appendFile(`${lines.join('\n')}\n`)
           await this.#handle.datasync()
+          this.#written += queued
+          this.#queued -= queued
         }
         for (const then of waiting) then()
+        if (this.#rewriting) await this.#rewrite(this.#rewriting)
       }
     } catch (error) {
       this.#broken = true
       this.#onFailure(error as Error)
     }
   }
+
+  async #rewrite({ how, onMoved, done }: { how: Rewriting; onMoved: OnMoved; done: () => void }): Promise<void> {
+    this.#rewriting = null
+    const draft = `${this.file}.draft`
+    const handle = await open(draft, 'w', 0o600)
+    /** Where what was left out ends, and how much it is with all before it. */
+    const cuts: { end: number; bytes: number }[] = []
+    let written = 0
+    let left = 0
+    try {
+      let kept: string[] = []
+      let size = 0
+      let before = 0
+      const write = async () => {
+        const bytes = Buffer.from(kept.join(''))
+        await handle.appendFile(bytes)
+        written += bytes.length
+        kept = []
+        size = 0
+      }
+      for await (const { text, end } of lines(this.file)) {
+        if (before === 0 || how.keeps(text)) {
+          kept.push(`${text}\n`)
+          size += text.length
+          if (size > REWRITE_BYTES) await write()
+        } else {
+          left += end - before
+          const last = cuts.at(-1)
+          if (last?.end === before) Object.assign(last, { end, bytes: left })
+          else cuts.push({ end, bytes: left })
+        }
+        before = end
+      }
+      kept.push(`${how.last()}\n`)
+      await write()
+      await handle.datasync()
+      await rename(draft, this.file)
+      await syncFolder(path.dirname(this.file))
+    } catch (error) {
+      await handle.close()
+      throw error
+    }
+    await this.#handle.close()
+    this.#handle = handle
+    const [from, to] = [this.#written, written]
+    this.#written = written
+    onMoved((position) => {
+      // What was not in the file yet comes behind the line that was added.
+      if (position >= from) return position - from + to
+      return position - (cuts.findLast(({ end }) => end <= position)?.bytes ?? 0)
+    })
+    done()
+  }
 }
+
+/** Where a line begins now that began at a position before. */
+type OnMoved = (moved: (position: number) => number) => void
 
 /** A file that was made or deleted is so for good only when its folder is on the disk as well. */
 async function syncFolder(folder: string): Promise<void> {

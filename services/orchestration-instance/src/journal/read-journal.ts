@@ -27,23 +27,75 @@ export async function* readRecords(file: string): AsyncGenerator<{ record: Recor
   }
 }
 
+/** An event as it goes over the wire. */
+export interface NumberedEvent {
+  n: number
+  text: string
+}
+
 /** Events from number `from`, at most `limit`: those that have been written so far. */
-export async function readEvents(file: string, from: number, limit: number): Promise<RunEvent[]> {
-  const events: RunEvent[] = []
+export async function readEvents(file: string, from: number, limit: number): Promise<{ n: number; event: RunEvent }[]> {
+  const events: { n: number; event: RunEvent }[] = []
   for await (const { record } of readRecords(file)) {
-    if ('n' in record && record.n >= from) events.push(record.event)
+    if ('n' in record && record.n >= from) events.push(record)
     if (events.length >= limit) break
   }
   return events
 }
 
-async function* lines(file: string): AsyncGenerator<{ text: string; end: number }> {
+/** Events from a position in the file on, about so much of their text, and the position behind the last. */
+export async function readWaiting(
+  file: string,
+  position: number,
+  maxBytes: number,
+): Promise<{ events: NumberedEvent[]; position: number }> {
+  const events: NumberedEvent[] = []
+  let bytes = 0
+  let reached = position
+  for await (const { text, end } of lines(file, position)) {
+    const event = eventOf(text)
+    reached = end
+    if (event === null) continue
+    events.push(event)
+    bytes += event.text.length
+    if (bytes >= maxBytes) break
+  }
+  return { events, position: reached }
+}
+
+/** Where the events from number `from` on begin, and how much text they are; null when there are none. */
+export async function findWaiting(file: string, from: number): Promise<{ position: number; bytes: number } | null> {
+  let found: { position: number; bytes: number } | null = null
+  let before = 0
+  for await (const { text, end } of lines(file)) {
+    const event = eventOf(text)
+    if (event !== null && event.n >= from) {
+      found ??= { position: before, bytes: 0 }
+      found.bytes += event.text.length
+    }
+    before = end
+  }
+  return found
+}
+
+const EVENT = /^\{"n":(\d+),"event":/
+
+/** Without parsing it: what is sent is what was written. */
+function eventOf(line: string): NumberedEvent | null {
+  const found = EVENT.exec(line)
+  return found && { n: Number(found[1]), text: line.slice(found[0].length, -1) }
+}
+
+/** Whole lines from a position on, each with where it ends. */
+export async function* lines(file: string, from = 0): AsyncGenerator<{ text: string; end: number }> {
   const handle = await open(file, 'r')
   try {
     let rest: Buffer = Buffer.alloc(0)
-    let end = 0
+    let end = from
+    let position = from
     for (;;) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES)
+      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(CHUNK_BYTES), 0, CHUNK_BYTES, position)
+      position += bytesRead
       if (bytesRead === 0) return
       rest = Buffer.concat([rest, buffer.subarray(0, bytesRead)])
       let start = 0

@@ -12,12 +12,13 @@ export interface Header {
 
 /**
  * The other lines: an event with its number, and what only this instance has to know. A try that failed and will be
- * repeated is no event; `acknowledged` says before which event the bridge needs none again.
+ * repeated is no event; `acknowledged` says before which event the bridge needs none again,
+ * and where the lines before it are left out, how many of the deployment's lines there were.
  */
 export type Record =
   | { n: number; event: RunEvent }
   | { failed_try: [target: number, action: number, attempt: number] }
-  | { acknowledged: number }
+  | { acknowledged: number; next_line?: number }
   | { fenced: string }
 
 export function sealedUnder(header: { deployment_id: string; epoch: number }): string {

@@ -4,10 +4,11 @@ import type { Kill, Transport } from '@slipway/execution'
 import { forRequest, type KeyRing, type Logger, traced } from '@slipway/runtime'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
-import { EventLog } from '../events/event-log.ts'
+import { type Behind, EventLog } from '../events/event-log.ts'
 import { Sender } from '../events/sender.ts'
 import { Journal } from '../journal/journal.ts'
-import { readHeader, readRecords } from '../journal/read-journal.ts'
+import type { JournalSpace } from '../journal/journal-space.ts'
+import { findWaiting, readHeader, readRecords } from '../journal/read-journal.ts'
 import { type Header, sealedUnder } from '../journal/records.ts'
 import type { Transports } from '../transports/transports.ts'
 import { Progress } from './progress.ts'
@@ -25,6 +26,7 @@ export interface Hosting {
   parallelLimit: number
   /** How much of a command's output is kept. */
   outputBytes: number
+  space: JournalSpace
   /** Posts events of a run; see Sender. */
   post(ref: RunRef, firstEvent: number, events: string): Promise<number>
   logger: Logger
@@ -57,7 +59,7 @@ export class HostedRun {
   #leave: () => void = () => {}
 
   private constructor(
-    own: { spec: RunSpec; deadline: string | null; journal: Journal; progress: Progress },
+    own: { spec: RunSpec; deadline: string | null; journal: Journal; progress: Progress; behind: Behind | null },
     hosting: Hosting,
     hooks: HostedRunHooks,
   ) {
@@ -68,8 +70,9 @@ export class HostedRun {
     this.#progress = own.progress
     this.#hosting = hosting
     this.#hooks = hooks
-    const { nextEvent, nextLine, unacknowledged } = own.progress
-    this.#events = new EventLog(own.journal, { nextEvent, nextLine, waiting: unacknowledged })
+    const { nextEvent, nextLine, acknowledged } = own.progress
+    const { behind } = own
+    this.#events = new EventLog(own.journal, hosting.space, { nextEvent, nextLine, acknowledged, behind })
   }
 
   /** Takes a new run. When this resolves, a restart knows of it. */
@@ -83,7 +86,7 @@ export class HostedRun {
       sealed_spec: hosting.keys.seal(JSON.stringify(spec), sealedUnder(refOf(spec))),
     }
     const journal = await Journal.create(file, header, hosting.fatal)
-    return new HostedRun({ spec, deadline, journal, progress: new Progress(spec) }, hosting, hooks)
+    return new HostedRun({ spec, deadline, journal, progress: new Progress(spec), behind: null }, hosting, hooks)
   }
 
   /** Takes up a run where its journal ends. Throws when the journal cannot be read. */
@@ -99,7 +102,8 @@ export class HostedRun {
       length = end
     }
     const journal = await Journal.reopen(file, length, hosting.fatal)
-    return new HostedRun({ spec, deadline: header.deadline, journal, progress }, hosting, hooks)
+    const behind = await findWaiting(file, progress.acknowledged)
+    return new HostedRun({ spec, deadline: header.deadline, journal, progress, behind }, hosting, hooks)
   }
 
   get file(): string {
@@ -199,6 +203,7 @@ export class HostedRun {
     this.#killed = true
     const [unconfirmed] = await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
     this.#closeTransports()
+    this.#events.close()
     this.#leave()
     return unconfirmed ?? []
   }

@@ -1,6 +1,5 @@
 import type { RunEvent, RunSpec } from '@slipway/contracts'
 import type { EndedStep, StepRef } from '@slipway/domain'
-import type { NumberedEvent } from '../events/event-log.ts'
 import type { Record } from '../journal/records.ts'
 import { wordingOf } from './wording.ts'
 
@@ -30,8 +29,8 @@ export class Progress {
   fenced = false
   nextEvent = 0
   nextLine: number
-  /** Events that the bridge may not have. */
-  unacknowledged: NumberedEvent[] = []
+  /** The bridge has all events before this one. */
+  acknowledged = 0
 
   constructor(spec: RunSpec) {
     this.#spec = spec
@@ -63,15 +62,20 @@ export class Progress {
     if ('n' in record) this.#addEvent(record.n, record.event)
     else if ('failed_try' in record) this.#failTry(record.failed_try)
     else if ('fenced' in record) this.fenced = true
-    else this.unacknowledged = this.unacknowledged.filter(({ n }) => n >= record.acknowledged)
+    else this.#acknowledge(record)
+  }
+
+  #acknowledge({ acknowledged, next_line = 0 }: { acknowledged: number; next_line?: number }): void {
+    this.acknowledged = Math.max(this.acknowledged, acknowledged)
+    this.nextEvent = Math.max(this.nextEvent, acknowledged)
+    this.nextLine = Math.max(this.nextLine, next_line)
   }
 
   #addEvent(n: number, event: RunEvent): void {
-    this.nextEvent = n + 1
-    this.unacknowledged.push({ n, text: JSON.stringify(event) })
+    this.nextEvent = Math.max(this.nextEvent, n + 1)
     switch (event.type) {
       case 'log':
-        this.nextLine = event.line + 1
+        this.nextLine = Math.max(this.nextLine, event.line + 1)
         break
       case 'step_started':
         this.fenced = false

@@ -1,0 +1,37 @@
+/** Between full and free again, so that not every line that goes lets one in. */
+const MAX_SLACK_BYTES = 4 * 1024 * 1024
+
+/** How much of what the bridge has not taken yet lies in the journals, all runs together. */
+export class JournalSpace {
+  readonly maxBytes: number
+  #used = 0
+  #whenFree: { promise: Promise<void>; resolve: () => void } | null = null
+
+  constructor(maxBytes: number) {
+    this.maxBytes = maxBytes
+  }
+
+  take(bytes: number): void {
+    this.#used += bytes
+  }
+
+  give(bytes: number): void {
+    this.#used -= bytes
+    if (this.#used > this.maxBytes - Math.min(MAX_SLACK_BYTES, this.maxBytes / 2)) return
+    this.#whenFree?.resolve()
+    this.#whenFree = null
+  }
+
+  /** Nothing while there is room, else a promise of that moment. */
+  whenFree(): Promise<void> | undefined {
+    if (this.#used < this.maxBytes) return undefined
+    if (!this.#whenFree) {
+      let resolve = () => {}
+      const promise = new Promise<void>((done) => {
+        resolve = done
+      })
+      this.#whenFree = { promise, resolve }
+    }
+    return this.#whenFree.promise
+  }
+}
