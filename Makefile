@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test clean
+.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test bench clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -104,6 +104,10 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 
 test: build ## Run every test against real servers; the last line is `N passed, N failed`
 	@exec node scripts/test.mjs $(TESTS)
+
+bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'
+	@scripts/infra.sh up bench
+	@status=0; node bench/run.mjs $(ARGS) && node bench/document.mjs || status=$$?; scripts/infra.sh release bench; exit $$status
 
 clean: ## Stop everything and remove what was made
 	@if [ -d .slipway ]; then $(SUITE) down; sh examples/storefront/stop.sh; scripts/infra.sh remove; fi
