@@ -23,6 +23,14 @@ export const bridgeConfig = Type.Object({
     description: 'Address on which instances reach the bridge',
     examples: ['0.0.0.0'],
   }),
+  SLIPWAY_PROBE_SECONDS: Type.Integer({
+    default: 60,
+    minimum: 0,
+    maximum: 3_600,
+    description: 'How often instances look whether ssh targets can be reached; 0 for never',
+    examples: [60],
+    expects: 'a number from 0 to 3600',
+  }),
   SLIPWAY_ANALYSIS_URL: Type.Optional(
     urlVariable({
       schemes: ['http', 'https'],

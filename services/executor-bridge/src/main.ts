@@ -11,6 +11,8 @@ import { createApp } from './http/app.ts'
 import { createInstanceHandler } from './instances/handler.ts'
 import { connectRedis } from './redis.ts'
 import { createHandover } from './runs/handover.ts'
+import { tellOfFading } from './targets/fading.ts'
+import { startProbing } from './targets/probing.ts'
 
 /** Commands to instances in hand at a time. */
 const PREFETCH = 32
@@ -67,6 +69,12 @@ await runService({
       variable: 'SLIPWAY_BRIDGE_PORT',
     })
     onStop('http server', () => server.close())
+    const fading = tellOfFading(bridge)
+    onStop('targets that fade', () => fading.stop())
+    if (config.SLIPWAY_PROBE_SECONDS > 0) {
+      const probing = startProbing(bridge, config.SLIPWAY_PROBE_SECONDS)
+      onStop('probes of targets', () => probing.stop())
+    }
     const handle = createInstanceHandler({ bridge, broker, otherwise: handover.handle })
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle })
     await broker.consume('executor.instances', { prefetch: INSTANCES_PREFETCH, handle })

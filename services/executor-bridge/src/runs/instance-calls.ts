@@ -1,4 +1,4 @@
-import { compile, type RunRef, type RunSpec, StopResponse } from '@slipway/contracts'
+import { compile, type ProbeRequest, ProbeResponse, type RunRef, type RunSpec, StopResponse } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
 
 /** Where an instance is, and the secret by which it knows the bridge. */
@@ -12,6 +12,10 @@ export type StartAnswer = 'accepted' | 'has_newer' | { refused: string }
 const CALL_MS = 10_000
 /** TERM, ten seconds, KILL, and a while for the target's word. */
 const ENDING_MS = 20_000
+/** An instance takes up to 20 s. */
+const PROBE_MS = 30_000
+/** No answer is longer; an instance that sends more is not read to its end. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 /** A run of ten thousand targets is some megabytes. */
 const HANDOVER_MS = 30_000
 
@@ -47,7 +51,7 @@ export async function postStop(
   timer = within(ENDING_MS)
   return async () => {
     try {
-      const answer: unknown = JSON.parse(await response.text())
+      const answer: unknown = JSON.parse(await textOf(response))
       return checkStopped(answer).length === 0 ? (answer as StopResponse).unconfirmed : null
     } catch {
       return null
@@ -58,6 +62,28 @@ export async function postStop(
 }
 
 const checkStopped = compile(StopResponse)
+const checkProbed = compile(ProbeResponse)
+
+/** Has the instance look which of these targets it reaches. Throws when the answer is none to that. */
+export async function postProbe(
+  instance: InstanceAddress,
+  request: ProbeRequest,
+  stop: AbortSignal,
+): Promise<ProbeResponse> {
+  const signal = AbortSignal.any([AbortSignal.timeout(PROBE_MS), stop])
+  const response = await send(instance, '/v1/probes', request, signal)
+  const text = await textOf(response)
+  if (!response.ok) throw new Error(`the instance answered ${response.status} to probes`)
+  const answer: unknown = JSON.parse(text)
+  const [problem] = checkProbed(answer)
+  if (problem) throw new Error(`the instance's answer to probes is wrong: ${problem.path} ${problem.message}`)
+  const { results } = answer as ProbeResponse
+  const asked = new Set(request.targets.map(({ id }) => id))
+  // Each target once, and none that nobody asked for.
+  if (!results.every(({ id }) => asked.delete(id)))
+    throw new Error('the instance answered for targets it was not asked for')
+  return answer as ProbeResponse
+}
 
 async function post(
   instance: InstanceAddress,
@@ -66,7 +92,7 @@ async function post(
   timeoutMs: number,
 ): Promise<{ status: number; message: string }> {
   const response = await send(instance, path, body, AbortSignal.timeout(timeoutMs))
-  const text = await response.text()
+  const text = await textOf(response)
   return { status: response.status, message: errorMessage(text) }
 }
 
@@ -83,6 +109,17 @@ const send = ({ base_url, callback_token }: InstanceAddress, path: string, body:
 function traceHeader(): { traceparent?: string } {
   const traceparent = currentTraceparent()
   return traceparent === null ? {} : { traceparent }
+}
+
+async function textOf(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  for await (const chunk of response.body ?? []) {
+    size += chunk.length
+    if (size > MAX_ANSWER_BYTES) throw new Error(`the instance's answer is longer than ${MAX_ANSWER_BYTES} bytes`)
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks).toString('utf8')
 }
 
 function errorMessage(text: string): string {

@@ -3,9 +3,8 @@ import { type ActionFile, DEFAULT_FILE_MODE, plainFilePath } from '@slipway/doma
 import { currentTraceparent, type KeyRing } from '@slipway/runtime'
 import { keyIdentity } from '../agents/credentials.ts'
 import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from './records.ts'
-import { openConnectionSecrets, openValues } from './secrets.ts'
-
-const SSH_PORT = 22
+import { openValues } from './secrets.ts'
+import { sshConnection } from './ssh-connection.ts'
 
 export interface RunRecords {
   actions: ActionRecord[]
@@ -98,17 +97,7 @@ function specConnection(keys: KeyRing, target: TargetRecord): RunConnection {
   if (connection === null) throw new CannotRun(`Target "${target.name}" no longer exists`)
   if (connection.type === 'agent') return { type: 'agent', agent: specAgent(keys, target) }
   if (connection.type !== 'ssh') return connection
-  const { private_key, password } = openConnectionSecrets(keys, target.id, target.connection_secrets)
-  const hostKey = connection.host_key ?? target.pinned_host_key
-  return {
-    type: 'ssh',
-    host: connection.host,
-    port: connection.port ?? SSH_PORT,
-    username: connection.username,
-    ...(private_key === undefined ? {} : { private_key }),
-    ...(password === undefined ? {} : { password }),
-    ...(hostKey === null ? {} : { host_key: hostKey }),
-  }
+  return sshConnection(keys, { ...target, connection })
 }
 
 function specAgent(keys: KeyRing, { agent }: TargetRecord) {
