@@ -1,3 +1,4 @@
+export { type AgentProcess, type AgentSettings, enrolAgent, startAgent } from './agent.ts'
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
 export {
   connectTo,

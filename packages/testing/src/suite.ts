@@ -37,6 +37,8 @@ export interface Suite {
   secondUrl: string
   /** Where the log-streams are, as an ingress that leads to them directly would know. */
   logStreams: string[]
+  /** Where agents find the executor-bridge. */
+  bridgeUrl: string
   databaseUrl: string
   namespace: string
   admin: { email: string; password: string }
@@ -253,6 +255,7 @@ function control(made: {
   return {
     url: `http://127.0.0.1:${processOf('gateway').env['SLIPWAY_PORT']}`,
     secondUrl: `http://127.0.0.1:${processes.get('gateway-2')?.env['SLIPWAY_PORT'] ?? 'none'}`,
+    bridgeUrl: `http://127.0.0.1:${processOf('executor-bridge').env['SLIPWAY_BRIDGE_PORT']}`,
     logStreams: [...processes].flatMap(([name, { env }]) =>
       name.startsWith('log-stream') ? [`http://127.0.0.1:${env['SLIPWAY_LOG_STREAM_PORT']}`] : [],
     ),

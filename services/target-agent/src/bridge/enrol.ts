@@ -1,4 +1,5 @@
-import { mkdir, readFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
+import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { AgentEnrolResponse } from '@slipway/contracts'
 import type { AgentConfig } from '../config.ts'
@@ -19,7 +20,7 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
   const options = optionsOf(args)
   if (typeof options === 'string') return fail(`${options}\n\n${ENROL_USAGE}`)
   const { url, address = config.SLIPWAY_AGENT_ADDRESS } = options
-  const token = options.token === '-' ? (await readFile('/dev/stdin', 'utf8')).trim() : options.token
+  const token = options.token === '-' ? (await text(process.stdin)).trim() : options.token
   const folder = config.SLIPWAY_AGENT_STATE_DIR
   try {
     // Before the token is spent.

@@ -1,0 +1,151 @@
+import { randomUUID } from 'node:crypto'
+import { readdirSync, readFileSync } from 'node:fs'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type AgentProcess,
+  type Api,
+  createAction,
+  deploymentEnd,
+  enrolAgent,
+  logHistory,
+  loginToSuite,
+  type Suite,
+  startAgent,
+  startSuite,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let api: Api
+let agent: AgentProcess
+let target: string
+let token: string
+
+beforeAll(async () => {
+  suite = await startSuite()
+  api = await loginToSuite(suite)
+  const { body } = await api.post('/targets', { name: 'db-1', connection: { type: 'agent' } })
+  target = body.id
+}, 90_000)
+afterAll(async () => {
+  await suite?.stop()
+  await agent?.remove()
+}, 60_000)
+
+const deploy = async (definition: object, fields: object = {}) => {
+  const action_id = await createAction(api, definition)
+  const { body } = await api.post('/deployments', { action_id, target_ids: [target], ...fields })
+  return body.deployment_id as string
+}
+const ended = async (definition: object, fields: object = {}) => {
+  const id = await deploy(definition, fields)
+  const end = await deploymentEnd(api, id)
+  return { ...end, lines: (await logHistory(api, id)).map(({ message }) => message) }
+}
+
+/** Whether a process with this text in its environment lives. */
+const lives = (mark: string) =>
+  readdirSync('/proc').some((id) => {
+    try {
+      return /^\d+$/.test(id) && readFileSync(`/proc/${id}/environ`, 'latin1').includes(mark)
+    } catch {
+      return false
+    }
+  })
+
+test('without an agent the target is offline and its steps fail', async () => {
+  expect((await api.get(`/targets/${target}`)).body).toMatchObject({
+    connection: { type: 'agent' },
+    status: 'offline',
+    last_seen_at: null,
+  })
+  expect((await api.get(`/targets/${target}/agent`)).status).toBe(404)
+  expect((await ended({ script: 'true' })).plan.steps[0].error_message).toBe('no agent is enrolled for db-1')
+}, 60_000)
+
+test('an agent enrols with a token that is good once, and its target is online', async () => {
+  const answer = await api.post(`/targets/${target}/agent-token`)
+  expect(answer.status).toBe(201)
+  token = answer.body.token
+  agent = await startAgent({ bridgeUrl: suite.bridgeUrl, token })
+  expect((await api.get(`/targets/${target}`)).body.status).toBe('online')
+  expect((await api.get(`/targets/${target}/agent`)).body).toMatchObject({
+    host: '127.0.0.1',
+    port: agent.port,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+  })
+  const again = await enrolAgent({ bridgeUrl: suite.bridgeUrl, token }, agent)
+  expect(again.code).toBe(1)
+  expect(again.stderr).toContain('The token is not valid: it was used')
+}, 60_000)
+
+test('a deployment runs through it: files, secrets masked, failure with exit code', async () => {
+  const { body: content } = await api.post('/content', 'from the store')
+  const success = await ended(
+    {
+      script: 'cat conf/file; echo; echo "secret: $SLIPWAY_VAR_PASSWORD"; echo wrong >&2',
+      files: [{ content: content.id, path: 'conf/file' }],
+      variables: [{ name: 'password', sensitive: true }],
+    },
+    { variables: { password: 'hush-hush-42' } },
+  )
+  expect(success.state).toBe('success')
+  expect([...success.lines].sort()).toEqual(['from the store', 'secret: ***', 'wrong'])
+  const failure = await ended({ script: 'exit 7' })
+  expect(failure.plan.steps[0]).toMatchObject({ state: 'failed', exit_code: 7, error_message: 'exit code 7' })
+}, 60_000)
+
+test('a time limit and a cancel leave no process behind, children of children included', async () => {
+  const script = 'sh -c "sh -c \\"sleep 300\\" & wait" & wait'
+  const [one, two] = [randomUUID(), randomUUID()]
+  const late = await ended({ script, env: { MARK: one }, timeout_seconds: 1 })
+  expect(late.plan.steps[0].error_message).toContain('killed after 1 s (timeout_seconds)')
+  expect(lives(one)).toBe(false)
+  const id = await deploy({ script, env: { MARK: two } })
+  await waitFor(() => lives(two), { what: 'the command to run' })
+  expect((await api.post(`/deployments/${id}/cancel`, {})).status).toBe(200)
+  expect((await deploymentEnd(api, id)).state).toBe('cancelled')
+  await waitFor(() => !lives(two), { what: 'the command to end' })
+}, 60_000)
+
+test('an agent that is killed in mid-command costs that try; one that is away fails steps with its address', async () => {
+  const id = await deploy({ script: 'echo begun; sleep 5; echo over', max_retries: 1 })
+  await waitFor(async () => (await logHistory(api, id)).length > 0, { what: 'the command to run' })
+  await agent.end('SIGKILL')
+  await agent.start()
+  expect((await deploymentEnd(api, id)).state).toBe('success')
+  const lines = (await logHistory(api, id)).map(({ message }) => message)
+  expect(lines.filter((line) => line === 'begun')).toHaveLength(2)
+  expect(lines.some((line) => line.includes('the agent was restarted while the command ran'))).toBe(true)
+  await agent.end('SIGTERM')
+  const away = await ended({ script: 'true' })
+  expect(away.plan.steps[0].error_message).toBe(`the agent on db-1 (127.0.0.1:${agent.port}) refused the connection`)
+  await agent.start()
+  expect((await ended({ script: 'true' })).state).toBe('success')
+}, 90_000)
+
+test('an instance that is killed leaves nothing running beside the next try', async () => {
+  const mark = randomUUID()
+  const script = 'test "$SLIPWAY_ATTEMPT" = 1 && exec echo again; sleep 300'
+  const id = await deploy({ script, env: { MARK: mark }, max_retries: 1 })
+  await waitFor(() => lives(mark), { what: 'the command to run' })
+  await suite.kill('orchestration-instance')
+  await suite.start('orchestration-instance')
+  expect((await deploymentEnd(api, id)).state).toBe('success')
+  expect(lives(mark)).toBe(false)
+}, 90_000)
+
+test('a revoked agent and its token are good no more; so is that of a target that leads elsewhere', async () => {
+  const { body } = await api.post(`/targets/${target}/agent-token`)
+  expect((await api.call('DELETE', `/targets/${target}/agent`)).status).toBe(204)
+  expect((await api.call('DELETE', `/targets/${target}/agent`)).status).toBe(404)
+  expect((await api.get(`/targets/${target}`)).body.status).toBe('offline')
+  const late = await enrolAgent({ bridgeUrl: suite.bridgeUrl, token: body.token }, agent)
+  expect(late.stderr).toContain('The token is not valid')
+  expect((await ended({ script: 'true' })).plan.steps[0].error_message).toBe('no agent is enrolled for db-1')
+  const other = await api.post(`/targets/${target}/agent-token`)
+  await api.call('PATCH', `/targets/${target}`, { connection: { type: 'local' } })
+  expect((await api.post(`/targets/${target}/agent-token`)).status).toBe(409)
+  const elsewhere = await enrolAgent({ bridgeUrl: suite.bridgeUrl, token: other.body.token }, agent)
+  expect(elsewhere.stderr).toContain('The token is not valid')
+}, 60_000)
