@@ -167,3 +167,26 @@ test('readiness follows the dependencies, and is gone before the first step of s
   expect(await get('/readyz')).toEqual({ status: 503, body: { ready: false, dependencies: { redis: 'up' } } })
   expect((await get('/livez')).status).toBe(200)
 })
+
+test('nothing that records traces is loaded, unless they are sent somewhere', async () => {
+  const loaded = async (env: Record<string, string>) => {
+    const run = start({ MODE: 'loaded', ...env })
+    await eventually(() => said(run, 'modules'))
+    run.child.kill('SIGTERM')
+    expect((await run.exit).code).toBe(0)
+    return run.lines.find((line) => line['message'] === 'modules')?.['loaded']
+  }
+  expect(await loaded({})).toBe(0)
+  // Nobody takes them there: that holds up neither the start nor the stop.
+  expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toBeGreaterThan(0)
+}, 60_000)
+
+test('metrics are told on the management port', async () => {
+  const port = await freePort()
+  const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port) })
+  await eventually(() => said(run, 'started'))
+  const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
+  expect(answer.status).toBe(200)
+  expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
+  expect(await answer.text()).toMatch(/^slipway_build_info\{component="fixture",version="[\d.]+"\} 1$/m)
+})
