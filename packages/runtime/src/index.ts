@@ -3,7 +3,7 @@ export { ConfigurationError, type ConfigurationProblem, loadConfig } from './con
 export { type Context, currentContext, withContext } from './context.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
-export { type ListeningServer, type ListenOptions, listen } from './listen.ts'
+export { endConnectionsOf, type ListeningServer, type ListenOptions, listen } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'

@@ -9,6 +9,8 @@ export interface ListenOptions {
   port: number
   /** The variable that sets the port, for the message when it cannot be had. */
   variable: string
+  /** Aborted when stopping begins: from then on each answer is the last of its connection, so that clients go elsewhere. */
+  stopping?: AbortSignal
   /** Beyond the time limits that every server of Slipway has. */
   server?: ServerOptions
 }
@@ -29,10 +31,11 @@ const IDLE_SWEEP_MS = 50
  */
 export async function listen(
   app: RequestListener,
-  { host, port, variable, server: options }: ListenOptions,
+  { host, port, variable, stopping, server: options }: ListenOptions,
 ): Promise<ListeningServer> {
   const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, noDelay: true }
   const server = createServer({ ...limits, ...options }, observed(app))
+  if (stopping) endConnectionsOf(server, stopping)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const where = `${host}:${port}`
@@ -82,4 +85,11 @@ function observed(app: RequestListener): RequestListener {
       if (statusCode >= 500) span.fail(String(statusCode))
     })
   }
+}
+
+/** From the moment that stopping begins, says with each answer that its connection ends. */
+export function endConnectionsOf(server: Server, stopping: AbortSignal): void {
+  server.prependListener('request', (_request, response) => {
+    if (stopping.aborted) response.setHeader('Connection', 'close')
+  })
 }

@@ -1,4 +1,4 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { ConfigurationError, loadConfig } from './config.ts'
 import { Health, startManagementServer } from './health.ts'
@@ -44,8 +44,8 @@ export interface ServiceOptions<T extends TObject> {
 
 /**
  * The main function of a service: configuration, logger, management server, start, and a stop in order.
- * A wrong configuration ends with 78 and a plain message. SIGTERM or SIGINT: not ready first, then the steps of
- * stopping, 20 s in all, then exit 0; a second signal exits at once.
+ * A wrong configuration ends with 78 and a plain message. SIGTERM or SIGINT: not ready first, then SLIPWAY_DRAIN_SECONDS in
+ * which it serves on, then the steps of stopping, 20 s in all, then exit 0; a second signal exits at once.
  */
 export async function runService<T extends TObject>(options: ServiceOptions<T>): Promise<void> {
   const config = configurationOrExit(serviceConfig(options.config))
@@ -64,6 +64,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
     else logger.error('fatal error, the process ends', { error })
     void exit(error instanceof ConfigurationError ? EXIT_CONFIGURATION : 1)
   }
+  let served = false
   let stoppingSince = 0
   const stop = (signal: string) => {
     if (stoppingSince > 0) {
@@ -75,7 +76,12 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
     logger.info('stopping', { signal })
     health.setServing(false)
     abort.abort()
-    stopping.run(STOP_MS).then(() => {
+    const leave = async () => {
+      // Whoever sends us requests sees "not ready" first; until then an ear that is closed would look like a failure.
+      if (served) await sleep(settings.SLIPWAY_DRAIN_SECONDS * 1_000)
+      await stopping.run(STOP_MS)
+    }
+    leave().then(() => {
       logger.info('stopped', { took_ms: Date.now() - stoppingSince })
       return exit(0)
     }, fatal)
@@ -106,6 +112,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   }
   if (abort.signal.aborted) return
   health.setServing(true)
+  served = true
   logger.info('started', { node: process.version, pid: process.pid })
 }
 

@@ -22,7 +22,7 @@ const INSTANCES_PREFETCH = 4
 await runService({
   name: 'executor-bridge',
   config: bridgeConfig,
-  async start({ name, config, logger, health, onStop, fatal }) {
+  async start({ name, config, logger, health, onStop, fatal, signal }) {
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
     onStop('database', () => database.close())
@@ -67,6 +67,7 @@ await runService({
       port: config.SLIPWAY_BRIDGE_PORT,
       host: config.SLIPWAY_BRIDGE_HOST,
       variable: 'SLIPWAY_BRIDGE_PORT',
+      stopping: signal,
     })
     onStop('http server', () => server.close())
     const fading = tellOfFading(bridge)

@@ -81,7 +81,11 @@ await runService({
       readiness: () => health.report(),
       outboxChanged: () => relay.kick(),
     })
-    const server = await listen(gateway.app, { host: config.SLIPWAY_HOST, port: config.SLIPWAY_PORT })
+    const server = await listen(gateway.app, {
+      host: config.SLIPWAY_HOST,
+      port: config.SLIPWAY_PORT,
+      stopping: signal,
+    })
     onStop('requests in hand', () => server.close())
     onStop('open streams', () => gateway.endStreams())
     logger.info('the API listens', { host: config.SLIPWAY_HOST, port: server.port })

@@ -17,7 +17,7 @@ const BLOCKING_READ_MS = 5_000
 await runService({
   name: 'log-stream',
   config: logStreamConfig,
-  async start({ name, config, logger, health, onStop, fatal }) {
+  async start({ name, config, logger, health, onStop, fatal, signal }) {
     const namespace = config.SLIPWAY_NAMESPACE
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
@@ -47,6 +47,7 @@ await runService({
       port: config.SLIPWAY_LOG_STREAM_PORT,
       host: config.SLIPWAY_LOG_STREAM_HOST,
       variable: 'SLIPWAY_LOG_STREAM_PORT',
+      stopping: signal,
     })
     onStop('streams', async () => {
       const closed = server.close()

@@ -1,6 +1,6 @@
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { ConfigurationError } from '@slipway/runtime'
+import { ConfigurationError, endConnectionsOf } from '@slipway/runtime'
 import type { Express } from 'express'
 import { boundArrival } from './arrival.ts'
 
@@ -11,10 +11,14 @@ export interface RunningServer {
 }
 
 /** Listens. Clients that are slow to say what they want are cut off. */
-export async function listen(app: Express, { host, port }: { host: string; port: number }): Promise<RunningServer> {
+export async function listen(
+  app: Express,
+  { host, port, stopping }: { host: string; port: number; stopping?: AbortSignal },
+): Promise<RunningServer> {
   // How long a whole request may take is bounded here, because uploads may take longer than others.
   const server = createServer({ headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 65_000 }, app)
   server.on('clientError', refuseMalformed)
+  if (stopping) endConnectionsOf(server, stopping)
   server.prependListener('request', (request, response) => boundArrival(request, () => refuseLate(response)))
   server.on('request', (_request, response) => {
     response.once('close', () => {
