@@ -1,5 +1,5 @@
 import type { StreamResource } from '@slipway/contracts'
-import { type FreezeRow, freezeItem, INSTANCE, type Queryable, targetStatus } from '@slipway/database'
+import { type FreezeRow, freezeItem, INSTANCE, type Queryable } from '@slipway/database'
 import type { Change } from './change.ts'
 
 interface Shown {
@@ -9,7 +9,6 @@ interface Shown {
 }
 
 interface Drifting {
-  everyMs: number
   /** What a record shows when it is new, as its event has told. */
   atFirst: string
   read(db: Queryable): Promise<Shown[]>
@@ -19,11 +18,11 @@ const rowsOf = (sql: string) => async (db: Queryable) => (await db.query<Shown>(
 
 /**
  * What lists show otherwise without an event: how far deployments are, which slots are taken, and what time alone changes.
- * Each reads few rows: those that run, live, or may begin or end. What a local target is follows from the instances.
+ * Each reads few rows: those that run, live, or may begin or end. Of targets that fade events tell, but for local ones: what
+ * these are follows from the instances.
  */
 const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
   deployments: {
-    everyMs: 1_000,
     atFirst: '0 0 0',
     read: rowsOf(
       `SELECT d.id, d.tenant_id, concat_ws(' ', p.ended_steps, p.completed_steps, p.failed_steps) AS shown
@@ -31,7 +30,6 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
     ),
   },
   instances: {
-    everyMs: 1_000,
     atFirst: 'online 0',
     read: rowsOf(
       `SELECT id, NULL AS tenant_id, concat_ws(' ', item ->> 'status', item ->> 'active') AS shown
@@ -39,7 +37,6 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
     ),
   },
   freezes: {
-    everyMs: 1_000,
     atFirst: 'false',
     async read(db) {
       const { rows } = await db.query<FreezeRow>(
@@ -50,19 +47,9 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
       return rows.map((row) => ({ id: row.id, tenant_id: row.tenant_id, shown: String(freezeItem(row).active) }))
     },
   },
-  targets: {
-    everyMs: 5_000,
-    atFirst: 'online',
-    // A minute beyond what is shown as stale: so that it is seen to be offline before it is seen no more.
-    read: rowsOf(
-      `SELECT t.id, t.tenant_id, ${targetStatus()} AS shown FROM target_facts f JOIN targets t ON t.id = f.target_id
-        WHERE f.last_seen_at > now() - interval '11 min' AND t.connection ->> 'type' <> 'local'`,
-    ),
-  },
 }
 
 export interface Drift {
-  everyMs: number
   /** What has changed since the last look; nothing at the first. */
   look(): Promise<Change[]>
 }
@@ -71,10 +58,9 @@ export interface Drift {
 export function driftOf(resource: StreamResource, db: Queryable): Drift | null {
   const drifting = DRIFTING[resource]
   if (drifting === undefined) return null
-  const { everyMs, atFirst, read } = drifting
+  const { atFirst, read } = drifting
   let before: Map<string, string> | undefined
   return {
-    everyMs,
     async look() {
       const rows = await read(db)
       const known = before

@@ -7,6 +7,8 @@ import { type Change, RESOURCES } from './change.ts'
 import { type Drift, driftOf } from './drift.ts'
 import type { Listener } from './listener.ts'
 
+/** How often to look for what no event tells. */
+const LOOK_MS = 1_000
 /** Records that are read at a time. */
 const BATCH = 100
 /** Written to clients at a time. */
@@ -139,7 +141,7 @@ export class Feed {
     const { logger } = this.#options
     return createTicker({
       name: `look-at-${this.#resource}`,
-      intervalMs: drift.everyMs,
+      intervalMs: LOOK_MS,
       logger,
       run: async () => this.note(await drift.look()),
     })
