@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 
 /** How long after a command's end its output is waited for: a daemon that it left may hold the stream for ever. */
 const AFTER_END_MS = 200
@@ -49,14 +50,20 @@ export class OutputPump {
   async #run(): Promise<void> {
     let msLeft = AFTER_END_MS
     let bytesLeft = AFTER_END_BYTES
+    let looked = false
     try {
-      while (!this.#stopped && msLeft > 0 && bytesLeft > 0) {
+      while (!this.#stopped && bytesLeft > 0) {
         const chunk = this.#stream.read() as Buffer | null
         if (chunk !== null) {
+          looked = false
           if (this.#ended) bytesLeft -= chunk.length
           await this.#sink(chunk)
-        } else if (this.#streamDone) {
+        } else if (this.#streamDone || looked) {
           return
+        } else if (msLeft <= 0) {
+          // Timers come before what has arrived: a process that had no turn for so long has not looked yet.
+          await nextTurn()
+          looked = true
         } else {
           const since = performance.now()
           const counting = this.#ended
