@@ -66,11 +66,11 @@ describe('by the rules', () => {
     const [report, ...others] = await reports(id)
     expect(others).toEqual([])
     expect(report).toMatchObject({ level: 'error', step_id: ended.plan.steps[0].id, analysis: ANALYSIS })
-    expect(report.metadata).toEqual({ seq: 1, exit_code: 1, fingerprint: 'disk-full' })
+    expect(report?.metadata).toEqual({ seq: 1, exit_code: 1, fingerprint: 'disk-full' })
 
     const logs = live.filter(({ event }) => event === 'log').map(({ data }) => data.log)
     const told = logs.find(({ metadata }) => metadata.seq === 1)
-    expect(told.metadata).toEqual({ ...report.metadata, analysis: ANALYSIS })
+    expect(told.metadata).toEqual({ ...report?.metadata, analysis: ANALYSIS })
     expect(logs.filter(({ metadata }) => 'analysis' in metadata)).toHaveLength(1)
     // Who comes later is told the same.
     const late = await readStream(await openLogStream(suite, api, id))
@@ -92,7 +92,7 @@ describe('by the rules', () => {
     })
     const ended = await deploymentEnd(api, body.deployment_id)
     expect(ended.error_message).toMatch(/^4 of 5 failures: .*went away.*; the first was action-\w+ on target-\w+$/)
-    const fingerprints = (await reports(body.deployment_id)).map(({ metadata }) => metadata.fingerprint)
+    const fingerprints = (await reports(body.deployment_id)).map(({ metadata }) => metadata['fingerprint'])
     expect(fingerprints).toHaveLength(5)
     expect(new Set(fingerprints).size).toBe(2)
   })

@@ -99,7 +99,8 @@ export interface LogEntry {
   message: string
   stdout: string | null
   stderr: string | null
-  metadata: { seq: number }
+  metadata: { seq: number } & Record<string, unknown>
+  analysis: Record<string, unknown> | null
 }
 
 /** All lines of a deployment's log, page by page. */

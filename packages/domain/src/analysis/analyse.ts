@@ -1,5 +1,6 @@
 import { type Failure, type Line, linesOf } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
+import { Haystack } from './haystack.ts'
 import type { Rule } from './rule.ts'
 import { RULES, RULES_VERSION } from './rules.ts'
 
@@ -40,12 +41,12 @@ export function analyse(failure: Failure, at: string): Finding {
   const lines = linesOf(failure)
   const written = lines.filter(({ origin }) => origin !== 'error')
   const said = lines.filter(({ origin }) => origin === 'error')
-  const texts = { output: joined(written), error: joined(said) }
+  const texts = { output: haystack(written), error: haystack(said) }
   let best: Match | null = null
   for (const rule of RULES) {
     if (rule.exitCodes && (failure.exit_code === null || !rule.exitCodes.includes(failure.exit_code))) continue
     const [candidates, text] = rule.in === 'error' ? [said, texts.error] : [written, texts.output]
-    if (rule.hints && !rule.hints.some((hint) => text.includes(hint))) continue
+    if (rule.hints && !rule.hints.some((hint) => text.holds(hint))) continue
     const match = matchOf(rule, candidates)
     if (match && (best === null || match.score > best.score)) best = match
   }
@@ -54,7 +55,7 @@ export function analyse(failure: Failure, at: string): Finding {
   return known ? findingOf(known, failure, at) : unknownOf(failure, [...written, ...said], at)
 }
 
-const joined = (lines: readonly Line[]) => lines.map(({ lower }) => lower).join('\n')
+const haystack = (lines: readonly Line[]) => new Haystack(lines.map(({ lower }) => lower).join('\n'))
 
 function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
   if (!rule.pattern) return { rule, score: rule.confidence, line: null, what: null }

@@ -6,7 +6,7 @@ export interface RealExample {
   needs?: string[]
   /** Run by somebody who is not root. */
   unprivileged?: true
-  shell?: 'bash'
+  shell?: 'sh' | 'bash'
 }
 
 /**

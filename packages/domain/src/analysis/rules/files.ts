@@ -46,7 +46,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   {
     id: 'permission-denied-execute',
     hints: ['permission denied'],
-    pattern: /(?<what>[^\s:'"]{1,300})['"]?: permission denied$/i,
+    pattern: /(?<![^\s:'"])(?<what>[^\s:'"]{1,300})['"]?: permission denied$/i,
     exitCodes: [126],
     confidence: 0.95,
     title: '{what} may not be executed',
