@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomInt } from 'node:crypto'
 import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
@@ -13,9 +13,9 @@ import { waitFor } from './waiting.ts'
 
 export type ServiceName =
   | `gateway${'' | '-2'}`
-  | 'planner'
-  | 'dispatcher'
-  | 'executor-bridge'
+  | `planner${'' | '-2'}`
+  | `dispatcher${'' | '-2'}`
+  | `executor-bridge${'' | '-2'}`
   | `log-stream${'' | '-2'}`
   | `orchestration-instance${'' | '-2'}`
 
@@ -28,6 +28,10 @@ export interface SuiteOptions {
   secondGateway?: boolean
   /** Whether a second log-stream runs, at `logStreams[1]`; the gateway knows the first. */
   secondLogStream?: boolean
+  /** Whether a second planner, dispatcher and executor-bridge run; each instance knows one bridge. */
+  secondWorkers?: boolean
+  /** A database to run on, dropped with the suite; a new one where it is left out. */
+  database?: TestDatabase
   /** Further settings of all services. */
   env?: Record<string, string>
 }
@@ -58,14 +62,21 @@ export interface Suite {
   stop(): Promise<void>
 }
 
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
+/** Below those that the system gives to outgoing connections: none takes the port of a service that is restarting. */
+const [FIRST_PORT, LAST_PORT] = [10_240, 32_767]
+
+async function freePort(): Promise<number> {
+  for (;;) {
+    const port = randomInt(FIRST_PORT, LAST_PORT + 1)
+    if (await isFree(port)) return port
+  }
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
+    server.once('error', () => resolve(false))
+    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
   })
 }
 
@@ -80,14 +91,18 @@ interface Process {
 
 /** The whole suite as separate processes on real servers, with a database, names and ports of its own. */
 export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
-  const database = await createTestDatabase()
+  const database = options.database ?? (await createTestDatabase())
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-suite-'))
   const namespace = testNamespace()
   const admin = { email: 'admin@example.com', password: randomBytes(12).toString('base64url') }
   const processes = await describe({ database, folder, namespace, admin, options })
   const suite = control({ processes, database, folder, namespace, admin })
   try {
-    await Promise.all([...processes.keys()].map((name) => suite.start(name)))
+    const names = [...processes.keys()]
+    const isSecond = (name: ServiceName) => name.endsWith('-2')
+    // All at once, a dozen processes would keep each other from being ready in time.
+    await Promise.all(names.filter((name) => !isSecond(name)).map((name) => suite.start(name)))
+    await Promise.all(names.filter(isSecond).map((name) => suite.start(name)))
   } catch (error) {
     await suite.stop().catch(() => {})
     throw error
@@ -112,9 +127,10 @@ async function describe(made: {
   const enrolment = { SLIPWAY_ENROLMENT_TOKEN: randomBytes(32).toString('base64url') }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
   const secondLogStream = options.secondLogStream === true ? String(await freePort()) : null
+  const secondBridge = options.secondWorkers === true ? await freePort() : bridge
   const second = options.secondGateway === true ? String(await freePort()) : null
 
-  const instance = async (name: string) => {
+  const instance = async (name: string, itsBridge: number) => {
     const port = await freePort()
     return {
       ...enrolment,
@@ -123,7 +139,7 @@ async function describe(made: {
       SLIPWAY_INSTANCE_PORT: String(port),
       SLIPWAY_INSTANCE_URL: `http://127.0.0.1:${port}`,
       SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
-      SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${bridge}`,
+      SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${itsBridge}`,
       SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
     }
   }
@@ -166,15 +182,23 @@ async function describe(made: {
         SLIPWAY_LOG_STREAM_PORT: String(logStream),
       },
     ],
-    ['orchestration-instance', await instance('one')],
+    ['orchestration-instance', await instance('one', bridge)],
   ]
-  if (options.secondInstance === true) environments.push(['orchestration-instance-2', await instance('two')])
+  if (options.secondInstance === true) {
+    environments.push(['orchestration-instance-2', await instance('two', secondBridge)])
+  }
   const first = environments.find(([name]) => name === 'gateway')?.[1]
   if (second !== null) environments.push(['gateway-2', { ...first, SLIPWAY_PORT: second }])
 
   const stream = environments.find(([name]) => name === 'log-stream')?.[1]
   if (secondLogStream !== null) {
     environments.push(['log-stream-2', { ...stream, SLIPWAY_LOG_STREAM_PORT: secondLogStream }])
+  }
+  if (options.secondWorkers === true) {
+    for (const name of ['planner', 'dispatcher', 'executor-bridge'] as const) {
+      const env = environments.find(([other]) => other === name)?.[1]
+      environments.push([`${name}-2`, { ...env, SLIPWAY_BRIDGE_PORT: String(secondBridge) }])
+    }
   }
 
   const processes = new Map<ServiceName, Process>()
