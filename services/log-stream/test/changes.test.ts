@@ -6,6 +6,7 @@ import { type Database, listItem } from '@slipway/database'
 import { COMPATIBLE_VERSION, createLogger, uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
+import { droppedFor } from './metrics.ts'
 import {
   makeUser,
   type NewUser,
@@ -312,11 +313,13 @@ describe('without an event', () => {
 describe('nothing is kept from anybody silently', () => {
   test('streams are ended when events may be lost, and refused until they are not', async () => {
     await withStreams({}, async (own) => {
+      const droppedBefore = await droppedFor('missed')
       const before = await listen('targets', {}, own)
       const log = await TestDeployment.create(db.database)
       const watcher = await SseClient.open(own, log.id, await own.token())
       own.feeds.suspend()
       await until(() => before.broken, 'the end')
+      expect(await droppedFor('missed')).toBe(droppedBefore + 1)
       expect(await refusal(await urlOf('targets', {}, own))).toEqual([503, 'SERVICE_UNAVAILABLE'])
       own.feeds.resume()
       const after = await listen('targets', {}, own)

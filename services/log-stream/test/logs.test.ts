@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { stepId } from '@slipway/domain'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
+import { missedBatches } from './metrics.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
@@ -309,6 +310,7 @@ describe('without gap or repetition', () => {
   })
 
   test('though Redis carries nothing at all', async () => {
+    const missedBefore = await missedBatches()
     const deployment = await TestDeployment.create(db.database)
     const client = await watch(deployment)
     for (let n = 0; n < 10; n += 1) {
@@ -321,6 +323,7 @@ describe('without gap or repetition', () => {
     await deployment.end('success')
     await until(() => client.ended, 'the end')
     expectWhole(client, deployment)
+    expect(await missedBatches()).toBeGreaterThan(missedBefore)
   })
 
   test('under a later epoch, whose events count from 0 again', async () => {

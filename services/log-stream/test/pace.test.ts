@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createLogger } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
+import { droppedFor } from './metrics.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
@@ -76,6 +77,7 @@ async function openStalled(deployment: TestDeployment): Promise<{ socket: Socket
 describe('a client that reads too slowly', () => {
   test('is cut off, and the others do not notice', async () => {
     const deployment = await TestDeployment.create(db.database)
+    const droppedBefore = await droppedFor('slow')
     const [good, stalled] = [await watch(deployment), await openStalled(deployment)]
     await until(() => good.all('progress').length > 0, 'the opening')
     await pour(deployment, () => cutOff(deployment))
@@ -90,6 +92,7 @@ describe('a client that reads too slowly', () => {
     await until(stalled.closed, 'the cut')
     const last = Number(/.*"message":"line (\d+) /s.exec(received)?.[1] ?? -1)
     expect(last).toBeLessThan(deployment.nextLine)
+    expect(await droppedFor('slow')).toBe(droppedBefore + 1)
     good.close()
     await until(() => streams.hubs.size() === 0, 'the hub to be gone')
   })

@@ -4,6 +4,7 @@ import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import { createLogger, hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
+import { droppedFor } from './metrics.ts'
 import { type KnownUser, makeUser, startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
@@ -139,8 +140,10 @@ test('while nobody can say whether a stream may stay open, it does not for long'
   })
   try {
     const client = await open(await flaky.token(user), flaky)
+    const droppedBefore = await droppedFor('unchecked')
     down = true
     await isCutOff(client)
+    expect(await droppedFor('unchecked')).toBe(droppedBefore + 1)
   } finally {
     await flaky.close()
   }

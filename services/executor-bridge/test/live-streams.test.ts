@@ -1,0 +1,21 @@
+import { expect, test } from '@jest/globals'
+import { exposition } from '@slipway/runtime'
+import { parseMetrics, testLogger } from '@slipway/testing'
+import { createLiveStreams } from '../src/events/live-streams.ts'
+import { connectRedis } from '../src/redis.ts'
+
+const failures = async () => parseMetrics((await exposition()).text).value('slipway_live_failures_total')
+
+test('a batch that Redis does not take holds nobody up, and is counted', async () => {
+  const redis = connectRedis('redis://127.0.0.1:1', testLogger)
+  const live = createLiveStreams(redis, 'test', testLogger)
+  const batch = { epoch: 1, first_event: 0, next_event: 1, first_line: 0, lines: [], steps: [] }
+  await live.publish('01a1ffba-aada-76dd-b5f8-679760b9e2da', {
+    ...batch,
+    completed_steps: 0,
+    ended_steps: 0,
+    total_steps: 1,
+  })
+  expect(await failures()).toBe(1)
+  redis.disconnect()
+})
