@@ -2,6 +2,8 @@
 // it took since the last time, as BENCH_FOLDER/PID.json.
 import fs from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { isMainThread } from 'node:worker_threads'
 
 const EVERY_MS = 10
@@ -10,6 +12,8 @@ const FULL_PEAK = '5'
 if (isMainThread && process.env.BENCH_FOLDER) {
   const delay = monitorEventLoopDelay({ resolution: EVERY_MS })
   delay.enable()
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc')
   const late = (nanoseconds) => Math.max(0, nanoseconds / 1e6 - EVERY_MS)
   process.on('SIGUSR2', () => {
     const status = fs.readFileSync('/proc/self/status', 'utf8')
@@ -20,6 +24,9 @@ if (isMainThread && process.env.BENCH_FOLDER) {
       peak_mib: kib('VmHWM') / 1024,
       rss_mib: kib('VmRSS') / 1024,
     }
+    collect()
+    const { heapUsed, external } = process.memoryUsage()
+    told.used_mib = (heapUsed + external) / 1024 / 1024
     delay.reset()
     fs.writeFileSync('/proc/self/clear_refs', FULL_PEAK)
     const file = `${process.env.BENCH_FOLDER}/${process.pid}.json`

@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [drain] [list] [plans] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [create] [drain] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -17,6 +17,7 @@ const { measureCreate } = await import('./create.mjs')
 const { measureDrain } = await import('./drain.mjs')
 const { measureList } = await import('./list.mjs')
 const { measurePlans } = await import('./plans.mjs')
+const { measureStreams } = await import('./streams.mjs')
 
 const wanted = process.argv.slice(2)
 const wants = (name) => wanted.length === 0 || wanted.includes(name)
@@ -52,7 +53,7 @@ try {
   const report = []
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
-  if (wants('create') || wants('plans') || wants('drain')) {
+  if (wants('create') || wants('plans') || wants('drain') || wants('streams')) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
@@ -66,6 +67,10 @@ try {
     report.push(...(await measurePlans({ ...bench, instance, sequence, small, folder })))
   }
   if (wants('drain')) report.push(...(await measureDrain({ ...bench, instance, body: { action_id, target_ids } })))
+  if (wants('streams')) {
+    const small = JSON.stringify({ action_id, target_ids })
+    report.push(...(await measureStreams({ ...bench, instance, small, folder })))
+  }
   if (wants('list')) report.push(...(await measureList(bench)))
   console.table(report)
   const machine = { cpus: os.cpus().length, model: os.cpus()[0]?.model, load: os.loadavg(), node: process.version }
