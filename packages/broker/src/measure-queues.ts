@@ -1,0 +1,20 @@
+import { measure } from '@slipway/runtime'
+import type { Broker } from './broker.ts'
+import { DURABLE_QUEUES } from './topology.ts'
+
+/** Measures all queues in RabbitMQ, so that those of a service that is away are told by the others. */
+export function measureQueues(broker: Broker): void {
+  measure(
+    'rabbitmq_queues',
+    {
+      slipway_queue_messages: { help: 'Messages that wait in RabbitMQ, those in hand left out', label: 'queue' },
+      slipway_queue_consumers: { help: 'Consumers of a queue in RabbitMQ', label: 'queue' },
+    },
+    async () => {
+      const found = await broker.inspect(DURABLE_QUEUES)
+      const told = (number: 'messages' | 'consumers') =>
+        Object.fromEntries(found.map((queue) => [queue.name, queue[number]]))
+      return { slipway_queue_messages: told('messages'), slipway_queue_consumers: told('consumers') }
+    },
+  )
+}
