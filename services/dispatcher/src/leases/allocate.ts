@@ -82,8 +82,9 @@ export async function insertLeases(
   wanted: readonly { slot: Slot; deployment_id: string }[],
 ): Promise<Lease[]> {
   const { rows } = await tx.query<{ deployment_id: string; epoch: number }>(
-    `INSERT INTO leases (instance_id, slot, deployment_id)
-     SELECT * FROM unnest($1::uuid[], $2::int[], $3::uuid[])
+    // Not now(), the transaction's beginning: the slot may have become free since then.
+    `INSERT INTO leases (instance_id, slot, deployment_id, acquired_at)
+     SELECT *, clock_timestamp() FROM unnest($1::uuid[], $2::int[], $3::uuid[])
      RETURNING deployment_id, epoch`,
     [
       wanted.map(({ slot }) => slot.instance_id),

@@ -19,7 +19,7 @@ export async function endLease(
   epoch: number | null = null,
 ): Promise<EndedLease | null> {
   const { rows } = await tx.query<EndedLease>(
-    `UPDATE leases SET ended_at = now(), end_reason = $2
+    `UPDATE leases SET ended_at = clock_timestamp(), end_reason = $2
       WHERE deployment_id = $1 AND ended_at IS NULL AND ($3::bigint IS NULL OR epoch = $3)
      RETURNING deployment_id, epoch, instance_id`,
     [deploymentId, reason, epoch],

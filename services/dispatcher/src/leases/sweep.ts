@@ -68,7 +68,7 @@ function endWhere(
 ): Promise<EndedLease[]> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<EndedLease>(
-      `UPDATE leases SET ended_at = now(), end_reason = $1
+      `UPDATE leases SET ended_at = clock_timestamp(), end_reason = $1
         WHERE ended_at IS NULL AND epoch IN (
           SELECT l.epoch FROM leases l ${condition.from}
            WHERE l.ended_at IS NULL AND ${condition.where}
