@@ -1,0 +1,152 @@
+import { Writable } from 'node:stream'
+import { gzipSync } from 'node:zlib'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunEvent } from '@slipway/contracts'
+import { createLogger, type ListeningServer, listen } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { createApp } from '../src/http/app.ts'
+import { ended, line, started } from './events.ts'
+import {
+  ENROLMENT_TOKEN,
+  type Enrolled,
+  enrolBody,
+  enrolInstance,
+  post,
+  type SeededRun,
+  seedRun,
+  startBridge,
+  type TestBridge,
+} from './setup.ts'
+
+/** What an instance that is somebody else's by now could try, with a credential that is good. */
+let db: OpenTestDatabase
+let own: TestBridge
+let server: ListeningServer
+let url: string
+let instance: Enrolled
+let slot = 0
+const logged: Record<string, unknown>[] = []
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  own = await startBridge(db.database)
+  const stream = new Writable({
+    write(chunk, _encoding, done) {
+      for (const text of String(chunk).trim().split('\n')) logged.push(JSON.parse(text))
+      done()
+    },
+  })
+  const logger = createLogger({ service: 'test', level: 'info', stream: stream as never })
+  server = await listen(createApp({ ...own.bridge, logger }, own.handover), {
+    port: 0,
+    host: '127.0.0.1',
+    variable: 'none',
+  })
+  url = `http://127.0.0.1:${server.port}`
+  instance = await enrolInstance(own, { capacity: 100 })
+})
+
+afterAll(async () => {
+  await server?.close()
+  await own?.close()
+  await db?.drop()
+})
+
+const newRun = () => {
+  slot += 1
+  return seedRun(db.database, { instanceId: instance.id, slot })
+}
+const eventsUrl = (run: SeededRun) => `${url}/v1/runs/${run.deploymentId}/events`
+const batch = (run: SeededRun, events: unknown[]) => ({ epoch: run.epoch, first_event: 0, events })
+
+const traces = async (run: SeededRun) => {
+  const { rows } = await db.database.query(
+    `SELECT (SELECT count(*)::int FROM command_results WHERE deployment_id = $1) AS results,
+            (SELECT count(*)::int FROM log_chunks WHERE deployment_id = $1) AS chunks,
+            (SELECT count(*)::int FROM steps WHERE deployment_id = $1 AND state <> 'pending') AS moved`,
+    [run.deploymentId],
+  )
+  return rows[0]
+}
+const NOTHING = { results: 0, chunks: 0, moved: 0 }
+
+describe('what is refused changes nothing and is one line of the log that says why', () => {
+  const cases: [string, RunEvent[], RegExp][] = [
+    ['a step of another plan', [started(7, 0)], /target 7, action 0 is outside the plan of 2 targets/],
+    ['a result twice in a batch', [started(0, 0), ended(0, 0), ended(0, 0)], /step 0\/0 is completed/],
+    ['lines out of their order', [line(5)], /line 5 came where line 0 was expected/],
+    ['a line that never ends', [line(0, 'x'.repeat(70_001))], /not valid/],
+    ['an output that is no end of one', [started(0, 0), ended(0, 0, { stdout_tail: 'x'.repeat(8_001) })], /not valid/],
+    ['a skip of everything', [{ type: 'steps_skipped', at: 'never', steps: [] } as RunEvent], /not valid/],
+  ]
+  test.each(cases)('%s', async (_what, events, reason) => {
+    const run = await newRun()
+    logged.length = 0
+    expect(await post(eventsUrl(run), instance.credential, batch(run, events))).toMatchObject({ status: 400 })
+    expect(logged).toHaveLength(1)
+    expect(logged[0]).toMatchObject({
+      level: 'warn',
+      message: expect.stringMatching(/refused/),
+      instance_id: instance.id,
+      status: 400,
+    })
+    expect(logged[0]?.['reason']).toMatch(reason)
+    expect(JSON.stringify(logged[0]).length).toBeLessThan(2_000)
+    expect(await traces(run)).toEqual(NOTHING)
+  })
+
+  test('results of a run that another instance holds', async () => {
+    const run = await newRun()
+    const stranger = await enrolInstance(own)
+    logged.length = 0
+    expect(await post(eventsUrl(run), stranger.credential, batch(run, [started(0, 0), ended(0, 0)]))).toMatchObject({
+      status: 409,
+      body: { error: { code: 'FENCED' } },
+    })
+    expect(logged).toMatchObject([{ level: 'warn', instance_id: stranger.id, code: 'FENCED' }])
+    expect(await traces(run)).toEqual(NOTHING)
+  })
+
+  test('the version of another release, which both are named in', async () => {
+    logged.length = 0
+    await post(`${url}/v1/instances`, ENROLMENT_TOKEN, enrolBody({ version: '9.0.0' }))
+    expect(logged).toHaveLength(1)
+    expect(logged[0]?.['reason']).toMatch(/has version 9\.0\.0, Slipway has 0\.1\.0/)
+  })
+
+  test('more than a body may hold, compressed too', async () => {
+    const run = await newRun()
+    const text = JSON.stringify(batch(run, [line(0, 'x'.repeat(20 * 1024 * 1024))]))
+    const headers = { authorization: `Bearer ${instance.credential}`, 'content-type': 'application/json' }
+    logged.length = 0
+    const packed = await fetch(eventsUrl(run), {
+      method: 'POST',
+      headers: { ...headers, 'content-encoding': 'gzip' },
+      body: gzipSync(text),
+    })
+    expect([packed.status, (await post(eventsUrl(run), instance.credential, text)).status]).toEqual([413, 413])
+    expect(logged.map(({ code }) => code)).toEqual(['PAYLOAD_TOO_LARGE', 'PAYLOAD_TOO_LARGE'])
+    expect(await traces(run)).toEqual(NOTHING)
+  })
+})
+
+test('a result for a step that never started is taken for none', async () => {
+  const run = await newRun()
+  await post(eventsUrl(run), instance.credential, batch(run, [ended(0, 0)]))
+  expect(await traces(run)).toMatchObject({ results: 0, moved: 0 })
+})
+
+test('bytes that are no UTF-8 become U+FFFD', async () => {
+  const run = await newRun()
+  const text = JSON.stringify(batch(run, [line(0, 'a#b')]))
+  const bytes = Buffer.from(text)
+  bytes[bytes.indexOf('#')] = 0xff
+  const response = await fetch(eventsUrl(run), {
+    method: 'POST',
+    headers: { authorization: `Bearer ${instance.credential}`, 'content-type': 'application/json' },
+    body: bytes,
+  })
+  expect(response.status).toBe(200)
+  const { rows } = await db.database.query('SELECT lines FROM log_chunks WHERE deployment_id = $1', [run.deploymentId])
+  expect(rows[0]?.['lines']).toMatchObject([{ m: 'a\ufffdb' }])
+})
