@@ -9,6 +9,8 @@ import { withoutTaken } from '../journal/rewrite.ts'
 const MAX_BATCH_BYTES = 1024 * 1024
 /** So much may wait for the bridge in memory; what is beyond it is read from the journal when its turn comes. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
+/** So much may be on its way to the disk; then commands have to wait with their output until it is there. */
+const MAX_QUEUED_BYTES = 4 * 1024 * 1024
 const READ_BYTES = 4 * 1024 * 1024
 /** The journal is written anew when so much of it is of no use any more; where little may wait, earlier. */
 const REWRITE_BYTES = 64 * 1024 * 1024
@@ -51,6 +53,7 @@ export class EventLog {
   readonly #release: Promise<void>
   #resolveRelease = () => {}
   #released = false
+  #written: Promise<void> | null = null
   #writable: { free: Promise<void>; promise: Promise<void> } | null = null
   /** Called when there is something new to send. */
   onDurable: () => void = () => {}
@@ -115,11 +118,21 @@ export class EventLog {
 
   /** Nothing while more output may be read, else a promise of that moment. */
   whenWritable(): Promise<void> | undefined {
-    const free = this.#released ? undefined : this.#space.whenFree()
+    if (this.#released) return undefined
+    const free = this.#space.whenFree() ?? this.#whenWritten()
     if (free === undefined) return undefined
     // One promise for all who wait for the same moment: each would hang on the release for as long as the run lives.
     if (this.#writable?.free !== free) this.#writable = { free, promise: Promise.race([free, this.#release]) }
     return this.#writable.promise
+  }
+
+  /** A disk that is slower than what commands write must not fill the memory. */
+  #whenWritten(): Promise<void> | undefined {
+    if (this.#journal.queued < MAX_QUEUED_BYTES) return undefined
+    this.#written ??= this.#journal.durable().then(() => {
+      this.#written = null
+    })
+    return this.#written
   }
 
   /** The run is being killed: nobody has to wait any more. */

@@ -65,6 +65,11 @@ export class Journal {
     return this.#written + this.#queued
   }
 
+  /** Bytes that are still on their way to the disk. */
+  get queued(): number {
+    return this.#queued
+  }
+
   /** Adds a line. `then` is called when it, and all before it, are on the disk. */
   append(line: string, then?: () => void): void {
     if (this.#closed || this.#broken) return
