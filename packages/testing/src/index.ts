@@ -23,7 +23,7 @@ export {
 export { violatedInvariants } from './invariants.ts'
 export { testLogger } from './logger.ts'
 export { type Metrics, parseMetrics, readMetrics } from './metrics.ts'
-export { loseMessages, removeNamespace, testNamespace } from './namespace.ts'
+export { loseMessages, removeNamespace, testNamespace, wipeBroker } from './namespace.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryRoot } from './repository.ts'
 export { serverUrl } from './servers.ts'

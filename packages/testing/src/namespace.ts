@@ -30,14 +30,19 @@ export async function loseMessages(namespace: string, milliseconds: number): Pro
   return lost
 }
 
-/** Removes what a test's namespace left at the broker and in Redis. */
-export async function removeNamespace(namespace: string): Promise<void> {
+/** Removes a namespace's queues and exchanges with all that is in them. */
+export async function wipeBroker(namespace: string): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
   try {
     await deleteTopology(await model.createChannel(), namespace)
   } finally {
     await model.close()
   }
+}
+
+/** Removes what a test's namespace left at the broker and in Redis. */
+export async function removeNamespace(namespace: string): Promise<void> {
+  await wipeBroker(namespace)
   const redis = new Redis(serverUrl('REDIS_URL'))
   try {
     let cursor = '0'
