@@ -48,10 +48,10 @@ rm -rf "$app.old"
 mv "$app.new" "$app"
 rm -rf "$app.old"
 install -d -m 700 -o "$user" -g "$(id -gn "$user")" "$state"
-if [ ! -e "$settings" ]; then
+# It may have been another user's.
+chown -R "$user:" "$state"
+[ -e "$settings" ] ||
   echo '# Settings of the agent, see docs/agent.md. Then: systemctl restart slipway-agent' >"$settings"
-  [ -z "$address" ] || echo "SLIPWAY_AGENT_ADDRESS=$address" >>"$settings"
-fi
 
 as_agent() {
   (set -a && . "$settings" && set +a && exec setpriv --reuid="$user" --regid="$(id -gn "$user")" --init-groups -- \

@@ -135,6 +135,16 @@ test('an instance that is killed leaves nothing running beside the next try', as
   expect(lives(mark)).toBe(false)
 }, 90_000)
 
+test('of a command without another try an instance that was killed leaves nothing either', async () => {
+  const mark = randomUUID()
+  const id = await deploy({ script: 'sleep 300', env: { MARK: mark } })
+  await waitFor(() => lives(mark), { what: 'the command to run' })
+  await suite.kill('orchestration-instance')
+  await suite.start('orchestration-instance')
+  expect((await deploymentEnd(api, id)).state).toBe('failed')
+  await waitFor(() => !lives(mark), { what: 'the command to end' })
+}, 90_000)
+
 test('a revoked agent and its token are good no more; so is that of a target that leads elsewhere', async () => {
   const { body } = await api.post(`/targets/${target}/agent-token`)
   expect((await api.call('DELETE', `/targets/${target}/agent`)).status).toBe(204)

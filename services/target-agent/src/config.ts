@@ -1,6 +1,8 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { commonConfig, figureVariable, portVariable } from '@slipway/runtime'
 
+export const ADDRESS_PATTERN = '^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+\\])?(:\\d{1,5})?$'
+
 /** What the agent reads from its environment. */
 export const agentConfig = Type.Object({
   SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
@@ -19,7 +21,7 @@ export const agentConfig = Type.Object({
   SLIPWAY_AGENT_PORT: portVariable({ default: 8474, description: 'Port on which instances reach the agent' }),
   SLIPWAY_AGENT_ADDRESS: Type.String({
     default: '',
-    pattern: '^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+\\])?(:\\d{1,5})?$',
+    pattern: ADDRESS_PATTERN,
     description: 'Under which address instances find it, where that is not the one from which it calls the bridge',
     examples: ['db-1.example.com:8474'],
     expects: '`host`, `host:port` or `[IPv6]:port`',

@@ -4,6 +4,7 @@ import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { constantTimeEqual, hashToken, isSameMajor, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { Refusal, unauthorized } from '../http/refusal.ts'
+import { noteReached } from '../targets/reached.ts'
 import { idOf, keyIdentity, newAgentCredential } from './credentials.ts'
 
 export const AGENT_HEARTBEAT_SECONDS = 30
@@ -45,12 +46,9 @@ export async function enrolAgent(
         ...[keys.seal(key, keyIdentity(agentId)), hashToken(credential)],
       ],
     )
-    await tx.query(
-      `INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now())
-       ON CONFLICT (target_id) DO UPDATE SET last_seen_at = now()`,
-      [found.target_id],
-    )
     const { target_id, tenant_id } = found
+    // Told of in any case.
+    await noteReached(tx, [{ target_id, host_key: null }])
     await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
     return found
   })

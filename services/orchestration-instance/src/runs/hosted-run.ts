@@ -139,6 +139,7 @@ export class HostedRun {
     const { content, parallelLimit, outputBytes, fatal } = this.#hosting
     const events = this.#events
     const values = new StepValues(this.#spec)
+    this.#abandonLost()
     this.#run = new Run({
       spec: this.#spec,
       progress: this.#progress,
@@ -163,6 +164,17 @@ export class HostedRun {
     })
     const run = this.#run
     void this.#asSpan(() => run.start())
+  }
+
+  /** Commands that an earlier process had under way count as failed: what is left of them ends. */
+  #abandonLost(): void {
+    const { deployment_id: deploymentId, epoch } = this.ref
+    const abandon = (step: StepRef, attempt: number, rollback: boolean) => {
+      const { target, action } = step
+      this.#transportOf(target).abandon?.({ deploymentId, epoch, target, action, attempt, rollback })
+    }
+    for (const open of this.#progress.openTries.values()) abandon(open, open.attempt, false)
+    for (const step of this.#progress.openRollbacks.values()) abandon(step, 0, true)
   }
 
   /** What the run does, and what it says of it, belongs to the request that it came from. */

@@ -2,10 +2,12 @@ import { mkdir } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { AgentEnrolResponse } from '@slipway/contracts'
-import type { AgentConfig } from '../config.ts'
+import { ADDRESS_PATTERN, type AgentConfig } from '../config.ts'
 import { saveEnrolment } from '../identity/identity.ts'
 import { aboutAgent } from './about.ts'
 import { BridgeRefusal, callBridge } from './call.ts'
+
+const ADDRESS = new RegExp(ADDRESS_PATTERN)
 
 export const ENROL_USAGE = `target-agent enrol --url URL --token TOKEN [--address HOST[:PORT]]
 
@@ -13,13 +15,13 @@ export const ENROL_USAGE = `target-agent enrol --url URL --token TOKEN [--addres
   --token    from POST /api/v1/targets/{id}/agent-token; - reads it from standard input,
              where no list of processes shows it
   --address  where instances find this agent; unless given, the address from which it
-             calls the bridge, and SLIPWAY_AGENT_PORT`
+             calls the bridge; SLIPWAY_AGENT_ADDRESS goes before it`
 
 /** Enrols this machine. Returns the exit code. */
 export async function enrol(args: string[], config: AgentConfig): Promise<number> {
   const options = optionsOf(args)
   if (typeof options === 'string') return fail(`${options}\n\n${ENROL_USAGE}`)
-  const { url, address = config.SLIPWAY_AGENT_ADDRESS } = options
+  const { url, address } = options
   const token = options.token === '-' ? (await text(process.stdin)).trim() : options.token
   const folder = config.SLIPWAY_AGENT_STATE_DIR
   try {
@@ -29,10 +31,11 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
       url,
       path: '/v1/agents',
       credential: token,
-      bodyOf: (localAddress) => aboutAgent(address, config.SLIPWAY_AGENT_PORT, localAddress),
+      bodyOf: (localAddress) =>
+        aboutAgent(config.SLIPWAY_AGENT_ADDRESS || address, config.SLIPWAY_AGENT_PORT, localAddress),
       answer: AgentEnrolResponse,
     })
-    await saveEnrolment(folder, { ...enrolment, bridge_url: url })
+    await saveEnrolment(folder, { ...enrolment, bridge_url: url, address })
     process.stdout.write(`enrolled as the agent of ${enrolment.target_name}\n`)
     return 0
   } catch (error) {
@@ -42,16 +45,17 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
   }
 }
 
-function optionsOf(args: string[]): { url: string; token: string; address?: string } | string {
+function optionsOf(args: string[]): { url: string; token: string; address: string } | string {
   try {
     const { values } = parseArgs({
       args,
       options: { url: { type: 'string' }, token: { type: 'string' }, address: { type: 'string' } },
     })
-    const { url = '', token = '', address } = values
+    const { url = '', token = '', address = '' } = values
     if (token === '') return '--token is missing'
     if (!/^https?:\/\//.test(url) || !URL.canParse(url)) return '--url must begin with http:// or https://'
-    return { url, token, ...(address === undefined ? {} : { address }) }
+    if (!ADDRESS.test(address)) return '--address must be `host`, `host:port` or `[IPv6]:port`'
+    return { url, token, address }
   } catch (error) {
     return (error as Error).message
   }

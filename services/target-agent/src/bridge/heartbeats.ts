@@ -9,7 +9,7 @@ const RETRY = { baseMs: 1_000, capMs: 30_000 }
 
 export interface HeartbeatOptions {
   identity: Identity
-  /** As configured. */
+  /** As configured; empty where that was said when it enrolled, if at all. */
   address: string
   port: number
   /** The bridge no longer knows this agent. */
@@ -63,7 +63,7 @@ export class Heartbeats {
         url: enrolment.bridge_url,
         path: `/v1/agents/${enrolment.agent_id}/heartbeat`,
         credential: enrolment.credential,
-        bodyOf: (localAddress) => aboutAgent(address, port, localAddress),
+        bodyOf: (localAddress) => aboutAgent(address || enrolment.address, port, localAddress),
         answer: AgentHeartbeatResponse,
       })
       if (this.#failures > 0) logger.info('the bridge is reached again')

@@ -4,8 +4,8 @@ import path from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { AgentEnrolResponse, compile, Strict, type TSchema } from '@slipway/contracts'
 
-/** What the bridge gave this agent when it enrolled. */
-export const Enrolment = Strict({ ...AgentEnrolResponse.properties, bridge_url: Type.String() })
+/** What the bridge gave this agent when it enrolled; `address` is where it then was to be found, empty for anywhere. */
+export const Enrolment = Strict({ ...AgentEnrolResponse.properties, bridge_url: Type.String(), address: Type.String() })
 export type Enrolment = Static<typeof Enrolment>
 
 const problemsOf = compile(Enrolment as TSchema)

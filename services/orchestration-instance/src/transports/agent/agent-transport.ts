@@ -16,6 +16,7 @@ import {
   type CommandIo,
   FileError,
   graceOf,
+  KILL_GRACE_MS,
   type Transport,
 } from '@slipway/execution'
 import { fullJitter, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
@@ -80,9 +81,11 @@ export class AgentTransport implements Transport {
     return { exitCode: end.exit_code, signal: end.signal, confirmed: end.confirmed }
   }
 
-  /** Ends a command that an earlier process of this instance left, as far as the agent can be reached. */
-  async abandon(identity: CommandIdentity, graceMs: number): Promise<void> {
-    if (this.#link) await this.#end(this.#link, commandId(identity), graceMs, AbortSignal.timeout(CONFIRM_MS))
+  /** Where the agent cannot be reached, it ends the command by itself when nobody has asked about it for a while. */
+  abandon(identity: CommandIdentity): void {
+    if (!this.#link) return
+    const told = this.#end(this.#link, commandId(identity), KILL_GRACE_MS, AbortSignal.timeout(CONFIRM_MS))
+    this.#farewells = Promise.all([this.#farewells, told])
   }
 
   close(): void {
@@ -206,6 +209,7 @@ export class AgentTransport implements Transport {
         }
       } catch (error) {
         if (!(error instanceof LinkError) || over.aborted) throw error
+        if (error.code === 'ANSWER') throw new CommandError(linkProblem(this.#agent, error))
         lostAt ??= performance.now()
         failures += 1
         const lostMs = performance.now() - lostAt
