@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [drain] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [create] [drain] [history] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -15,6 +15,7 @@ const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget, cr
 const { enrolIdleInstance } = await import('./instance.mjs')
 const { measureCreate } = await import('./create.mjs')
 const { measureDrain } = await import('./drain.mjs')
+const { measureHistory } = await import('./history.mjs')
 const { measureList } = await import('./list.mjs')
 const { measurePlans } = await import('./plans.mjs')
 const { measureStreams } = await import('./streams.mjs')
@@ -53,7 +54,7 @@ try {
   const report = []
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
-  if (wants('create') || wants('plans') || wants('drain') || wants('streams')) {
+  if (wants('create') || wants('plans') || wants('history') || wants('drain') || wants('streams')) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
@@ -70,6 +71,9 @@ try {
   if (wants('streams')) {
     const small = JSON.stringify({ action_id, target_ids })
     report.push(...(await measureStreams({ ...bench, instance, small, folder })))
+  }
+  if (wants('history')) {
+    report.push(...(await measureHistory({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
   }
   if (wants('list')) report.push(...(await measureList(bench)))
   console.table(report)
