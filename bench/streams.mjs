@@ -74,7 +74,12 @@ async function openWatchers(root, urls, { stall = false } = {}) {
 export async function measureStreams({ suite, database, api, instance, small, rounds, seconds, folder, root }) {
   const [direct] = suite.logStreams
   const streamUrl = async (base, id) => `${base}/api/v1/deployments/${id}/logs?sse_token=${await sseToken(api)}`
-  const urlsOf = (base, id, count) => Promise.all(Array.from({ length: count }, () => streamUrl(base, id)))
+  const urlsOf = async (base, id, count) => {
+    const urls = []
+    // Some at a time: what is measured is listening.
+    while (urls.length < count) urls.push(...(await Promise.all(Array.from({ length: 20 }, () => streamUrl(base, id)))))
+    return urls.slice(0, count)
+  }
   const settle = async () => {
     instance.forget()
     await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'bench' WHERE ended_at IS NULL`)
