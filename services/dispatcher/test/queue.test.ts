@@ -4,6 +4,7 @@ import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { startDeployment } from '../src/deployments/start.ts'
+import { insertLeases, lockFreeSlots } from '../src/leases/allocate.ts'
 import { sweep } from '../src/leases/sweep.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { DRAIN_LOCK, drain } from '../src/pending/drain.ts'
@@ -291,6 +292,25 @@ describe('pending.cancel', () => {
       expect([status, deployment_id === null]).toEqual(hasWon[index] ? ['cancelled', true] : ['dispatched', false])
     }
   })
+})
+
+test('a lease begins when it is taken, however long ago the transaction did: the slot may have become free since', async () => {
+  await addInstance(database, 1)
+  const id = await submit()
+  await database.transaction(async (tx) => {
+    await tx.query('SELECT 1')
+    const lease = await liveLease(database, id)
+    const end = { deployment_id: id, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
+    expect(await finishDeployment(database, end)).toBe(true)
+    const slots = await lockFreeSlots(tx, 1)
+    await insertLeases(
+      tx,
+      slots.map((slot) => ({ slot, deployment_id: id })),
+    )
+  })
+  const { rows } = await database.query('SELECT acquired_at, ended_at FROM leases ORDER BY epoch')
+  expect(rows).toHaveLength(2)
+  expect(rows[1]?.['acquired_at'].getTime()).toBeGreaterThanOrEqual(rows[0]?.['ended_at'].getTime())
 })
 
 describe('sweep', () => {
