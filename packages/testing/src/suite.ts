@@ -30,6 +30,8 @@ export interface SuiteOptions {
   secondLogStream?: boolean
   /** Whether a second planner, dispatcher and executor-bridge run; each instance knows one bridge. */
   secondWorkers?: boolean
+  /** Where the built repository is whose code a service runs; this one where it is left out. */
+  codeOf?: (name: ServiceName) => string
   /** A database to run on, dropped with the suite; a new one where it is left out. */
   database?: TestDatabase
   /** Further settings of all services. */
@@ -61,6 +63,9 @@ export interface Suite {
   /** Ends everything in order; throws when a process did not end by itself with 0. */
   stop(): Promise<void>
 }
+
+/** On a machine that has much else to do. */
+const START_MS = 80_000
 
 /** Below those that the system gives to outgoing connections: none takes the port of a service that is restarting. */
 const [FIRST_PORT, LAST_PORT] = [10_240, 32_767]
@@ -205,7 +210,7 @@ async function describe(made: {
   for (const [name, env] of environments) {
     const management = await freePort()
     processes.set(name, {
-      main: path.join(repositoryRoot, 'services', name.replace(/-2$/, ''), 'dist/main.js'),
+      main: path.join(options.codeOf?.(name) ?? repositoryRoot, 'services', name.replace(/-2$/, ''), 'dist/main.js'),
       management: `http://127.0.0.1:${management}`,
       child: null,
       env: {
@@ -268,7 +273,7 @@ function control(made: {
     fs.closeSync(log)
     service.child = child
     await waitFor(async () => hasEnded(child) || (await isReady(name)), {
-      timeoutMs: 45_000,
+      timeoutMs: START_MS,
       what: `${name} to be ready`,
     }).catch((error: Error) => {
       throw new Error(`${error.message}\n${logOf(name).slice(-4_000)}`)

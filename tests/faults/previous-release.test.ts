@@ -1,0 +1,124 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeAll, expect, test } from '@jest/globals'
+import {
+  createAction,
+  createLocalTargets,
+  createSequence,
+  deploymentEnd,
+  dispatchedDeployment,
+  logHistory,
+  loginToSuite,
+  openLogStream,
+  readStream,
+  repositoryRoot,
+  type ServiceName,
+  type Suite,
+  startSuite,
+  violatedInvariants,
+  waitFor,
+} from '@slipway/testing'
+
+// The release before this code runs on this code's schema, alone and beside this code. There is nothing to try until there is
+// a release tag; SLIPWAY_PREVIOUS names another revision, to try the trial itself.
+
+const git = (...args: string[]) => execFileSync('git', args, { cwd: repositoryRoot, encoding: 'utf8' }).trim()
+
+/** The latest release before this commit; null where there is none, or no history. */
+function latestRelease(): string | null {
+  try {
+    return git('describe', '--tags', '--abbrev=0', '--match=v[0-9]*', 'HEAD')
+  } catch {
+    return null
+  }
+}
+
+const revision = process.env['SLIPWAY_PREVIOUS'] || latestRelease()
+const tried = revision === null ? test.skip : test
+
+let previous = ''
+let suite: Suite | undefined
+
+/** Checks out and builds a revision in a folder of its own, once. */
+function build(name: string): string {
+  const folder = path.join(repositoryRoot, '.slipway/previous', git('rev-parse', `${name}^{commit}`))
+  const built = path.join(folder, '.built')
+  if (fs.existsSync(built)) return folder
+  fs.rmSync(folder, { recursive: true, force: true })
+  fs.mkdirSync(folder, { recursive: true })
+  const archive = execFileSync('git', ['archive', name], { cwd: repositoryRoot, maxBuffer: 256 * 1024 * 1024 })
+  execFileSync('tar', ['-x', '-C', folder], { input: archive })
+  execFileSync('make', ['-C', folder, 'build'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  fs.writeFileSync(built, '')
+  return folder
+}
+
+beforeAll(() => {
+  if (revision !== null) previous = build(revision)
+}, 600_000)
+
+afterEach(async () => {
+  await suite?.stop()
+  suite = undefined
+}, 60_000)
+
+/** What a day's work asks of every service: a run that is watched, one that waits, one that fails and goes back, lists. */
+async function work(running: Suite): Promise<void> {
+  const api = await loginToSuite(running)
+  const script = 'echo "{{ word }} one"; sleep 0.3; echo two'
+  const variables = [{ name: 'word', sensitive: true, required: true }]
+  const action = await createAction(api, { script, variables })
+  const failing = await createAction(api, { script: 'exit 3', rollback: 'echo back' })
+  const target_ids = await createLocalTargets(api, 2)
+  const words = { target_ids, variables: { word: 'correct-horse' } }
+
+  const first = await api.post('/deployments', { ...words, action_id: action })
+  expect(first.status).toBe(201)
+  const second = await api.post('/deployments', { ...words, action_id: action })
+  expect(second.status).toBe(202)
+  const messages = await readStream(await openLogStream(running, api, first.body.deployment_id))
+  expect(messages.at(-1)).toMatchObject({ event: 'state_change', data: { new_state: 'success', log_lines: 4 } })
+  expect((await logHistory(api, first.body.deployment_id)).map(({ stdout }) => stdout)).not.toContain(
+    'correct-horse one',
+  )
+  const dispatched = await dispatchedDeployment(api, second.body.pending_request_id, 60_000)
+  expect(await deploymentEnd(api, dispatched, 60_000)).toMatchObject({ state: 'success' })
+
+  const sequence_id = await createSequence(api, [action, failing])
+  const third = await api.post('/deployments', { ...words, sequence_id, rollback_strategy: 'all' })
+  expect(third.status).toBe(201)
+  expect((await deploymentEnd(api, third.body.deployment_id, 60_000)).state).toMatch(/failed|rolled_back/)
+  expect((await api.get('/deployments?limit=10')).body).toHaveLength(3)
+  await waitFor(async () => (await violatedInvariants(running.databaseUrl)).length === 0, { timeoutMs: 10_000 }).catch(
+    () => {},
+  )
+  expect(await violatedInvariants(running.databaseUrl)).toEqual([])
+}
+
+tried(
+  'the release before runs on this schema',
+  async () => {
+    suite = await startSuite({ capacity: 1, codeOf: () => previous })
+    await work(suite)
+  },
+  300_000,
+)
+
+/** Bridge and instances are of one release: they refuse each other otherwise. */
+const HALVES: [string, ServiceName[]][] = [
+  ['gateway and dispatcher', ['gateway', 'dispatcher']],
+  ['planner and log-stream', ['planner', 'log-stream']],
+  ['bridge and instance', ['executor-bridge', 'orchestration-instance']],
+]
+
+for (const [words, names] of HALVES) {
+  tried(
+    `${words} of the release before work with the rest of this`,
+    async () => {
+      suite = await startSuite({ capacity: 1, codeOf: (name) => (names.includes(name) ? previous : repositoryRoot) })
+      await work(suite)
+    },
+    300_000,
+  )
+}
