@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, expect, jest, test } from '@jest/globals'
 import {
   type Api,
   type CollectedSpan,
@@ -10,6 +10,7 @@ import {
   readStream,
   type ServiceName,
   type Suite,
+  startAgent,
   startSuite,
   startTraceCollector,
   type TraceCollector,
@@ -25,6 +26,9 @@ const SERVICES: ServiceName[] = [
   'log-stream',
 ]
 
+// Long enough for a wait that is in vain to say so.
+jest.setTimeout(90_000)
+
 let collector: TraceCollector
 let suite: Suite
 let api: Api
@@ -34,18 +38,19 @@ beforeAll(async () => {
   suite = await startSuite({
     capacity: 1,
     env: {
-      OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`,
+      ...exporting(),
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer of-the-test,x-team=slipway',
-      // How long spans are gathered: a variable of OpenTelemetry's own.
-      OTEL_BSP_SCHEDULE_DELAY: '100',
     },
   })
   api = await loginToSuite(suite)
 }, 120_000)
 afterAll(async () => {
-  await suite.stop()
+  await suite?.stop()
   await collector.close()
 }, 60_000)
+
+// The delay, in which spans are gathered, is a variable of OpenTelemetry's own.
+const exporting = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, OTEL_BSP_SCHEDULE_DELAY: '100' })
 
 const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736'
 
@@ -123,6 +128,28 @@ test('a request that waited goes on in its own trace, not in that of whoever mad
     'dispatcher: process deployment.start',
   ])
   expect(ofTrace(first).filter(({ name }) => name === 'run action')).toHaveLength(1)
+})
+
+test('a trace goes on in the agent of a target', async () => {
+  const { body } = await api.post('/targets', { name: 'db-1', connection: { type: 'agent' } })
+  const { token } = (await api.post(`/targets/${body.id}/agent-token`)).body
+  const agent = await startAgent({ bridgeUrl: suite.bridgeUrl, token, settings: exporting() })
+  try {
+    const trace = 'c'.repeat(32)
+    const action_id = await createAction(api, { script: 'exit 4' })
+    await create({ action_id, target_ids: [body.id] }, trace)
+    const ran = ({ service, name }: CollectedSpan) => service === 'target-agent' && name === 'run command'
+    const span = await waitFor(() => ofTrace(trace).find(ran), { timeoutMs: 30_000, what: 'the span of the agent' })
+    await waitFor(() => ofTrace(trace).some(({ name }) => name === 'run action'), { timeoutMs: 20_000 })
+    expect(wayTo(span).slice(-3)).toEqual([
+      'orchestration-instance: run action',
+      'target-agent: accept command',
+      'target-agent: run command',
+    ])
+    expect([span.failed, span.attributes['process.exit.code']]).toEqual([true, 4])
+  } finally {
+    await agent.remove()
+  }
 })
 
 test('a stream is a span of its opener, here and behind the gateway; a probe is none', async () => {

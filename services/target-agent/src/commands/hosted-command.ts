@@ -2,7 +2,7 @@ import { mkdir, open, readFile, rename } from 'node:fs/promises'
 import path from 'node:path'
 import type { AgentCommandEnd } from '@slipway/contracts'
 import { type Command, CommandError, FileError, Kill, type Transport } from '@slipway/execution'
-import { sleep } from '@slipway/runtime'
+import { sleep, traced } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
 /** How long after a kill output is waited for that finds no room. */
@@ -142,7 +142,12 @@ export class HostedCommand implements CommandRef {
 
   async #run(transport: Transport, command: Command): Promise<void> {
     const spool = this.#spool
-    const end = await this.#endOf(transport, command)
+    const end = await traced('run command', { kind: 'internal' }, async (span) => {
+      const ended = await this.#endOf(transport, command)
+      if (ended.exit_code !== null) span.set({ 'process.exit.code': ended.exit_code })
+      if (ended.exit_code !== 0) span.fail('failed')
+      return ended
+    })
     this.#unconfirmed = !end.confirmed
     this.#damaged = end.content
     await spool?.finish(end)

@@ -3,6 +3,7 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import tls from 'node:tls'
+import { currentTraceparent } from '@slipway/runtime'
 
 const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305'
 /** Nothing moves for so long: the link is dead. A question for output is answered within 10 s. */
@@ -68,7 +69,7 @@ export class AgentLink {
         method: call.method,
         path: call.path,
         // The name means nothing: it is the key that tells who answers.
-        headers: { host: 'agent', ...headersOf(call.body) },
+        headers: { host: 'agent', ...headersOf(call.body), ...traceHeader() },
         ...(call.signal && { signal: call.signal }),
       })
       try {
@@ -109,6 +110,11 @@ class PskAgent extends https.Agent {
     socket.setNoDelay(true)
     return socket
   }
+}
+
+function traceHeader(): { traceparent?: string } {
+  const traceparent = currentTraceparent()
+  return traceparent === null ? {} : { traceparent }
 }
 
 function headersOf(body: LinkCall['body']): Record<string, string | number> {
