@@ -45,7 +45,7 @@ beforeAll(async () => {
     settings: { SLIPWAY_AGENT_ORPHAN_SECONDS: '6', SLIPWAY_AGENT_SPOOL_MIB: '1' },
   })
   proxy = await startTcpProxy(`tcp://127.0.0.1:${agent.port}`)
-})
+}, 90_000)
 afterEach(() => {
   for (const transport of transports.splice(0)) transport.close()
 })
