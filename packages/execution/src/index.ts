@@ -17,5 +17,6 @@ export {
   whenAborted,
 } from './command.ts'
 export { Lifeline } from './lifeline.ts'
+export type { LocalLimits } from './local/limits.ts'
 export { LocalTransport } from './local/local-transport.ts'
 export { OutputPump } from './output-pump.ts'

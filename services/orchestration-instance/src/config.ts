@@ -4,6 +4,15 @@ import { KEY_EXCHANGES } from './transports/ssh/algorithms.ts'
 
 const NAMES = KEY_EXCHANGES.join('|').replaceAll('.', '\\.')
 
+const localLimit = (description: string) =>
+  Type.Integer({
+    default: 0,
+    minimum: 0,
+    maximum: 1_000_000_000,
+    description: `${description}; 0 for as much as the instance itself`,
+    expects: 'a number from 0 to 1000000000',
+  })
+
 const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
 
 export const config = Type.Object({
@@ -83,6 +92,9 @@ export const config = Type.Object({
     examples: ['curve25519-sha256'],
     expects: `names, comma separated, of ${KEY_EXCHANGES.join(', ')}`,
   }),
+  SLIPWAY_LOCAL_MEMORY_MIB: localLimit('How much address space each process of a local command may take, in MiB'),
+  SLIPWAY_LOCAL_OPEN_FILES: localLimit('How many files each process of a local command may have open'),
+  SLIPWAY_LOCAL_FILE_MIB: localLimit('How long a file may be that a local command writes, in MiB'),
   SLIPWAY_CONTENT_CACHE_MIB: Type.Integer({
     default: 10_240,
     minimum: 1,

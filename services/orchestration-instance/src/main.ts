@@ -27,6 +27,11 @@ await runService({
     const lifeline = new Lifeline()
     const transports = await Transports.open(path.join(folder, 'commands'), lifeline, {
       handshakes: config.SLIPWAY_SSH_HANDSHAKES,
+      limits: {
+        memoryMib: config.SLIPWAY_LOCAL_MEMORY_MIB,
+        openFiles: config.SLIPWAY_LOCAL_OPEN_FILES,
+        fileMib: config.SLIPWAY_LOCAL_FILE_MIB,
+      },
       keyExchanges: config.SLIPWAY_SSH_KEY_EXCHANGES.split(',') as KeyExchange[],
     })
     onStop('transports', () => transports.close())

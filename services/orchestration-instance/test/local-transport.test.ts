@@ -16,7 +16,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function start(script: string, options: Partial<Command> = {}) {
+function start(script: string, options: Partial<Command> = {}, on = transport) {
   const output = { stdout: '', stderr: '' }
   const abort = new AbortController()
   const command = commandOf({ script, ...options })
@@ -25,7 +25,7 @@ function start(script: string, options: Partial<Command> = {}) {
       output[stream] += chunk.toString('utf8')
     },
   }
-  return { output, abort, end: transport.run(command, io, abort.signal) }
+  return { output, abort, end: on.run(command, io, abort.signal) }
 }
 
 test('exit codes, signals and both streams arrive as they are, also when opened by name', async () => {
@@ -143,4 +143,21 @@ test('bytes that are not what their hash says are refused, and content is put in
   const refused = start('echo started', { files: [wrong], workingDirectory: stays })
   await expect(refused.end).rejects.toThrow('the file wrong was damaged on the disk of the instance')
   expect([readdirSync(stays), refused.output.stdout]).toEqual([[], ''])
+})
+
+test('limits hold for the command, and it leaves no core dump, whose content would be its secrets', async () => {
+  const limited = new LocalTransport(folder, undefined, undefined, { memoryMib: 4_096, openFiles: 77, fileMib: 1 })
+  const { output, end } = start(
+    'ulimit -c; ulimit -v; ulimit -n; ulimit -f; head -c 2000000 /dev/zero >big; echo $?; wc -c <big',
+    {},
+    limited,
+  )
+  await end
+  const [core, memory, files, , status, size] = output.stdout.trim().split('\n')
+  expect([core, memory, files, size]).toEqual(['0', '4194304', '77', '1048576'])
+  expect(status).not.toBe('0')
+  limited.shutDown()
+  const plain = start('ulimit -c; ulimit -v')
+  await plain.end
+  expect(plain.output.stdout).toBe('0\nunlimited\n')
 })

@@ -18,6 +18,7 @@ import { Lifeline } from '../lifeline.ts'
 import { OutputPump } from '../output-pump.ts'
 import { Fifos, type Pipe } from './fifos.ts'
 import { findInterpreter } from './interpreters.ts'
+import { type LocalLimits, limitCommands } from './limits.ts'
 import { placeFiles } from './place-files.ts'
 import { groupEnds, signalGroup } from './process-group.ts'
 import { Watchdog } from './watchdog.ts'
@@ -31,6 +32,7 @@ const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 export class LocalTransport implements Transport {
   readonly #folder: string
   readonly #machine: string
+  readonly #gate: string
   readonly #fifos: Fifos
   readonly #watchdog: Watchdog
 
@@ -38,8 +40,9 @@ export class LocalTransport implements Transport {
    * `folder` holds the commands' directories; it exists. Commands live no longer than the lifeline. `machine` is what
    * errors call this machine.
    */
-  constructor(folder: string, lifeline = new Lifeline(), machine = 'the instance') {
+  constructor(folder: string, lifeline = new Lifeline(), machine = 'the instance', limits?: LocalLimits) {
     this.#folder = folder
+    this.#gate = `${limitCommands(limits)}; ${GATE}`
     this.#machine = machine
     this.#watchdog = new Watchdog(lifeline)
     this.#fifos = new Fifos(folder)
@@ -55,7 +58,7 @@ export class LocalTransport implements Transport {
       const { file, args } = INTERPRETER_CALLS[command.interpreter]
       const script = path.join(directory, file)
       await writeFile(script, command.script, { mode: 0o700 })
-      const call = [interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))]
+      const call = ['-c', this.#gate, 'sh', interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))]
       return await this.#runIn(workingDirectory, call, environment, io, signal)
     } finally {
       await rm(directory, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
@@ -152,7 +155,7 @@ async function start(
 ): Promise<ChildProcess> {
   try {
     signal.throwIfAborted()
-    const child = spawn('/bin/sh', ['-c', GATE, 'sh', ...call], {
+    const child = spawn('/bin/sh', call, {
       cwd,
       env,
       detached: true,

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
-import { type Lifeline, LocalTransport, type Transport } from '@slipway/execution'
+import { type Lifeline, type LocalLimits, LocalTransport, type Transport } from '@slipway/execution'
 import { AgentTransport } from './agent/agent-transport.ts'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
 import { SshConnections, type SshConnectionsOptions } from './ssh/connections.ts'
@@ -25,10 +25,18 @@ export class Transports {
   }
 
   /** `folder` is for the directories of local commands; what an instance that died left in it is deleted. */
-  static async open(folder: string, lifeline: Lifeline, ssh: SshConnectionsOptions): Promise<Transports> {
+  static async open(
+    folder: string,
+    lifeline: Lifeline,
+    { limits, ...ssh }: SshConnectionsOptions & { limits: LocalLimits },
+  ): Promise<Transports> {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    return new Transports(new LocalTransport(folder, lifeline), new SshConnections(ssh), lifeline)
+    return new Transports(
+      new LocalTransport(folder, lifeline, 'the instance', limits),
+      new SshConnections(ssh),
+      lifeline,
+    )
   }
 
   to({ id, name, connection }: RunTarget, news: TargetNews): Transport {
