@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [drain] [history] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [create] [drain] [fleet] [history] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -15,6 +15,7 @@ const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget, cr
 const { enrolIdleInstance } = await import('./instance.mjs')
 const { measureCreate } = await import('./create.mjs')
 const { measureDrain } = await import('./drain.mjs')
+const { measureFleet } = await import('./fleet.mjs')
 const { measureHistory } = await import('./history.mjs')
 const { measureList } = await import('./list.mjs')
 const { measurePlans } = await import('./plans.mjs')
@@ -35,6 +36,7 @@ const suite = await startSuite({
     SLIPWAY_BRIDGE_PORT: String(bridgePort),
     SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${bridgePort}`,
     SLIPWAY_LOG_LEVEL: 'warn',
+    SLIPWAY_PROBE_SECONDS: '0',
     NODE_OPTIONS: `--import ${path.join(root, 'bench/lag.mjs')}`,
     BENCH_FOLDER: folder,
   },
@@ -54,6 +56,7 @@ try {
   const report = []
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
+  if (wants('fleet')) report.push(...(await measureFleet({ ...bench, createAction, createSequence })))
   if (wants('create') || wants('plans') || wants('history') || wants('drain') || wants('streams')) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
