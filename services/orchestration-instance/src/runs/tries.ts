@@ -1,6 +1,15 @@
+import { setImmediate } from 'node:timers/promises'
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
-import { type Command, CommandError, FileError, KILL_GRACE_MS, Kill, type Transport } from '@slipway/execution'
+import {
+  type Command,
+  CommandError,
+  FileError,
+  KILL_GRACE_MS,
+  Kill,
+  type OutputStream,
+  type Transport,
+} from '@slipway/execution'
 import { type Span, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
@@ -9,6 +18,9 @@ import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
 import { after } from './timer.ts'
 import { clip, endProblem, outputCut, outputLeftOut, timedOut } from './wording.ts'
+
+/** So much output is handled at a time: in between everything else has its turn, heartbeats above all. */
+const SLICE_BYTES = 8 * 1024
 
 /** How one try of a command ended. */
 export interface TryResult {
@@ -102,8 +114,9 @@ export class Tries {
     output: CommandOutput,
     kills: readonly AbortSignal[],
   ): Promise<{ error: string | null; exitCode: number | null; confirmed: boolean }> {
-    const { values, events, files, transportOf } = this.#options
+    const { values, files, transportOf } = this.#options
     let begun = false
+    const taking = new Set<Promise<void>>()
     const controller = new AbortController()
     const seconds = values.action(step).timeout_seconds
     let callOff = () => {}
@@ -115,9 +128,10 @@ export class Tries {
     const { signal } = controller
     try {
       const io = {
-        onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
-          output.write(stream, chunk)
-          return events.whenWritable()
+        onOutput: (stream: OutputStream, chunk: Buffer) => {
+          const work = this.#take(output, stream, chunk).finally(() => taking.delete(work))
+          taking.add(work)
+          return work
         },
       }
       const held = await files.hold(values.action(step).files ?? [], signal)
@@ -140,6 +154,16 @@ export class Tries {
       callOff()
       release()
       letGo()
+      // A transport that fails does not wait for what it has handed over.
+      await Promise.all(taking)
+    }
+  }
+
+  async #take(output: CommandOutput, stream: OutputStream, chunk: Buffer): Promise<void> {
+    for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
+      if (from > 0) await setImmediate()
+      output.write(stream, chunk.subarray(from, from + SLICE_BYTES))
+      await this.#options.events.whenWritable()
     }
   }
 }
