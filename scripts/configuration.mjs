@@ -48,7 +48,13 @@ async function rows() {
     .map((row) => ({ ...row, all: row.readers.length === present.length }))
 }
 
-const code = (text) => `\`${String(text).replaceAll('|', '\\|')}\``
+const LONGEST = 60
+
+/** What is longer, such as a list of algorithms, shows how it begins. */
+function code(value) {
+  const text = String(value).replaceAll('|', '\\|')
+  return text.length > LONGEST ? `\`${text.slice(0, LONGEST)}\`…` : `\`${text}\``
+}
 
 function cells({ name, property, required, readers, all }) {
   const { default: value, examples, description, expects, writeOnly } = property
@@ -63,8 +69,12 @@ function cells({ name, property, required, readers, all }) {
   ]
 }
 
-const table = ([head, ...lines]) =>
-  [head, head.map(() => '---'), ...lines].map((line) => `| ${line.join(' | ')} |`).join('\n')
+function table(lines) {
+  const widths = lines[0].map((_, column) => Math.max(...lines.map((line) => line[column].length), 3))
+  const render = (line) => `| ${line.map((cell, column) => cell.padEnd(widths[column])).join(' | ')} |`
+  const [head, ...rest] = lines
+  return [render(head), render(widths.map((width) => '-'.repeat(width))), ...rest.map(render)].join('\n')
+}
 
 const HEAD = ['variable', 'default', 'meaning', 'example', 'secret', 'read by']
 const page = `# Configuration

@@ -40,8 +40,8 @@ beforeAll(async () => {
   target = await createLocalTarget(api)
 }, 120_000)
 afterAll(async () => {
-  await database.end()
-  await suite.stop()
+  await database?.end()
+  await suite?.stop()
   await receiver.close()
 }, 60_000)
 
@@ -209,6 +209,12 @@ test('while one deployment runs and another waits, slots, queue, commands and st
     [['log-stream', 'slipway_dropped_watchers_total', { reason: 'revoked' }, 2]],
   )
   await becomes('log-stream', 'slipway_open_streams', {}, (open) => open === 0)
+  // How long somebody watched is not how long a request took.
+  for (const service of ['gateway', 'log-stream'] as const) {
+    for (const route of ['/api/v1/deployments/{id}/logs', '/api/v1/sse/{resource_type}', '/api/v1/sse/{resource}']) {
+      expect(await told(service, 'slipway_http_request_duration_seconds_count', { route })).toBeUndefined()
+    }
+  }
   api = await loginToSuite(suite)
 
   await moves(async () => {
@@ -233,6 +239,18 @@ test('what a webhook made of a call is counted, and what waits for the next try 
   await becomes('dispatcher', 'slipway_webhook_attempts_total', { outcome: 'delivered' }, (count) => count === 1)
   await becomes('dispatcher', 'slipway_webhook_deliveries_pending', {}, (pending) => pending === 0)
   await api.call('DELETE', `/webhooks/${body.id}`)
+})
+
+test('deliveries that are due and not made, because their receiver hangs, are overdue', async () => {
+  receiver.answer = null
+  // Four at a time is all that one receiver gets.
+  const events = ['deployment.started', 'deployment.finished']
+  const { body } = await api.post('/webhooks', { url: receiver.url, events })
+  for (let n = 0; n < 3; n += 1) await run('true')
+  await becomes('dispatcher', 'slipway_webhook_overdue_seconds', {}, (seconds) => seconds > 1)
+  await api.call('DELETE', `/webhooks/${body.id}`)
+  receiver.answer = () => ({ status: 204 })
+  await becomes('dispatcher', 'slipway_webhook_overdue_seconds', {}, (seconds) => seconds === 0)
 })
 
 test('a large plan is told as such', async () => {
