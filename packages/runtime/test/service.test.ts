@@ -190,3 +190,25 @@ test('metrics are told on the management port', async () => {
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
   expect(await answer.text()).toMatch(/^slipway_build_info\{component="fixture",version="[\d.]+"\} 1$/m)
 })
+
+test('what is told to stop serves on for as long as it is set to, not ready, and only then begins to stop', async () => {
+  const port = await freePort()
+  const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port), SLIPWAY_DRAIN_SECONDS: '60' })
+  const readiness = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status
+  await eventually(() => said(run, 'started'))
+  expect(await readiness()).toBe(200)
+  run.child.kill('SIGTERM')
+  await eventually(() => said(run, 'stopping'))
+  expect(await readiness()).toBe(503)
+  await sleep(600)
+  expect(stepsOf(run)).toEqual([])
+  // Whoever is in haste says so.
+  run.child.kill('SIGTERM')
+  expect((await run.exit).code).toBe(1)
+
+  const brief = start({ SLIPWAY_DRAIN_SECONDS: '1' })
+  await eventually(() => said(brief, 'started'))
+  brief.child.kill('SIGTERM')
+  expect((await brief.exit).code).toBe(0)
+  expect(stepsOf(brief)).toContain('last in')
+})
