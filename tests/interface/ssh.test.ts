@@ -9,6 +9,7 @@ import {
   type Suite,
   startSshd,
   startSuite,
+  waitFor,
 } from '@slipway/testing'
 
 let sshd: Sshd
@@ -72,4 +73,48 @@ test('a refused key and a closed port are failures that say what to look at', as
   const [first, second] = ended.plan.steps.map((step: { error_message: string }) => step.error_message)
   expect(first).toMatch(/authentication failed/i)
   expect(second).toMatch(/connection refused by 127\.0\.0\.1:1/)
+}, 60_000)
+
+test('the result of each command has its last try, times, masked ends of its output, and words to act on', async () => {
+  const target = await createSshTarget({ private_key: sshd.privateKey })
+  const action_id = await createAction(api, {
+    script: `echo "try $SLIPWAY_ATTEMPT {{ token }}"; i=0; while [ $i -lt 300 ]; do echo "line $i of many"; i=$((i+1)); done
+             printf 'bad \\377 end {{ token }}' >&2; exit 3`,
+    max_retries: 1,
+    variables: [{ name: 'token', sensitive: true }],
+  })
+  const { body } = await api.post('/deployments', {
+    action_id,
+    target_ids: [target.id],
+    variables: { token: 'planted-secret' },
+  })
+  const ended = await deploymentEnd(api, body.deployment_id)
+  expect(ended.plan.steps[0]).toMatchObject({
+    state: 'failed',
+    exit_code: 3,
+    error_message: 'exit code 3',
+    retry_count: 1,
+  })
+  const [result] = (await api.get(`/deployments/${body.deployment_id}/analysis`)).body
+  expect(result).toMatchObject({ status: 'failed', exit_code: 3, stderr_tail: 'bad \ufffd end ***' })
+  expect(result.stdout_tail).toHaveLength(2_000)
+  expect(result.stdout_tail).toMatch(/line 299 of many$/)
+  expect(result.duration_ms).toBeGreaterThanOrEqual(0)
+
+  const slow = await createAction(api, { script: 'sleep 600', timeout_seconds: 1 })
+  const late = await api.post('/deployments', { action_id: slow, target_ids: [target.id] })
+  const { plan } = await deploymentEnd(api, late.body.deployment_id)
+  expect(plan.steps[0]).toMatchObject({ exit_code: null, error_message: 'killed after 1 s (timeout_seconds)' })
+}, 60_000)
+
+test('an SSH target is online without any deployment, with its key pinned, once it has been looked after', async () => {
+  const target = await createSshTarget({ private_key: sshd.privateKey })
+  const seen = await waitFor(
+    async () => {
+      const { body } = await api.get(`/targets/${target.id}`)
+      return body.status === 'online' ? body : null
+    },
+    { timeoutMs: 30_000, what: 'the target to be online' },
+  )
+  expect(seen.connection.host_key).toMatch(/^ssh-ed25519 /)
 }, 60_000)
