@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { parser } from '@prometheus-io/lezer-promql'
 import {
   type Api,
   addLocalTargets,
@@ -107,6 +108,17 @@ async function deploy(script: string, more: object = {}) {
 }
 
 const run = async (script: string, more: object = {}) => deploymentEnd(api, (await deploy(script, more)).deployment_id)
+
+/** By the grammar of Prometheus itself; Grafana puts a duration where its variable stands. */
+function isPromQl(query: string): boolean {
+  let isGood = true
+  parser.parse(query.replaceAll('$__rate_interval', '5m')).iterate({
+    enter: ({ type }) => {
+      if (type.isError) isGood = false
+    },
+  })
+  return isGood
+}
 
 test('a deployment that runs well moves what every service on its way counts', async () => {
   await moves(
@@ -400,6 +412,13 @@ describe('what is looked at', () => {
     const shown = new Set(used.map(([name]) => name.replace(/_(bucket|count|sum)$/, '')))
     const ours = [...exist].filter((name) => name.startsWith('slipway_'))
     expect(ours.filter((name) => !shown.has(name))).toEqual([])
+  })
+
+  test('every query is one that Prometheus can read', () => {
+    const panels = dashboards.flatMap(({ text }) => (JSON.parse(text) as Dashboard).panels)
+    const queries = [...rules, ...panels.flatMap(({ targets = [] }) => targets)].map(({ expr }) => expr)
+    expect(queries.filter((query) => !isPromQl(query))).toEqual([])
+    expect(isPromQl('sum(rate(slipway_messages_total[5m])')).toBe(false)
   })
 
   test('dashboards are whole: every panel asks something of the Prometheus that is chosen, and has its place', () => {

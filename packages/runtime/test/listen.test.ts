@@ -12,7 +12,7 @@ afterEach(async () => {
 
 /** One request over the connection that is kept; says what the answer says of it. */
 const ask = () =>
-  new Promise<{ status?: number; connection?: string; reused: boolean }>((resolve, reject) => {
+  new Promise<{ status: number | undefined; connection: string | undefined; reused: boolean }>((resolve, reject) => {
     const request = http.get({ agent, port: server?.port, host: '127.0.0.1' }, (response) => {
       const { statusCode: status, headers } = response
       response.resume().once('end', () => {
