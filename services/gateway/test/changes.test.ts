@@ -441,7 +441,7 @@ describe('freezes', () => {
     const body = expect.objectContaining({ tenant_id: tenants.b, previous_tenant_id: before })
     expect(await lastMessage()).toEqual({ type: `${kind.toLowerCase()}.updated`, body })
     expect((await update(kind, id, { tenant_id: tenants.b, description: 'stays' })).status).toBe(200)
-    expect((await lastMessage())?.body).not.toHaveProperty('previous_tenant_id')
+    expect((await lastMessage())?.['body']).not.toHaveProperty('previous_tenant_id')
   })
 
   test('the zone is that in which start_time is written', async () => {
