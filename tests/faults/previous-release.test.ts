@@ -86,10 +86,10 @@ async function work(running: Suite): Promise<void> {
   expect(await deploymentEnd(api, dispatched, 60_000)).toMatchObject({ state: 'success' })
 
   const sequence_id = await createSequence(api, [action, failing])
-  const third = await api.post('/deployments', { ...words, sequence_id, rollback_strategy: 'all' })
+  const third = await api.post('/deployments', { ...words, sequence_id, rollback_strategy: 'all_executed' })
   expect(third.status).toBe(201)
   expect((await deploymentEnd(api, third.body.deployment_id, 60_000)).state).toMatch(/failed|rolled_back/)
-  expect((await api.get('/deployments?limit=10')).body).toHaveLength(3)
+  expect((await api.get('/deployments?limit=10')).body.data).toHaveLength(3)
   await waitFor(async () => (await violatedInvariants(running.databaseUrl)).length === 0, { timeoutMs: 10_000 }).catch(
     () => {},
   )
