@@ -1,5 +1,5 @@
 // node bench/document.mjs — writes what bench/results hold into docs/performance.md, between its marks, and a plot beside it.
-// Of each line the newest result counts: a run may be of some goals only.
+// Of each line the newest result of enough rounds counts: a run may be of some goals only.
 import fs from 'node:fs'
 import path from 'node:path'
 import { plot } from './plot.mjs'
@@ -9,6 +9,9 @@ const folder = path.join(root, 'bench/results')
 const page = path.join(root, 'docs/performance.md')
 const [BEGIN, END] = ['<!-- results: written by bench/document.mjs -->', '<!-- end of results -->']
 
+/** What fewer rounds say is no verdict. */
+const FEW = 3
+
 const runs = fs
   .readdirSync(folder)
   .filter((name) => name.endsWith('.json'))
@@ -16,7 +19,14 @@ const runs = fs
   .map((name) => ({ name: name.replace('.json', ''), ...JSON.parse(fs.readFileSync(path.join(folder, name), 'utf8')) }))
 
 const newest = new Map()
-for (const run of runs) for (const entry of run.report) newest.set(entry.what, { ...entry, run })
+for (const run of runs) {
+  for (const entry of run.report) {
+    const before = newest.get(entry.what)
+    // A short run, to try something, takes nothing away from one that counts.
+    if (before === undefined || run.rounds >= Math.min(FEW, before.run.rounds))
+      newest.set(entry.what, { ...entry, run })
+  }
+}
 const all = [...newest.values()]
 // Figures behind the ratios have no goal of their own.
 const goals = all.filter(({ goal, limit }) => goal !== '' && limit).sort((a, b) => a.goal - b.goal)
@@ -26,8 +36,6 @@ const used = runs.filter((run) => all.some((entry) => entry.run === run))
 const number = (value) => (value >= 1_000 ? Math.round(value).toLocaleString('en-US') : String(value))
 const spread = (text) => (text ? ` (${text})` : '')
 
-/** What too few rounds say is no verdict. */
-const FEW = 3
 const verdict = (met, { rounds }) => (rounds < FEW ? `open: ${rounds} round` : met ? 'yes' : '**no**')
 
 /** In the form of our formatter: columns as wide as their widest cell. */
