@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
 import { startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
+import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
@@ -254,15 +255,33 @@ test('a bridge that is away for a while costs nothing; a lost credential is repl
 const journalBytes = () =>
   journals().reduce((sum, name) => sum + statSync(path.join(instance.folder, 'journals', name)).size, 0)
 
-test('while the bridge takes nothing commands go on: what they write waits on the disk, over a restart too', async () => {
+test('a command starts once the bridge knows of it, so that whoever goes on after a loss does not start it again', async () => {
   await instance.start()
   bridge.takesNoEvents = true
   const { note, starts } = witness()
+  const spec = specOf({ actions: [{ script: note }, { script: note }] })
+  await bridge.handOver(spec)
+  await eventually('the start is in the journal', () => journals().some((name) => has(name, '"type":"step_started"')))
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  expect(starts()).toEqual([])
+  bridge.takesNoEvents = false
+  expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+  expect(starts()).toHaveLength(2)
+})
+
+test('while the bridge takes nothing commands go on: what they write waits on the disk, over a restart too', async () => {
+  await instance.start()
+  const { note, starts } = witness()
+  const until = gate(instance.folder)
   const spec = specOf({
     targets: ['one', 'two'],
-    actions: [{ name: 'a', script: `seq -f '%0200g' 1 40000; ${note}`, max_retries: 1 }],
+    options: { target_mode: 'parallel' },
+    actions: [{ name: 'a', script: `${until.wait}; seq -f '%0200g' 1 40000; ${note}`, max_retries: 1 }],
   })
   await bridge.handOver(spec)
+  await eventually('the bridge knows of the starts', () => bridge.eventsOf(spec, 'step_started').length === 2)
+  bridge.takesNoEvents = true
+  until.open()
   await eventually('both commands have ended', () => starts().length === 2, 60_000)
   await eventually('the end is in the journal', () => journals().some((name) => has(name, '"type":"finished"')))
   expect(journalBytes()).toBeGreaterThan(25_000_000)
@@ -274,8 +293,10 @@ test('while the bridge takes nothing commands go on: what they write waits on th
   await eventually('the bridge has the end', () => last()?.type === 'finished', 60_000)
   expect(last()).toMatchObject({ outcome: 'success' })
   const written = Array.from({ length: 40_000 }, (_, n) => String(n + 1).padStart(200, '0'))
-  expect(bridge.output(spec).slice(0, 40_000)).toEqual(written)
-  expect(bridge.output(spec).slice(40_000)).toEqual(written)
+  const output = bridge.lines(spec).filter(({ stream }) => stream === 'stdout')
+  for (const one of [0, 1]) {
+    expect(output.filter(({ target }) => target === one).map(({ text }) => text)).toEqual(written)
+  }
   expectGapless(spec)
 }, 120_000)
 
@@ -308,20 +329,23 @@ test('a journal does not keep the lines that the bridge has, and a restart goes 
 
 test('where the journal is full, commands wait with their output', async () => {
   await instance.start({ SLIPWAY_JOURNAL_MIB: '10' })
-  bridge.takesNoEvents = true
   const total = 60_000
   const { note, starts } = witness()
+  const until = gate(instance.folder)
   const line = 'x'.repeat(500)
   const spec = specOf({
     actions: [
       {
         name: 'a',
-        script: `i=0; while [ $i -lt ${total} ]; do echo ${line}; i=$((i+1)); done; ${note}`,
+        script: `${until.wait}; i=0; while [ $i -lt ${total} ]; do echo ${line}; i=$((i+1)); done; ${note}`,
         timeout_seconds: 120,
       },
     ],
   })
   await bridge.handOver(spec)
+  await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
+  bridge.takesNoEvents = true
+  until.open()
   let last = -1
   await eventually('the journal no longer grows', async () => {
     const before = last

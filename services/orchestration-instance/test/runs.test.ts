@@ -4,6 +4,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunSpec } from '@slipway/contracts'
 import { FakeBridge } from './support/fake-bridge.ts'
+import { gate } from './support/gate.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
@@ -277,18 +278,21 @@ describe('what a command gets and what it writes', () => {
 
   test('sensitive values are hidden in lines, results and the journal, also on several lines and encoded', async () => {
     const secret = `hunter2-${randomUUID()}`
+    const until = gate(instance.folder)
     const spec = specOf({
       sensitive: ['password', 'pem'],
       override_variables: { password: secret, pem: 'first-line-of-it\nsecond-line-of-it' },
       actions: [
         {
-          script: `echo "pw=$SLIPWAY_VAR_PASSWORD."; echo "$SLIPWAY_VAR_PEM"; printf %s "$SLIPWAY_VAR_PASSWORD" | base64 -w0
+          script: `${until.wait}; echo "pw=$SLIPWAY_VAR_PASSWORD."; echo "$SLIPWAY_VAR_PEM"; printf %s "$SLIPWAY_VAR_PASSWORD" | base64 -w0
             for part in hunter 2- "\${SLIPWAY_VAR_PASSWORD#hunter2-}"; do printf %s "$part"; sleep 0.05; done >&2; exit 1`,
         },
       ],
     })
-    bridge.takesNoEvents = true
     await bridge.handOver(spec)
+    await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
+    bridge.takesNoEvents = true
+    until.open()
     const journal = await eventually('the journal knows of the end', () => {
       const texts = readdirSync(path.join(instance.folder, 'journals')).map((name) => {
         return readFileSync(path.join(instance.folder, 'journals', name), 'utf8')

@@ -53,6 +53,8 @@ export class EventLog {
   readonly #release: Promise<void>
   #resolveRelease = () => {}
   #released = false
+  /** Who waits until the bridge has the event of this number. */
+  #unknown: { n: number; resolve: () => void }[] = []
   #written: Promise<void> | null = null
   #writable: { free: Promise<void>; promise: Promise<void> } | null = null
   /** Called when there is something new to send. */
@@ -84,7 +86,8 @@ export class EventLog {
     return this.#acknowledged
   }
 
-  emit(event: RunEvent): void {
+  /** Returns the event's number. */
+  emit(event: RunEvent): number {
     const n = this.#next++
     const text = JSON.stringify(event)
     const position = this.#journal.end
@@ -100,6 +103,7 @@ export class EventLog {
       this.#behind ??= { position, bytes: 0 }
       this.#behind.bytes += text.length
     }
+    return n
   }
 
   emitLine(line: Line): void {
@@ -114,6 +118,14 @@ export class EventLog {
   /** Resolves when everything so far is on the disk; never when the run is given up before. */
   durable(): Promise<void> {
     return this.#journal.durable()
+  }
+
+  /** Resolves when the bridge has committed this event; never when the run is given up before. */
+  committed(n: number): Promise<void> {
+    if (n < this.#acknowledged) return Promise.resolve()
+    return new Promise((resolve) => {
+      this.#unknown.push({ n, resolve })
+    })
   }
 
   /** Nothing while more output may be read, else a promise of that moment. */
@@ -178,8 +190,16 @@ export class EventLog {
     for (const { text } of this.#waiting.splice(0, count)) bytes += text.length
     this.#waitingBytes -= bytes
     this.#acknowledged += count
+    this.#tellCommitted()
     this.#journal.appendLater(JSON.stringify({ acknowledged: this.#acknowledged } satisfies Record))
     this.#taken(bytes)
+  }
+
+  #tellCommitted(): void {
+    if (this.#unknown.length === 0) return
+    const known = this.#unknown.filter(({ n }) => n < this.#acknowledged)
+    this.#unknown = this.#unknown.filter(({ n }) => n >= this.#acknowledged)
+    for (const { resolve } of known) resolve()
   }
 
   #taken(bytes: number): void {

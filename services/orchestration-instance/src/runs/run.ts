@@ -135,8 +135,10 @@ export class Run {
     const { values, progress, events } = this.#options
     const action = values.action(step)
     for (let attempt = progress.tries.get(keyOf(step)) ?? 0; ; attempt++) {
-      events.emit({ type: 'step_started', at: now(), ...step, attempt })
+      const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
       await this.#durableOrKilled()
+      // Were this instance lost, whoever goes on has to know of the try, lest it starts the same one.
+      await this.#unlessKilled(events.committed(started))
       if (this.#killed.signal.aborted) return
       const kills = [this.#killed.signal, this.#outOfTime.signal]
       const result = await this.#options.tries.run(step, 'action', attempt, kills)
@@ -236,8 +238,12 @@ export class Run {
     onFinished()
   }
 
-  /** A journal that is closed while we wait answers no more. */
   #durableOrKilled(): Promise<void> {
+    return this.#unlessKilled(this.#options.events.durable())
+  }
+
+  /** A journal that is closed while we wait answers no more, nor does a bridge that is away. */
+  #unlessKilled(moment: Promise<void>): Promise<void> {
     const { signal } = this.#killed
     return new Promise((resolve) => {
       const done = () => {
@@ -246,7 +252,7 @@ export class Run {
       }
       if (signal.aborted) return resolve()
       signal.addEventListener('abort', done, { once: true })
-      void this.#options.events.durable().then(done)
+      void moment.then(done)
     })
   }
 
