@@ -38,10 +38,11 @@ export class Screen {
     this.#later()
   }
 
-  /** Takes the status away and writes all that was said. */
+  /** Writes all that was said and the status as it was at last, and takes that away. */
   end(): void {
-    this.#status = []
     clearTimeout(this.#timer)
+    this.#draw()
+    this.#status = []
     this.#draw()
   }
 

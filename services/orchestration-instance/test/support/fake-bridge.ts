@@ -37,8 +37,9 @@ export class FakeBridge {
   lostAfterSeconds = 30
   /** Runs that the answers to heartbeats and batches disown. */
   readonly disowned: RunRef[] = []
-  /** Takes batches, commits them, and loses the answer. */
+  /** Takes batches, commits them, and loses every other answer. */
   losesAnswers = false
+  #lost = false
   /** Refuses batches for the time being. */
   takesNoEvents = false
   /** What it has, by hash. */
@@ -190,7 +191,8 @@ export class FakeBridge {
     this.#received.set(keyOf(ref), received)
     const next = received.events.length
     if (first_event <= next) received.events.push(...events.slice(next - first_event))
-    return { status: this.losesAnswers ? 0 : 200, body: { next_event: received.events.length } }
+    this.#lost = this.losesAnswers && !this.#lost
+    return { status: this.#lost ? 0 : 200, body: { next_event: received.events.length } }
   }
 
   #check(kind: keyof typeof checks, body: unknown): void {
