@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test bench clean
+.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test test-long bench clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -102,8 +102,11 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
 	@echo 'check: all good'
 
-test: build ## Run every test against real servers; the last line is `N passed, N failed`
+test: build ## Run the tests against real servers; the last line is `N passed, N failed`
 	@exec node scripts/test.mjs $(TESTS)
+
+test-long: build ## Run the tests that kill and restart two of everything for minutes
+	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs tests/faults/
 
 bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'
 	@scripts/infra.sh up bench

@@ -18,6 +18,8 @@ export default {
     '/\\.slipway/',
     // They stop servers that other tests use: scripts/test.mjs runs them alone, at the end.
     ...(process.env.SLIPWAY_TEST_RESTARTS ? [] : ['/tests/restarts/']),
+    // Minutes each: `make test-long`.
+    ...(process.env.SLIPWAY_TEST_LONG ? [] : ['/tests/faults/(previous-release|replicas|restore|rolling-restart)\\.']),
   ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
   extensionsToTreatAsEsm: ['.ts'],
@@ -35,7 +37,7 @@ export default {
   testEnvironmentOptions: { customExportConditions: ['@slipway/source', 'node', 'node-addons'] },
   testTimeout: 30_000,
   // Tests wait for servers more than they compute.
-  maxWorkers: 2,
+  maxWorkers: 3,
   coverageProvider: 'v8',
   coveragePathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],
 }
