@@ -14,7 +14,6 @@ import {
   type Suite,
   startSuite,
   violatedInvariants,
-  waitFor,
 } from '@slipway/testing'
 
 let suite: Suite
@@ -27,7 +26,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   try {
-    await waitFor(async () => (await violatedInvariants(suite.databaseUrl)).length === 0).catch(() => {})
     expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
   } finally {
     await suite.stop()

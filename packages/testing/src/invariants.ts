@@ -1,5 +1,9 @@
+import { setTimeout } from 'node:timers/promises'
 import { createDatabase, verifyAudit } from '@slipway/database'
 import { connectTo } from './database.ts'
+
+/** Longer than the slow tick of any service, by which messages go whose wake-up was lost. */
+const SETTLING_MS = 15_000
 
 /** The audit records `r` of calls that were carried out. */
 const CARRIED_OUT = `coalesce(r.details ->> 'outcome', '') NOT IN ('refused', 'failed')`
@@ -88,11 +92,7 @@ async function brokenChain(databaseUrl: string): Promise<string[]> {
   }
 }
 
-/**
- * What must hold when nothing runs any more, whatever happened before. Returns a sentence for each violation, so that
- * `expect(await violatedInvariants(url)).toEqual([])` says what is wrong.
- */
-export async function violatedInvariants(databaseUrl: string): Promise<string[]> {
+async function violations(databaseUrl: string): Promise<string[]> {
   const client = await connectTo(databaseUrl)
   try {
     const found: string[] = []
@@ -103,5 +103,19 @@ export async function violatedInvariants(databaseUrl: string): Promise<string[]>
     return [...found, ...(await brokenChain(databaseUrl))]
   } finally {
     await client.end()
+  }
+}
+
+/**
+ * What must hold when nothing runs any more, whatever happened before. Returns a sentence for each violation, so that
+ * `expect(await violatedInvariants(url)).toEqual([])` says what is wrong. A deployment ends before the messages about
+ * its end are sent, so what does not hold yet has `settlingMs` to.
+ */
+export async function violatedInvariants(databaseUrl: string, settlingMs = SETTLING_MS): Promise<string[]> {
+  const deadline = Date.now() + settlingMs
+  for (;;) {
+    const found = await violations(databaseUrl)
+    if (found.length === 0 || Date.now() > deadline) return found
+    await setTimeout(500)
   }
 }

@@ -20,7 +20,7 @@ const tamper = (sql: string) =>
     await tx.query('ALTER TABLE audit_links ENABLE TRIGGER USER')
   })
 
-const violations = () => violatedInvariants(testDatabase.url)
+const violations = () => violatedInvariants(testDatabase.url, 0)
 
 async function createTenant(): Promise<string> {
   const id = uuidv7()
