@@ -1,6 +1,10 @@
 // The command line against the running suite: exit codes, waiting, following over broken connections, the queue.
+import { once } from 'node:events'
 import fs from 'node:fs'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import {
   type Api,
@@ -182,7 +186,47 @@ describe('Ctrl-C', () => {
     is(ended, 4)
     expect((await api.get(`/deployments/${idIn(ended.stdout)}`)).body.state).toBe('cancelled')
   })
+
+  test('is heard before the server has answered: what it starts is cancelled', async () => {
+    const proxy = await startForwarding(suite.url, async ({ method, url }) => {
+      if (method !== 'POST' || !url?.endsWith('/deployments')) return
+      running.child.kill('SIGINT')
+      await sleep(300)
+    })
+    const arguments_ = ['deploy', 'sleep', '-t', 'one', '--wait', '--cancel-on-interrupt']
+    const running = cli.start(arguments_, { env: { SLIPWAY_URL: proxy.url } })
+    try {
+      const ended = await running.ended
+      is(ended, 4)
+      expect((await api.get(`/deployments/${idIn(ended.stdout)}`)).body.state).toBe('cancelled')
+    } finally {
+      await proxy.close()
+    }
+  })
 })
+
+/** Hands requests on to `target`, each once `before` is done with it. */
+async function startForwarding(target: string, before: (request: http.IncomingMessage) => Promise<void>) {
+  const server = http.createServer(async (request, response) => {
+    await before(request)
+    const { method, headers } = request
+    const onward = http.request(`${target}${request.url}`, { method, headers }, (answer) => {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+      answer.pipe(response)
+    })
+    request.pipe(onward)
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async close() {
+      server.closeAllConnections()
+      server.close()
+      await once(server, 'close')
+    },
+  }
+}
 
 describe('the queue', () => {
   test('is waited in, shown, explained, moved and left', async () => {

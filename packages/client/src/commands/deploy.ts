@@ -44,11 +44,12 @@ async function deploy(context: Context, source: string, options: DeployOptions):
     return 0
   }
   const body = await selectionBody(context.client, source, options)
-  const answer = (await context.client.call('createDeployment', {
-    body,
-    ...keyOf(options),
-  })) as Schema<'CreateStarted'> | Schema<'CreateQueued'>
-  return await goOn(context, answer, answer, options)
+  return await goOn(context, options, async () => {
+    const request = { body, ...keyOf(options) }
+    const answer = await context.client.call('createDeployment', request)
+    const started = answer as Schema<'CreateStarted'> | Schema<'CreateQueued'>
+    return { started, answer }
+  })
 }
 
 async function redeploy(
@@ -58,26 +59,36 @@ async function redeploy(
 ): Promise<number> {
   const overrides = await overridesBody(context.client, options)
   const body = { ...overrides, ...(options.onlyFailed ? { only_failed_targets: true } : {}) }
-  const answer = await context.client.call('redeployDeployment', { params: { id }, body, ...keyOf(options) })
-  const started: Started = 'pending' in answer ? answer : { deployment_id: answer.id }
-  return await goOn(context, started, answer, options)
+  return await goOn(context, options, async () => {
+    const request = { params: { id }, body, ...keyOf(options) }
+    const answer = await context.client.call('redeployDeployment', request)
+    return { started: 'pending' in answer ? answer : { deployment_id: answer.id }, answer }
+  })
 }
 
 const keyOf = ({ idempotencyKey }: { idempotencyKey?: string }) =>
   idempotencyKey === undefined ? {} : { idempotencyKey }
 
-/** Says what was set going, and waits for its end where that is wanted. */
-async function goOn(context: Context, started: Started, answer: unknown, options: WaitOptions): Promise<number> {
-  const { output, screen } = context
-  const waits = options.wait || options.follow
-  const said =
-    'deployment_id' in started
-      ? `deployment ${started.deployment_id}`
-      : `queued as ${started.pending_request_id}: ${started.message}`
-  if (waits) {
-    screen.line(said)
-    return await waitFor(context, started, options)
+/** Sets it going, says so, and waits for its end where that is wanted. */
+async function goOn(
+  context: Context,
+  options: WaitOptions,
+  start: () => Promise<{ started: Started; answer: unknown }>,
+): Promise<number> {
+  if (options.wait || options.follow) {
+    const announced = async () => {
+      const { started } = await start()
+      context.screen.line(said(started))
+      return started
+    }
+    return await waitFor(context, announced, options)
   }
-  await output.record(answer, () => [said])
+  const { started, answer } = await start()
+  await context.output.record(answer, () => [said(started)])
   return 0
 }
+
+const said = (started: Started) =>
+  'deployment_id' in started
+    ? `deployment ${started.deployment_id}`
+    : `queued as ${started.pending_request_id}: ${started.message}`

@@ -36,12 +36,22 @@ export function addWaiting(command: Command): Command {
 /** Something that was set going and may be waited for. */
 export type Started = { deployment_id: string } | { pending_request_id: string; message: string }
 
-/** Waits as the options say and says how it ended. Returns the exit code. */
-export async function waitFor(context: Context, started: Started, options: WaitOptions): Promise<number> {
-  const state: { deploymentId?: string; pendingId?: string } =
-    'deployment_id' in started ? { deploymentId: started.deployment_id } : { pendingId: started.pending_request_id }
+/**
+ * Sets something going and waits as the options say; says how it ended. Returns the exit code. Who interrupts before the
+ * server has answered is heard when it has: until then there may be something to cancel, and nobody knows its id.
+ */
+export async function waitFor(context: Context, start: () => Promise<Started>, options: WaitOptions): Promise<number> {
+  const state: { deploymentId?: string; pendingId?: string } = {}
+  let refused: { error: unknown } | undefined
   try {
     return await whileWanted(options.timeout, async (signal) => {
+      const started = await start().catch((error: unknown) => {
+        refused = { error }
+        throw error
+      })
+      if ('deployment_id' in started) state.deploymentId = started.deployment_id
+      else state.pendingId = started.pending_request_id
+      signal.throwIfAborted()
       if ('pending_request_id' in started) {
         const dispatched = await dispatch(context, started.pending_request_id, signal)
         if (dispatched === null) return EXIT.cancelled
@@ -52,6 +62,7 @@ export async function waitFor(context: Context, started: Started, options: WaitO
     })
   } catch (error) {
     context.screen.end()
+    if (refused) throw refused.error
     if (error instanceof Interrupted && options.cancelOnInterrupt) return await cancel(context, state)
     if (error instanceof Interrupted || error instanceof WaitedTooLong || error instanceof ConnectionError) {
       error.message = `${error.message}\n${howToGoOn(state)}`
