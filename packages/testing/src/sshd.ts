@@ -3,6 +3,7 @@ import fs from 'node:fs'
 import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { freePort } from './ports.ts'
 import { waitFor } from './waiting.ts'
 
 export interface Sshd {
@@ -10,6 +11,8 @@ export interface Sshd {
   username: string
   /** Lets `username` in. */
   privateKey: string
+  /** How a target names it. */
+  connection: { type: 'ssh'; host: string; port: number; username: string; private_key: string }
   /** Lets nobody in. */
   strangersKey: string
   /** The server answers with another host key from now on. */
@@ -24,17 +27,6 @@ function makeKey(file: string): string {
   fs.rmSync(`${file}.pub`, { force: true })
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-C', 'slipway-test', '-f', file])
   return fs.readFileSync(file, 'utf8')
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 const accepts = (port: number) =>
@@ -76,6 +68,8 @@ export async function startSshd({ settings = [] }: { settings?: string[] } = {})
       'MaxStartups 200',
       'MaxSessions 200',
       'Subsystem sftp internal-sftp',
+      // Or bash takes itself for a first shell over the network and reads the user's own .bashrc.
+      'SetEnv SHLVL=1',
       ...settings,
       '',
     ].join('\n'),
@@ -93,10 +87,12 @@ export async function startSshd({ settings = [] }: { settings?: string[] } = {})
     await gone
   }
   await start()
+  const { username } = os.userInfo()
   return {
     port,
-    username: os.userInfo().username,
+    username,
     privateKey,
+    connection: { type: 'ssh', host: '127.0.0.1', port, username, private_key: privateKey },
     strangersKey,
     async changeHostKey() {
       await stop()
