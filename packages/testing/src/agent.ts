@@ -1,8 +1,8 @@
 import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { freePort } from './ports.ts'
 import { repositoryRoot } from './repository.ts'
 import { waitFor } from './waiting.ts'
 
@@ -36,17 +36,6 @@ function build(): void {
   const tsc = path.join(repositoryRoot, 'node_modules/.bin/tsc')
   if (!built) execFileSync(tsc, ['-b', 'services/target-agent'], { cwd: repositoryRoot, stdio: 'inherit' })
   built = true
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }
 
 /** Enrols with the agent's own command. Returns how that ended. */

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type pg from 'pg'
-import type { Api } from './api.ts'
+import { type Api, loginToSuite } from './api.ts'
+import type { Suite } from './suite.ts'
 import { waitFor } from './waiting.ts'
 
 const suffix = () => randomBytes(4).toString('hex')
@@ -65,6 +66,19 @@ export async function addLocalTargets(database: Pick<pg.Client, 'query'>, count:
     [count],
   )
   return rows.map(({ id }) => id)
+}
+
+/** A user with these roles, who has logged in. */
+export async function createUser(
+  suite: Pick<Suite, 'url'>,
+  admin: Api,
+  roles: string[],
+  tenant_id: string | null = null,
+): Promise<Api> {
+  const username = `user-${suffix()}`
+  const account = { email: `${username}@example.com`, password: 'long-enough-password' }
+  await created(admin.post('/admin/users', { ...account, username, roles, tenant_id }))
+  return await loginToSuite({ url: suite.url, admin: account })
 }
 
 const FINAL = new Set(['success', 'failed', 'cancelled', 'rolled_back'])

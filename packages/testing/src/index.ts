@@ -9,12 +9,12 @@ export {
 } from './database.ts'
 export { openChangeStream, openLogStream, readStream, type StreamMessage, sseToken } from './event-stream.ts'
 export {
-  type ActionParts,
   addLocalTargets,
   createAction,
   createLocalTarget,
   createLocalTargets,
   createSequence,
+  createUser,
   deploymentEnd,
   dispatchedDeployment,
   type LogEntry,
@@ -24,11 +24,12 @@ export { violatedInvariants } from './invariants.ts'
 export { testLogger } from './logger.ts'
 export { type Metrics, parseMetrics, readMetrics } from './metrics.ts'
 export { loseMessages, removeNamespace, testNamespace, wipeBroker } from './namespace.ts'
+export { freePort } from './ports.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryRoot } from './repository.ts'
 export { serverUrl } from './servers.ts'
 export { type Sshd, startSshd } from './sshd.ts'
-export { type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
+export { SERVICES, type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts'
 export { type WaitOptions, waitFor, waitForValue } from './waiting.ts'

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import fs from 'node:fs'
-import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { Redis } from 'ioredis'
+import { freePort } from './ports.ts'
 import { waitFor } from './waiting.ts'
 
 /** A Redis of one test's own, which it may empty, kill and start again: the shared one serves others. */
@@ -47,19 +47,9 @@ export async function startRedis(): Promise<PrivateRedis> {
       await gone
     },
     async start() {
-      const options = [
-        '--port',
-        String(port),
-        '--bind',
-        '127.0.0.1',
-        '--save',
-        '',
-        '--appendonly',
-        'no',
-        '--dir',
-        folder,
-      ]
-      child = spawn('redis-server', options, { stdio: 'ignore' })
+      const address = ['--port', String(port), '--bind', '127.0.0.1']
+      const storage = ['--save', '', '--appendonly', 'no', '--dir', folder]
+      child = spawn('redis-server', [...address, ...storage], { stdio: 'ignore' })
       child.once('error', () => {})
       await waitFor(() => ask((one) => one.ping()), { what: 'Redis to answer' })
     },
@@ -70,15 +60,4 @@ export async function startRedis(): Promise<PrivateRedis> {
   }
   await redis.start()
   return redis
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = net.createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as net.AddressInfo
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -1,23 +1,27 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
-import net from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { type Metrics, readMetrics } from './metrics.ts'
 import { removeNamespace, testNamespace } from './namespace.ts'
+import { freePort } from './ports.ts'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
 import { waitFor } from './waiting.ts'
 
-export type ServiceName =
-  | `gateway${'' | '-2'}`
-  | `planner${'' | '-2'}`
-  | `dispatcher${'' | '-2'}`
-  | `executor-bridge${'' | '-2'}`
-  | `log-stream${'' | '-2'}`
-  | `orchestration-instance${'' | '-2'}`
+/** What runs in every suite. */
+export const SERVICES = [
+  'gateway',
+  'planner',
+  'dispatcher',
+  'executor-bridge',
+  'log-stream',
+  'orchestration-instance',
+] as const
+
+export type ServiceName = `${(typeof SERVICES)[number]}${'' | '-2'}`
 
 export interface SuiteOptions {
   /** Deployments that an instance runs at once. */
@@ -56,6 +60,8 @@ export interface Suite {
   start(name: ServiceName): Promise<void>
   isReady(name: ServiceName): Promise<boolean>
   pid(name: ServiceName): number
+  /** Does this while the process stands still, with all its connections. */
+  whileStopped<T>(name: ServiceName, work: () => Promise<T>): Promise<T>
   /** What a process tells Prometheus now. */
   metricsOf(name: ServiceName): Promise<Metrics>
   /** What a process has logged so far, all its lives together. */
@@ -66,27 +72,6 @@ export interface Suite {
 
 /** On a machine that has much else to do. */
 const START_MS = 80_000
-
-/** Below those that the system gives to outgoing connections: none takes the port of a service that is restarting. */
-const [FIRST_PORT, LAST_PORT] = [10_240, 32_767]
-
-/** From a place of this process's own: what another one chose, and has not taken yet, looks free. */
-let nextPort = FIRST_PORT + ((process.pid * 97) % (LAST_PORT - FIRST_PORT))
-
-async function freePort(): Promise<number> {
-  for (;;) {
-    nextPort = nextPort === LAST_PORT ? FIRST_PORT : nextPort + 1
-    if (await isFree(nextPort)) return nextPort
-  }
-}
-
-function isFree(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = net.createServer()
-    server.once('error', () => resolve(false))
-    server.listen(port, '127.0.0.1', () => server.close(() => resolve(true)))
-  })
-}
 
 const key = () => `test:${randomBytes(32).toString('base64')}`
 
@@ -134,9 +119,7 @@ async function describe(made: {
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
   const enrolment = { SLIPWAY_ENROLMENT_TOKEN: randomBytes(32).toString('base64url') }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
-  const secondLogStream = options.secondLogStream === true ? String(await freePort()) : null
   const secondBridge = options.secondWorkers === true ? await freePort() : bridge
-  const second = options.secondGateway === true ? String(await freePort()) : null
 
   const instance = async (name: string, itsBridge: number) => {
     const port = await freePort()
@@ -151,7 +134,7 @@ async function describe(made: {
       SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
     }
   }
-  const environments: [ServiceName, Record<string, string>][] = [
+  const environments = new Map<ServiceName, Record<string, string>>([
     [
       'gateway',
       {
@@ -191,22 +174,16 @@ async function describe(made: {
       },
     ],
     ['orchestration-instance', await instance('one', bridge)],
-  ]
-  if (options.secondInstance === true) {
-    environments.push(['orchestration-instance-2', await instance('two', secondBridge)])
-  }
-  const first = environments.find(([name]) => name === 'gateway')?.[1]
-  if (second !== null) environments.push(['gateway-2', { ...first, SLIPWAY_PORT: second }])
-
-  const stream = environments.find(([name]) => name === 'log-stream')?.[1]
-  if (secondLogStream !== null) {
-    environments.push(['log-stream-2', { ...stream, SLIPWAY_LOG_STREAM_PORT: secondLogStream }])
-  }
+  ])
+  const addSecond = (name: (typeof SERVICES)[number], more: Record<string, string> = {}) =>
+    environments.set(`${name}-2`, { ...environments.get(name), ...more })
+  if (options.secondInstance === true) addSecond('orchestration-instance', await instance('two', secondBridge))
+  if (options.secondGateway === true) addSecond('gateway', { SLIPWAY_PORT: String(await freePort()) })
+  if (options.secondLogStream === true) addSecond('log-stream', { SLIPWAY_LOG_STREAM_PORT: String(await freePort()) })
   if (options.secondWorkers === true) {
-    for (const name of ['planner', 'dispatcher', 'executor-bridge'] as const) {
-      const env = environments.find(([other]) => other === name)?.[1]
-      environments.push([`${name}-2`, { ...env, SLIPWAY_BRIDGE_PORT: String(secondBridge) }])
-    }
+    addSecond('planner')
+    addSecond('dispatcher')
+    addSecond('executor-bridge', { SLIPWAY_BRIDGE_PORT: String(secondBridge) })
   }
 
   const processes = new Map<ServiceName, Process>()
@@ -300,6 +277,15 @@ function control(made: {
     start,
     metricsOf: (name) => readMetrics(`${processOf(name).management}/metrics`),
     pid: (name) => childOf(name).pid ?? 0,
+    async whileStopped(name, work) {
+      const child = childOf(name)
+      child.kill('SIGSTOP')
+      try {
+        return await work()
+      } finally {
+        child.kill('SIGCONT')
+      }
+    },
     async kill(name, signal = 'SIGKILL') {
       const child = childOf(name)
       child.kill(signal)
