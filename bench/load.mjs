@@ -1,7 +1,11 @@
-// A closed loop of HTTP clients, each from a loopback address of its own: the limits count by address.
+// A closed loop of HTTP clients, each from loopback addresses of its own: the limits count by address.
 import http from 'node:http'
 
-const newAgent = (n) => new http.Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.9.0.${n + 1}` })
+/** Taken in turn by a client, so that a fast answer does not bring it to the limit of 100 requests a second. */
+const ADDRESSES_EACH = 8
+
+const newAgent = (n) =>
+  new http.Agent({ keepAlive: true, maxSockets: 1, localAddress: `127.9.${Math.floor(n / 250)}.${(n % 250) + 1}` })
 
 function send(agent, url, { method = 'GET', token, body }) {
   return new Promise((resolve, reject) => {
@@ -26,12 +30,13 @@ function send(agent, url, { method = 'GET', token, body }) {
 export async function drive(url, { clients, seconds, expect, ...request }) {
   const times = []
   // New ones each time: a connection that idled since the last round may be closed under the first request.
-  const agents = Array.from({ length: clients }, (_, n) => newAgent(n))
+  const agents = Array.from({ length: clients * ADDRESSES_EACH }, (_, n) => newAgent(n))
   const started = performance.now()
   const until = started + seconds * 1_000
   await Promise.all(
-    agents.map(async (agent) => {
-      while (performance.now() < until) {
+    Array.from({ length: clients }, async (_, client) => {
+      for (let turn = 0; performance.now() < until; turn += 1) {
+        const agent = agents[client * ADDRESSES_EACH + (turn % ADDRESSES_EACH)]
         const at = performance.now()
         const status = await send(agent, url, request)
         if (status !== expect) throw new Error(`${request.method ?? 'GET'} ${url} answered ${status}, not ${expect}`)
