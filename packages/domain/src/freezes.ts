@@ -69,16 +69,11 @@ export function presentFreezes<F extends Freeze>(freezes: readonly F[], now: Dat
   })
 }
 
-/** The freezes that touch such a deployment now. Every id that a freeze names must match; one that names none is global. */
-function touching<F extends Freeze>(freezes: readonly F[], place: FreezePlace, now: Date): F[] {
-  return freezes.filter(
-    (freeze) =>
-      (freeze.tenant_id === null || freeze.tenant_id === place.tenant_id) &&
-      (freeze.environment_id === null || freeze.environment_id === place.environment_id) &&
-      (freeze.solution_id === null || freeze.solution_id === place.solution_id) &&
-      windowAt(freeze, now) !== null,
-  )
-}
+/** Whether a freeze is about such a deployment. Every id that it names must match; one that names none is global. */
+const touches = (freeze: Freeze, place: FreezePlace) =>
+  (freeze.tenant_id === null || freeze.tenant_id === place.tenant_id) &&
+  (freeze.environment_id === null || freeze.environment_id === place.environment_id) &&
+  (freeze.solution_id === null || freeze.solution_id === place.solution_id)
 
 /**
  * Whether a deployment may start now: the one rule for previews, creates, redeploys, and requests that wait. A freeze that
@@ -89,16 +84,13 @@ export function judgeFreezes(
   { caller, override, ...place }: FreezeSubject,
   now: Date,
 ): FreezeVerdict {
-  const inForce = touching(freezes, place, now)
+  const about = freezes.filter((freeze) => touches(freeze, place))
+  const inForce = presentFreezes(about, now)
   const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, inForce)
   return {
     blocked: inForce.length > 0 && !(override && can_override),
     can_override,
-    active_freezes: inForce.map((freeze) => ({
-      id: freeze.id,
-      name: freeze.name,
-      ends_at: (windowAt(freeze, now)?.ends_at ?? new Date(freeze.end_time)).toISOString(),
-    })),
+    active_freezes: inForce.map(({ id, name, end_time }) => ({ id, name, ends_at: new Date(end_time).toISOString() })),
   }
 }
 
