@@ -42,13 +42,15 @@ export function isTimeZone(text: string): boolean {
   }
 }
 
+/** One for each zone that there is, in whatever case it is written. */
 const formatters = new Map<string, Intl.DateTimeFormat>()
 
 function formatterOf(timeZone: string): Intl.DateTimeFormat {
-  const known = formatters.get(timeZone)
+  const name = timeZone.toLowerCase()
+  const known = formatters.get(name)
   if (known !== undefined) return known
   const formatter = new Intl.DateTimeFormat('en-US', { timeZone, timeZoneName: 'longOffset' })
-  formatters.set(timeZone, formatter)
+  formatters.set(name, formatter)
   return formatter
 }
 
