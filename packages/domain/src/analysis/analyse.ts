@@ -50,9 +50,7 @@ export function analyse(failure: Failure, at: string): Finding {
     const match = matchOf(rule, candidates)
     if (match && (best === null || match.score > best.score)) best = match
   }
-  // Exit code 1 says nothing; then the last words do.
-  const known = best !== null && best.rule.id !== 'silent-failure' ? best : null
-  return known ? findingOf(known, failure, at) : unknownOf(failure, [...written, ...said], at)
+  return best ? findingOf(best, failure, at) : unknownOf(failure, [...written, ...said], at)
 }
 
 const haystack = (lines: readonly Line[]) => new Haystack(lines.map(({ lower }) => lower).join('\n'))

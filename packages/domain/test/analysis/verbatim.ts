@@ -549,5 +549,5 @@ export const VERBATIM: VerbatimExample[] = [
   },
   { rule: 'redis-access', tool: 'redis-cli', stdout: '(error) NOAUTH Authentication required.' },
   { rule: 'mongodb-access', tool: 'mongosh', stderr: 'MongoServerError: Authentication failed.' },
-  { rule: 'silent-failure', tool: 'false', error: 'exit code 1', exit: 1 },
+  { rule: 'unknown', tool: 'false', error: 'exit code 1', exit: 1 },
 ]

@@ -133,15 +133,4 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     cause: 'The file lacks the right to be executed, is a directory, or lies on a file system mounted with noexec.',
     remediation: ['Check it with `ls -l` and `findmnt -T FILE`; `chmod +x` it in an earlier action'],
   },
-  {
-    id: 'silent-failure',
-    exitCodes: [1],
-    confidence: 0.2,
-    title: 'The command failed (exit code 1)',
-    cause: 'Exit code 1 says no more than that something failed; the last lines of output may tell what.',
-    remediation: [
-      'Read the output of the step from its beginning',
-      'Let the script say what it does: `set -x`, and messages on stderr before it ends',
-    ],
-  },
 ])
