@@ -1,6 +1,5 @@
 export * from './analysis/analyse.ts'
 export type { Failure } from './analysis/failure.ts'
-export { kindOf } from './analysis/fingerprint.ts'
 export { AREAS, type Rule } from './analysis/rule.ts'
 export { RULES, RULES_VERSION } from './analysis/rules.ts'
 export * from './definitions.ts'

@@ -123,8 +123,9 @@ export function presentStart(recurring: Recurring, now: Date): Date | null {
   const start = new Date(recurring.start_time).getTime()
   const length = new Date(recurring.end_time).getTime() - start
   if (now.getTime() < start) return null
-  const { rule, clock, ...rest } = clockOf(recurring)
-  const end = endOfCount({ rule, clock, ...rest }) ?? Number.POSITIVE_INFINITY
+  const ruleClock = clockOf(recurring)
+  const { rule, clock } = ruleClock
+  const end = endOfCount(ruleClock) ?? Number.POSITIVE_INFINITY
   const from = clock.timeAt(now.getTime() - length) - clock.slack
   const until = Math.min(clock.timeAt(now.getTime()) + clock.slack, end)
   let last = start

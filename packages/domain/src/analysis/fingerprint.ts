@@ -31,7 +31,7 @@ export function fingerprintOf(ruleId: string, what: string | null, places: reado
 }
 
 /** A text without what changes from one failure of a kind to the next. */
-export function kindOf(text: string, places: readonly string[] = []): string {
+function kindOf(text: string, places: readonly string[]): string {
   let kind = text.slice(0, MAX_CHARACTERS).toLowerCase()
   for (const place of places) if (place.length >= 2) kind = kind.replaceAll(place.toLowerCase(), 'HOST')
   for (const [pattern, word] of CHANGING) kind = kind.replace(pattern, word)
