@@ -2,6 +2,7 @@ import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { ConfigurationError } from './config.ts'
 import { exposition } from './metrics/registry.ts'
+import { within } from './within.ts'
 
 export interface HealthReport {
   ready: boolean
@@ -46,16 +47,10 @@ export class Health {
 }
 
 async function passes(fn: Check): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<boolean>((resolve) => {
-    timer = setTimeout(() => resolve(false), CHECK_MS)
-  })
   try {
-    return (await Promise.race([Promise.resolve().then(fn), late])) === true
+    return (await within(CHECK_MS, Promise.resolve().then(fn))) === true
   } catch {
     return false
-  } finally {
-    clearTimeout(timer)
   }
 }
 

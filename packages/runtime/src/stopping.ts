@@ -1,4 +1,5 @@
 import type { Logger } from './logger.ts'
+import { LATE, within } from './within.ts'
 
 interface Step {
   name: string
@@ -31,19 +32,13 @@ export class StopSequence {
 
   async #runStep(step: Step, limitMs: number): Promise<void> {
     const started = Date.now()
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<'late'>((resolve) => {
-      timer = setTimeout(() => resolve('late'), limitMs)
-    })
     try {
-      const result = await Promise.race([Promise.resolve().then(step.fn), late])
+      const result = await within(limitMs, Promise.resolve().then(step.fn))
       const took = { step: step.name, took_ms: Date.now() - started }
-      if (result === 'late') this.#logger.warn('a step of stopping is late and is left behind', took)
+      if (result === LATE) this.#logger.warn('a step of stopping is late and is left behind', took)
       else this.#logger.info('stop step done', took)
     } catch (error) {
       this.#logger.error('a step of stopping failed', { step: step.name, error })
-    } finally {
-      clearTimeout(timer)
     }
   }
 }

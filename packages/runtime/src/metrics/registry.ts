@@ -1,4 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { LATE, within } from '../within.ts'
 
 /** All metrics of this process. Labels take few values: no ids, no names that users give, nothing secret. */
 const registry = new Registry()
@@ -55,7 +56,7 @@ interface Measurement {
   take(): Promise<void>
 }
 
-const measurements = new Map<string, Measurement>()
+const measurements: Measurement[] = []
 const MEASURE_MS = 4_000
 
 const failures = counter(
@@ -79,7 +80,7 @@ export function measure<M extends Record<string, Measured>>(
     for (const { label, gauge } of gauges) label === undefined ? gauge.remove() : gauge.reset()
   }
   forget()
-  measurements.set(what, {
+  measurements.push({
     what,
     forget,
     async take() {
@@ -95,25 +96,18 @@ export function measure<M extends Record<string, Measured>>(
 }
 
 async function take({ what, take: measureNow, forget }: Measurement): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => reject(new Error('late')), MEASURE_MS)
-  })
-  try {
-    await Promise.race([measureNow(), late])
-  } catch {
-    forget()
-    failures.inc({ measurement: what })
-  } finally {
-    clearTimeout(timer)
-  }
+  // What cannot be read is not told; why it cannot says whoever works with it.
+  const taken = await within(MEASURE_MS, measureNow()).catch(() => LATE)
+  if (taken !== LATE) return
+  forget()
+  failures.inc({ measurement: what })
 }
 
 let taking: Promise<unknown> | undefined
 
 /** Everything, in Prometheus's text form. Who asks at the same moment shares one measurement. */
 export async function exposition(): Promise<{ type: string; text: string }> {
-  taking ??= Promise.all([...measurements.values()].map(take)).finally(() => {
+  taking ??= Promise.all(measurements.map(take)).finally(() => {
     taking = undefined
   })
   await taking

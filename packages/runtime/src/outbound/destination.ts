@@ -1,6 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
+import { LATE, within } from '../within.ts'
 import { isPublicAddress } from './public-address.ts'
 
 const RESOLVE_MS = 5_000
@@ -46,17 +47,9 @@ export async function checkedAddresses(url: URL, rules: DestinationRules): Promi
 }
 
 async function resolved(host: string, resolve: (host: string) => Promise<LookupAddress[]>): Promise<LookupAddress[]> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new DestinationRefused('names a host that was not resolved in time')), RESOLVE_MS)
-  })
-  try {
-    const addresses = await Promise.race([resolve(host), late])
-    if (addresses.length > 0) return addresses
-  } catch (error) {
-    if (error instanceof DestinationRefused) throw error
-  } finally {
-    clearTimeout(timer)
-  }
-  throw new DestinationRefused('names a host that cannot be resolved')
+  // A name that there is not and a server that does not know it are the same to the caller.
+  const addresses = await within(RESOLVE_MS, resolve(host)).catch(() => [])
+  if (addresses === LATE) throw new DestinationRefused('names a host that was not resolved in time')
+  if (addresses.length === 0) throw new DestinationRefused('names a host that cannot be resolved')
+  return addresses
 }
