@@ -1,5 +1,6 @@
-import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
+import { sleep } from './backoff.ts'
 import { ConfigurationError, loadConfig } from './config.ts'
 import { Health, startManagementServer } from './health.ts'
 import { createLogger, type Logger } from './logger.ts'

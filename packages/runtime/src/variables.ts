@@ -23,6 +23,7 @@ export function figureVariable(options: {
   minimum?: number
   maximum: number
   description: string
+  examples?: number[]
 }): TInteger {
   const { minimum = 0, maximum } = options
   const expects = `a whole number from ${minimum} to ${maximum}`
@@ -130,21 +131,17 @@ export type CommonConfig = { [Name in keyof typeof commonConfig]: Static<(typeof
 
 const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
 
-const MAX_DRAIN_SECONDS = 60
-
 /** What every service reads beside its own variables. */
 export const processConfig = {
   SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST,
-  SLIPWAY_DRAIN_SECONDS: Type.Integer({
+  SLIPWAY_DRAIN_SECONDS: figureVariable({
     default: 0,
-    minimum: 0,
-    maximum: MAX_DRAIN_SECONDS,
-    expects: `a whole number from 0 to ${MAX_DRAIN_SECONDS}`,
+    maximum: 60,
     description:
       'How long a service that is told to stop still serves, not ready, so that whoever sends it requests has noticed; behind a balancer as long as that takes',
-    examples: ['5'],
+    examples: [5],
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     urlVariable({

@@ -50,7 +50,7 @@ export function traced<T>(name: string, options: SpanOptions, fn: (span: Span) =
 }
 
 /** Goes on with the trace that came with some work, without a span of its own. */
-export function continued<T>(parent: string | null | undefined, fn: () => T): T {
+function continued<T>(parent: string | null | undefined, fn: () => T): T {
   return withContext({ ...(parseTraceparent(parent) ?? NO_TRACE) }, fn)
 }
 
