@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Broker, BrokerUnavailable, connectBroker, type Delivery } from '@slipway/broker'
+import { type Broker, BrokerUnavailable } from '@slipway/broker'
 import { type CommandBody, type Envelope, QUEUED_MESSAGE, type ReplyEnvelope } from '@slipway/contracts'
 import { notFound, toErrorBody } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { serverUrl, waitFor } from '@slipway/testing'
+import { waitFor } from '@slipway/testing'
 import { startKeySweeper } from '../src/deployments/sweep-keys.ts'
 import { createGateway } from '../src/gateway.ts'
 import { addDeployment, addPending } from './deployment-rows.ts'
+import { type CommandAnswer, startOtherServices } from './other-services.ts'
 import {
   addUser,
   type Client,
@@ -25,29 +26,17 @@ let gateway: TestGateway
 let admin: Client
 /** Another replica. */
 let other: Client
-/** Stands where planner and dispatcher stand, at the real broker. */
 let services: Broker
-let answer: (message: StartPlan) => Promise<ReplyEnvelope | 'silence'> | ReplyEnvelope | 'silence'
+let answer: (message: StartPlan) => Promise<CommandAnswer> | CommandAnswer
 let commands: StartPlan[] = []
 
 beforeAll(async () => {
   gateway = await startGateway()
   admin = clientOf(gateway, gateway.adminToken)
   other = clientOf(createGateway(gateway.dependencies), gateway.adminToken)
-  services = await connectBroker({
-    url: serverUrl('RABBITMQ_URL'),
-    namespace: gateway.namespace,
-    name: 'other services',
-    logger,
-    onFatal: () => {},
-  })
-  await services.consume('planner.commands', {
-    prefetch: 50,
-    async handle(message: Envelope, delivery: Delivery) {
-      commands.push(message as StartPlan)
-      const reply = await answer(message as StartPlan)
-      if (reply !== 'silence') services.reply(delivery.replyTo, delivery.correlationId, reply)
-    },
+  services = await startOtherServices(gateway, (message) => {
+    commands.push(message as StartPlan)
+    return answer(message as StartPlan)
   })
 })
 beforeEach(() => {

@@ -1,0 +1,25 @@
+import { type Broker, connectBroker } from '@slipway/broker'
+import type { Envelope, ReplyEnvelope } from '@slipway/contracts'
+import { serverUrl } from '@slipway/testing'
+import { logger, type TestGateway } from './setup.ts'
+
+export type CommandAnswer = ReplyEnvelope | 'silence'
+
+/** Stands where planner and dispatcher stand, at the real broker: each command is answered as the test says. */
+export async function startOtherServices(
+  { namespace }: TestGateway,
+  answer: (message: Envelope) => Promise<CommandAnswer> | CommandAnswer,
+): Promise<Broker> {
+  const url = serverUrl('RABBITMQ_URL')
+  const broker = await connectBroker({ url, namespace, name: 'other services', logger, onFatal: () => {} })
+  for (const queue of ['planner.commands', 'dispatcher.commands'] as const) {
+    await broker.consume(queue, {
+      prefetch: 50,
+      async handle(message, { replyTo, correlationId }) {
+        const reply = await answer(message)
+        if (reply !== 'silence') broker.reply(replyTo, correlationId, reply)
+      },
+    })
+  }
+  return broker
+}

@@ -1,0 +1,201 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { addDeployment, addPending } from './deployment-rows.ts'
+import { type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
+
+let gateway: TestGateway
+let admin: Client
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+})
+beforeEach(() => gateway.database.query('DELETE FROM pending_requests'))
+afterAll(() => gateway.close())
+
+test('pending requests stand by position; ended ones only when asked for', async () => {
+  const [low, high, later] = [
+    await addPending(gateway.database, { priority: 0 }),
+    await addPending(gateway.database, { priority: 9 }),
+    await addPending(gateway.database, { priority: 9 }),
+  ]
+  const processing = await addPending(gateway.database, { status: 'processing' })
+  const cancelled = await addPending(gateway.database, { status: 'cancelled' })
+  const list = async (query = '') => {
+    const { body } = await admin.send('listPending', `/deployments/pending${query}`)
+    return body.map(({ id, position }: { id: string; position?: number }) => [id, position])
+  }
+  expect(await list()).toEqual([
+    [high, 1],
+    [later, 2],
+    [low, 3],
+    [processing, undefined],
+  ])
+  expect(await list('?status=cancelled')).toEqual([[cancelled, undefined]])
+  const { body } = await admin.send('listPending', '/deployments/pending?status=pending')
+  expect(Object.keys(body[0]).sort()).toEqual(
+    [
+      ...['id', 'triggered_by', 'queued_at', 'created_at', 'retry_count', 'status', 'priority', 'position'],
+      ...['waiting_for', 'waiting_reason'],
+    ].sort(),
+  )
+  expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
+})
+
+test('a pending request that freezes hold back says which and until when; one that overrides them does not wait', async () => {
+  const { database } = gateway
+  const solution = uuidv7()
+  const command = (roles: string[], reason: string | null) => ({
+    plan: { source: { type: 'solution', id: solution } },
+    caller: { roles, tenant_id: null },
+    freeze_override: reason === null ? null : { reason },
+  })
+  const [held, other, overriding, forbidden] = [
+    await addPending(database, { command: command(['operator'], null) }),
+    await addPending(database, {
+      command: { ...command(['operator'], null), plan: { source: { type: 'action', id: solution } } },
+    }),
+    await addPending(database, { command: command(['admin'], 'urgent') }),
+    await addPending(database, { command: command(['operator'], 'urgent') }),
+  ]
+  const freeze = uuidv7()
+  await database.query(`INSERT INTO sources (id, kind, name, updated_at) VALUES ($1, 'solution', 'held back', now())`, [
+    solution,
+  ])
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, solution_id, updated_at)
+     VALUES ($1, 'Year end', now() - interval '1 hour', '2099-01-01T00:00:00Z', $2, now())`,
+    [freeze, solution],
+  )
+  try {
+    const { body } = await admin.send('listPending', '/deployments/pending')
+    const waiting = body.map(({ id, waiting_for, waiting_reason }: Record<string, string>) => [
+      id,
+      waiting_for,
+      waiting_reason,
+    ])
+    const reason = 'Held back by freeze "Year end" until 2099-01-01T00:00:00.000Z'
+    expect(waiting).toEqual([
+      [held, 'freeze', reason],
+      [other, 'no_compatible_instance', expect.any(String)],
+      [overriding, 'no_compatible_instance', expect.any(String)],
+      [forbidden, 'freeze', reason],
+    ])
+  } finally {
+    await database.query('DELETE FROM freezes WHERE id = $1', [freeze])
+  }
+  const { body } = await admin.send('listPending', '/deployments/pending')
+  expect(body.map(({ waiting_for }: Record<string, string>) => waiting_for)).toEqual(
+    Array(4).fill('no_compatible_instance'),
+  )
+})
+
+describe('what a pending request waits for', () => {
+  const query = (sql: string, values: unknown[] = []) => gateway.database.query(sql, values)
+  beforeEach(async () => {
+    await query('TRUNCATE leases, instance_slots, instances CASCADE')
+    await query('UPDATE queue_settings SET tenant_running_limit = NULL')
+  })
+
+  async function addInstance(capacity: number, version = '0.1.0', draining = false, heartbeat = 'now()') {
+    const id = uuidv7()
+    await query(
+      `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, draining,
+         last_heartbeat_at) VALUES ($1, $1::uuid::text, $2, '', $3, '', '', $4, ${heartbeat})`,
+      [id, version, capacity, draining],
+    )
+    await query('INSERT INTO instance_slots SELECT $1, generate_series(0, $2 - 1)', [id, capacity])
+    return id
+  }
+  /** Leases of the first slots of an instance; ended ones held theirs for a minute. */
+  const lease = (instance: string, slots: number, ended = false) =>
+    query(
+      `INSERT INTO leases (instance_id, slot, deployment_id, acquired_at, ended_at, end_reason)
+       SELECT $1, slot, gen_random_uuid(), now() - interval '60 seconds', CASE WHEN $3 THEN now() END,
+              CASE WHEN $3 THEN 'finished' END FROM generate_series(0, $2 - 1) slot`,
+      [instance, slots, ended],
+    )
+  async function waiting(): Promise<Record<string, string>[]> {
+    const { body } = await admin.send('listPending', '/deployments/pending')
+    return body
+  }
+  const reasons = async () => (await waiting()).map((item) => [item['waiting_for'], item['waiting_reason']])
+
+  test('an instance, where there is none that could take it, with why', async () => {
+    await addPending(gateway.database)
+    expect(await reasons()).toEqual([
+      ['no_compatible_instance', 'No orchestration instance is enrolled: start one of version 0.1'],
+    ])
+    await addInstance(1, '0.2.7')
+    await addInstance(1, '0.1.0', true)
+    await addInstance(1, '0.1.0', false, "now() - interval '31 seconds'")
+    await addInstance(1, '0.1.0', false, 'NULL')
+    expect(await reasons()).toEqual([
+      [
+        'no_compatible_instance',
+        'No orchestration instance can take it: of 4 enrolled instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
+          '1 of another version than 0.1',
+      ],
+    ])
+  })
+
+  test('capacity, with how many come first; when it may start follows from how long runs took', async () => {
+    const instance = await addInstance(2)
+    await lease(instance, 2)
+    for (let n = 0; n < 3; n += 1) await addPending(gateway.database)
+    expect(await reasons()).toEqual([
+      ['capacity', 'All 2 slots of 1 orchestration instance are taken; it is next'],
+      ['capacity', 'All 2 slots of 1 orchestration instance are taken; 1 request before it'],
+      ['capacity', 'All 2 slots of 1 orchestration instance are taken; 2 requests before it'],
+    ])
+    expect((await waiting()).map((item) => item['estimated_start'])).toEqual([undefined, undefined, undefined])
+
+    // Five runs of a minute: two slots give one a start every 30 seconds.
+    for (let n = 0; n < 5; n += 1) await lease(instance, 1, true)
+    const { rows } = await query('SELECT now() AS now')
+    const seconds = (await waiting()).map(({ estimated_start }) =>
+      Math.round((Date.parse(`${estimated_start}Z`.replace(' ', 'T')) - rows[0]?.['now'].getTime()) / 10_000),
+    )
+    expect(seconds).toEqual([3, 6, 9])
+  })
+
+  test('a free slot that is about to be given to it', async () => {
+    await addInstance(2)
+    await addPending(gateway.database)
+    expect(await reasons()).toEqual([['capacity', 'About to start: 2 of 2 slots of 1 orchestration instance free']])
+    await query('UPDATE pending_requests SET retry_count = 2, last_retry_at = now()')
+    expect(await reasons()).toEqual([['capacity', 'Its dispatch failed and is about to be tried again']])
+  })
+
+  test('its tenant, where that runs as many as a tenant may', async () => {
+    const instance = await addInstance(9)
+    await lease(instance, 1)
+    const tenant = uuidv7()
+    await query('INSERT INTO tenants (id, name, slug) VALUES ($1, $1::uuid::text, $1::uuid::text)', [tenant])
+    await addDeployment(gateway.database, { tenant_id: tenant, state: 'running' })
+    await addDeployment(gateway.database, { tenant_id: tenant, state: 'success' })
+    await addPending(gateway.database, { tenant_id: tenant, tenant_name: 'acme' })
+    await addPending(gateway.database)
+    await query('UPDATE queue_settings SET tenant_running_limit = 2')
+    expect((await reasons()).map(([what]) => what)).toEqual(['capacity', 'capacity'])
+    await query('UPDATE queue_settings SET tenant_running_limit = 1')
+    expect(await reasons()).toEqual([
+      ['tenant_limit', 'Tenant "acme" runs 1 deployment, as many as a tenant may at once (1)'],
+      ['capacity', expect.stringContaining('About to start')],
+    ])
+  })
+
+  test('a request that does not wait has none of it', async () => {
+    await addPending(gateway.database, { status: 'processing' })
+    expect(Object.keys((await waiting())[0] ?? {})).not.toContain('waiting_for')
+  })
+
+  test('many are listed whole, in order', async () => {
+    await query(`INSERT INTO pending_requests (id, priority, command)
+                 SELECT gen_random_uuid(), n % 7, '{}' FROM generate_series(1, 3000) n`)
+    const items = await waiting()
+    expect(items.map(({ position }) => position)).toEqual(Array.from({ length: 3000 }, (_, index) => index + 1))
+    const priorities = items.map(({ priority }) => Number(priority))
+    expect(priorities).toEqual([...priorities].sort((a, b) => b - a))
+  })
+})
