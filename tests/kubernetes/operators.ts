@@ -1,0 +1,56 @@
+import type { IAffinity } from 'kubernetes-models/v1/Affinity'
+import type { IPersistentVolumeClaimSpec } from 'kubernetes-models/v1/PersistentVolumeClaimSpec'
+import type { IPodSecurityContext } from 'kubernetes-models/v1/PodSecurityContext'
+import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequirements'
+import type { ISecurityContext } from 'kubernetes-models/v1/SecurityContext'
+import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint'
+
+// Of these two operators no package has the schemas. This is what the overlays use of them, and no more.
+
+interface Metadata {
+  name: string
+  namespace?: string
+}
+
+/** https://github.com/rabbitmq/cluster-operator, from 2.15 on. */
+export interface IRabbitmqCluster {
+  apiVersion: 'rabbitmq.com/v1beta1'
+  kind: 'RabbitmqCluster'
+  metadata: Metadata
+  spec: {
+    replicas?: number
+    image?: string
+    rabbitmq?: { additionalConfig?: string }
+    persistence?: { storage?: string; storageClassName?: string }
+    resources?: IResourceRequirements
+    affinity?: IAffinity
+  }
+}
+
+interface RedisImage {
+  image: string
+  imagePullPolicy?: string
+  redisSecret?: { name: string; key: string }
+  resources?: IResourceRequirements
+}
+
+interface RedisPods {
+  podSecurityContext?: IPodSecurityContext
+  securityContext?: ISecurityContext
+  topologySpreadConstraints?: ITopologySpreadConstraint[]
+}
+
+/** https://github.com/OT-CONTAINER-KIT/redis-operator, from 0.22 on. */
+export interface IRedisReplication {
+  apiVersion: 'redis.redis.opstreelabs.in/v1beta2'
+  kind: 'RedisReplication'
+  metadata: Metadata
+  spec: RedisPods & {
+    clusterSize: number
+    kubernetesConfig: RedisImage
+    redisConfig?: { dynamicConfig?: string[] }
+    pdb?: { enabled: boolean; maxUnavailable?: number }
+    storage?: { volumeClaimTemplate: { spec: IPersistentVolumeClaimSpec } }
+    sentinel?: RedisPods & RedisImage & { size: number }
+  }
+}

