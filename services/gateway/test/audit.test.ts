@@ -4,6 +4,7 @@ import { type AuditEntry, linkAudit, recordAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { createRefusalLog } from '../src/audit/refusals.ts'
 import {
+  addTenant,
   addUser,
   type Client,
   clientOf,
@@ -18,7 +19,6 @@ let gateway: TestGateway
 let admin: Client
 let ofA: Client
 let tenantA: string
-let tenantB: string
 const actor = uuidv7()
 
 const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString()
@@ -26,9 +26,8 @@ const at = (n: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, n)).toISOString()
 beforeAll(async () => {
   gateway = await startGateway()
   admin = clientOf(gateway, gateway.adminToken)
-  const tenant = async (name: string) => (await admin.send('createTenant', '/tenants', { name })).body.id as string
-  ;[tenantA, tenantB] = [await tenant('A'), await tenant('B')]
-  ofA = clientOf(gateway, (await addUser(gateway, { role: 'admin', tenant_id: tenantA })).token)
+  ;({ id: tenantA, admin: ofA } = await addTenant(gateway, 'A'))
+  const { id: tenantB } = await addTenant(gateway, 'B')
   // Sixty records of long ago, a second apart: a third of each tenant, a third of none.
   await gateway.database.query(
     `INSERT INTO audit_records (id, at, actor_id, actor_name, actor_ip, action, resource_type, resource_id, tenant_id, details)

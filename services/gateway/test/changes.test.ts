@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { OperationId } from '@slipway/contracts'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import {
+  addTenant,
   addUser,
   type Client,
   clientOf,
@@ -19,9 +20,9 @@ let tenants: { a: string; b: string }
 beforeAll(async () => {
   gateway = await startGateway()
   admin = clientOf(gateway, gateway.adminToken)
-  const tenant = async (name: string) => (await admin.send('createTenant', '/tenants', { name })).body.id as string
-  tenants = { a: await tenant('A'), b: await tenant('B') }
-  ofA = clientOf(gateway, (await addUser(gateway, { role: 'admin', tenant_id: tenants.a })).token)
+  const [a, b] = [await addTenant(gateway, 'A'), await addTenant(gateway, 'B')]
+  tenants = { a: a.id, b: b.id }
+  ofA = a.admin
   // Makes the name `token` a sensitive one.
   await source('action', script({ variables: [{ name: 'token', sensitive: true }] }))
 })

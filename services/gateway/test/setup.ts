@@ -127,6 +127,13 @@ export async function addUser({ database, dependencies }: TestGateway, user: New
   return { id, email, username: `user-${id}`, token: await tokenFor({ ...dependencies, database }, id) }
 }
 
+/** A tenant, and a client of an administrator who is bound to it. */
+export async function addTenant(gateway: TestGateway, name: string): Promise<{ id: string; admin: Client }> {
+  const { body } = await clientOf(gateway, gateway.adminToken).send('createTenant', '/tenants', { name })
+  const { token } = await addUser(gateway, { role: 'admin', tenant_id: body.id })
+  return { id: body.id, admin: clientOf(gateway, token) }
+}
+
 const validators = new Map<string, ReturnType<typeof compile>>()
 
 /** Fails unless the answer is one that the contracts promise for this operation. */

@@ -3,6 +3,7 @@ import { type ItemKind, listItem } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import {
+  addTenant,
   addUser,
   type Client,
   clientOf,
@@ -30,8 +31,7 @@ beforeAll(async () => {
   const resolve = async (host: string) => (names[host] === undefined ? [] : [{ address: names[host], family: 4 }])
   gateway = await startGateway({ webhookDestinations: { allowPrivate: false, resolve } })
   admin = clientOf(gateway, gateway.adminToken)
-  tenantA = (await admin.send('createTenant', '/tenants', { name: 'a' })).body.id
-  ofA = clientOf(gateway, (await addUser(gateway, { role: 'admin', tenant_id: tenantA })).token)
+  ;({ id: tenantA, admin: ofA } = await addTenant(gateway, 'a'))
 }, 60_000)
 beforeEach(() => gateway.database.query('TRUNCATE webhooks CASCADE'))
 afterAll(() => gateway.close())
