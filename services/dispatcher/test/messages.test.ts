@@ -1,61 +1,29 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type Broker, connectBroker } from '@slipway/broker'
+import type { Broker } from '@slipway/broker'
 import type { CommandBody, CommandReply, EventBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import {
-  type OpenTestDatabase,
-  openTestDatabase,
-  removeNamespace,
-  serverUrl,
-  testLogger,
-  testNamespace,
-  waitForValue,
-} from '@slipway/testing'
-import { type Running, startDispatcher } from '../src/dispatcher.ts'
-import {
-  ADMIN,
-  addCatalog,
-  addInstance,
-  type Catalog,
-  clear,
-  deployment,
-  keys,
-  queue,
-  startCommand,
-  states,
-} from './fixtures.ts'
+import { type OpenTestDatabase, openTestDatabase, waitForValue } from '@slipway/testing'
+import { testDispatchers } from './dispatchers.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand, states } from './fixtures.ts'
 
 /** Two dispatchers on the real broker; the test plays the gateway, the executor-bridge and its instance. */
 let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
-const namespace = testNamespace()
-const logger = testLogger
-const destinations = { allowPrivate: false }
-const brokers: Broker[] = []
-let running: Running[][] = []
+const dispatchers = testDispatchers()
 let gateway: Broker
 let bridge: Broker
 /** Runs that the bridge was told to start and to stop. */
 let starts: CommandBody<'run.start'>[] = []
 let stops: CommandBody<'run.stop'>[] = []
 
-async function open(name: string): Promise<Broker> {
-  const onFatal = (error: Error) => {
-    throw error
-  }
-  const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
-  brokers.push(broker)
-  return broker
-}
-
 beforeAll(async () => {
   server = await openTestDatabase()
   database = server.database
   catalog = await addCatalog(database)
-  gateway = await open('gateway')
-  bridge = await open('executor-bridge')
+  gateway = await dispatchers.connect('gateway')
+  bridge = await dispatchers.connect('executor-bridge')
   await bridge.consume('executor.commands', {
     prefetch: 10,
     async handle({ type, body }) {
@@ -69,19 +37,13 @@ beforeEach(async () => {
   await clear(database)
   starts = []
   stops = []
-  for (const name of ['dispatcher-1', 'dispatcher-2']) {
-    running.push(await startDispatcher({ database, broker: await open(name), keys, destinations, queue, logger }))
-  }
+  for (const name of ['dispatcher-1', 'dispatcher-2']) await dispatchers.start(database, name)
 })
 
-afterEach(async () => {
-  for (const parts of running) for (const part of parts.reverse()) await part.stop()
-  running = []
-})
+afterEach(() => dispatchers.stop())
 
 afterAll(async () => {
-  await Promise.all(brokers.map((broker) => broker.close()))
-  await removeNamespace(namespace)
+  await dispatchers.close()
   await server.drop()
 })
 

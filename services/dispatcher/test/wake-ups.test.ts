@@ -1,77 +1,33 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type Broker, connectBroker } from '@slipway/broker'
+import type { Broker } from '@slipway/broker'
 import type { EventBody, EventType } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import {
-  type OpenTestDatabase,
-  openTestDatabase,
-  removeNamespace,
-  serverUrl,
-  testLogger,
-  testNamespace,
-  waitForValue,
-} from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, waitForValue } from '@slipway/testing'
 import { startDeployment } from '../src/deployments/start.ts'
-import { type Running, startDispatcher } from '../src/dispatcher.ts'
-import {
-  ADMIN,
-  addCatalog,
-  addInstance,
-  type Catalog,
-  clear,
-  keys,
-  liveLease,
-  queue,
-  startCommand,
-} from './fixtures.ts'
+import { testDispatchers } from './dispatchers.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, liveLease, startCommand } from './fixtures.ts'
 
 /** Messages and the tick wake the queue, and either alone is enough. */
 let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
-const namespace = testNamespace()
 const NEVER_MS = 3_600_000
-const brokers: Broker[] = []
-let running: Running[] = []
+const dispatchers = testDispatchers()
 let others: Broker
-
-async function open(name: string): Promise<Broker> {
-  const onFatal = (error: Error) => {
-    throw error
-  }
-  const logger = testLogger
-  const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
-  brokers.push(broker)
-  return broker
-}
 
 beforeAll(async () => {
   server = await openTestDatabase()
   database = server.database
   catalog = await addCatalog(database)
-  others = await open('others')
+  others = await dispatchers.connect('others')
 })
 beforeEach(() => clear(database))
-afterEach(async () => {
-  for (const part of running.reverse()) await part.stop()
-  running = []
-})
+afterEach(() => dispatchers.stop())
 afterAll(async () => {
-  await Promise.all(brokers.map((broker) => broker.close()))
-  await removeNamespace(namespace)
+  await dispatchers.close()
   await server.drop()
 })
-
-async function dispatch(tickMs?: number): Promise<void> {
-  const destinations = { allowPrivate: false }
-  const options = { database, keys, destinations, queue, logger: testLogger }
-  running = await startDispatcher({
-    ...options,
-    broker: await open('dispatcher'),
-    ...(tickMs === undefined ? {} : { tickMs }),
-  })
-}
 
 /** Queues a request without a word to the dispatcher. */
 async function submit(): Promise<string> {
@@ -99,7 +55,7 @@ async function theRun(): Promise<{ deployment_id: string; epoch: number }> {
 }
 
 test('the tick alone finds a request, an instance, a freed slot, and a freeze that has ended', async () => {
-  await dispatch()
+  await dispatchers.start(database, 'dispatcher')
   await submit()
   await addInstance(database, 1)
   await untilStatuses('dispatched')
@@ -119,7 +75,7 @@ test('the tick alone finds a request, an instance, a freed slot, and a freeze th
 }, 60_000)
 
 test('messages alone do: of an instance, the end of a run, a freeze, a cancel', async () => {
-  await dispatch(NEVER_MS)
+  await dispatchers.start(database, 'dispatcher', { tickMs: NEVER_MS })
   // The first tick comes at once; this answer says that it has begun, so the queue is looked at by messages from here on.
   await others.request('deployment.start', startCommand(catalog), { timeoutMs: 10_000, request_id: null })
   const instance_id = await addInstance(database, 1)

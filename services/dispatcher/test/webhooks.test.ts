@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Broker, connectBroker } from '@slipway/broker'
+import type { Broker } from '@slipway/broker'
 import type { EventBody, EventType } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { type DestinationRules, uuidv7 } from '@slipway/runtime'
@@ -8,41 +8,26 @@ import {
   type OpenTestDatabase,
   openTestDatabase,
   type Receiver,
-  removeNamespace,
-  serverUrl,
   startReceiver,
-  testLogger,
-  testNamespace,
   waitFor,
 } from '@slipway/testing'
-import { type Running, startDispatcher } from '../src/dispatcher.ts'
 import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
 import { happeningOf } from '../src/webhooks/happening.ts'
 import { createRecorder } from '../src/webhooks/record.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, queue, startCommand } from './fixtures.ts'
+import { testDispatchers } from './dispatchers.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
 
 /** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
 let server: OpenTestDatabase
 let database: Database
 let catalog: Catalog
 let other: string
-const namespace = testNamespace()
-const brokers: Broker[] = []
-let running: Running[][] = []
+const dispatchers = testDispatchers()
 let gateway: Broker
 const receivers: Receiver[] = []
 const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 let destinations: DestinationRules
-
-async function open(name: string): Promise<Broker> {
-  const onFatal = (error: Error) => {
-    throw error
-  }
-  const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger: testLogger, onFatal })
-  brokers.push(broker)
-  return broker
-}
 
 beforeAll(async () => {
   server = await openTestDatabase()
@@ -50,7 +35,7 @@ beforeAll(async () => {
   catalog = await addCatalog(database)
   other = uuidv7()
   await database.query(`INSERT INTO tenants (id, name, slug) VALUES ($1, 'other', 'other')`, [other])
-  gateway = await open('gateway')
+  gateway = await dispatchers.connect('gateway')
 }, 60_000)
 
 beforeEach(async () => {
@@ -60,25 +45,16 @@ beforeEach(async () => {
 })
 
 async function startDispatchers(): Promise<void> {
-  for (const name of ['dispatcher-1', 'dispatcher-2']) {
-    const broker = await open(name)
-    running.push(await startDispatcher({ database, broker, keys, destinations, queue, logger: testLogger }))
-  }
-}
-
-async function stopDispatchers(): Promise<void> {
-  for (const parts of running) for (const part of parts.reverse()) await part.stop()
-  running = []
+  for (const name of ['dispatcher-1', 'dispatcher-2']) await dispatchers.start(database, name, { destinations })
 }
 
 afterEach(async () => {
   for (const receiver of receivers.splice(0)) await receiver.close()
-  await stopDispatchers()
+  await dispatchers.stop()
 })
 
 afterAll(async () => {
-  await Promise.all(brokers.map((broker) => broker.close()))
-  await removeNamespace(namespace)
+  await dispatchers.close()
   await server.drop()
 })
 
@@ -309,7 +285,7 @@ describe('what a dispatcher that died had in hand', () => {
     to.answer = () => ({ status: 500 })
     await freeze()
     const { id } = await tried(webhook, 1)
-    await stopDispatchers()
+    await dispatchers.stop()
     await due()
     const [claimed] = await claimDue(database, 10)
     expect(claimed).toMatchObject({ id, attempts: 2 })

@@ -1,0 +1,38 @@
+import { type Broker, connectBroker } from '@slipway/broker'
+import type { Database } from '@slipway/database'
+import { testLogger as logger, removeNamespace, serverUrl, testNamespace } from '@slipway/testing'
+import { type DispatcherOptions, type Running, startDispatcher } from '../src/dispatcher.ts'
+import { keys, queue } from './fixtures.ts'
+
+/** Dispatchers, and whom the test plays, at the real broker under names of one test's own. */
+export function testDispatchers() {
+  const namespace = testNamespace()
+  const opened: Broker[] = []
+  let running: Running[][] = []
+  const onFatal = (error: Error) => {
+    throw error
+  }
+  async function connect(name: string): Promise<Broker> {
+    const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
+    opened.push(broker)
+    return broker
+  }
+  return {
+    connect,
+    async start(database: Database, name: string, more: Partial<DispatcherOptions> = {}): Promise<void> {
+      const broker = await connect(name)
+      const destinations = { allowPrivate: false }
+      running.push(await startDispatcher({ database, broker, keys, destinations, queue, logger, ...more }))
+    },
+    /** Stops the dispatchers; connections stay. */
+    async stop(): Promise<void> {
+      for (const parts of running) for (const part of parts.reverse()) await part.stop()
+      running = []
+    },
+    /** Closes all connections, and removes what they left at the broker. */
+    async close(): Promise<void> {
+      await Promise.all(opened.map((broker) => broker.close()))
+      await removeNamespace(namespace)
+    },
+  }
+}
