@@ -1,29 +1,24 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { recordAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { changeInstance, removeInstance } from '../src/instances/administer.ts'
 import {
+  type BridgeWithDatabase,
   ENROLMENT_TOKEN,
   endLease,
   enrolBody,
   enrolInstance,
   post,
   seedRun,
-  startBridge,
-  type TestBridge,
+  startBridgeWithDatabase,
 } from './setup.ts'
 
-let db: OpenTestDatabase
-let bridge: TestBridge
+let bridge: BridgeWithDatabase
+
 beforeAll(async () => {
-  db = await openTestDatabase()
-  bridge = await startBridge(db.database)
+  bridge = await startBridgeWithDatabase()
 })
-afterAll(async () => {
-  await bridge?.close()
-  await db?.drop()
-})
+afterAll(() => bridge?.close())
 
 const caller = { user_id: uuidv7(), username: 'admin', tenant_id: null, roles: ['admin'], ip: '127.0.0.1' }
 const order = (deadlineMs = 8_000) => ({
@@ -32,16 +27,19 @@ const order = (deadlineMs = 8_000) => ({
   request_id: 'r',
 })
 const rowOf = async (id: string) =>
-  (await db.database.query('SELECT draining, labels, removed_at, credential_hash FROM instances WHERE id = $1', [id]))
-    .rows[0]
+  (
+    await bridge.database.query('SELECT draining, labels, removed_at, credential_hash FROM instances WHERE id = $1', [
+      id,
+    ])
+  ).rows[0]
 const drain = (instance_id: string, received = order(), as = caller) =>
-  changeInstance(db.database, { instance_id, caller: as, draining: true }, received)
+  changeInstance(bridge.database, { instance_id, caller: as, draining: true }, received)
 
 test('a change past its deadline, or one that was refused, has no effect and leaves no second record', async () => {
   const { id } = await enrolInstance(bridge)
   expect(await drain(id, order(-1))).toBeNull()
   const refused = order()
-  await recordAudit(db.database, [
+  await recordAudit(bridge.database, [
     {
       ...{ id: refused.command_id, actor_id: null, actor_name: null, actor_ip: null, action: 'instance.update' },
       ...{ resource_type: 'instance', resource_id: id, tenant_id: null, request_id: 'r' },
@@ -56,7 +54,7 @@ test('a command that comes twice is carried out once', async () => {
   const { id } = await enrolInstance(bridge)
   const received = order()
   expect(await drain(id, received)).toEqual({ instance_id: id })
-  await changeInstance(db.database, { instance_id: id, caller, draining: false }, order())
+  await changeInstance(bridge.database, { instance_id: id, caller, draining: false }, order())
   expect(await drain(id, received)).toEqual({ instance_id: id })
   expect(await rowOf(id)).toMatchObject({ draining: false })
 })
@@ -70,7 +68,7 @@ test('a caller of a tenant is refused here too', async () => {
 test('an enrolment keeps labels that were set, until it brings other ones itself', async () => {
   const body = enrolBody({ labels: { zone: 'a' } })
   const { id } = await enrolInstance(bridge, body)
-  await changeInstance(db.database, { instance_id: id, caller, labels: { zone: 'set' }, draining: true }, order())
+  await changeInstance(bridge.database, { instance_id: id, caller, labels: { zone: 'set' }, draining: true }, order())
   await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, body)
   expect(await rowOf(id)).toMatchObject({ labels: { zone: 'set' }, draining: true })
   await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, { ...body, labels: { zone: 'c' } })
@@ -79,13 +77,13 @@ test('an enrolment keeps labels that were set, until it brings other ones itself
 
 test('an instance with a live lease cannot be removed; a removed one is known no more', async () => {
   const instance = await enrolInstance(bridge)
-  const { epoch } = await seedRun(db.database, { instanceId: instance.id })
-  await db.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds' WHERE id = $1`, [
+  const { epoch } = await seedRun(bridge.database, { instanceId: instance.id })
+  await bridge.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds' WHERE id = $1`, [
     instance.id,
   ])
-  const remove = () => removeInstance(db.database, { instance_id: instance.id, caller }, order())
+  const remove = () => removeInstance(bridge.database, { instance_id: instance.id, caller }, order())
   await expect(remove()).rejects.toMatchObject({ code: 'CONFLICT', details: { active: 1 } })
-  await endLease(db.database, epoch)
+  await endLease(bridge.database, epoch)
   expect(await remove()).toEqual({ instance_id: instance.id })
   await expect(remove()).rejects.toMatchObject({ code: 'NOT_FOUND' })
   const beat = await post(`${bridge.url}/v1/instances/${instance.id}/heartbeat`, instance.credential, {

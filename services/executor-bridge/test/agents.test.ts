@@ -1,24 +1,18 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
-import { type Answer, keys, post, startBridge, type TestBridge } from './setup.ts'
+import { type Answer, type BridgeWithDatabase, keys, post, startBridgeWithDatabase } from './setup.ts'
 
-let db: OpenTestDatabase
-let bridge: TestBridge
+let bridge: BridgeWithDatabase
 
 beforeAll(async () => {
-  db = await openTestDatabase()
-  bridge = await startBridge(db.database)
+  bridge = await startBridgeWithDatabase()
 })
-afterAll(async () => {
-  await bridge?.close()
-  await db?.drop()
-})
+afterAll(() => bridge?.close())
 
 async function newTarget(connection: object = { type: 'agent' }): Promise<string> {
   const id = uuidv7()
-  await db.database.query(`INSERT INTO targets (id, name, connection) VALUES ($1, $1::uuid::text, $2)`, [
+  await bridge.database.query(`INSERT INTO targets (id, name, connection) VALUES ($1, $1::uuid::text, $2)`, [
     id,
     connection,
   ])
@@ -29,7 +23,7 @@ async function newTarget(connection: object = { type: 'agent' }): Promise<string
 async function grant(targetId: string, life = '1 hour'): Promise<string> {
   const id = uuidv7()
   const token = `${id}.${randomToken()}`
-  await db.database.query(
+  await bridge.database.query(
     `INSERT INTO agent_grants (id, target_id, token_hash, expires_at) VALUES ($1, $2, $3, now() + $4::interval)`,
     [id, targetId, hashToken(token), life],
   )
@@ -42,10 +36,13 @@ const enrol = (token: string | undefined, fields: object = {}) =>
 const beat = ({ body }: Answer, fields: object = {}) =>
   post(`${bridge.url}/v1/agents/${body.agent_id}/heartbeat`, body.credential, { ...about, ...fields })
 const agentOf = async (targetId: string) =>
-  (await db.database.query('SELECT * FROM agents WHERE target_id = $1', [targetId])).rows[0]
+  (await bridge.database.query('SELECT * FROM agents WHERE target_id = $1', [targetId])).rows[0]
 const eventsOf = async (targetId: string) =>
-  (await db.database.query(`SELECT FROM outbox WHERE type = 'target.updated' AND body->>'target_id' = $1`, [targetId]))
-    .rows.length
+  (
+    await bridge.database.query(`SELECT FROM outbox WHERE type = 'target.updated' AND body->>'target_id' = $1`, [
+      targetId,
+    ])
+  ).rows.length
 
 describe('enrolment', () => {
   test('gives the agent a key that only the key ring opens, and shows its target as there', async () => {
@@ -57,7 +54,7 @@ describe('enrolment', () => {
     expect(stored).toMatchObject({ id: body.agent_id, host: '10.0.0.5', port: 8474, version: '0.1.0' })
     expect(keys.open(stored?.['key_sealed'] as string, `agent:${body.agent_id}:key`).toString('base64')).toBe(body.key)
     expect(JSON.stringify(stored)).not.toContain(body.credential)
-    const facts = await db.database.query('SELECT last_seen_at FROM target_facts WHERE target_id = $1', [target])
+    const facts = await bridge.database.query('SELECT last_seen_at FROM target_facts WHERE target_id = $1', [target])
     expect(facts.rows[0]?.['last_seen_at']).not.toBeNull()
     expect(await eventsOf(target)).toBe(1)
   })
@@ -71,9 +68,10 @@ describe('enrolment', () => {
   test('refuses tokens that are unknown, wrong, expired, of another kind of target, or older than another', async () => {
     const target = await newTarget()
     const older = await grant(target)
-    await db.database.query(`UPDATE agent_grants SET created_at = created_at - interval '1 s' WHERE target_id = $1`, [
-      target,
-    ])
+    await bridge.database.query(
+      `UPDATE agent_grants SET created_at = created_at - interval '1 s' WHERE target_id = $1`,
+      [target],
+    )
     const newer = await grant(target)
     const wrong = `${newer.split('.')[0]}.${randomToken()}`
     const local = await grant(await newTarget({ type: 'local' }))
@@ -104,9 +102,10 @@ describe('enrolment', () => {
   test('of another agent replaces the former: its credential is good no more', async () => {
     const target = await newTarget()
     const former = await enrol(await grant(target))
-    await db.database.query(`UPDATE agent_grants SET created_at = created_at - interval '1 s' WHERE target_id = $1`, [
-      target,
-    ])
+    await bridge.database.query(
+      `UPDATE agent_grants SET created_at = created_at - interval '1 s' WHERE target_id = $1`,
+      [target],
+    )
     const later = await enrol(await grant(target), { host: '10.0.0.6' })
     expect((await beat(former)).status).toBe(401)
     expect((await beat(later, { host: '10.0.0.6' })).status).toBe(200)
@@ -121,12 +120,12 @@ describe('a heartbeat', () => {
     const agent = await enrol(await grant(target))
     expect((await beat(agent)).body).toEqual({ heartbeat_seconds: 30 })
     expect(await eventsOf(target)).toBe(1)
-    await db.database.query(`UPDATE target_facts SET last_seen_at = now() - interval '91 s' WHERE target_id = $1`, [
+    await bridge.database.query(`UPDATE target_facts SET last_seen_at = now() - interval '91 s' WHERE target_id = $1`, [
       target,
     ])
     await beat(agent)
     expect(await eventsOf(target)).toBe(2)
-    const { rows } = await db.database.query(
+    const { rows } = await bridge.database.query(
       `SELECT last_seen_at > now() - interval '5 s' AS fresh FROM target_facts WHERE target_id = $1`,
       [target],
     )
@@ -151,9 +150,9 @@ describe('a heartbeat', () => {
       about,
     )
     expect(foreign.status).toBe(403)
-    await db.database.query('DELETE FROM agent_grants WHERE target_id = $1', [one])
+    await bridge.database.query('DELETE FROM agent_grants WHERE target_id = $1', [one])
     expect((await beat(first)).status).toBe(401)
-    await db.database.query('DELETE FROM targets WHERE id = $1', [two])
+    await bridge.database.query('DELETE FROM targets WHERE id = $1', [two])
     expect((await beat(second)).status).toBe(401)
   })
 })

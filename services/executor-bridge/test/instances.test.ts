@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { finished, started } from './events.ts'
 import {
+  type BridgeWithDatabase,
   ENROLMENT_TOKEN,
   type Enrolled,
   endLease,
@@ -9,28 +9,21 @@ import {
   enrolInstance,
   post,
   seedRun,
-  startBridge,
-  type TestBridge,
+  startBridgeWithDatabase,
 } from './setup.ts'
 
-let db: OpenTestDatabase
-let bridge: TestBridge
+let bridge: BridgeWithDatabase
 
 beforeAll(async () => {
-  db = await openTestDatabase()
-  bridge = await startBridge(db.database)
+  bridge = await startBridgeWithDatabase()
 })
+afterAll(() => bridge?.close())
 
-afterAll(async () => {
-  await bridge?.close()
-  await db?.drop()
-})
-
-const rowOf = async (id: string) => (await db.database.query('SELECT * FROM instances WHERE id = $1', [id])).rows[0]
+const rowOf = async (id: string) => (await bridge.database.query('SELECT * FROM instances WHERE id = $1', [id])).rows[0]
 
 const slotsOf = async (id: string) =>
   (
-    await db.database.query<{ slot: number; retired: boolean }>(
+    await bridge.database.query<{ slot: number; retired: boolean }>(
       'SELECT slot, retired FROM instance_slots WHERE instance_id = $1 ORDER BY slot',
       [id],
     )
@@ -38,9 +31,10 @@ const slotsOf = async (id: string) =>
 
 const eventsOf = async (id: string) =>
   (
-    await db.database.query<{ type: string }>(`SELECT type FROM outbox WHERE body->>'instance_id' = $1 ORDER BY id`, [
-      id,
-    ])
+    await bridge.database.query<{ type: string }>(
+      `SELECT type FROM outbox WHERE body->>'instance_id' = $1 ORDER BY id`,
+      [id],
+    )
   ).rows.map(({ type }) => type)
 
 const beat = (instance: Enrolled, runs: { deployment_id: string; epoch: number }[] = [], version = '0.1.0') =>
@@ -48,7 +42,7 @@ const beat = (instance: Enrolled, runs: { deployment_id: string; epoch: number }
 
 /** Moves the instance's past back, as if so many seconds had gone by. */
 const age = (instance: Enrolled, seconds: number) =>
-  db.database.query(
+  bridge.database.query(
     `WITH l AS (UPDATE leases SET acquired_at = acquired_at - make_interval(secs => $2) WHERE instance_id = $1)
      UPDATE instances SET last_heartbeat_at = last_heartbeat_at - make_interval(secs => $2),
        enrolled_at = enrolled_at - make_interval(secs => $2) WHERE id = $1`,
@@ -57,7 +51,7 @@ const age = (instance: Enrolled, seconds: number) =>
 
 const isFresh = async (instance: Enrolled) =>
   (
-    await db.database.query<{ fresh: boolean }>(
+    await bridge.database.query<{ fresh: boolean }>(
       `SELECT last_heartbeat_at > now() - interval '2 seconds' AS fresh FROM instances WHERE id = $1`,
       [instance.id],
     )
@@ -149,9 +143,9 @@ describe('a heartbeat', () => {
 
   test('stops reported runs without a live lease of that epoch, and leaves those that have one', async () => {
     const instance = await enrolInstance(bridge)
-    const kept = await seedRun(db.database, { instanceId: instance.id, slot: 0 })
-    const gone = await seedRun(db.database, { instanceId: instance.id, slot: 1 })
-    await endLease(db.database, gone.epoch)
+    const kept = await seedRun(bridge.database, { instanceId: instance.id, slot: 0 })
+    const gone = await seedRun(bridge.database, { instanceId: instance.id, slot: 1 })
+    await endLease(bridge.database, gone.epoch)
     const live = { deployment_id: kept.deploymentId, epoch: kept.epoch }
     const ended = { deployment_id: gone.deploymentId, epoch: gone.epoch }
     const other = { ...live, epoch: kept.epoch + 1_000 }
@@ -161,7 +155,7 @@ describe('a heartbeat', () => {
 
   test('that misses a run which it had renews nothing and says so, until the lease has ended', async () => {
     const instance = await enrolInstance(bridge)
-    const run = await seedRun(db.database, { instanceId: instance.id })
+    const run = await seedRun(bridge.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
     await post(events, instance.credential, { epoch: run.epoch, first_event: 0, events: [started(0, 0)] })
     await age(instance, 10)
@@ -170,14 +164,14 @@ describe('a heartbeat', () => {
       body: { error: { code: 'LEASES_LOST', details: { deployments: [run.deploymentId] } } },
     })
     expect(await isFresh(instance)).toBe(false)
-    await endLease(db.database, run.epoch)
+    await endLease(bridge.database, run.epoch)
     expect((await beat(instance)).status).toBe(200)
     expect(await isFresh(instance)).toBe(true)
   })
 
   test('may miss a run that has ended, while the dispatcher has yet to end its lease', async () => {
     const instance = await enrolInstance(bridge)
-    const run = await seedRun(db.database, { instanceId: instance.id })
+    const run = await seedRun(bridge.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
     await post(events, instance.credential, { epoch: run.epoch, first_event: 0, events: [finished()] })
     await age(instance, 60)
@@ -187,19 +181,19 @@ describe('a heartbeat', () => {
 
   test('of an instance that began anew renews nothing while leases from before are live', async () => {
     const instance = await enrolInstance(bridge, { name: 'reborn' })
-    const run = await seedRun(db.database, { instanceId: instance.id })
+    const run = await seedRun(bridge.database, { instanceId: instance.id })
     await age(instance, 10)
     const reborn = await enrolInstance(bridge, { name: 'reborn', callback_token: 'd'.repeat(40) })
     expect((await beat(reborn)).status).toBe(409)
     expect(await isFresh(reborn)).toBe(false)
-    await endLease(db.database, run.epoch)
+    await endLease(bridge.database, run.epoch)
     await beat(reborn)
     expect(await isFresh(reborn)).toBe(true)
   })
 
   test('of an instance that enrolled again with its old token keeps its leases', async () => {
     const instance = await enrolInstance(bridge, { name: 'restarted' })
-    const run = await seedRun(db.database, { instanceId: instance.id })
+    const run = await seedRun(bridge.database, { instanceId: instance.id })
     await age(instance, 10)
     const again = await enrolInstance(bridge, { name: 'restarted' })
     const { body } = await beat(again, [{ deployment_id: run.deploymentId, epoch: run.epoch }])

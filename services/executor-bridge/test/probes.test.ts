@@ -1,28 +1,21 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { ProbeRequest, ProbeResponse } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { tellOnce } from '../src/targets/fading.ts'
 import { probeBy, startProbing } from '../src/targets/probing.ts'
 import { type FakeInstance, startInstance, until } from './fake-instance.ts'
-import { enrolInstance, keys, startBridge, type TestBridge } from './setup.ts'
+import { type BridgeWithDatabase, enrolInstance, keys, startBridgeWithDatabase } from './setup.ts'
 
 const SECONDS = 60
 
-let db: OpenTestDatabase
-let bridge: TestBridge
+let bridge: BridgeWithDatabase
 
 beforeAll(async () => {
-  db = await openTestDatabase()
-  bridge = await startBridge(db.database)
+  bridge = await startBridgeWithDatabase()
 })
+afterAll(() => bridge?.close())
 
-afterAll(async () => {
-  await bridge?.close()
-  await db?.drop()
-})
-
-beforeEach(() => db.database.query('TRUNCATE targets, target_facts, outbox CASCADE'))
+beforeEach(() => bridge.database.query('TRUNCATE targets, target_facts, outbox CASCADE'))
 
 interface Prober {
   id: string
@@ -35,7 +28,7 @@ interface Prober {
 const open: Prober[] = []
 afterEach(async () => {
   await Promise.all(open.splice(0).map(({ fake }) => fake.close()))
-  await db.database.query('UPDATE instances SET last_heartbeat_at = NULL')
+  await bridge.database.query('UPDATE instances SET last_heartbeat_at = NULL')
 })
 
 async function prober(): Promise<Prober> {
@@ -58,7 +51,7 @@ async function prober(): Promise<Prober> {
 async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 2222, username: 'u' }, enabled = true) {
   const id = uuidv7()
   const sealed = keys.seal(JSON.stringify({ password: 'p4ss' }), `target:${id}:connection`)
-  await db.database.query(
+  await bridge.database.query(
     'INSERT INTO targets (id, name, connection, connection_secrets, enabled) VALUES ($1::uuid, $1::uuid::text, $2, $3, $4)',
     [id, JSON.stringify(connection), sealed, enabled],
   )
@@ -66,9 +59,10 @@ async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 22
 }
 
 const ask = async ({ id }: Prober, online = [id]) => {
-  const { rows } = await db.database.query('SELECT id, base_url, callback_token_sealed FROM instances WHERE id = $1', [
-    id,
-  ])
+  const { rows } = await bridge.database.query(
+    'SELECT id, base_url, callback_token_sealed FROM instances WHERE id = $1',
+    [id],
+  )
   await probeBy(bridge.bridge, rows[0] as never, { online, intervalSeconds: SECONDS }, new AbortController().signal)
 }
 
@@ -81,7 +75,7 @@ interface Facts {
 }
 const factsOf = async (id: string) =>
   (
-    await db.database.query<Facts & Record<string, unknown>>(
+    await bridge.database.query<Facts & Record<string, unknown>>(
       `SELECT host_key, last_seen_at, probe_by, missed_by, extract(epoch FROM next_probe_at - now())::float8 AS next
        FROM target_facts WHERE target_id = $1`,
       [id],
@@ -90,11 +84,13 @@ const factsOf = async (id: string) =>
 
 const told = async () =>
   (
-    await db.database.query(`SELECT body ->> 'target_id' AS id FROM outbox WHERE type = 'target.updated' ORDER BY id`)
+    await bridge.database.query(
+      `SELECT body ->> 'target_id' AS id FROM outbox WHERE type = 'target.updated' ORDER BY id`,
+    )
   ).rows.map(({ id }) => id)
 
 const makeDue = () =>
-  db.database.query(`UPDATE target_facts SET next_probe_at = now(), last_seen_at = last_seen_at - interval '60 s'`)
+  bridge.database.query(`UPDATE target_facts SET next_probe_at = now(), last_seen_at = last_seen_at - interval '60 s'`)
 
 describe('a probe', () => {
   test('is for enabled ssh targets; what was reached is seen, its key pinned, and told', async () => {
@@ -124,7 +120,7 @@ describe('a probe', () => {
 
   test('passes over a target that a run has just reached', async () => {
     const target = await addTarget()
-    await db.database.query('INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now())', [target])
+    await bridge.database.query('INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now())', [target])
     const instance = await prober()
     await ask(instance)
     expect(instance.asked).toEqual([])
@@ -190,9 +186,11 @@ describe('a probe', () => {
     const answer = instance.fake.before
     instance.fake.before = async () => {
       await answer()
-      await db.database.query(`UPDATE targets SET connection = '{"type":"ssh","host":"other"}' WHERE id = $1`, [target])
-      await db.database.query('DELETE FROM target_facts WHERE target_id IN ($1, $2)', [target, gone])
-      await db.database.query('DELETE FROM targets WHERE id = $1', [gone])
+      await bridge.database.query(`UPDATE targets SET connection = '{"type":"ssh","host":"other"}' WHERE id = $1`, [
+        target,
+      ])
+      await bridge.database.query('DELETE FROM target_facts WHERE target_id IN ($1, $2)', [target, gone])
+      await bridge.database.query('DELETE FROM targets WHERE id = $1', [gone])
     }
     await ask(instance)
     expect(instance.asked).toHaveLength(2)
@@ -222,7 +220,7 @@ describe('a probe', () => {
 test('all instances that are online are asked, again and again, and no others', async () => {
   const targets = await Promise.all(Array.from({ length: 3 }, () => addTarget()))
   const [online, offline] = [await prober(), await prober()]
-  await db.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 s' WHERE id = $1`, [
+  await bridge.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 s' WHERE id = $1`, [
     offline.id,
   ])
   const probing = startProbing(bridge.bridge, SECONDS)
@@ -239,11 +237,11 @@ test('all instances that are online are asked, again and again, and no others', 
 
 test('a target that nothing reaches any more is told to be stale, then offline, each once', async () => {
   const [ssh, local] = [await addTarget(), await addTarget({ type: 'local' })]
-  await db.database.query('INSERT INTO target_facts (target_id, last_seen_at) SELECT unnest($1::uuid[]), now()', [
+  await bridge.database.query('INSERT INTO target_facts (target_id, last_seen_at) SELECT unnest($1::uuid[]), now()', [
     [ssh, local],
   ])
   const after = async (age: string) => {
-    await db.database.query('UPDATE target_facts SET last_seen_at = now() - $1::interval', [age])
+    await bridge.database.query('UPDATE target_facts SET last_seen_at = now() - $1::interval', [age])
     await tellOnce(bridge.bridge)
     await tellOnce(bridge.bridge)
     return told()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { StreamBatch } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing, listen, uuidv7 } from '@slipway/runtime'
-import { testLogger as logger } from '@slipway/testing'
+import { testLogger as logger, openTestDatabase } from '@slipway/testing'
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
@@ -50,6 +50,24 @@ export async function startBridge(
     async close() {
       await handover.settled()
       await server.close()
+    },
+  }
+}
+
+export interface BridgeWithDatabase extends TestBridge {
+  database: Database
+}
+
+/** The same on a database of its own, which `close` drops. */
+export async function startBridgeWithDatabase(): Promise<BridgeWithDatabase> {
+  const { database, drop } = await openTestDatabase()
+  const bridge = await startBridge(database)
+  return {
+    ...bridge,
+    database,
+    async close() {
+      await bridge.close()
+      await drop()
     },
   }
 }
