@@ -1,16 +1,14 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 import { KEY_EXCHANGES } from './transports/ssh/algorithms.ts'
 
 const NAMES = KEY_EXCHANGES.join('|').replaceAll('.', '\\.')
 
 const localLimit = (description: string) =>
-  Type.Integer({
+  figureVariable({
     default: 0,
-    minimum: 0,
     maximum: 1_000_000_000,
     description: `${description}; 0 for as much as the instance itself`,
-    expects: 'a number from 0 to 1000000000',
   })
 
 const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
@@ -37,13 +35,11 @@ export const config = Type.Object({
     description: 'Base URL under which the executor-bridge reaches the instance',
     examples: ['http://127.0.0.1:8083'],
   }),
-  SLIPWAY_INSTANCE_CAPACITY: Type.Integer({
+  SLIPWAY_INSTANCE_CAPACITY: figureVariable({
     default: 10,
     minimum: 1,
     maximum: 10_000,
     description: 'How many deployments it runs at a time',
-    examples: [10],
-    expects: 'a number from 1 to 10000',
   }),
   SLIPWAY_INSTANCE_LABELS: Type.String({
     default: '',
@@ -52,38 +48,30 @@ export const config = Type.Object({
     examples: ['site=berlin,network=dmz'],
     expects: '`key=value`, comma separated',
   }),
-  SLIPWAY_PARALLEL_LIMIT: Type.Integer({
+  SLIPWAY_PARALLEL_LIMIT: figureVariable({
     default: 50,
     minimum: 1,
     maximum: 10_000,
     description: 'How many commands of one deployment it runs at a time',
-    examples: [50],
-    expects: 'a number from 1 to 10000',
   }),
-  SLIPWAY_STEP_OUTPUT_BYTES: Type.Integer({
+  SLIPWAY_STEP_OUTPUT_BYTES: figureVariable({
     default: 134_217_728,
     minimum: 1_024,
     maximum: 1_000_000_000_000,
     description: "How much of a command's output is kept, in bytes: its beginning and its end",
-    examples: [134_217_728],
-    expects: 'a number from 1024 to 1000000000000',
   }),
-  SLIPWAY_JOURNAL_MIB: Type.Integer({
+  SLIPWAY_JOURNAL_MIB: figureVariable({
     default: 4_096,
     minimum: 1,
     maximum: 100_000_000,
     description:
       'How much that the executor-bridge has not taken yet may wait on its disk, in MiB; then commands wait with their output',
-    examples: [4_096],
-    expects: 'a number from 1 to 100000000',
   }),
-  SLIPWAY_SSH_HANDSHAKES: Type.Integer({
+  SLIPWAY_SSH_HANDSHAKES: figureVariable({
     default: 16,
     minimum: 1,
     maximum: 1_000,
     description: 'How many ssh connections it makes at a time; one costs far more than a command over it',
-    examples: [16],
-    expects: 'a number from 1 to 1000',
   }),
   SLIPWAY_SSH_KEY_EXCHANGES: Type.String({
     default: KEY_EXCHANGES.join(','),
@@ -95,13 +83,11 @@ export const config = Type.Object({
   SLIPWAY_LOCAL_MEMORY_MIB: localLimit('How much address space each process of a local command may take, in MiB'),
   SLIPWAY_LOCAL_OPEN_FILES: localLimit('How many files each process of a local command may have open'),
   SLIPWAY_LOCAL_FILE_MIB: localLimit('How long a file may be that a local command writes, in MiB'),
-  SLIPWAY_CONTENT_CACHE_MIB: Type.Integer({
+  SLIPWAY_CONTENT_CACHE_MIB: figureVariable({
     default: 10_240,
     minimum: 1,
     maximum: 100_000_000,
     description: 'How much content for files it keeps on its disk, in MiB; what runs need at the moment may be more',
-    examples: [10_240],
-    expects: 'a number from 1 to 100000000',
   }),
   SLIPWAY_BRIDGE_URL: urlVariable({
     schemes: ['http', 'https'],
