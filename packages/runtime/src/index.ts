@@ -3,7 +3,7 @@ export { ConfigurationError, type ConfigurationProblem, loadConfig } from './con
 export { type Context, currentContext, withContext } from './context.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
-export { endConnectionsOf, type ListeningServer, type ListenOptions, listen } from './listen.ts'
+export { endConnectionsOf, type ListeningServer, type ListenOptions, listen, type Place, takePlace } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
@@ -32,8 +32,8 @@ export {
   LOG_LEVELS,
   type LogLevel,
   portVariable,
-  processConfig,
   secretVariable,
   urlVariable,
 } from './variables.ts'
 export { COMPATIBLE_VERSION, isCompatible, isSameMajor, SLIPWAY_VERSION } from './version.ts'
+export { syncFolder, writeWhole } from './whole-file.ts'

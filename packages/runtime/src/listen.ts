@@ -1,14 +1,17 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerOptions } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server as NetServer } from 'node:net'
 import { ConfigurationError } from './config.ts'
 import { measureRequest } from './metrics/http.ts'
 import { traced } from './tracing/spans.ts'
 
-export interface ListenOptions {
+export interface Place {
   host: string
   port: number
   /** The variable that sets the port, for the message when it cannot be had. */
   variable: string
+}
+
+export interface ListenOptions extends Place {
   /** Aborted when stopping begins: from then on each answer is the last of its connection, so that clients go elsewhere. */
   stopping?: AbortSignal
   /** Beyond the time limits that every server of Slipway has. */
@@ -36,20 +39,9 @@ export async function listen(
   const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, noDelay: true }
   const server = createServer({ ...limits, ...options }, observed(app))
   if (stopping) endConnectionsOf(server, stopping)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const where = `${host}:${port}`
-      const problem =
-        error.code === 'EADDRINUSE'
-          ? `names ${where}, which is taken: choose another port`
-          : `gives ${where}: ${error.message}`
-      reject(new ConfigurationError([{ variable, problem }]))
-    })
-    server.listen(port, host, resolve)
-  })
   return {
     server,
-    port: (server.address() as AddressInfo).port,
+    port: await takePlace(server, { host, port, variable }),
     close: () =>
       new Promise((resolve) => {
         // A connection kept alive after its last answer would hold up the stop.
@@ -60,6 +52,24 @@ export async function listen(
         })
       }),
   }
+}
+
+/**
+ * Has a server listen, and tells on which port.
+ * @throws ConfigurationError when the port cannot be had
+ */
+export function takePlace(server: NetServer, { host, port, variable }: Place): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => {
+      const where = `${host}:${port}`
+      const problem =
+        error.code === 'EADDRINUSE'
+          ? `names ${where}, which is taken: choose another port`
+          : `gives ${where}: ${error.message}`
+      reject(new ConfigurationError([{ variable, problem }]))
+    })
+    server.listen(port, host, () => resolve((server.address() as AddressInfo).port))
+  })
 }
 
 /** Express notes the route that took a request. */

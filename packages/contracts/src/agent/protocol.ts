@@ -35,10 +35,17 @@ export const AgentHeartbeatResponse = Strict({ heartbeat_seconds: Type.Integer({
 //     PUT    /v1/commands/{id}                    AgentCommand → AgentAccepted; the same again changes nothing
 //     GET    /v1/commands/{id}/output?from=N      frames from that offset on; waits for some. What is before N is forgotten
 //     GET    /v1/commands/{id}                    somebody is still there for it
-//     POST   /v1/commands/{id}/end                AgentEnd: TERM, and KILL after the grace
+//     POST   /v1/commands/{id}/end                AgentEnd: TERM, and KILL after the grace, also to what older epochs left
 //     DELETE /v1/commands/{id}                    its end is known to whoever asked for it
 //
 // A frame is its kind (one byte), the length of what follows (four, big-endian) and that. The last one is the end.
+
+/** Forward secrecy, and a key that both sides hold instead of certificates. Node has such ciphers up to TLS 1.2. */
+export const AGENT_TLS = {
+  ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
+  minVersion: 'TLSv1.2',
+  maxVersion: 'TLSv1.2',
+} as const
 
 /** Which try of which step: `deployment.epoch.target.action.attempt`, and `.rollback` for a rollback script. */
 export const AGENT_COMMAND_ID =

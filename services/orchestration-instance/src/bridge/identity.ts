@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto'
-import { open, readFile, rename } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { KeyRing, randomToken } from '@slipway/runtime'
+import { KeyRing, randomToken, writeWhole } from '@slipway/runtime'
 
 /** What the bridge gave us, and what we had told it. */
 export interface Enrolment {
@@ -65,20 +65,8 @@ export class Identity {
 
   /** One after the other: they share the draft. */
   #save(): Promise<void> {
-    const saved = this.#saving.then(() => this.#write())
+    const saved = this.#saving.then(() => writeWhole(this.#file, `${JSON.stringify(this.#stored, null, 2)}\n`))
     this.#saving = saved.catch(() => {})
     return saved
-  }
-
-  async #write(): Promise<void> {
-    const draft = `${this.#file}.draft`
-    const handle = await open(draft, 'w', 0o600)
-    try {
-      await handle.writeFile(`${JSON.stringify(this.#stored, null, 2)}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(draft, this.#file)
   }
 }

@@ -1,5 +1,6 @@
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { syncFolder } from '@slipway/runtime'
 import { lines } from './read-journal.ts'
 import type { Header } from './records.ts'
 import type { Rewriting } from './rewrite.ts'
@@ -216,13 +217,3 @@ export class Journal {
 
 /** Where a line begins now that began at a position before. */
 type OnMoved = (moved: (position: number) => number) => void
-
-/** A file that was made or deleted is so for good only when its folder is on the disk as well. */
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}

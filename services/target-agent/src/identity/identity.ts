@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs'
-import { open, rename } from 'node:fs/promises'
 import path from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { AgentEnrolResponse, compile, Strict, type TSchema } from '@slipway/contracts'
+import { writeWhole } from '@slipway/runtime'
 
 /** What the bridge gave this agent when it enrolled; `address` is where it then was to be found, empty for anywhere. */
 export const Enrolment = Strict({ ...AgentEnrolResponse.properties, bridge_url: Type.String(), address: Type.String() })
@@ -12,17 +12,8 @@ const problemsOf = compile(Enrolment as TSchema)
 const fileIn = (folder: string) => path.join(folder, 'enrolment.json')
 
 /** Only the agent's user can read it: it holds the key. */
-export async function saveEnrolment(folder: string, enrolment: Enrolment): Promise<void> {
-  const draft = `${fileIn(folder)}.draft`
-  const handle = await open(draft, 'w', 0o600)
-  try {
-    await handle.chmod(0o600)
-    await handle.writeFile(`${JSON.stringify(enrolment, null, 2)}\n`)
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-  await rename(draft, fileIn(folder))
+export function saveEnrolment(folder: string, enrolment: Enrolment): Promise<void> {
+  return writeWhole(fileIn(folder), `${JSON.stringify(enrolment, null, 2)}\n`)
 }
 
 /** Who this agent is. A new enrolment counts from the moment that its file is there; no restart is needed. */
