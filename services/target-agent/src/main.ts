@@ -47,6 +47,11 @@ function serveInstances(): Promise<void> {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const identity = new Identity(folder)
 
+      // Before anything else is touched: what lies in the folder may be that of an agent that runs and has the port.
+      const place = { host: config.SLIPWAY_AGENT_HOST, port: config.SLIPWAY_AGENT_PORT, variable: 'SLIPWAY_AGENT_PORT' }
+      const server = await serve(place, identity, logger)
+      onStop('server', () => server.close())
+
       // Directories of commands that an agent left which was killed.
       const work = path.join(folder, 'work')
       await rm(work, { recursive: true, force: true })
@@ -65,10 +70,7 @@ function serveInstances(): Promise<void> {
         logger,
       })
 
-      const routes = createRoutes({ commands, shelf, orphanedAfterMs, logger })
-      const place = { host: config.SLIPWAY_AGENT_HOST, port: config.SLIPWAY_AGENT_PORT }
-      const server = await serve(place, identity, routes, logger)
-      onStop('server', () => server.close())
+      server.answerWith(createRoutes({ commands, shelf, orphanedAfterMs, logger }))
       const heartbeats = new Heartbeats({
         identity,
         address: config.SLIPWAY_AGENT_ADDRESS,

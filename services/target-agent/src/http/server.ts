@@ -1,7 +1,8 @@
 import { constants } from 'node:crypto'
 import https from 'node:https'
-import type { AddressInfo, Socket } from 'node:net'
-import type { Logger } from '@slipway/runtime'
+import type { Socket } from 'node:net'
+import { AGENT_TLS } from '@slipway/contracts'
+import { type Logger, type Place, takePlace } from '@slipway/runtime'
 import type { Identity } from '../identity/identity.ts'
 import type { Answer } from './routes.ts'
 
@@ -9,31 +10,25 @@ const MAX_CONNECTIONS = 512
 const HANDSHAKE_MS = 10_000
 /** Between two log lines about strangers. */
 const STRANGERS_EVERY_MS = 10_000
-/** Forward secrecy, and a key that both sides hold instead of certificates. Node has such ciphers up to TLS 1.2. */
-export const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305'
 
 export interface AgentServer {
   port: number
+  /** From now on it answers; whoever came earlier was cut off and tries again. */
+  answerWith(answer: Answer): void
   /** Ends every connection; they may come again. */
   cutAll(): void
   close(): Promise<void>
 }
 
 /** Listens for instances. Nothing is read of whoever does not hold the agent's key. */
-export async function serve(
-  { host, port }: { host: string; port: number },
-  identity: Identity,
-  answer: Answer,
-  logger: Logger,
-): Promise<AgentServer> {
+export async function serve(place: Place, identity: Identity, logger: Logger): Promise<AgentServer> {
+  let answer: Answer | null = null
   const sockets = new Set<Socket>()
   /** Under which enrolment each was let in. */
   const enrolments = new WeakMap<object, string>()
   const server = https.createServer(
     {
-      ciphers: CIPHERS,
-      minVersion: 'TLSv1.2',
-      maxVersion: 'TLSv1.2',
+      ...AGENT_TLS,
       handshakeTimeout: HANDSHAKE_MS,
       // A session that is taken up again would not be asked for the key.
       secureOptions: constants.SSL_OP_NO_TICKET,
@@ -50,7 +45,7 @@ export async function serve(
     },
     (request, response) => {
       // The agent may have been revoked since, or enrolled anew.
-      if (enrolments.get(request.socket) === identity.valid?.agent_id) answer(request, response)
+      if (answer && enrolments.get(request.socket) === identity.valid?.agent_id) answer(request, response)
       else request.socket.destroy()
     },
   )
@@ -72,15 +67,15 @@ export async function serve(
     toldAt = performance.now()
     strangers = 0
   })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, host, () => resolve())
-  })
+  const port = await takePlace(server, place)
   const cutAll = () => {
     for (const socket of sockets) socket.destroy()
   }
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
+    answerWith: (given) => {
+      answer = given
+    },
     cutAll,
     close: () =>
       new Promise((resolve) => {
