@@ -9,14 +9,15 @@ export {
   FileError,
   graceOf,
   INTERPRETER_CALLS,
-  type Interpreter,
   KILL_GRACE_MS,
   Kill,
   type OutputStream,
   type Transport,
   whenAborted,
 } from './command.ts'
+export { ContentFolder, WrongContent } from './content/content-folder.ts'
 export { Lifeline } from './lifeline.ts'
 export type { LocalLimits } from './local/limits.ts'
-export { LocalTransport } from './local/local-transport.ts'
+export { type LocalCommand, LocalTransport } from './local/local-transport.ts'
 export { OutputPump } from './output-pump.ts'
+export { after } from './timer.ts'

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { type Command, Kill, LocalTransport } from '@slipway/execution'
-import { commandOf } from './support/commands.ts'
+import { commandOf, startOn } from './support/commands.ts'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
 
@@ -16,17 +16,7 @@ afterAll(() => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-function start(script: string, options: Partial<Command> = {}, on = transport) {
-  const output = { stdout: '', stderr: '' }
-  const abort = new AbortController()
-  const command = commandOf({ script, ...options })
-  const io = {
-    onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
-      output[stream] += chunk.toString('utf8')
-    },
-  }
-  return { output, abort, end: on.run(command, io, abort.signal) }
-}
+const start = (script: string, options: Partial<Command> = {}, on = transport) => startOn(on, { script, ...options })
 
 test('exit codes, signals and both streams arrive as they are, also when opened by name', async () => {
   const command = start('echo out; echo err >&2; echo named >/dev/stderr; echo tee | tee /dev/stdout; exit 9')
@@ -146,7 +136,7 @@ test('bytes that are not what their hash says are refused, and content is put in
 })
 
 test('limits hold for the command, and it leaves no core dump, whose content would be its secrets', async () => {
-  const limited = new LocalTransport(folder, undefined, undefined, { memoryMib: 4_096, openFiles: 77, fileMib: 1 })
+  const limited = new LocalTransport(folder, { limits: { memoryMib: 4_096, openFiles: 77, fileMib: 1 } })
   const { output, end } = start(
     'ulimit -c; ulimit -v; ulimit -n; ulimit -f; head -c 2000000 /dev/zero >big; echo $?; wc -c <big',
     {},

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import { type CommandEnd, CommandError, Kill } from '@slipway/execution'
 import { SimulatedTransport, type Simulation } from '../src/transports/simulated/simulated-transport.ts'
-import { commandOf } from './support/commands.ts'
+import { startOn } from './support/commands.ts'
 
 interface Answer {
   end: CommandEnd | null
@@ -12,30 +12,16 @@ interface Answer {
 
 async function run(
   simulation: Omit<Simulation, 'type'>,
-  {
-    targetId = randomUUID() as string,
-    attempt = 0,
-    action = 0,
-    rollback = false,
-    signal = new AbortController().signal,
-  } = {},
+  { targetId = randomUUID() as string, attempt = 0, action = 0, rollback = false, abort = new AbortController() } = {},
 ): Promise<Answer> {
-  const output = { stdout: '', stderr: '' }
-  const command = commandOf({
-    script: 'exit 99',
-    identity: { deploymentId: randomUUID(), epoch: 1, target: 0, action, attempt, rollback },
+  const transport = new SimulatedTransport(targetId, { type: 'simulated', ...simulation })
+  const identity = { deploymentId: randomUUID(), epoch: 1, target: 0, action, attempt, rollback }
+  const started = startOn(transport, { script: 'exit 99', identity }, abort)
+  const end = await started.end.catch((error: unknown) => {
+    if (error instanceof CommandError) return null
+    throw error
   })
-  const io = {
-    onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
-      output[stream] += chunk.toString()
-    },
-  }
-  const end = await new SimulatedTransport(targetId, { type: 'simulated', ...simulation })
-    .run(command, io, signal)
-    .catch((error: unknown) => {
-      if (error instanceof CommandError) return null
-      throw error
-    })
+  const { output } = started
   const lines = (text: string) => text.split('\n').slice(0, -1)
   return { end, stdout: lines(output.stdout), stderr: lines(output.stderr) }
 }
@@ -93,7 +79,7 @@ describe('a simulated target', () => {
 
   test('ends at once when it is killed', async () => {
     const abort = new AbortController()
-    const running = run({ duration_ms: 86_400_000, output_lines: 2 }, { signal: abort.signal })
+    const running = run({ duration_ms: 86_400_000, output_lines: 2 }, { abort })
     abort.abort(new Kill('cancelled', 10_000))
     expect(await running).toMatchObject({ end: { exitCode: null, signal: 'SIGTERM', confirmed: true }, stdout: [] })
   })

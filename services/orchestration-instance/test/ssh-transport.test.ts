@@ -10,7 +10,7 @@ import { fingerprint } from '../src/transports/ssh/host-key.ts'
 import { probe } from '../src/transports/ssh/probe.ts'
 import type { SshAddress } from '../src/transports/ssh/ssh-errors.ts'
 import { SshTransport } from '../src/transports/ssh/ssh-transport.ts'
-import { commandOf } from './support/commands.ts'
+import { commandOf, startOn } from './support/commands.ts'
 import { PasswordServer } from './support/password-server.ts'
 import { processesWith } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
@@ -45,18 +45,7 @@ function transport(address: Partial<SshAddress> = {}, over = connections) {
   return { made, hostKeys }
 }
 
-/** Runs a script and gathers what it writes. */
-function start(on: SshTransport, script: string, options: Partial<Command> = {}) {
-  const output = { stdout: '', stderr: '' }
-  const abort = new AbortController()
-  const command = commandOf({ script, ...options })
-  const io = {
-    onOutput: (stream: 'stdout' | 'stderr', chunk: Buffer) => {
-      output[stream] += chunk.toString('utf8')
-    },
-  }
-  return { output, abort, end: on.run(command, io, abort.signal) }
-}
+const start = (on: SshTransport, script: string, options: Partial<Command> = {}) => startOn(on, { script, ...options })
 
 describe('commands', () => {
   test('exit codes, signals, both streams and the environment arrive as they are', async () => {

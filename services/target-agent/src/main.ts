@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import { Lifeline, LocalTransport } from '@slipway/execution'
+import { LocalTransport } from '@slipway/execution'
 import { ConfigurationError, loadConfig, runService, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { ENROL_USAGE, enrol } from './bridge/enrol.ts'
 import { Heartbeats } from './bridge/heartbeats.ts'
@@ -56,7 +56,7 @@ function serveInstances(): Promise<void> {
       const work = path.join(folder, 'work')
       await rm(work, { recursive: true, force: true })
       await mkdir(work, { mode: 0o700 })
-      const transport = new LocalTransport(work, new Lifeline(), 'the target')
+      const transport = new LocalTransport(work, { machine: 'the target' })
       onStop('commands of the machine', () => transport.shutDown())
 
       const orphanedAfterMs = config.SLIPWAY_AGENT_ORPHAN_SECONDS * 1_000

@@ -28,6 +28,17 @@ const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
 const DETACH_MS = 300
 const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
+/** It does not matter here which try of which step it is: nothing comes twice. */
+export type LocalCommand = Omit<Command, 'identity'>
+
+export interface LocalOptions {
+  /** Commands live no longer; unless given, as long as this process. */
+  lifeline?: Lifeline
+  /** What errors call this machine. */
+  machine?: string
+  limits?: LocalLimits
+}
+
 /** Runs commands on the machine of its own process, each in a process group and a fresh directory of its own. */
 export class LocalTransport implements Transport {
   readonly #folder: string
@@ -36,11 +47,8 @@ export class LocalTransport implements Transport {
   readonly #fifos: Fifos
   readonly #watchdog: Watchdog
 
-  /**
-   * `folder` holds the commands' directories; it exists. Commands live no longer than the lifeline. `machine` is what
-   * errors call this machine.
-   */
-  constructor(folder: string, lifeline = new Lifeline(), machine = 'the instance', limits?: LocalLimits) {
+  /** `folder` holds the commands' directories; it exists. */
+  constructor(folder: string, { lifeline = new Lifeline(), machine = 'the instance', limits }: LocalOptions = {}) {
     this.#folder = folder
     this.#gate = `${limitCommands(limits)}; ${GATE}`
     this.#machine = machine
@@ -48,7 +56,7 @@ export class LocalTransport implements Transport {
     this.#fifos = new Fifos(folder)
   }
 
-  async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
+  async run(command: LocalCommand, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
     const environment = environmentOf(command)
     const interpreter = await findInterpreter(command.interpreter, environment['PATH'] ?? DEFAULT_PATH, this.#machine)
     const directory = await mkdtemp(path.join(this.#folder, 'command-'))
@@ -121,7 +129,7 @@ export class LocalTransport implements Transport {
   }
 }
 
-function environmentOf(command: Command): Record<string, string> {
+function environmentOf(command: LocalCommand): Record<string, string> {
   return {
     // Nothing else of this process's own environment: it holds its credentials.
     PATH: process.env['PATH'] || DEFAULT_PATH,

@@ -1,16 +1,8 @@
+import { WrongContent } from '@slipway/execution'
 import { BridgeError, UnauthorizedError } from '../bridge/bridge-client.ts'
 
 /** Where content comes from. The size is known before the bytes come. */
 export type ContentSource = (id: string) => Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }>
-
-/** What came is not what was asked for. */
-export class WrongContent extends Error {
-  override name = 'WrongContent'
-
-  constructor() {
-    super('other bytes came than those that were asked for')
-  }
-}
 
 /** Whether the next try may go better: not after a refusal, other bytes, or where the disk does not take it. */
 export function isPassing(error: unknown): boolean {

@@ -1,13 +1,12 @@
 import type { RunSpec } from '@slipway/contracts'
 import { Schedule, type StepRef } from '@slipway/domain'
-import { KILL_GRACE_MS, Kill } from '@slipway/execution'
+import { after, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
 import { retries } from './metrics.ts'
 import { keyOf, type Progress } from './progress.ts'
 import { resolveInterruption } from './resume.ts'
 import type { StepValues } from './step-values.ts'
-import { after } from './timer.ts'
 import type { Tries, TryResult } from './tries.ts'
 import { capitalized, deploymentTimedOut, type Wording, wordingOf } from './wording.ts'
 
@@ -243,17 +242,10 @@ export class Run {
   }
 
   /** A journal that is closed while we wait answers no more, nor does a bridge that is away. */
-  #unlessKilled(moment: Promise<void>): Promise<void> {
-    const { signal } = this.#killed
-    return new Promise((resolve) => {
-      const done = () => {
-        signal.removeEventListener('abort', done)
-        resolve()
-      }
-      if (signal.aborted) return resolve()
-      signal.addEventListener('abort', done, { once: true })
-      void moment.then(done)
-    })
+  async #unlessKilled(moment: Promise<void>): Promise<void> {
+    const killed = whenAborted(this.#killed.signal)
+    await Promise.race([moment, killed.promise])
+    killed.forget()
   }
 
   #say(level: 'warning' | 'error', step: StepRef | null, text: string, metadata?: Record<string, unknown>): void {

@@ -2,6 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import {
+  after,
   type Command,
   CommandError,
   FileError,
@@ -16,7 +17,6 @@ import type { EventLog } from '../events/event-log.ts'
 import { CommandOutput } from '../output/command-output.ts'
 import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
-import { after } from './timer.ts'
 import { clip, endProblem, outputCut, outputLeftOut, timedOut } from './wording.ts'
 
 /** So much output is handled at a time: in between everything else has its turn, heartbeats above all. */

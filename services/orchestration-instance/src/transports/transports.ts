@@ -32,11 +32,7 @@ export class Transports {
   ): Promise<Transports> {
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    return new Transports(
-      new LocalTransport(folder, lifeline, 'the instance', limits),
-      new SshConnections(ssh),
-      lifeline,
-    )
+    return new Transports(new LocalTransport(folder, { lifeline, limits }), new SshConnections(ssh), lifeline)
   }
 
   to({ id, name, connection }: RunTarget, news: TargetNews): Transport {

@@ -1,4 +1,4 @@
-import type { Command } from '@slipway/execution'
+import type { Command, OutputStream, Transport } from '@slipway/execution'
 
 /** A command as a run makes it, of which a test says only what matters to it. */
 export function commandOf(parts: Partial<Command>): Command {
@@ -11,4 +11,15 @@ export function commandOf(parts: Partial<Command>): Command {
     files: [],
     ...parts,
   }
+}
+
+/** Starts a command and gathers what it writes. */
+export function startOn(transport: Transport, parts: Partial<Command>, abort = new AbortController()) {
+  const output = { stdout: '', stderr: '' }
+  const io = {
+    onOutput: (stream: OutputStream, chunk: Buffer) => {
+      output[stream] += chunk.toString('utf8')
+    },
+  }
+  return { output, abort, end: transport.run(commandOf(parts), io, abort.signal) }
 }

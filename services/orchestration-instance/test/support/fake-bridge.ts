@@ -21,11 +21,6 @@ const checks = {
   events: compile(EventBatch),
 }
 
-/** The events of one deployment under one epoch, as the bridge would have committed them. */
-export interface Received {
-  events: RunEvent[]
-}
-
 /** What an instance sees of the executor-bridge: it checks every call, and counts events as the real one does. */
 export class FakeBridge {
   #server: Server | null = null
@@ -51,7 +46,8 @@ export class FakeBridge {
   /** Waits before it sends content. */
   beforeContent: () => Promise<unknown> | unknown = () => {}
   readonly problems: string[] = []
-  readonly #received = new Map<string, Received>()
+  /** The events of each deployment under each epoch, as the bridge would have committed them. */
+  readonly #received = new Map<string, RunEvent[]>()
 
   async listen(): Promise<void> {
     const server = createServer((request, response) => {
@@ -86,7 +82,7 @@ export class FakeBridge {
   }
 
   events(ref: RunRef): RunEvent[] {
-    return this.#received.get(keyOf(ref))?.events ?? []
+    return this.#received.get(keyOf(ref)) ?? []
   }
 
   eventsOf<T extends RunEvent['type']>(ref: RunRef, type: T): Extract<RunEvent, { type: T }>[] {
@@ -187,12 +183,12 @@ export class FakeBridge {
     const { epoch, first_event, events } = body as EventBatch
     const ref = { deployment_id, epoch }
     if (this.#isDisowned(ref)) return refusal(409, 'FENCED')
-    const received = this.#received.get(keyOf(ref)) ?? { events: [] }
+    const received = this.events(ref)
     this.#received.set(keyOf(ref), received)
-    const next = received.events.length
-    if (first_event <= next) received.events.push(...events.slice(next - first_event))
+    const next = received.length
+    if (first_event <= next) received.push(...events.slice(next - first_event))
     this.#lost = this.losesAnswers && !this.#lost
-    return { status: this.#lost ? 0 : 200, body: { next_event: received.events.length } }
+    return { status: this.#lost ? 0 : 200, body: { next_event: received.length } }
   }
 
   #check(kind: keyof typeof checks, body: unknown): void {

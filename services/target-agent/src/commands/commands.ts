@@ -1,19 +1,16 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { AGENT_COMMAND_ID, type AgentCommand } from '@slipway/contracts'
-import type { CommandFile, Transport } from '@slipway/execution'
+import { after, type CommandFile, KILL_GRACE_MS, type LocalTransport } from '@slipway/execution'
 import { createTicker, isSameMajor, type Logger, SLIPWAY_VERSION, type Ticker } from '@slipway/runtime'
 import type { Shelf } from '../content/shelf.ts'
 import { HostedCommand } from './hosted-command.ts'
 import { Refusal } from './refusal.ts'
 
-const KILL_GRACE_MS = 10_000
 /** What another command waits for has less time to end. */
 const REPLACED_GRACE_MS = 3_000
 /** The instance ends a command that takes too long; somewhat later the agent does. */
 const TIMEOUT_MARGIN_MS = 5_000
-/** A timer takes no longer span. */
-const MAX_TIMER_MS = 2 ** 31 - 1
 const SWEEP_MS = 1_000
 /** How long the output of a command that is over waits for somebody. */
 const KEPT_MS = 3_600_000
@@ -22,7 +19,7 @@ const MAX_KEPT = 1_000
 const MAX_REMEMBERED = 10_000
 
 export interface CommandsOptions {
-  transport: Transport
+  transport: LocalTransport
   shelf: Shelf
   maxCommands: number
   spoolBytes: number
@@ -96,6 +93,17 @@ export class Commands {
     return started
   }
 
+  /** Ends a command, and what older epochs of its deployment left: whoever says so has the deployment now. */
+  end(id: string, graceMs: number): void {
+    const [, deploymentId, epoch] = AGENT_COMMAND_ID.exec(id) ?? []
+    for (const command of this.live) {
+      if (command.id === id) command.kill(graceMs, null)
+      else if (command.deploymentId === deploymentId && command.epoch < Number(epoch)) {
+        command.kill(graceMs, 'killed: its deployment was given to another instance')
+      }
+    }
+  }
+
   async forget(id: string): Promise<void> {
     const command = this.#commands.get(id)
     if (!command?.spool) return
@@ -132,7 +140,7 @@ export class Commands {
     const { shelf, logger } = this.#options
     if (this.#commands.has(ref.id)) return 'known'
     this.#refuse(ref, body)
-    const held = await shelf.hold(body.files.map(({ content }) => content))
+    const held = shelf.hold(body.files.map(({ content }) => content))
     try {
       this.#epochs.set(ref.deploymentId, Math.max(ref.epoch, this.#epochs.get(ref.deploymentId) ?? 0))
       await this.#endOthers(ref)
@@ -179,23 +187,12 @@ export class Commands {
 
   #run(command: HostedCommand, body: AgentCommand, files: CommandFile[], release: () => void): void {
     const { transport, shelf, logger } = this.#options
-    const [, deploymentId = '', epoch, target, action, attempt, rollback] =
-      /^(.{36})\.(\d+)\.(\d+)\.(\d+)\.(\d+)(\.rollback)?$/.exec(command.id) ?? []
     const seconds = body.timeout_seconds
-    const timer =
-      seconds === null
-        ? undefined
-        : setTimeout(
-            () => command.kill(KILL_GRACE_MS, `killed after ${seconds} s (timeout_seconds)`),
-            Math.min(seconds * 1_000 + TIMEOUT_MARGIN_MS, MAX_TIMER_MS),
-          )
+    const timeOut = () => command.kill(KILL_GRACE_MS, `killed after ${seconds} s (timeout_seconds)`)
+    const callOff = seconds === null ? () => {} : after(seconds * 1_000 + TIMEOUT_MARGIN_MS, timeOut)
     command.run(
       transport,
       {
-        identity: {
-          ...{ deploymentId, epoch: Number(epoch), target: Number(target), action: Number(action) },
-          ...{ attempt: Number(attempt), rollback: rollback !== undefined },
-        },
         script: body.script,
         interpreter: body.interpreter,
         environment: body.environment,
@@ -203,7 +200,7 @@ export class Commands {
         files,
       },
       (error) => {
-        clearTimeout(timer)
+        callOff()
         release()
         // It is sent again with the next try.
         if (command.damaged !== null) shelf.discard(command.damaged)

@@ -1,19 +1,18 @@
-import { mkdir, open, readFile, rename } from 'node:fs/promises'
+import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { AgentCommandEnd } from '@slipway/contracts'
-import { type Command, CommandError, FileError, Kill, type Transport } from '@slipway/execution'
-import { sleep, traced } from '@slipway/runtime'
+import { CommandError, FileError, Kill, type LocalCommand, type LocalTransport } from '@slipway/execution'
+import { sleep, syncFolder, traced, writeWhole } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
 /** How long after a kill output is waited for that finds no room. */
 const HURRY_MS = 5_000
 
 /** What a restart has to know of a command: nothing that is secret. */
-export interface CommandHeader {
+interface CommandHeader {
   id: string
   deployment_id: string
   epoch: number
-  started_at: string
 }
 
 /** Which command, of which run. */
@@ -52,22 +51,10 @@ export class HostedCommand implements CommandRef {
 
   /** From here on it counts as started. */
   static async create(folder: string, ref: CommandRef, spoolBytes: number): Promise<HostedCommand> {
-    const header: CommandHeader = {
-      ...{ id: ref.id, deployment_id: ref.deploymentId, epoch: ref.epoch },
-      started_at: new Date().toISOString(),
-    }
+    const header: CommandHeader = { id: ref.id, deployment_id: ref.deploymentId, epoch: ref.epoch }
     await mkdir(folder, { mode: 0o700 })
     const spool = await Spool.create(folder, spoolBytes)
-    const draft = path.join(folder, 'header.draft')
-    const handle = await open(draft, 'wx', 0o600)
-    try {
-      await handle.writeFile(`${JSON.stringify(header)}\n`)
-      await handle.sync()
-    } finally {
-      await handle.close()
-    }
-    await rename(draft, headerIn(folder))
-    await syncFolder(folder)
+    await writeWhole(headerIn(folder), `${JSON.stringify(header)}\n`)
     await syncFolder(path.dirname(folder))
     return new HostedCommand(folder, header, spool)
   }
@@ -120,7 +107,7 @@ export class HostedCommand implements CommandRef {
     this.#askedAt = performance.now()
   }
 
-  run(transport: Transport, command: Command, onOver: (error: unknown) => void): void {
+  run(transport: LocalTransport, command: LocalCommand, onOver: (error: unknown) => void): void {
     this.#ended = this.#run(transport, command).then(onOver, onOver)
   }
 
@@ -140,7 +127,7 @@ export class HostedCommand implements CommandRef {
     await spool?.remove()
   }
 
-  async #run(transport: Transport, command: Command): Promise<void> {
+  async #run(transport: LocalTransport, command: LocalCommand): Promise<void> {
     const spool = this.#spool
     const end = await traced('run command', { kind: 'internal' }, async (span) => {
       const ended = await this.#endOf(transport, command)
@@ -153,7 +140,7 @@ export class HostedCommand implements CommandRef {
     await spool?.finish(end)
   }
 
-  async #endOf(transport: Transport, command: Command): Promise<AgentCommandEnd> {
+  async #endOf(transport: LocalTransport, command: LocalCommand): Promise<AgentCommandEnd> {
     const { signal } = this.#abort
     const none = { exit_code: null, signal: null, confirmed: true, content: null }
     try {
@@ -172,12 +159,3 @@ export class HostedCommand implements CommandRef {
 }
 
 const headerIn = (folder: string) => path.join(folder, 'header.json')
-
-async function syncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r')
-  try {
-    await handle.sync()
-  } finally {
-    await handle.close()
-  }
-}

@@ -1,8 +1,8 @@
+import { Turnstile } from '../../turnstile.ts'
 import type { KeyExchange } from './algorithms.ts'
 import { type Connected, connect } from './connect.ts'
 import type { KnownHostKey } from './host-key.ts'
 import type { SshAddress } from './ssh-errors.ts'
-import { Turnstile } from './turnstile.ts'
 
 /** How many probes are under way at a time, and how long a host may take. Most of a probe is waiting. */
 const PROBES = 50
