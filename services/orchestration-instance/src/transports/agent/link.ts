@@ -3,9 +3,9 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import https from 'node:https'
 import { pipeline } from 'node:stream/promises'
 import tls from 'node:tls'
+import { AGENT_TLS } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
 
-const CIPHERS = 'ECDHE-PSK-CHACHA20-POLY1305'
 /** Nothing moves for so long: the link is dead. A question for output is answered within 10 s. */
 const IDLE_MS = 20_000
 const KEPT_MS = 20_000
@@ -100,9 +100,7 @@ class PskAgent extends https.Agent {
     const socket = tls.connect({
       host,
       port,
-      ciphers: CIPHERS,
-      minVersion: 'TLSv1.2',
-      maxVersion: 'TLSv1.2',
+      ...AGENT_TLS,
       pskCallback: () => ({ psk: Buffer.from(key, 'base64'), identity: id }),
       // There is no certificate: without the key the handshake fails.
       checkServerIdentity: () => undefined,

@@ -1,8 +1,9 @@
+import { endpointOf } from '../words.ts'
 import type { AgentAddress, LinkError } from './link.ts'
 
 /** The agent, for people. */
-export function agentOn(targetName: string, { host, port }: AgentAddress): string {
-  return `the agent on ${targetName} (${host.includes(':') ? `[${host}]` : host}:${port})`
+export function agentOn(targetName: string, address: AgentAddress): string {
+  return `the agent on ${targetName} (${endpointOf(address)})`
 }
 
 /** Why no connection came about, in words that say what to look at. */
@@ -18,6 +19,3 @@ export function linkProblem(agent: string, error: LinkError): string {
   if (code === 'ANSWER') return `${agent} gave a wrong answer: ${message}`
   return `${agent} cannot be reached (${code ?? message.slice(0, 200)})`
 }
-
-/** What an agent says may hold anything. */
-export const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim()

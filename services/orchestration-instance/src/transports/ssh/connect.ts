@@ -1,8 +1,9 @@
 import { CommandError } from '@slipway/execution'
 import { Client, type ConnectConfig } from 'ssh2'
+import { endpointOf } from '../words.ts'
 import { algorithmsOf, type KeyExchange } from './algorithms.ts'
 import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
-import { type ConnectError, connectProblem, endpointOf, type SshAddress } from './ssh-errors.ts'
+import { type ConnectError, connectProblem, type SshAddress } from './ssh-errors.ts'
 
 const READY_MS = 20_000
 const KEEPALIVE_MS = 5_000

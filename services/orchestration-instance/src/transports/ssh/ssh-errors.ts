@@ -1,10 +1,7 @@
 import type { RunConnection } from '@slipway/contracts'
+import { endpointOf } from '../words.ts'
 
 export type SshAddress = Extract<RunConnection, { type: 'ssh' }>
-
-export function endpointOf({ host, port }: SshAddress): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
-}
 
 /** A `code` that is a number is the reason of the server's farewell. */
 export type ConnectError = Error & { code?: string | number; level?: string }

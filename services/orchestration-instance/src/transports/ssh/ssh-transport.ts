@@ -12,11 +12,12 @@ import {
   whenAborted,
 } from '@slipway/execution'
 import type { Client, ClientChannel } from 'ssh2'
+import { endpointOf, plain } from '../words.ts'
 import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
 import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
 import { sendFiles } from './send-files.ts'
-import { endpointOf, type SshAddress } from './ssh-errors.ts'
+import type { SshAddress } from './ssh-errors.ts'
 import { SshOutput } from './ssh-output.ts'
 
 const IDLE_MS = 20_000
@@ -202,10 +203,7 @@ export class SshTransport implements Transport {
     if (preamble.includes(`${failed} directory`)) return `no directory for the command can be made on ${endpoint}`
     if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
     if (!exit.end) return `connection to ${endpoint} was lost before the command started`
-    const said = preamble
-      .replace(/\p{Cc}+/gu, ' ')
-      .trim()
-      .slice(-200)
+    const said = plain(preamble).slice(-200)
     const { username } = this.#options.address
     return `${endpoint} started no shell for ${username} (exit code ${exit.end.exitCode})${said && `: ${said}`}`
   }
