@@ -54,7 +54,10 @@ export interface CommandEnd {
  */
 export interface Transport {
   run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd>
-  /** Ends a command that an earlier process has left, where commands live on without the one that asked for them. */
+  /**
+   * Ends a command that an earlier process, or under an older epoch another instance, has left, where commands live on
+   * without the one that asked for them.
+   */
   abandon?(identity: CommandIdentity): void
   /** Gives back what is held for the target. No command runs any more. */
   close(): void

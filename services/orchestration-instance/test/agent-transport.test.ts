@@ -1,3 +1,4 @@
+import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import http from 'node:http'
@@ -6,13 +7,18 @@ import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { AGENT_TLS } from '@slipway/contracts'
 import { type Command, type CommandEnd, Kill } from '@slipway/execution'
 import { hashToken } from '@slipway/runtime'
 import { type AgentProcess, startAgent, startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { AgentTransport } from '../src/transports/agent/agent-transport.ts'
-import type { AgentAddress } from '../src/transports/agent/link.ts'
+import { type AgentAddress, AgentLink } from '../src/transports/agent/link.ts'
 import { commandOf } from './support/commands.ts'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { gate } from './support/gate.ts'
+import { InstanceProcess } from './support/instance-process.ts'
 import { processesWith } from './support/processes.ts'
+import { specOf } from './support/specs.ts'
 import { eventually } from './support/wait.ts'
 
 const KEY = Buffer.alloc(32, 9).toString('base64')
@@ -104,10 +110,10 @@ const place = (name: string) => path.join(folder, `${name}-${randomUUID()}`)
 describe('a command', () => {
   test('runs with its environment, interpreter and working directory, and its end is known', async () => {
     const { end, stdout, stderr } = await run({
-      script: 'console.log(process.env.X, process.cwd().endsWith("/work/here")); console.error("bad"); process.exit(3)',
+      script: 'console.log(process.env.X, process.cwd().endsWith("/inner")); console.error("bad"); process.exit(3)',
       interpreter: 'node',
       environment: { X: 'value' },
-      workingDirectory: 'here',
+      workingDirectory: 'inner',
     })
     expect({ end, stdout, stderr }).toEqual({
       end: { exitCode: 3, signal: null, confirmed: true },
@@ -152,6 +158,16 @@ describe('a command', () => {
     const { stdout, stderr } = await run({ script: 'seq 1 1500000; seq 1 5 >&2' }, { onOutput: slow })
     expect(hashToken(stdout)).toBe(hashToken(Array.from({ length: 1_500_000 }, (_, n) => `${n + 1}\n`).join('')))
     expect(stderr).toBe('1\n2\n3\n4\n5\n')
+  })
+
+  test('lives on while it writes nothing, or nobody takes what it writes, for longer than nobody may ask', async () => {
+    const silent = run({ script: 'sleep 8; echo done' })
+    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 8_000))
+    const untaken = run({ script: 'echo begun; sleep 9' }, { onOutput: pause })
+    expect([await silent, await untaken]).toMatchObject([
+      { end: { exitCode: 0 }, stdout: 'done\n' },
+      { end: { exitCode: 0 }, stdout: 'begun\n' },
+    ])
   })
 
   test('that cannot start says why', async () => {
@@ -309,6 +325,29 @@ describe('an agent that dies', () => {
   })
 })
 
+test('a second agent on the port of one that runs says so, and touches nothing that is its', async () => {
+  const until = gate(folder)
+  const output: Buffer[] = []
+  const running = run({ script: `echo begun; ${until.wait}; touch inner && echo ended` }, { output })
+  await eventually('it has begun', () => Buffer.concat(output).length > 0)
+  const program = path.resolve(import.meta.dirname, '../../target-agent/dist/main.js')
+  const second = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      SLIPWAY_AGENT_STATE_DIR: agent.folder,
+      SLIPWAY_AGENT_HOST: '127.0.0.1',
+      SLIPWAY_AGENT_PORT: String(agent.port),
+    }
+    execFile(process.execPath, [program], { env }, (error, _stdout, stderr) => resolve({ code: error?.code, stderr }))
+  })
+  expect(second.stderr).toContain(
+    `SLIPWAY_AGENT_PORT names 127.0.0.1:${agent.port}, which is taken: choose another port`,
+  )
+  expect(second.code).toBe(78)
+  until.open()
+  expect(await running).toMatchObject({ end: { exitCode: 0 }, stdout: 'begun\nended\n' })
+})
+
 describe('another run of the deployment', () => {
   test('under a higher epoch ends what the former left, before it starts', async () => {
     const mark = randomUUID()
@@ -324,9 +363,49 @@ describe('another run of the deployment', () => {
     const late = { ...of(1), attempt: 1 }
     await expect(run({ identity: late })).rejects.toThrow('The deployment has been given to another instance')
   })
+
+  test('that another instance takes over ends what the lost one left, though nothing is started there again', async () => {
+    const mark = randomUUID()
+    const took = new FakeBridge()
+    await took.listen()
+    const instance = new InstanceProcess(took)
+    try {
+      await instance.start()
+      const spec = specOf({
+        epoch: 2,
+        steps: [{ target: 0, action: 0, retry_count: 0, state: 'failed' }],
+        targets: [{ name: 'db-1', connection: { type: 'agent', agent: direct() } }],
+        actions: [{ script: 'true' }],
+      })
+      const identity = { ...commandOf({}).identity, deploymentId: spec.deployment_id }
+      const former = run({ script: 'sleep 60', environment: { MARK: mark }, identity })
+      const ended = expect(former).rejects.toThrow('killed: its deployment was given to another instance')
+      await eventually('the former runs', () => processesWith(mark).length > 0)
+      await took.handOver(spec)
+      await ended
+      expect(processesWith(mark)).toEqual([])
+      expect(await took.finished(spec)).toMatchObject({ outcome: 'failed' })
+    } finally {
+      await instance.remove()
+      await took.close()
+    }
+    expect(took.problems).toEqual([])
+  })
 })
 
 describe('who speaks', () => {
+  test('what is no path is refused, and the agent lives on', async () => {
+    const link = new AgentLink(direct())
+    for (const [asked, status] of [
+      ['//', 404],
+      ['/v1/commands/%', 404],
+      ['/v1/commands/x/output?from=%', 400],
+    ] as const) {
+      expect((await link.call({ method: 'GET', path: asked, limit: 1_000 })).status).toBe(status)
+    }
+    link.close()
+  })
+
   test('without the key nobody is let in', async () => {
     const stranger = { ...direct(), key: Buffer.alloc(32, 1).toString('base64') }
     await expect(run({}, { address: stranger })).rejects.toThrow('does not accept its key')
@@ -335,11 +414,7 @@ describe('who speaks', () => {
   })
 
   test('an agent without the key is not believed', async () => {
-    const impostor = https.createServer({
-      ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
-      maxVersion: 'TLSv1.2',
-      pskCallback: () => Buffer.alloc(32, 1),
-    })
+    const impostor = https.createServer({ ...AGENT_TLS, pskCallback: () => Buffer.alloc(32, 1) })
     await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve))
     const { port } = impostor.address() as AddressInfo
     await expect(run({ script: 'echo secret' }, { address: addressOf(port) })).rejects.toThrow(
@@ -367,11 +442,7 @@ describe('who speaks', () => {
     /** Answers a start with `first`, and questions for output with `output`. */
     async function against(first: [number, string], output: Buffer): Promise<unknown> {
       const liar = https.createServer(
-        {
-          ciphers: 'ECDHE-PSK-CHACHA20-POLY1305',
-          maxVersion: 'TLSv1.2',
-          pskCallback: () => Buffer.from(KEY, 'base64'),
-        },
+        { ...AGENT_TLS, pskCallback: () => Buffer.from(KEY, 'base64') },
         (request, response) => {
           request.resume()
           if (request.method === 'PUT') response.writeHead(first[0]).end(first[1])

@@ -106,10 +106,6 @@ export class HostedRun {
     return new HostedRun({ spec, deadline: header.deadline, journal, progress, behind }, hosting, hooks)
   }
 
-  get file(): string {
-    return this.#journal.file
-  }
-
   status() {
     return {
       ...this.ref,
@@ -166,7 +162,7 @@ export class HostedRun {
     void this.#asSpan(() => run.start())
   }
 
-  /** Commands that an earlier process had under way count as failed: what is left of them ends. */
+  /** Commands that an earlier process or instance had under way count as failed: what is left of them ends. */
   #abandonLost(): void {
     const { deployment_id: deploymentId, epoch } = this.ref
     const abandon = (step: StepRef, attempt: number, rollback: boolean) => {
@@ -175,6 +171,8 @@ export class HostedRun {
     }
     for (const open of this.#progress.openTries.values()) abandon(open, open.attempt, false)
     for (const step of this.#progress.openRollbacks.values()) abandon(step, 0, true)
+    // Which of these a lost instance had under way is not told. Where it is tried again, its next try ends the former.
+    for (const step of this.#spec.steps) if (step.state === 'failed') abandon(step, step.retry_count, false)
   }
 
   /** What the run does, and what it says of it, belongs to the request that it came from. */

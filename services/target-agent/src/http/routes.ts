@@ -33,6 +33,8 @@ type Route = (request: IncomingMessage, response: ServerResponse, name: string, 
 export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: RouteOptions): Answer {
   const commandOf = bodyReader(AgentCommand, AGENT_COMMAND_LIMIT)
   const endOf = bodyReader(AgentEnd, 1_024)
+  // Whoever waits for an answer must not count as somebody who does not ask.
+  const waitMs = Math.min(WAIT_MS, orphanedAfterMs / 3)
 
   const routes: [method: string, path: RegExp, route: Route][] = [
     [
@@ -65,7 +67,7 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
         const command = commands.find(id)
         command.asked()
         await command.spool?.acknowledge(from)
-        await command.spool?.somethingFrom(from, WAIT_MS)
+        await command.spool?.somethingFrom(from, waitMs)
         command.asked()
         const bytes = await command.spool?.read(from, AGENT_OUTPUT_LIMIT)
         if (!bytes) throw new Refusal('NOT_FOUND', 'There is no output from there on')
@@ -86,9 +88,7 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
       /^\/v1\/commands\/([0-9a-z.-]{1,120})\/end$/,
       async (request, response, id) => {
         const { grace_ms } = await endOf(request)
-        const command = commands.find(id)
-        command.asked()
-        command.kill(grace_ms, null)
+        commands.end(id, grace_ms)
         response.writeHead(202).end()
       },
     ],
@@ -103,11 +103,11 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
   ]
 
   return (request, response) => {
-    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://agent')
+    const [pathname = '', query] = (request.url ?? '').split('?', 2)
     const found = routes.find(([method, path]) => method === request.method && path.test(pathname))
     const name = found?.[1].exec(pathname)?.[1] ?? ''
     const work = found
-      ? found[2](request, response, name, searchParams)
+      ? found[2](request, response, name, new URLSearchParams(query))
       : Promise.reject(new Refusal('NOT_FOUND', 'There is no such path'))
     work.catch((error: unknown) => refuse(request, response, error, logger))
   }

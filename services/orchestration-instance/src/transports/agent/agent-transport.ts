@@ -20,16 +20,19 @@ import {
   type Transport,
 } from '@slipway/execution'
 import { fullJitter, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { plain } from '../words.ts'
 import { readFrames } from './frames.ts'
 import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link.ts'
-import { agentOn, linkProblem, plain } from './words.ts'
+import { agentOn, linkProblem } from './words.ts'
 
 const SMALL_ANSWER = 256 * 1024
 /** How long a start is tried of which the agent may or may not have heard. */
 const START_MS = 30_000
 /** Content can go from an agent's disk again while other content comes. */
 const START_ROUNDS = 3
+/** How often an agent is told that somebody is there, where it does not want to hear so more often. */
 const TOUCH_MS = 10_000
+const MIN_TOUCH_MS = 1_000
 /** An agent that was away for longer than that has killed the command; it is given a moment to say so. */
 const AFTER_ORPHANED_MS = 30_000
 const RETRY = { baseMs: 250, capMs: 5_000 }
@@ -165,11 +168,14 @@ export class AgentTransport implements Transport {
     if (signal.aborted) kill()
     else signal.addEventListener('abort', kill, { once: true })
     // While nobody takes the output there are no other questions.
-    const touching = setInterval(() => {
-      void link
-        .call({ method: 'GET', path: `/v1/commands/${id}`, limit: SMALL_ANSWER, signal: over.signal })
-        .catch(() => {})
-    }, TOUCH_MS)
+    const touching = setInterval(
+      () => {
+        void link
+          .call({ method: 'GET', path: `/v1/commands/${id}`, limit: SMALL_ANSWER, signal: over.signal })
+          .catch(() => {})
+      },
+      Math.max(MIN_TOUCH_MS, Math.min(TOUCH_MS, orphanedMs / 3)),
+    )
     try {
       return await this.#fetchOutput(link, id, io, over.signal, orphanedMs)
     } catch (error) {
