@@ -1,10 +1,8 @@
 import { INSTANCE, type Queryable } from '@slipway/database'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
-import { uuidv7 } from '@slipway/runtime'
 import { answerPage, escapeLike } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { tookEffect } from '../deployments/cancel.ts'
-import { command } from '../deployments/command.ts'
+import { recordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
 import { type CallingUser, messageCaller } from '../identity/calling-user.ts'
 
@@ -13,19 +11,17 @@ type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'd
 /** Instances serve all tenants: whoever may reads them, users of no tenant administer them. The bridge owns them. */
 export function instanceHandlers({ database, broker }: Dependencies): HandlersOf<InstanceOperation> {
   async function send(
-    { caller, params, requestId, audit }: Call<'updateInstance' | 'deleteInstance'>,
+    call: Call<'updateInstance' | 'deleteInstance'>,
     order: { type: 'instance.update'; change: Call<'updateInstance'>['body'] } | { type: 'instance.delete' },
   ): Promise<string> {
-    const instance_id = params['id'] ?? ''
+    const instance_id = call.params['id'] ?? ''
     await readInstance(database, instance_id)
-    audit.about({ resource_id: instance_id, tenant_id: null })
-    const commandId = uuidv7()
-    audit.leaveToCommand(commandId)
-    const lookUp = async () => ((await tookEffect(database, commandId)) ? { instance_id } : null)
-    const options = { requestId, commandId, effect: { lookUp, forbid: audit.forbid } }
-    const body = { instance_id, caller: messageCaller(caller) }
-    if (order.type === 'instance.delete') await command(broker, order.type, body, options)
-    else await command(broker, order.type, { ...body, ...order.change }, options)
+    const subject = { resource_id: instance_id, tenant_id: null }
+    const body = { instance_id, caller: messageCaller(call.caller) }
+    const done = { instance_id }
+    const parts = { database, broker }
+    if (order.type === 'instance.delete') await recordedCommand(parts, call, subject, { type: order.type, body, done })
+    else await recordedCommand(parts, call, subject, { type: order.type, body: { ...body, ...order.change }, done })
     return instance_id
   }
 

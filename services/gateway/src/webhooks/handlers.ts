@@ -7,8 +7,7 @@ import { changesOf } from '../catalog/changing.ts'
 import { answerPage } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { tookEffect } from '../deployments/cancel.ts'
-import { command } from '../deployments/command.ts'
+import { recordedCommand } from '../deployments/recorded-command.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { messageCaller } from '../identity/calling-user.ts'
 import { countDeliveries, findDelivery, listDeliveries } from './deliveries.ts'
@@ -134,20 +133,21 @@ export function webhookHandlers({
     },
 
     redeliverWebhook: {
-      async handle({ caller, params, requestId, audit }) {
+      async handle(call) {
+        const { caller, params } = call
         const { id: webhook_id, tenant_id, events } = await findWebhook(database, caller, params['id'] ?? '')
         const delivery_id = params['delivery_id'] ?? ''
         await findDelivery(database, webhook_id, delivery_id)
         requireReadable(caller, events)
-        audit.about({ resource_id: webhook_id, tenant_id })
-        const commandId = uuidv7()
-        audit.leaveToCommand(commandId)
-        const lookUp = async () => ((await tookEffect(database, commandId)) ? { delivery_id } : null)
-        await command(
-          broker,
-          'webhook.redeliver',
-          { webhook_id, delivery_id, caller: messageCaller(caller) },
-          { requestId, commandId, effect: { lookUp, forbid: audit.forbid } },
+        await recordedCommand(
+          { database, broker },
+          call,
+          { resource_id: webhook_id, tenant_id },
+          {
+            type: 'webhook.redeliver',
+            body: { webhook_id, delivery_id, caller: messageCaller(caller) },
+            done: { delivery_id },
+          },
         )
         return { status: 202, body: await findDelivery(database, webhook_id, delivery_id) }
       },
