@@ -26,7 +26,7 @@ export interface CarriedOut {
 }
 
 /** The caller has been told that nothing was done, so that it must not be done any more. */
-export class AlreadyRefused extends Error {
+class AlreadyRefused extends Error {
   override name = 'AlreadyRefused'
 }
 

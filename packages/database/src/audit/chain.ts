@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { Queryable } from '../database.ts'
 
 /** What the first link has before it. */
-export const CHAIN_START = '0'.repeat(64)
+const CHAIN_START = '0'.repeat(64)
 
 /**
  * All of a record `r` as one text that is always written the same way: a JSON array of texts in this order. The database
