@@ -10,6 +10,8 @@ const document = JSON.parse(JSON.stringify(openApiDocument('1.2.3'))) as Json
 const operations = Object.entries(OPERATIONS) as [string, Operation][]
 const entryOf = ({ method, path }: Operation): Json => document['paths'][`/api/v1${path}`][method.toLowerCase()]
 
+const codesOf = (response: Json): (keyof typeof ERROR_CODES)[] => response['x-error-codes'] ?? []
+
 /** Every place in the document, with the path to it. */
 function* places(value: unknown, path = '#'): Generator<[string, Json]> {
   if (typeof value !== 'object' || value === null) return
@@ -49,12 +51,13 @@ describe('each operation', () => {
       const shared =
         response.$ref === undefined ? response : document['components'].responses[response.$ref.split('/').at(-1)]
       expect(shared.headers).toHaveProperty('X-Request-Id')
+      if (codesOf(shared).includes('SERVICE_UNAVAILABLE')) expect(shared.headers).toHaveProperty('Retry-After')
       if (status === '429') expect(shared.headers).toMatchObject({ 'Retry-After': {}, 'X-RateLimit-Remaining': {} })
-      for (const code of (shared['x-error-codes'] ?? []) as (keyof typeof ERROR_CODES)[]) {
+      for (const code of codesOf(shared)) {
         expect(String(ERROR_CODES[code])).toBe(status)
         listed.push(code)
       }
-      const isKnown = status in operation.responses || status === '429' || (shared['x-error-codes'] ?? []).length > 0
+      const isKnown = status in operation.responses || status === '429' || codesOf(shared).length > 0
       expect({ status, isKnown }).toEqual({ status, isKnown: true })
     }
     expect(listed.sort()).toEqual(errorCodesOf(operation).sort())

@@ -1,6 +1,7 @@
 import { PrismaPg } from '@prisma/adapter-pg'
 import pg from 'pg'
-import { PrismaClient } from './generated/client.ts'
+import { isCollision } from './failures.ts'
+import { type Prisma, PrismaClient } from './generated/client.ts'
 import { PreparingClient } from './preparing-client.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
 
@@ -30,9 +31,11 @@ export interface Database extends Queryable {
    * again, so it must have no effect outside the database.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /** The same for work that speaks through Prisma. */
+  prismaTransaction<T>(work: (tx: Prisma.TransactionClient) => Promise<T>): Promise<T>
   /** Runs reads on one connection: those that are sent together, as by Promise.all, cost one round trip. */
   together<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
-  /** Whether the server answers, within two seconds. */
+  /** Whether the server answers, within two seconds; if all connections are in use, whether it answers those that use them. */
   isUp(): Promise<boolean>
   close(): Promise<void>
 }
@@ -41,18 +44,25 @@ export interface Database extends Queryable {
 const BIGINT = 20
 pg.types.setTypeParser(BIGINT, Number)
 
-const SERIALIZATION_FAILURE = '40001'
-const DEADLOCK = '40P01'
 const MAX_TRIES = 5
+
+/** How long work waits for a connection, new or one that others have. */
+const CONNECTION_MS = 5_000
+const STATEMENT_MS = 30_000
+const LOCK_MS = 10_000
+/** Below the bound of whoever asks whether a service is ready. */
+const UP_MS = 1_500
+/**
+ * Prisma's own bounds on a transaction, by default 2 and 5 s, are above those: of what took too long the pool and the
+ * server say more, and a busy machine is no reason to give up what they still bear.
+ */
+const PRISMA_TRANSACTION = { maxWait: 2 * CONNECTION_MS, timeout: LOCK_MS + CONNECTION_MS }
 
 /**
  * Services that act for all send the same statements over and over, by keys and with arrays: planning them for their
  * values anew costs more than it gains. The gateway's filters do gain.
  */
 const GENERIC_PLANS = '-c plan_cache_mode=force_generic_plan'
-
-const isTransient = (error: unknown) =>
-  error instanceof pg.DatabaseError && (error.code === SERIALIZATION_FAILURE || error.code === DEADLOCK)
 
 /** Opens the pool that Prisma and plain SQL share. Connects lazily: a server that is down shows in `isUp`. */
 export function createDatabase({ url, applicationName, max = 10, tenant = 'current' }: DatabaseOptions): Database {
@@ -63,11 +73,11 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
     options: `${options} -c jit=off`,
     max,
     application_name: applicationName,
-    connectionTimeoutMillis: 5_000,
+    connectionTimeoutMillis: CONNECTION_MS,
     idleTimeoutMillis: 30_000,
-    statement_timeout: 30_000,
-    lock_timeout: 10_000,
-    idle_in_transaction_session_timeout: 30_000,
+    statement_timeout: STATEMENT_MS,
+    lock_timeout: LOCK_MS,
+    idle_in_transaction_session_timeout: STATEMENT_MS,
     Client: PreparingClient,
     // A connection takes the next statement before it has answered the last: independent ones cost one round trip.
     pipeline: true,
@@ -78,7 +88,11 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
       : new pg.Pool({ ...config, options: `${config.options} ${GENERIC_PLANS} ${tenantOption(tenant)}` })
   // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
   pool.on('error', () => {})
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool) })
+  let answeredAt = Number.NEGATIVE_INFINITY
+  pool.on('release', (error) => {
+    if (!error) answeredAt = performance.now()
+  })
+  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: PRISMA_TRANSACTION })
 
   async function once<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect()
@@ -104,15 +118,8 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
     prisma,
     pool,
     query: (text, values) => pool.query(text, values),
-    async transaction(work) {
-      for (let attempt = 1; ; attempt += 1) {
-        try {
-          return await once(work)
-        } catch (error) {
-          if (attempt === MAX_TRIES || !isTransient(error)) throw error
-        }
-      }
-    },
+    transaction: (work) => retrying(() => once(work)),
+    prismaTransaction: (work) => retrying(() => prisma.$transaction(work)),
     async together(work) {
       const client = await pool.connect()
       const { connection, end } = lend(client)
@@ -125,8 +132,8 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
     },
     async isUp() {
       let timer: NodeJS.Timeout | undefined
-      const timeout = new Promise<false>((resolve) => {
-        timer = setTimeout(() => resolve(false), 2_000)
+      const timeout = new Promise<boolean>((resolve) => {
+        timer = setTimeout(() => resolve(performance.now() - answeredAt < UP_MS), UP_MS)
       })
       const answer = pool.query('SELECT 1').then(
         () => true,
@@ -142,6 +149,16 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
     },
+  }
+}
+
+async function retrying<T>(once: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await once()
+    } catch (error) {
+      if (attempt === MAX_TRIES || !isCollision(error)) throw error
+    }
   }
 }
 
@@ -169,15 +186,4 @@ function withoutOptions(url: string): { connectionString: string; options: strin
   const options = parsed.searchParams.get('options') ?? ''
   parsed.searchParams.delete('options')
   return { connectionString: parsed.href, options }
-}
-
-/** Whether the error says that the server cannot be reached, rather than that the statement is wrong. */
-export function isConnectionError(error: unknown): boolean {
-  // By its fields, not by its class: an error of Node's core is of another realm than code that runs in a sandbox.
-  if (typeof error !== 'object' || error === null) return false
-  const { code, message } = error as { code?: unknown; message?: unknown }
-  if (typeof code === 'string' && (/^(08|57P0)/.test(code) || code === 'P1001' || code === '53300')) return true
-  return /ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EPIPE|Connection terminated|timeout exceeded when trying to connect/.test(
-    `${String(code)} ${String(message)}`,
-  )
 }

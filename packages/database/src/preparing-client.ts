@@ -13,6 +13,12 @@ const names = new Map<string, string>()
 export class PreparingClient extends pg.Client {
   #gathering = false
 
+  constructor(config?: pg.ClientConfig) {
+    super(config)
+    // Breaks between two statements of whoever has it: the next one tells. Unheard, the event would end the process.
+    this.on('error', () => {})
+  }
+
   // Overloads of the base class cannot be repeated one by one: the arguments go through as they came.
   // biome-ignore lint/suspicious/noExplicitAny: see above
   override query(...given: any[]): any {

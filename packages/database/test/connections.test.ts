@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { createTestDatabase, type TestDatabase } from '@slipway/testing'
-import { createDatabase, type Database, type Queryable } from '../src/index.ts'
+import { createDatabase, type Database, isBusy, isConnectionError, type Queryable } from '../src/index.ts'
 
 let made: TestDatabase
 let database: Database
@@ -69,3 +69,106 @@ test('a statement that failed to parse once works when it can', async () => {
   await database.query('ALTER TABLE not_yet ADD COLUMN m int')
   expect((await read()).rows).toEqual([{ n: 0 }])
 })
+
+/** Both ways to a transaction: by plain SQL, and through Prisma. `run` sends a statement within it. */
+const WAYS: [
+  string,
+  (on: Database, work: (run: (sql: string) => Promise<unknown>) => Promise<void>) => Promise<void>,
+][] = [
+  ['plain SQL', (on, work) => on.transaction((tx) => work((sql) => tx.query(sql)))],
+  ['Prisma', (on, work) => on.prismaTransaction((tx) => work((sql) => tx.$executeRawUnsafe(sql)))],
+]
+
+const failure = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+
+describe.each(WAYS)('a transaction by %s', (_, transaction) => {
+  let two: Database
+  let taken: Database
+
+  beforeAll(async () => {
+    two = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 2 })
+    taken = createDatabase({ url: made.url, applicationName: 'test', tenant: '*', max: 1 })
+    await two.query('CREATE TABLE IF NOT EXISTS pairs (name text PRIMARY KEY)')
+    await two.query(`INSERT INTO pairs VALUES ('a'), ('b') ON CONFLICT DO NOTHING`)
+  })
+  afterAll(async () => {
+    await two.close()
+    await taken.close()
+  })
+
+  const lock = (name: string) => `SELECT 1 FROM pairs WHERE name = '${name}' FOR UPDATE`
+
+  test('waits for a connection as long as others may have it', async () => {
+    const others = taken.query('SELECT pg_sleep(3)')
+    await expect(transaction(taken, async (run) => void (await run('SELECT 1')))).resolves.toBeUndefined()
+    await others
+  }, 30_000)
+
+  test('that gets no connection in time found the database busy, not away', async () => {
+    const others = taken.query('SELECT pg_sleep(6)')
+    const error = await failure(transaction(taken, async (run) => void (await run('SELECT 1'))))
+    expect([error instanceof Error, isBusy(error)]).toEqual([true, true])
+    await others
+  }, 30_000)
+
+  test('is done again after a deadlock', async () => {
+    let arrived = 0
+    let meet = () => {}
+    const both = new Promise<void>((resolve) => {
+      meet = resolve
+    })
+    let tries = 0
+    const crossing = (first: string, second: string) =>
+      transaction(two, async (run) => {
+        tries += 1
+        await run(lock(first))
+        arrived += 1
+        if (arrived === 2) meet()
+        await both
+        await run(lock(second))
+      })
+    await Promise.all([crossing('a', 'b'), crossing('b', 'a')])
+    expect(tries).toBeGreaterThan(2)
+  }, 30_000)
+
+  test.each([
+    ['a lock', `SET LOCAL lock_timeout = '50ms'`],
+    ['a statement', `SET LOCAL statement_timeout = '50ms'`],
+  ])('in which %s took too long found the database busy', async (_what, bound) => {
+    const error = await failure(
+      transaction(two, async (run) => {
+        await run(lock('a'))
+        await transaction(two, async (other) => {
+          await other(bound)
+          await other(lock('a'))
+        })
+      }),
+    )
+    expect([error instanceof Error, isBusy(error), isConnectionError(error)]).toEqual([true, true, false])
+  })
+
+  test('whose connection the server ended found it away', async () => {
+    const error = await failure(
+      transaction(two, async (run) => {
+        await run('SELECT pg_terminate_backend(pg_backend_pid())')
+        await run('SELECT 1')
+      }),
+    )
+    expect([error instanceof Error, isConnectionError(error), isBusy(error)]).toEqual([true, true, false])
+    await expect(transaction(two, async (run) => void (await run('SELECT 1')))).resolves.toBeUndefined()
+  })
+})
+
+test('a server that answers those who have all connections is up', async () => {
+  const busy = Array.from({ length: 10 }, () => database.query('SELECT pg_sleep(0.3)'))
+  const stuck = await database.isUp()
+  await Promise.all(busy)
+  expect([stuck, await database.isUp()]).toEqual([true, true])
+  const silent = database.query('SELECT pg_sleep(3)')
+  expect(await database.isUp()).toBe(false)
+  await silent
+}, 30_000)

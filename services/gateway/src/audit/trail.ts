@@ -2,6 +2,7 @@ import { auditResourceType, type Operation } from '@slipway/contracts'
 import { type AuditEntry, type Queryable, recordAudit } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { DatabaseBusy } from '../http/problem-of.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
 import type { RefusalLog } from './refusals.ts'
 
@@ -102,8 +103,9 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
     async refused(problem) {
       // Whoever calls too often is answered before anybody looks at what was called.
       if (silent || problem.status === TOO_MANY_REQUESTS) return
-      // Whoever has waited for the database once must not wait again.
-      if (problem.code === 'DATABASE_CONNECTION_ERROR') call.refusals.note(refusal(problem))
+      // Whoever has waited for the database once must not wait again: the record follows, or goes to the log.
+      if (problem instanceof DatabaseBusy) void call.refusals.write(refusal(problem))
+      else if (problem.code === 'DATABASE_CONNECTION_ERROR') call.refusals.note(refusal(problem))
       else await call.refusals.write(refusal(problem))
     },
     async forbid(problem) {

@@ -36,7 +36,7 @@ export function agentHandlers({
         const { id: target_id, tenant_id } = found
         const id = uuidv7()
         const token = `${id}.${randomToken()}`
-        const expires_at = await prisma.$transaction(async (tx) => {
+        const expires_at = await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'targets', target_id)
           await requireAgentTarget(tx, target_id)
           // What an agent has enrolled with is good for nothing else: it stays with the agent.
@@ -70,7 +70,7 @@ export function agentHandlers({
         const found = await find(caller, params['id'] ?? '')
         requireOwn(caller, found, 'targets:update')
         const { id: target_id, tenant_id } = found
-        await prisma.$transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'targets', target_id)
           if (!(await revokeAgent(tx, target_id))) throw notFound('An agent or a token of the target')
           await tx.targetFact.deleteMany({ where: { target_id } })

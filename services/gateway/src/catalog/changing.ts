@@ -1,7 +1,6 @@
 import type { Permission } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import { isUniqueViolation, type Prisma } from '@slipway/database'
 import { conflict, insufficientPermissions } from '@slipway/domain'
-import { isUniqueViolation } from '../http/problem-of.ts'
 import type { Viewer } from '../tenancy/visibility.ts'
 
 /**

@@ -68,16 +68,16 @@ export function environmentHandlers({
         const body = call.body as Static<typeof CreateEnvironment>
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
         const id = uuidv7()
-        const variables = await givenVariables(database, caller, body.variables ?? {})
+        const variablesOver = await givenVariables(database, caller, body.variables)
         const data = {
           id,
           tenant_id: references.tenantFor(caller),
           name: body.name,
           description: body.description ?? null,
-          variables_sealed: sealVariables(keys, 'environment', id, variables),
+          variables_sealed: sealVariables(keys, 'environment', id, variablesOver()),
         }
         const environment = await orTaken(taken(body.name), () =>
-          prisma.$transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             const { tenant_id, name } = data
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
             return tx.environment.create({ data })
@@ -103,8 +103,9 @@ export function environmentHandlers({
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOwn(caller, found, 'environments:update')
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
+        const variablesOver = await givenVariables(database, caller, body.variables)
         const environment = await orTaken(taken(body.name ?? found.name), () =>
-          prisma.$transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'environments', id)
             const old = await tx.environment.findFirst({ where: { id } })
             if (old === null) throw notFound('The environment')
@@ -116,7 +117,7 @@ export function environmentHandlers({
             const data: Prisma.EnvironmentUncheckedUpdateInput = fields
             if (body.variables !== undefined) {
               const before = openVariables(keys, 'environment', old)
-              const variables = await givenVariables(database, caller, body.variables, before)
+              const variables = variablesOver(before)
               data.variables_sealed = sealVariables(keys, 'environment', id, variables)
               details['variables'] = variableChanges(before, variables)
             }
@@ -134,7 +135,7 @@ export function environmentHandlers({
         const environment = await find(caller, params['id'] ?? '')
         requireOwn(caller, environment, 'environments:delete')
         const { id, name, tenant_id } = environment
-        await prisma.$transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'environments', id)
           await requireUnused(tx, 'environment', id)
           const { count } = await tx.environment.deleteMany({ where: { id } })

@@ -5,7 +5,7 @@ import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, given, lockRecord, requireOwn } from './changing.ts'
+import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { inPrisma, whose } from './outbox.ts'
 import { fieldReferences, References } from './references.ts'
@@ -76,29 +76,31 @@ export function freezeHandlers({
         const tenant_id = references.tenantFor(caller)
         // One without a tenant may still be limited to an environment or a solution of some tenant.
         if (tenant_id !== null) references.requireFit(tenant_id)
-        const freeze = await prisma.$transaction(async (tx) => {
-          const created = await tx.freeze.create({
-            data: {
-              id: uuidv7(),
-              name: body.name,
-              description: body.description ?? null,
-              start_time: new Date(body.start_time),
-              end_time: new Date(body.end_time),
-              recurrence: body.recurrence ?? null,
-              start_offset: offsetOf(body.start_time),
-              time_zone: body.time_zone ?? null,
-              tenant_id,
-              environment_id: references.id('/environment_id'),
-              solution_id: references.id('/solution_id'),
-              created_by: caller.username,
-            },
-          })
-          await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
-          const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
-          const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
-          await audit.record(inPrisma(tx), { resource_id: created.id, tenant_id, details })
-          return created
-        })
+        const freeze = await orTaken(taken(body.name), () =>
+          database.prismaTransaction(async (tx) => {
+            const created = await tx.freeze.create({
+              data: {
+                id: uuidv7(),
+                name: body.name,
+                description: body.description ?? null,
+                start_time: new Date(body.start_time),
+                end_time: new Date(body.end_time),
+                recurrence: body.recurrence ?? null,
+                start_offset: offsetOf(body.start_time),
+                time_zone: body.time_zone ?? null,
+                tenant_id,
+                environment_id: references.id('/environment_id'),
+                solution_id: references.id('/solution_id'),
+                created_by: caller.username,
+              },
+            })
+            await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
+            const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
+            const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
+            await audit.record(inPrisma(tx), { resource_id: created.id, tenant_id, details })
+            return created
+          }),
+        )
         outboxChanged()
         return { status: 201, body: freezeItem(freeze) }
       },
@@ -115,20 +117,22 @@ export function freezeHandlers({
         requireOwn(caller, found, 'freezes:update')
         const { id } = found
         const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
-        const freeze = await prisma.$transaction(async (tx) => {
-          await lockRecord(tx, 'freezes', id)
-          const old = await tx.freeze.findFirst({ where: { id } })
-          if (old === null) throw notFound('The freeze')
-          const data = changedFields(body, references, caller)
-          const problems = timeProblems({ ...old, ...data }, data.start_offset ?? old.start_offset)
-          if (problems.length > 0) throw validationProblem(problems)
-          await requireFittingScope(tx, { ...old, ...data })
-          const { tenant_id } = { ...old, ...data }
-          const { start_offset: _, ...told } = data
-          await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
-          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
-          return tx.freeze.update({ where: { id }, data })
-        })
+        const freeze = await orTaken(taken(body.name ?? found.name), () =>
+          database.prismaTransaction(async (tx) => {
+            await lockRecord(tx, 'freezes', id)
+            const old = await tx.freeze.findFirst({ where: { id } })
+            if (old === null) throw notFound('The freeze')
+            const data = changedFields(body, references, caller)
+            const problems = timeProblems({ ...old, ...data }, data.start_offset ?? old.start_offset)
+            if (problems.length > 0) throw validationProblem(problems)
+            await requireFittingScope(tx, { ...old, ...data })
+            const { tenant_id } = { ...old, ...data }
+            const { start_offset: _, ...told } = data
+            await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
+            await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
+            return tx.freeze.update({ where: { id }, data })
+          }),
+        )
         outboxChanged()
         return { status: 200, body: freezeItem(freeze) }
       },
@@ -139,7 +143,7 @@ export function freezeHandlers({
         const freeze = await find(caller, params['id'] ?? '')
         requireOwn(caller, freeze, 'freezes:delete')
         const { id, name, tenant_id } = freeze
-        await prisma.$transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           const { count } = await tx.freeze.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The freeze')
           await enqueue(inPrisma(tx), [eventMessage('freeze.deleted', { freeze_id: id, tenant_id })])
@@ -151,6 +155,8 @@ export function freezeHandlers({
     },
   }
 }
+
+const taken = (name: string) => `There is already a freeze named "${name}"`
 
 function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
   const { start_time, end_time } = body

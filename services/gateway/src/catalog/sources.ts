@@ -2,7 +2,6 @@ import type { ChangeSource, Static } from '@slipway/contracts'
 import { type Prisma, sensitiveNames } from '@slipway/database'
 import {
   compareVersions,
-  conflict,
   type DefinitionSecrets,
   encodeSqid,
   MASK,
@@ -17,7 +16,6 @@ import { uuidv7 } from '@slipway/runtime'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
-import { isUniqueViolation } from '../http/problem-of.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
@@ -143,8 +141,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     await requireContent(caller, input)
     const id = uuidv7()
     const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
-    try {
-      const source = await prisma.$transaction(async (tx) => {
+    const source = await orTaken(taken(input.name), () =>
+      database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: input.name, version: input.version }
         await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
@@ -152,12 +150,9 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
           data: { ...data, versions: { create: versionRow(id, input, references) } },
           include: withVersions,
         })
-      })
-      return { status: 201, body: record(kind, source) }
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error
-      throw conflict(taken(input.name))
-    }
+      }),
+    )
+    return { status: 201, body: record(kind, source) }
   }
 
   const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
@@ -168,20 +163,18 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
     references.requireFit(source.tenant_id)
     await requireContent(caller, input)
-    try {
-      const row = await prisma.$transaction(async (tx) => {
+    const published = `${what} has a version ${input.version} already, and a published version never changes`
+    const row = await orTaken(published, () =>
+      database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
         await audit.record(inPrisma(tx), { resource_id: source.id, tenant_id: source.tenant_id, details })
         return tx.sourceVersion.create({
           data: { source: { connect: { id: source.id } }, ...versionRow(source.id, input, references) },
         })
-      })
-      return { status: 201, body: await shownVersion(caller, row) }
-    } catch (error) {
-      if (!isUniqueViolation(error)) throw error
-      throw conflict(`${what} has a version ${input.version} already, and a published version never changes`)
-    }
+      }),
+    )
+    return { status: 201, body: await shownVersion(caller, row) }
   }
 
   const update = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
@@ -190,7 +183,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     requireOwn(caller, found, `${kind}s:update`)
     const { id, tenant_id } = found
     const source = await orTaken(taken(change.name ?? found.name), () =>
-      prisma.$transaction(async (tx) => {
+      database.prismaTransaction(async (tx) => {
         await lockRecord(tx, 'sources', id)
         const old = await tx.source.findFirst({ where: { id } })
         if (old === null) throw notFound(what)
@@ -206,7 +199,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const source = await find(caller, params['id'] ?? '')
     requireOwn(caller, source, `${kind}s:delete`)
     const { id, name, tenant_id } = source
-    await prisma.$transaction(async (tx) => {
+    await database.prismaTransaction(async (tx) => {
       await lockComposition(tx, 'delete')
       await lockRecord(tx, 'sources', id)
       await requireUnused(tx, kind, id)

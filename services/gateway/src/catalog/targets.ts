@@ -64,7 +64,7 @@ export function targetHandlers({
         const tenant_id = references.tenantFor(caller)
         references.requireFit(tenant_id)
         const id = uuidv7()
-        const variables = await givenVariables(database, caller, body.variables ?? {})
+        const variablesOver = await givenVariables(database, caller, body.variables)
         const data = {
           id,
           tenant_id,
@@ -72,12 +72,12 @@ export function targetHandlers({
           name: body.name,
           description: body.description ?? null,
           ...storedConnection(keys, id, body.connection),
-          variables_sealed: sealVariables(keys, 'target', id, variables),
+          variables_sealed: sealVariables(keys, 'target', id, variablesOver()),
           enabled: body.enabled ?? true,
           tags: { create: distinct(body.tags ?? []) },
         }
         const target = await orTaken(taken(body.name), () =>
-          prisma.$transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             await enqueue(inPrisma(tx), [eventMessage('target.created', { target_id: id, tenant_id })])
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name: body.name } })
             return tx.target.create({ data, include: withTags })
@@ -108,8 +108,9 @@ export function targetHandlers({
           caller,
           fieldReferences(body, { tenant_id: 'tenant', environment_id: 'environment' }),
         )
+        const variablesOver = await givenVariables(database, caller, body.variables)
         const target = await orTaken(taken(body.name ?? found.name), () =>
-          prisma.$transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'targets', id)
             const old = await tx.target.findFirst({ where: { id }, include: withTags })
             if (old === null) throw notFound('The target')
@@ -132,7 +133,7 @@ export function targetHandlers({
             }
             if (body.variables !== undefined) {
               const before = openVariables(keys, 'target', old)
-              const variables = await givenVariables(database, caller, body.variables, before)
+              const variables = variablesOver(before)
               data.variables_sealed = sealVariables(keys, 'target', id, variables)
               details['variables'] = variableChanges(before, variables)
             }
@@ -161,7 +162,7 @@ export function targetHandlers({
         const target = await find(caller, params['id'] ?? '')
         requireOwn(caller, target, 'targets:delete')
         const { id, name, tenant_id } = target
-        await prisma.$transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'targets', id)
           await requireUnused(tx, 'target', id)
           const { count } = await tx.target.deleteMany({ where: { id } })

@@ -74,16 +74,16 @@ export function tenantHandlers({
         const { caller } = call
         const body = call.body as Static<typeof CreateTenant>
         const id = uuidv7()
-        const variables = await givenVariables(database, caller, body.variables ?? {})
+        const variablesOver = await givenVariables(database, caller, body.variables)
         const data = {
           id,
           name: body.name,
           slug: body.slug ?? (await freeSlug(body.name)),
           description: body.description ?? null,
-          variables_sealed: sealVariables(keys, 'tenant', id, variables),
+          variables_sealed: sealVariables(keys, 'tenant', id, variablesOver()),
         }
         const tenant = await orTaken(taken(data), () =>
-          prisma.$transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             const { name, slug } = data
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details: { name, slug } })
             return tx.tenant.create({ data })
@@ -108,8 +108,9 @@ export function tenantHandlers({
         const body = call.body as Static<typeof ChangeTenant>
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOutside(caller)
+        const variablesOver = await givenVariables(database, caller, body.variables)
         const tenant = await orTaken(taken({ ...found, ...body }), () =>
-          prisma.$transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'tenants', id)
             const old = await tx.tenant.findFirst({ where: { id } })
             if (old === null) throw notFound('The tenant')
@@ -118,7 +119,7 @@ export function tenantHandlers({
             const data: Prisma.TenantUncheckedUpdateInput = fields
             if (body.variables !== undefined) {
               const before = openVariables(keys, 'tenant', old)
-              const variables = await givenVariables(database, caller, body.variables, before)
+              const variables = variablesOver(before)
               data.variables_sealed = sealVariables(keys, 'tenant', id, variables)
               details['variables'] = variableChanges(before, variables)
             }
@@ -135,7 +136,7 @@ export function tenantHandlers({
       async handle({ caller, params, audit }) {
         const { id, name } = await find(caller, params['id'] ?? '')
         requireOutside(caller)
-        await prisma.$transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'tenants', id)
           await requireUnused(tx, 'tenant', id)
           const { count } = await tx.tenant.deleteMany({ where: { id } })

@@ -15,27 +15,26 @@ export function sealVariables(
 }
 
 /**
- * The values that are to be kept where these are given and `old` were there: a value that comes back as answers show it
- * stays what it was.
- * @throws Problem VALIDATION_ERROR for one that was not there
+ * Gives the values that are to be kept where these are given and `old` were there: a value that comes back as answers show
+ * it stays what it was. Called before a transaction begins: one that waited for a second connection could wait for
+ * itself. What it gives throws Problem VALIDATION_ERROR for a value that was not there.
  */
 export async function givenVariables(
   db: Queryable,
   viewer: Viewer,
-  values: VariableValues,
-  old: VariableValues = {},
-): Promise<VariableValues> {
+  values: VariableValues = {},
+): Promise<(old?: VariableValues) => VariableValues> {
   const masked = Object.keys(values).filter((name) => values[name] === MASK)
-  if (masked.length === 0) return values
-  const sensitive = new Set(await sensitiveNames(db, viewer))
-  const hidden = masked.filter((name) => sensitive.has(name))
-  const unknown = hidden.filter((name) => !Object.hasOwn(old, name))
-  if (unknown.length > 0) {
-    const message = `must be the value itself: ${MASK} is only how answers show it`
-    throw validationProblem(unknown.map((name) => ({ path: pointer('variables', name), message })))
+  const sensitive = new Set(masked.length === 0 ? [] : await sensitiveNames(db, viewer))
+  const hidden = new Set(masked.filter((name) => sensitive.has(name)))
+  return (old = {}) => {
+    const unknown = [...hidden].filter((name) => !Object.hasOwn(old, name))
+    if (unknown.length > 0) {
+      const message = `must be the value itself: ${MASK} is only how answers show it`
+      throw validationProblem(unknown.map((name) => ({ path: pointer('variables', name), message })))
+    }
+    return mapValues(values, (name, value) => (hidden.has(name) ? old[name] : value))
   }
-  const kept = new Set(hidden)
-  return mapValues(values, (name, value) => (kept.has(name) ? old[name] : value))
 }
 
 /** What a change does to variables, for the audit log: names alone, as any value may be a secret. */

@@ -3,7 +3,7 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import helmet from 'helmet'
 import { answerDocs, docsRoute } from '../docs/page.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
-import { isDefect, problemOf } from './problem-of.ts'
+import { DatabaseBusy, isDefect, problemOf } from './problem-of.ts'
 import { refuse, refuseFlood } from './respond.ts'
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
@@ -75,6 +75,7 @@ async function answerTraced(
   } catch (error) {
     const problem = problemOf(error)
     if (isDefect(problem)) options.logger.error('a request failed', { code: problem.code, error })
+    if (problem instanceof DatabaseBusy) options.logger.warn('the database had no time for a request', { error })
     refuse(response, problem)
   }
 }

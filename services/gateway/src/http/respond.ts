@@ -72,6 +72,9 @@ export function refuseFlood(response: Response): void {
   response.end('Too many requests from this address: try again in a second\n')
 }
 
+/** Seconds after which a service that had no time, or lost a part for a moment, is worth asking again. */
+const RETRY_AFTER_UNAVAILABLE = 2
+
 /** Sends a refusal in the standard error body, or cuts an answer off that has begun: half of it must not pass for all. */
 export function refuse(response: Response, problem: Problem): void {
   if (response.headersSent) {
@@ -85,6 +88,7 @@ export function refuse(response: Response, problem: Problem): void {
     response.setHeader('Retry-After', String(problem.details?.['retry_after_secs'] ?? 1))
     response.setHeader('X-RateLimit-Remaining', '0')
   }
+  if (status === 503) response.setHeader('Retry-After', String(RETRY_AFTER_UNAVAILABLE))
   response.setHeader('Content-Type', JSON_TYPE)
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

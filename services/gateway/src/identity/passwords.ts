@@ -9,6 +9,8 @@ const MAX_BCRYPT_BYTES = 72
 /** Hashing takes a core for a fifth of a second: the rest of the service needs one too. */
 const AT_ONCE = 2
 const MAX_WAITING = 100
+/** Nobody waits longer for their turn. */
+const MAX_WAIT_MS = 5_000
 
 export const MIN_PASSWORD_LENGTH = 12
 export const MAX_PASSWORD_LENGTH = 128
@@ -19,9 +21,9 @@ export interface PasswordHasher {
   matches(password: string, hash: string | null): Promise<boolean>
 }
 
-/** Hashes two at a time and refuses (SERVICE_UNAVAILABLE) when too many wait. */
+/** Hashes two at a time and refuses (SERVICE_UNAVAILABLE) when too many wait, or one for too long. */
 export async function createPasswordHasher(): Promise<PasswordHasher> {
-  const queue = new BoundedQueue(AT_ONCE, MAX_WAITING)
+  const queue = new BoundedQueue(AT_ONCE, MAX_WAITING, MAX_WAIT_MS)
   const nobody = await bcrypt.hash(randomToken(), COST)
   return {
     hash: (password) => queue.run(() => bcrypt.hash(bcryptInput(password), COST)),
@@ -38,29 +40,47 @@ function bcryptInput(password: string): string {
   return createHash('sha384').update(password, 'utf8').digest('base64')
 }
 
-class BoundedQueue {
+const tooMany = () => unavailable('Too many passwords are looked at now; nothing was done, try again in a few seconds')
+
+export class BoundedQueue {
   readonly #atOnce: number
   readonly #maxWaiting: number
-  readonly #waiting: (() => void)[] = []
+  readonly #maxWaitMs: number
+  readonly #waiting = new Set<() => void>()
   #running = 0
 
-  constructor(atOnce: number, maxWaiting: number) {
+  constructor(atOnce: number, maxWaiting: number, maxWaitMs: number) {
     this.#atOnce = atOnce
     this.#maxWaiting = maxWaiting
+    this.#maxWaitMs = maxWaitMs
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#running >= this.#atOnce) {
-      if (this.#waiting.length >= this.#maxWaiting) throw unavailable('Too many logins at once; try again')
-      // Whoever ends hands its place over, so the count stays.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
-    } else this.#running += 1
+    if (this.#running >= this.#atOnce) await this.#turn()
+    else this.#running += 1
     try {
       return await work()
     } finally {
-      const next = this.#waiting.shift()
+      const [next] = this.#waiting
       if (next === undefined) this.#running -= 1
       else next()
     }
+  }
+
+  /** Whoever ends hands its place over, so the count stays. */
+  #turn(): Promise<void> {
+    if (this.#waiting.size >= this.#maxWaiting) throw tooMany()
+    return new Promise<void>((resolve, reject) => {
+      const timer = setTimeout(() => {
+        this.#waiting.delete(turn)
+        reject(tooMany())
+      }, this.#maxWaitMs)
+      const turn = () => {
+        clearTimeout(timer)
+        this.#waiting.delete(turn)
+        resolve()
+      }
+      this.#waiting.add(turn)
+    })
   }
 }

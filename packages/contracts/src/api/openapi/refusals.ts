@@ -12,14 +12,10 @@ const OF_BEARERS: readonly ErrorCode[] = [
   'TWO_FACTOR_REQUIRED',
   'FORBIDDEN',
 ]
-const OF_STREAMS: readonly ErrorCode[] = [
-  'UNAUTHORIZED',
-  'INVALID_TOKEN',
-  'INSUFFICIENT_PERMISSIONS',
-  'SERVICE_UNAVAILABLE',
-]
+const OF_STREAMS: readonly ErrorCode[] = ['UNAUTHORIZED', 'INVALID_TOKEN', 'INSUFFICIENT_PERMISSIONS']
 const OF_BODIES: readonly ErrorCode[] = ['INVALID_BODY', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-const OF_RECORDS: readonly ErrorCode[] = ['DATABASE_ERROR', 'DATABASE_CONNECTION_ERROR']
+/** All work with the database, which may be away or have no time. */
+const OF_RECORDS: readonly ErrorCode[] = ['DATABASE_ERROR', 'DATABASE_CONNECTION_ERROR', 'SERVICE_UNAVAILABLE']
 
 /** Asked for by probes, and answered from what the process knows. */
 const isAboutService = ({ tag, access }: Operation) => tag === 'service' && access === 'public'
@@ -42,7 +38,7 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (path.includes('{') || namesRecords(body)) add(['NOT_FOUND'])
   // A change can meet one that was made meanwhile: a name that is taken, a record that is in use or gone.
   if (method !== 'GET' && audit !== undefined && tag !== 'authentication') add(['CONFLICT'])
-  if (operation.limit === 'login') add(['AUTH_RATE_LIMIT_EXCEEDED', 'SERVICE_UNAVAILABLE'])
+  if (operation.limit === 'login') add(['AUTH_RATE_LIMIT_EXCEEDED'])
   if (!isAboutService(operation)) add(OF_RECORDS)
   return [...codes].sort((a, b) => ERROR_CODES[a] - ERROR_CODES[b] || a.localeCompare(b))
 }

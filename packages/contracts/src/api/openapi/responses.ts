@@ -13,7 +13,7 @@ const REASONS: Record<number, string> = {
   413: 'The body is larger than the operation takes: 1 MiB, or 1 GiB of content',
   415: 'The body is not application/json, or encoded where bytes are taken as they are',
   500: 'Something failed in the server',
-  503: 'A part of the service cannot be reached; try again',
+  503: 'A part of the service cannot be reached, or has no time; try again',
 }
 
 const header = (description: string, schema: object) => ({ description, schema })
@@ -35,7 +35,8 @@ export const HEADERS = {
 
 const refer = (name: keyof typeof HEADERS) => ({ $ref: `#/components/headers/${name}` })
 const REQUEST_ID = { 'X-Request-Id': refer('RequestId') }
-const LIMITED = { 'Retry-After': refer('RetryAfter'), 'X-RateLimit-Remaining': refer('RateLimitRemaining') }
+const RETRY_AFTER = { 'Retry-After': refer('RetryAfter') }
+const LIMITED = { ...RETRY_AFTER, 'X-RateLimit-Remaining': refer('RateLimitRemaining') }
 const error = { schema: { $ref: '#/components/schemas/Error' } }
 const text = { schema: { type: 'string' } }
 
@@ -95,7 +96,7 @@ export function responsesOf(operation: Operation, components: Components): Recor
     if (responses[status] !== undefined || status === 429) continue
     responses[status] = {
       description: `${REASONS[status]}: ${these.map((code) => `\`${code}\``).join(', ')}`,
-      headers: REQUEST_ID,
+      headers: { ...REQUEST_ID, ...(status === 503 ? RETRY_AFTER : {}) },
       content: { 'application/json': error },
       'x-error-codes': these,
     }

@@ -61,7 +61,6 @@ export const webhookOperations = {
     summary: 'Deliver once more, under the same id: at once, and for another 24 hours should that fail',
     tag,
     access: 'webhooks:update',
-    refusals: ['SERVICE_UNAVAILABLE'],
     responses: { 202: webhooks.WebhookDelivery },
   }),
 } as const

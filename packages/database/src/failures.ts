@@ -1,0 +1,71 @@
+import { Prisma } from './generated/client.ts'
+
+const SERIALIZATION_FAILURE = '40001'
+const DEADLOCK = '40P01'
+const UNIQUE_VIOLATION = '23505'
+const FOREIGN_KEY_VIOLATION = '23503'
+const LOCK_NOT_AVAILABLE = '55P03'
+const QUERY_CANCELED = '57014'
+const SQLSTATE = /^[0-9A-Z]{5}$/
+
+/** Codes of Prisma that stand for one of Postgres, where it does not pass that on. */
+const STATE_OF_PRISMA: Record<string, string> = {
+  P2002: UNIQUE_VIOLATION,
+  P2003: FOREIGN_KEY_VIOLATION,
+  // A record that was to be connected is gone: Prisma looks for it before Postgres would.
+  P2025: FOREIGN_KEY_VIOLATION,
+  P2034: SERIALIZATION_FAILURE,
+}
+
+/** The SQLSTATE of a database error, whichever client reported it; '' where there is none to tell, null for any other error. */
+export function sqlState(error: unknown): string | null {
+  if (error instanceof Prisma.PrismaClientKnownRequestError) {
+    const cause = (error.meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
+    return typeof cause?.originalCode === 'string' ? cause.originalCode : (STATE_OF_PRISMA[error.code] ?? '')
+  }
+  if (error instanceof Prisma.PrismaClientUnknownRequestError) return ''
+  // By its fields, not by its class: an error of Node's core is of another realm than code that runs in a sandbox.
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
+  return typeof code === 'string' && severity !== undefined && SQLSTATE.test(code) ? code : null
+}
+
+/** Whether a row with the same unique values exists. */
+export const isUniqueViolation = (error: unknown) => sqlState(error) === UNIQUE_VIOLATION
+
+/** Whether a row that was referred to is not there, or one is still referred to. */
+export const isForeignKeyViolation = (error: unknown) => sqlState(error) === FOREIGN_KEY_VIOLATION
+
+/** Whether transactions got into each other's way, so that the same one may succeed at once. */
+export function isCollision(error: unknown): boolean {
+  const state = sqlState(error)
+  return state === SERIALIZATION_FAILURE || state === DEADLOCK
+}
+
+/** What pg says when all connections of a pool stay in use. */
+const POOL_TIMEOUT = 'timeout exceeded when trying to connect'
+/** What Prisma says when a transaction could not begin, or end, in its time. */
+const PRISMA_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/
+
+/**
+ * Whether the database had no time: no connection became free, a lock or a statement took too long, or transactions kept
+ * colliding. The statement, or its transaction, has had no effect.
+ */
+export function isBusy(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  if (String(message).includes(POOL_TIMEOUT)) return true
+  if (code === 'P2028' && PRISMA_TIMEOUT.test(String(message))) return true
+  const state = sqlState(error)
+  return state === LOCK_NOT_AVAILABLE || state === QUERY_CANCELED || isCollision(error)
+}
+
+/** Whether the error says that the server cannot be reached, or has no connection to give, rather than that the statement is wrong. */
+export function isConnectionError(error: unknown): boolean {
+  if (typeof error !== 'object' || error === null) return false
+  const { code, message } = error as { code?: unknown; message?: unknown }
+  if (typeof code === 'string' && /^(P1001|P1008|P1017|P2037)$/.test(code)) return true
+  if (/^(08|57P0|53300)/.test(sqlState(error) ?? String(code))) return true
+  const text = `${String(code)} ${String(message)}`
+  return (
+    text.includes(POOL_TIMEOUT) || /ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EPIPE|Connection terminated/.test(text)
+  )
+}

@@ -1,0 +1,163 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { waitFor, waitForValue } from '@slipway/testing'
+import type pg from 'pg'
+import { BoundedQueue } from '../src/identity/passwords.ts'
+import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+/** Several times the connections that a gateway has. */
+const CROWD = 40
+const CONNECTIONS = 10
+
+let gateway: TestGateway
+let admin: Client
+/** Bound to a tenant, so that finding out who calls and the calls' work do not share connections. */
+let ofTenant: Client
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  ofTenant = (await addTenant(gateway, 'A')).admin
+})
+afterAll(() => gateway.close())
+
+let counter = 0
+const unique = (name: string) => `${name} ${++counter}`
+const newTarget = (more: object = {}) =>
+  ofTenant.send('createTarget', '/targets', { name: unique('target'), connection: { type: 'local' }, ...more })
+const crowd = <T>(call: (index: number) => Promise<T>) =>
+  Array.from({ length: CROWD }, (_, index) => index).map((index) => call(index))
+const tally = (answers: { status: number }[]) => {
+  const counts: Record<number, number> = {}
+  for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+/** Lets no call leave its audit record, and so none that changes something end, until `work` is done. */
+async function whileChangesWait(work: (holder: pg.PoolClient) => Promise<void>): Promise<void> {
+  const holder = await gateway.database.pool.connect()
+  try {
+    await holder.query('BEGIN')
+    await holder.query('LOCK TABLE audit_records IN EXCLUSIVE MODE')
+    await work(holder)
+    await holder.query('COMMIT')
+  } finally {
+    holder.release(true)
+  }
+}
+
+const waitingForLock = async () => {
+  const { rows } = await gateway.database.query<{ count: number }>(
+    `SELECT count(*) AS count FROM pg_stat_activity
+      WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%audit_records%'`,
+  )
+  return rows[0]?.count ?? 0
+}
+const untilWaiting = (count: number) => waitForValue('calls to wait', waitingForLock, (waiting) => waiting >= count)
+
+describe('a crowd of calls', () => {
+  test('that change something waits for connections, and all are carried out', async () => {
+    let calls: Promise<{ status: number }>[] = []
+    await whileChangesWait(async () => {
+      calls = crowd(() => newTarget())
+      await untilWaiting(CONNECTIONS)
+      // Longer than Prisma would let a transaction wait by itself.
+      await gateway.database.query('SELECT pg_sleep(3)')
+    })
+    expect(tally(await Promise.all(calls))).toEqual({ 201: CROWD })
+  }, 60_000)
+
+  test('that cannot be served in time is told to come again, and each leaves its record', async () => {
+    const before = await records()
+    const refusals: { status: number; headers: Record<string, string>; body: object }[] = []
+    let calls: Promise<{ status: number }>[] = []
+    await whileChangesWait(async () => {
+      calls = crowd(async () => {
+        const answer = await newTarget()
+        if (answer.status !== 201) refusals.push(answer)
+        return answer
+      })
+      await waitFor(() => refusals.length === CROWD - CONNECTIONS, { what: 'the others to be refused' })
+    })
+    expect(tally(await Promise.all(calls))).toEqual({ 201: CONNECTIONS, 503: CROWD - CONNECTIONS })
+    for (const answer of refusals) {
+      expect(refusal(answer)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+      expect(answer.headers['retry-after']).toBe('2')
+    }
+    const left = await waitForValue('the records', records, ({ all }) => all === before.all + CROWD)
+    expect(left.failed - before.failed).toBe(CROWD - CONNECTIONS)
+  }, 60_000)
+
+  test('that sends secrets back as they were shown does not wait for itself', async () => {
+    const variables = [{ name: 'token', sensitive: true }]
+    const source = {
+      name: unique('action'),
+      version: '1.0.0',
+      definition: { type: 'script', script: 'true', variables },
+    }
+    expect((await admin.send('createAction', '/actions', source)).status).toBe(201)
+    const targets = await Promise.all(crowd(() => newTarget({ variables: { token: 'planted-value' } })))
+    const change = (id: string) => ofTenant.send('updateTarget', `/targets/${id}`, { variables: { token: '***' } })
+    const answers = await Promise.all(crowd((index) => change(targets[index]?.body.id)))
+    expect(tally(answers)).toEqual({ 200: CROWD })
+  }, 60_000)
+})
+
+async function records(): Promise<{ all: number; failed: number }> {
+  const { rows } = await gateway.database.query<{ all: number; failed: number }>(
+    `SELECT count(*) AS all, count(*) FILTER (WHERE details ->> 'outcome' = 'failed') AS failed
+       FROM audit_records WHERE action = 'target.create'`,
+  )
+  return rows[0] ?? { all: 0, failed: 0 }
+}
+
+test('a version of a source that is deleted meanwhile is a conflict', async () => {
+  const definition = { type: 'script', script: 'true' }
+  const { body } = await admin.send('createAction', '/actions', {
+    name: unique('action'),
+    version: '1.0.0',
+    definition,
+  })
+  let publishing: ReturnType<Client['send']> | undefined
+  await whileChangesWait(async (holder) => {
+    publishing = admin.send('createActionVersion', `/actions/${body.id}/versions`, { version: '1.1.0', definition })
+    publishing.catch(() => {})
+    await untilWaiting(1)
+    await holder.query('DELETE FROM sources WHERE id = $1', [body.id])
+  })
+  expect(refusal((await publishing) as never)).toEqual(refused(409, 'CONFLICT'))
+}, 30_000)
+
+describe('the queue for passwords', () => {
+  /** A place that is taken until `free` is called. */
+  const occupy = (queue: BoundedQueue) => {
+    let free = () => {}
+    const done = queue.run(
+      () =>
+        new Promise<void>((resolve) => {
+          free = resolve
+        }),
+    )
+    return { done, free: () => free() }
+  }
+  const unavailable = expect.objectContaining({ code: 'SERVICE_UNAVAILABLE' })
+
+  test('lets nobody wait for longer than its bound, and goes on afterwards', async () => {
+    const queue = new BoundedQueue(1, 10, 20)
+    const first = occupy(queue)
+    await expect(queue.run(async () => 'late')).rejects.toEqual(unavailable)
+    const second = queue.run(async () => 'in time')
+    first.free()
+    expect(await second).toBe('in time')
+    await first.done
+    expect(await Promise.all([queue.run(async () => 1), queue.run(async () => 2)])).toEqual([1, 2])
+  })
+
+  test('takes no more than so many', async () => {
+    const queue = new BoundedQueue(1, 1, 60_000)
+    const first = occupy(queue)
+    const second = queue.run(async () => 'waited')
+    await expect(queue.run(async () => 'too many')).rejects.toEqual(unavailable)
+    first.free()
+    expect(await second).toBe('waited')
+  })
+})
