@@ -79,9 +79,7 @@ async function drainOf({ suite, database, api, instance, body }) {
   const settle = async () => {
     do {
       await sleep(100)
-      for (const name of ['executor.commands', 'dispatcher.webhooks']) {
-        await channel.purgeQueue(`${suite.namespace}.${name}`)
-      }
+      await channel.purgeQueue(`${suite.namespace}.executor.commands`)
     } while ((await count('SELECT FROM outbox')) > 0)
   }
   const live = 'SELECT FROM leases WHERE ended_at IS NULL'

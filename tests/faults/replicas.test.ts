@@ -12,6 +12,7 @@ import {
   type ServiceName,
   type Suite,
   serverUrl,
+  startReceiver,
   startSuite,
   startTcpProxy,
   type TcpProxy,
@@ -38,7 +39,7 @@ beforeAll(async () => {
     capacity: 3,
     secondWorkers: true,
     secondInstance: true,
-    env: { RABBITMQ_URL: rabbit.url },
+    env: { RABBITMQ_URL: rabbit.url, SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' },
   })
   database = await connectTo(suite.databaseUrl)
   api = await loginToSuite(suite)
@@ -264,7 +265,12 @@ test('every replica is killed or stands still by turn, an instance beyond its le
   await expectWhole(load)
 }, 300_000)
 
-test('RabbitMQ comes back empty in the middle of work, twice: what was accepted ends, and nothing runs twice', async () => {
+test('RabbitMQ comes back empty in the middle of work, twice: what was accepted ends and is told of, and nothing runs twice', async () => {
+  const ids = async () => (await database.query<{ id: string }>('SELECT id FROM deployments')).rows.map(({ id }) => id)
+  const earlier = new Set(await ids())
+  const receiver = await startReceiver()
+  const webhook = await api.post('/webhooks', { url: receiver.url, events: ['deployment.finished'] })
+  expect(webhook.status).toBe(201)
   const load = startLoad()
   for (const _ of [1, 2]) {
     await startLong(6)
@@ -277,4 +283,13 @@ test('RabbitMQ comes back empty in the middle of work, twice: what was accepted 
   }
   await load.stop()
   await expectWhole(load)
+  await waitForValue(
+    'deployments of whose end no webhook was told',
+    async () => {
+      const told = new Set(receiver.received.map(({ event }) => event.data['id']))
+      return (await ids()).filter((id) => !earlier.has(id) && !told.has(id))
+    },
+    (untold) => untold.length === 0,
+  )
+  await receiver.close()
 }, 240_000)

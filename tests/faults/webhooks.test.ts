@@ -12,6 +12,7 @@ import {
   startReceiver,
   startSuite,
   waitFor,
+  wipeBroker,
 } from '@slipway/testing'
 
 let suite: Suite
@@ -92,6 +93,27 @@ test('kill -9 of the dispatcher as something changes: what was told meanwhile is
   expect(receiver.received[0]?.event.data['id']).toBe(target)
   await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
 }, 60_000)
+
+test('RabbitMQ comes back empty while no dispatcher runs: what was told meanwhile is delivered all the same', async () => {
+  const { id, secret } = await addWebhook(['target.created', 'deployment.finished'])
+  const action_id = await createAction(api, { script: 'sleep 1' })
+  const first = await createLocalTarget(api)
+  const { body } = await api.post('/deployments', { action_id, target_ids: [first] })
+  await waitFor(() => receiver.received.length === 1, { what: 'the first delivery' })
+  await suite.kill('dispatcher')
+  const second = await createLocalTarget(api)
+  // RabbitMQ has what is to be told.
+  await waitFor(async () => (await database.query('SELECT FROM outbox')).rowCount === 0, { what: 'an empty outbox' })
+  await wipeBroker(suite.namespace)
+  await suite.start('dispatcher')
+  await deploymentEnd(api, body.deployment_id, 45_000)
+  await waitFor(() => receiver.received.length >= 3, { what: 'all deliveries' })
+  const told = receiver.received.map(({ event }) => event.data['id'])
+  expect(told.sort()).toEqual([first, second, body.deployment_id].sort())
+  expect(receiver.received.every((call) => call.signature === expectedSignature(secret, call))).toBe(true)
+  const log = await deliveries(id)
+  expect(receiver.received.map((call) => call.id).sort()).toEqual(log.map((one: { id: string }) => one.id).sort())
+}, 90_000)
 
 test('a delivery is sent again for whoever asks, and not again for a webhook that is switched off', async () => {
   const { id } = await addWebhook(['target.created'])

@@ -2,7 +2,7 @@ import type { CommandQueue } from '@slipway/contracts'
 import type { Channel, Options } from 'amqplib'
 
 /** Queues that services consume and that outlive them. */
-export type WorkQueue = CommandQueue | 'dispatcher.events' | 'dispatcher.webhooks'
+export type WorkQueue = CommandQueue | 'dispatcher.events'
 
 type ExchangeName = 'commands' | 'events' | 'dead' | `retry.${string}`
 
@@ -49,7 +49,6 @@ const EXCHANGES: Exchange[] = [
 /** Which events wait in a durable queue, so that they are not lost while their reader is away. */
 const DURABLE_EVENTS: Record<Exclude<WorkQueue, CommandQueue>, string[]> = {
   'dispatcher.events': ['run.*', 'instance.*', 'freeze.*', 'slot.*'],
-  'dispatcher.webhooks': ['deployment.*', 'pending.*', 'target.*', 'freeze.*', 'instance.*'],
 }
 
 const COMMAND_QUEUES: CommandQueue[] = [

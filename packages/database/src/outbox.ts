@@ -2,6 +2,8 @@ import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/co
 import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
 import type { Database, Queryable } from './database.ts'
 import { relayed, relayFailures } from './metrics.ts'
+import { forAllTenants } from './tenant.ts'
+import { keepForWebhooks } from './webhooks/keep.ts'
 
 /** A message that is to be sent once the transaction that decides on it commits. */
 export type OutboxMessage =
@@ -26,8 +28,9 @@ export async function enqueue(
   const requestId = currentContext()?.request_id ?? null
   const traceparent = currentTraceparent()
   await tx.query(
-    `INSERT INTO outbox (message_id, exchange, type, body, request_id, traceparent)
-     SELECT * FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::text[], $6::text[])`,
+    // The time is that of the moment: who waited for a record's lock changes it later than who began later and held it.
+    `INSERT INTO outbox (message_id, exchange, type, body, request_id, traceparent, created_at)
+     SELECT *, clock_timestamp() FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::text[], $6::text[])`,
     [
       messages.map(() => uuidv7()),
       messages.map((m) => m.exchange),
@@ -46,6 +49,7 @@ interface OutboxRow {
   body: unknown
   request_id: string | null
   traceparent: string | null
+  created_at: Date
 }
 
 export interface RelayOptions {
@@ -56,11 +60,14 @@ export interface RelayOptions {
    */
   publish(messages: OutboxRow[]): Promise<void>
   logger: Logger
+  /** Something was kept for webhooks. */
+  onKept?(): void
   /** How often to look without being woken; a lost wake-up costs this much. */
   intervalMs?: number
 }
 
 const BATCH = 200
+const NOTHING = { sent: 0, kept: 0 }
 
 const unconfirmed = (error: unknown): Set<string> | null => {
   const failures = (error as { failures?: { message_id: string }[] } | undefined)?.failures
@@ -68,48 +75,54 @@ const unconfirmed = (error: unknown): Set<string> | null => {
 }
 
 /**
- * Moves messages from the outbox to the broker: locks a batch, publishes it, deletes what was confirmed. A crash in
- * between sends it again, which consumers bear. One message that cannot be sent holds up no other. Any number of relays
- * may run.
+ * Moves messages from the outbox to the broker: locks a batch, publishes it, deletes what was confirmed, and keeps of it
+ * what webhooks ask for. A crash in between sends it again, which consumers bear. One message that cannot be sent holds up
+ * no other. Any number of relays may run.
  */
-export function startRelay({ database, publish, logger, intervalMs = 500 }: RelayOptions): Ticker {
+export function startRelay({ database, publish, logger, onKept, intervalMs = 500 }: RelayOptions): Ticker {
   async function relayBatch(): Promise<boolean> {
     let failure: unknown
-    const count = await database.transaction(async (tx) => {
+    const { sent, kept } = await database.transaction(async (tx) => {
       // By what is unsent, never by "id above the last": ids are taken before commit.
       const { rows } = await tx.query<OutboxRow & { id: number }>(
-        `SELECT id, message_id, exchange, type, body, request_id, traceparent FROM outbox
+        `SELECT id, message_id, exchange, type, body, request_id, traceparent, created_at FROM outbox
          ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
         [],
       )
-      if (rows.length === 0) return 0
-      let kept: Set<string> | null = new Set()
+      if (rows.length === 0) return NOTHING
+      let unsent: Set<string> | null = new Set()
       failure = undefined
       try {
         await publish(rows)
       } catch (error) {
         failure = error
-        kept = unconfirmed(error)
-        if (kept === null) return 0
+        unsent = unconfirmed(error)
+        if (unsent === null) return NOTHING
       }
-      const sent = rows.filter((row) => !kept.has(row.message_id)).map((row) => row.id)
-      await tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [sent])
-      return sent.length
+      const leaving = rows.filter((row) => !unsent.has(row.message_id))
+      const [forWebhooks] = await Promise.all([
+        keepForWebhooks(tx, leaving),
+        tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [leaving.map((row) => row.id)]),
+      ])
+      return { sent: leaving.length, kept: forWebhooks }
     })
-    relayed.inc(count)
+    relayed.inc(sent)
+    if (kept > 0) onKept?.()
     if (failure !== undefined) {
       relayFailures.inc()
       throw failure
     }
-    return count === BATCH
+    return sent === BATCH
   }
 
   return createTicker({
     name: 'outbox-relay',
     intervalMs,
     logger,
-    async run() {
-      while (await relayBatch());
-    },
+    // Whoever kicked it acts for one tenant; what is sent concerns all.
+    run: () =>
+      forAllTenants(async () => {
+        while (await relayBatch());
+      }),
   })
 }

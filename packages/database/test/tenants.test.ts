@@ -80,6 +80,8 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO webhooks (id, tenant_id, url, events, secret_sealed) VALUES ($1, $2, '', '{}', '')`,
     `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
        VALUES ($1, $1, $2, $1, '', '', now())`,
+    `INSERT INTO webhook_events (message_id, tenant_id, event, kind, record_id, shared, gone, happened_at)
+       VALUES ($1, $2, '', '', $1, false, false, now())`,
   ]
   await all.query(`INSERT INTO roles (id, name) VALUES (gen_random_uuid(), 'r') ON CONFLICT DO NOTHING`)
   for (const statement of sql) {

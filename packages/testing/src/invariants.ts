@@ -41,6 +41,7 @@ const VIOLATIONS: Record<string, string> = {
   'no slot was leased twice at a time': `SELECT a.epoch FROM leases a JOIN leases b
     ON a.instance_id = b.instance_id AND a.slot = b.slot AND a.epoch < b.epoch AND a.ended_at > b.acquired_at`,
   'no message is unsent': `SELECT id, type FROM outbox`,
+  'no event waits to be told to webhooks': `SELECT message_id, event FROM webhook_events`,
   'every step has ended': `SELECT * FROM steps WHERE state IN ('pending', 'running', 'rolling_back')`,
   'success means that steps completed': `SELECT id FROM deployments d WHERE state = 'success'
     AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.deployment_id = d.id AND s.state = 'completed')`,

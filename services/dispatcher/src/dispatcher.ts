@@ -9,7 +9,7 @@ import { applySettings, type QueueSettings } from './pending/settings.ts'
 import { retain } from './retention/retain.ts'
 import type { RetentionRules } from './retention/settings.ts'
 import { startDeliveries } from './webhooks/deliver.ts'
-import { createRecorder } from './webhooks/record.ts'
+import { recordEvents } from './webhooks/record.ts'
 import { sweepDeliveries } from './webhooks/sweep.ts'
 
 /** Below the pool's size: the drain, the sweeper and the relay need connections too. */
@@ -18,6 +18,8 @@ const PREFETCH = 6
 const TICK_MS = 1_000
 /** Lists add up what has not been folded, so it should stay short. */
 const FOLD_MS = 2_000
+/** So late is a webhook told of what another service's relay sent. */
+const RECORD_MS = 1_000
 /** How much later than it could be a delivery is given up. */
 const DELIVERY_SWEEP_MS = 60_000
 /** What is kept for days may stay an hour longer. */
@@ -45,9 +47,14 @@ export interface Running {
 
 /** Wires the dispatcher's parts and lets them work. Any number of dispatchers share the database and the queues. */
 export async function startDispatcher(options: DispatcherOptions): Promise<Running[]> {
-  const { database, broker, keys, queue, logger, tickMs = TICK_MS } = options
+  const { database, broker, queue, logger, tickMs = TICK_MS } = options
   let settled = false
-  const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
+  const relay = startRelay({
+    database,
+    publish: (messages) => broker.publish(messages),
+    logger,
+    onKept: () => recorder.kick(),
+  })
   const drainer = createTicker({
     name: 'drain',
     intervalMs: tickMs,
@@ -77,6 +84,14 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     run: () => database.query('SELECT fold_deployment_counts()'),
   })
   const deliveries = startDeliveries(options)
+  const recorder = createTicker({
+    name: 'webhook-events',
+    intervalMs: RECORD_MS,
+    logger,
+    run: async () => {
+      while ((await recordEvents(options)) > 0) deliveries.kick()
+    },
+  })
   const deliverySweeper = createTicker({
     name: 'sweep-deliveries',
     intervalMs: DELIVERY_SWEEP_MS,
@@ -105,16 +120,13 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     prefetch: PREFETCH,
     handle: createEventHandler({ database, logger, onCommitted, wake: () => drainer.kick() }),
   })
-  await broker.consume('dispatcher.webhooks', {
-    prefetch: PREFETCH,
-    handle: createRecorder({ database, keys, onRecorded: () => deliveries.kick() }),
-  })
   return [
     { name: 'outbox relay', stop: () => relay.stop() },
     { name: 'drain', stop: () => drainer.stop() },
     { name: 'sweeper', stop: () => sweeper.stop() },
     { name: 'counts', stop: () => folder.stop() },
     { name: 'deliveries', stop: () => deliveries.stop() },
+    { name: 'webhook events', stop: () => recorder.stop() },
     { name: 'delivery sweeper', stop: () => deliverySweeper.stop() },
     {
       name: 'retention',

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import type { EventBody, EventType } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
-import { type DestinationRules, uuidv7 } from '@slipway/runtime'
+import { type Database, enqueue, eventMessage } from '@slipway/database'
+import { type DestinationRules, KeyRing, uuidv7 } from '@slipway/runtime'
 import {
   expectedSignature,
   type OpenTestDatabase,
@@ -12,8 +12,6 @@ import {
   waitFor,
 } from '@slipway/testing'
 import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
-import { happeningOf } from '../src/webhooks/happening.ts'
-import { createRecorder } from '../src/webhooks/record.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
 import { testDispatchers } from './dispatchers.ts'
 import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
@@ -40,7 +38,7 @@ beforeAll(async () => {
 
 beforeEach(async () => {
   await clear(database)
-  await database.query('TRUNCATE webhooks CASCADE')
+  await database.query('TRUNCATE webhooks, webhook_events CASCADE')
   destinations = { allowPrivate: true }
 })
 
@@ -77,8 +75,7 @@ async function addWebhook(url: string, options: { events?: string[]; tenant_id?:
   return id
 }
 
-const tell = <T extends EventType>(type: T, body: EventBody<T>, message_id = uuidv7()) =>
-  gateway.publish([{ exchange: 'events', type, body, message_id, request_id: null }])
+const tell = <T extends EventType>(type: T, body: EventBody<T>) => enqueue(database, [eventMessage(type, body)])
 
 async function addFreeze(tenant_id: string | null = null): Promise<string> {
   const id = uuidv7()
@@ -137,21 +134,14 @@ test('an event is delivered once, signed as the standard says, with the item of 
   await startDispatchers()
   const to = await receiver()
   const webhook = await addWebhook(to.url)
-  const freeze_id = await addFreeze()
-  const message = uuidv7()
-  // The message comes twice, as messages may.
-  await tell('freeze.created', { freeze_id, tenant_id: null }, message)
-  await tell('freeze.created', { freeze_id, tenant_id: null }, message)
+  const freeze_id = await freeze()
   const delivery = await tried(webhook, 1)
   expect(delivery).toMatchObject({ status: 'delivered', response_status: 204, error: null })
-  // Whoever handles it once more finds nothing to do, and nothing wrong.
-  const body = { freeze_id, tenant_id: null }
-  const envelope = { message_id: message, type: 'freeze.created', request_id: null, timestamp: '', body }
-  await createRecorder({ database, keys, onRecorded() {} })(envelope)
-  // What comes after has passed all that came before.
+  // Whatever either dispatcher still made of it would come before the next.
   await freeze()
   await waitFor(() => to.received.length >= 2)
   expect(to.received.filter(({ event }) => event.data['id'] === freeze_id)).toHaveLength(1)
+  expect((await database.query('SELECT FROM webhook_events')).rowCount).toBe(0)
   const [call] = to.received
   if (call === undefined) throw new Error('nothing was received')
   expect(call).toMatchObject({ path: '/hook', id: delivery.id, contentType: 'application/json' })
@@ -162,6 +152,34 @@ test('an event is delivered once, signed as the standard says, with the item of 
     timestamp: expect.stringMatching(/^\d{4}-.*Z$/),
     data: expect.objectContaining({ id: freeze_id, name: freeze_id, active: true, tenant_id: null }),
   })
+})
+
+test('an event that cannot be put into words is tried again later, and keeps no other waiting', async () => {
+  const to = await receiver()
+  const webhook = await addWebhook(to.url, { events: ['target.updated', 'freeze.created'] })
+  const target_id = uuidv7()
+  const seal = (key: KeyRing) => key.seal('{"colour":"blue"}', `target:${target_id}:variables`)
+  const lost = KeyRing.parse(`lost:${Buffer.alloc(32, 8).toString('base64')}`)
+  await database.query(
+    `INSERT INTO targets (id, name, connection, variables_sealed) VALUES ($1, $1::uuid::text, '{"type":"local"}', $2)`,
+    [target_id, seal(lost)],
+  )
+  const before = await freeze()
+  await tell('target.updated', { target_id, tenant_id: null })
+  const after = await freeze()
+  await startDispatchers()
+  await waitFor(() => to.received.length === 2)
+  expect(to.received.map(({ event }) => event.data['id']).sort()).toEqual([before, after].sort())
+  const waiting = () =>
+    database.query(`SELECT record_id, failures, due_at > now() AS later FROM webhook_events ORDER BY message_id`)
+  expect((await waiting()).rows).toEqual([{ record_id: target_id, failures: 1, later: true }])
+
+  await database.query('UPDATE targets SET variables_sealed = $2 WHERE id = $1', [target_id, seal(keys)])
+  await database.query('UPDATE webhook_events SET due_at = now()')
+  await waitFor(() => to.received.length === 3)
+  expect(to.received[2]?.event).toMatchObject({ type: 'target.updated', data: { variables: { colour: 'blue' } } })
+  expect((await waiting()).rows).toEqual([])
+  expect(await deliveries(webhook)).toHaveLength(3)
 })
 
 describe('a delivery that fails', () => {
@@ -422,26 +440,4 @@ test('what is old is forgotten, and what waited for too long is given up', async
     ['failed', 'There was no attempt in time'],
     ['pending', null],
   ])
-})
-
-test('every message about a record that lists show has its event, and what only services need has none', () => {
-  const ids = { deployment_id: 'd', pending_request_id: 'p', target_id: 't', freeze_id: 'f', instance_id: 'i' }
-  const event = (type: string, more: object = {}) =>
-    happeningOf({ type, body: { ...ids, tenant_id: null, ...more } })?.event
-  expect(event('deployment.created', { state: 'running' })).toBe('deployment.started')
-  expect(event('deployment.updated', { state: 'rolling_back' })).toBe('deployment.updated')
-  for (const state of ['success', 'failed', 'cancelled', 'rolled_back']) {
-    expect(event('deployment.updated', { state })).toBe('deployment.finished')
-  }
-  expect(event('pending.created', { status: 'pending' })).toBe('deployment.queued')
-  expect(event('pending.updated', { status: 'pending' })).toBe('pending.updated')
-  for (const status of ['dispatched', 'cancelled', 'failed']) {
-    expect(event('pending.updated', { status })).toBe(`pending.${status}`)
-  }
-  for (const kind of ['target', 'freeze', 'instance']) {
-    for (const change of ['created', 'updated', 'deleted']) {
-      expect(event(`${kind}.${change}`)).toBe(`${kind}.${change}`)
-    }
-  }
-  for (const type of ['run.finished', 'slot.freed', 'user.revoked']) expect(event(type)).toBeUndefined()
 })

@@ -12,11 +12,14 @@ export function measureDeliveries(database: Database): void {
     'webhook_deliveries',
     {
       slipway_webhook_deliveries_pending: { help: 'Deliveries that wait for their first or next attempt' },
-      slipway_webhook_overdue_seconds: { help: 'How long the delivery that is due longest is due; 0 when none is' },
+      slipway_webhook_overdue_seconds: {
+        help: 'How long the delivery, or the event of which one is to be made, is due that is due longest; 0 when none is',
+      },
     },
     async () => {
       const { rows } = await database.query<{ pending: number; overdue: number }>(
-        `SELECT count(*) AS pending, greatest(0, extract(epoch FROM now() - min(d.next_attempt_at)))::float8 AS overdue
+        `SELECT count(*) AS pending, greatest(0, extract(epoch FROM now() -
+                  least(min(d.next_attempt_at), (SELECT min(due_at) FROM webhook_events))))::float8 AS overdue
            FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
           WHERE d.status = 'pending' AND w.enabled`,
       )

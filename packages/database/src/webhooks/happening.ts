@@ -1,6 +1,6 @@
 import type { Envelope, EventBody, WebhookEvent } from '@slipway/contracts'
-import type { ItemKind } from '@slipway/database'
 import { isFinalDeploymentState, type PendingState } from '@slipway/domain'
+import type { ItemKind } from '../items/list-item.ts'
 
 /** A message as webhooks tell of it. */
 export interface Happening {
