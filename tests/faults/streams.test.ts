@@ -6,6 +6,8 @@ import {
   type Api,
   createAction,
   createLocalTarget,
+  createLocalTargets,
+  createUser,
   deploymentEnd,
   type LogEntry,
   logHistory,
@@ -80,7 +82,7 @@ async function startWriting(lines: number): Promise<{ id: string; written(): Rec
     `done`,
   ].join('\n')
   const action_id = await createAction(api, { script })
-  const target_ids = await Promise.all([1, 2, 3, 4].map(() => createLocalTarget(api)))
+  const target_ids = await createLocalTargets(api, 4)
   const { status, body } = await api.post('/deployments', {
     action_id,
     target_ids,
@@ -161,17 +163,7 @@ test('kills, a lost Redis and a restarted one: what commands wrote is in history
 }, 240_000)
 
 test('changes reach who listens at any replica, as the list shows them, and a logout ends all of it', async () => {
-  const { body: user } = await api.post('/admin/users', {
-    email: 'listener@example.com',
-    username: 'listener',
-    password: 'a long enough password',
-    roles: ['operator'],
-  })
-  expect(user.id).toBeDefined()
-  const own = await loginToSuite({
-    url: suite.url,
-    admin: { email: 'listener@example.com', password: 'a long enough password' },
-  })
+  const own = await createUser(suite, api, ['operator'])
   const listen = async (url: string, resource: string) => {
     const listened: { messages: StreamMessage[]; over: boolean } = { messages: [], over: false }
     const response = await openChangeStream({ url }, own, resource)

@@ -1,0 +1,199 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { createAction, createLocalTarget, createUser, deploymentEnd } from '@slipway/testing'
+import {
+  accepted,
+  api,
+  type Body,
+  environment_id,
+  invalid,
+  original,
+  pathsOf,
+  refusalOf,
+  refused,
+  start,
+  stop,
+  suite,
+  UNKNOWN,
+  valid,
+} from './create-rules.ts'
+
+beforeAll(start, 90_000)
+afterAll(stop, 60_000)
+
+describe('freezes', () => {
+  test('an override has a reason and an administrator', async () => {
+    expect(await refused({ ...valid(), override_freeze: true })).toEqual({
+      status: 400,
+      code: 'MISSING_FIELD',
+      details: { fields: ['override_reason'] },
+    })
+    const again = refusalOf(await api.post(`/deployments/${original}/redeploy`, { override_freeze: true }))
+    expect(again).toEqual({ status: 400, code: 'MISSING_FIELD', details: { fields: ['override_reason'] } })
+    for (const bad of ['', '  ', 5, null]) {
+      await invalid({ ...valid(), override_freeze: true, override_reason: bad }, '/override_reason')
+    }
+    for (const bad of ['true', 1, null]) await invalid({ ...valid(), override_freeze: bad }, '/override_freeze')
+    await accepted({ ...valid(), override_reason: 'of no use' })
+    await accepted({ ...valid(), override_freeze: false })
+    // With nothing frozen it is allowed, and with another thing wrong that comes first.
+    await accepted({ ...valid(), override_freeze: true, override_reason: 'just in case' })
+    await invalid({ ...valid(), override_freeze: true, priority: 101 }, '/override_reason', '/priority')
+  })
+
+  test('block create and redeploy alike, and a preview tells their end', async () => {
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    const [first, again] = [await api.post('/environments', { name: 'frozen' }), original]
+    const frozen = first.body.id
+    const { body: freeze } = await api.post('/deployment-freezes', {
+      name: 'Audit week',
+      start_time: at(-10),
+      end_time: at(60),
+      environment_id: frozen,
+    })
+    const details = {
+      active_freezes: [{ id: freeze.id, name: 'Audit week', ends_at: freeze.end_time }],
+      can_override: true,
+    }
+    const expected = { status: 409, code: 'DEPLOYMENT_FROZEN', details }
+    const request = { ...valid(), environment_id: frozen }
+    expect(refusalOf(await api.post('/deployments', request))).toEqual(expected)
+    expect(refusalOf(await api.post(`/deployments/${again}/redeploy`, { environment_id: frozen }))).toEqual(expected)
+    for (const answer of [
+      await api.post('/deployments/preview', request),
+      await api.post('/deployments', { ...request, dry_run: true }),
+    ]) {
+      expect(answer.status).toBe(200)
+      expect(answer.body.warnings).toEqual([`Freeze "Audit week" blocks this deployment until ${freeze.end_time}`])
+    }
+    const override = { override_freeze: true, override_reason: 'a hole in the fence' }
+    expect((await api.post('/deployments', { ...request, ...override })).status).toBe(201)
+    expect((await api.post(`/deployments/${again}/redeploy`, { environment_id: frozen, ...override })).status).toBe(201)
+    const { body: audit } = await api.get('/audit/logs?action=deployment.create&limit=1')
+    expect(audit.data[0].details.freeze_override).toEqual({
+      reason: 'a hole in the fence',
+      freezes: [{ id: freeze.id, name: 'Audit week' }],
+    })
+    // Without the role there is no override, frozen or not.
+    const olga = await createUser(suite, api, ['operator'])
+    for (const body of [
+      { ...request, ...override },
+      { ...valid(), ...override },
+    ]) {
+      expect(refusalOf(await olga.post('/deployments', body))).toMatchObject({
+        status: 403,
+        code: 'INSUFFICIENT_PERMISSIONS',
+      })
+    }
+    const hers = refusalOf(await olga.post('/deployments', request))
+    expect(hers).toEqual({ ...expected, details: { ...details, can_override: false } })
+  })
+})
+
+describe('what was previewed', () => {
+  test('is what is started, or the difference is told', async () => {
+    const request = { ...valid(), variables: { a: 1, b: { x: 1, y: 2 } } }
+    const { plan_hash } = await accepted(request)
+    expect((await accepted({ ...request, variables: { b: { y: 2, x: 1 }, a: 1 } })).plan_hash).toBe(plan_hash)
+    const dry = await api.post('/deployments', { ...request, dry_run: true, expected_plan_hash: plan_hash })
+    expect([dry.status, dry.body.plan_hash]).toEqual([200, plan_hash])
+    const differing = await api.post('/deployments', { ...request, priority: 9, expected_plan_hash: plan_hash })
+    expect(refusalOf(differing)).toMatchObject({ status: 409, code: 'CONFLICT' })
+    expect(differing.body.error.details.differences).toEqual([
+      { path: 'options', message: expect.any(String), actual: expect.stringContaining('priority 9') },
+    ])
+    const started = await api.post('/deployments', { ...request, expected_plan_hash: plan_hash })
+    expect(started.status).toBe(201)
+    await deploymentEnd(api, started.body.deployment_id)
+    const redeploy = (body: Body) => api.post(`/deployments/${started.body.deployment_id}/redeploy`, body)
+    expect((await redeploy({ expected_plan_hash: plan_hash })).status).toBe(201)
+    const other = await redeploy({ expected_plan_hash: plan_hash, variables: { a: 2 } })
+    expect(other.body.error.details.differences.map(({ path }: { path: string }) => path)).toEqual([
+      'variables/request',
+    ])
+    for (const bad of ['', 'x', 5, null, `${plan_hash}!`])
+      await invalid({ ...request, expected_plan_hash: bad }, '/expected_plan_hash')
+  })
+
+  test('is warned of what nothing uses', async () => {
+    const { warnings } = await accepted({ ...valid(), variables: { level: 3, levle: 4 } })
+    expect(warnings).toEqual(['Variable "levle" is given and not used: no definition, script or template names it'])
+  })
+})
+
+describe('a redeploy', () => {
+  test('without a body repeats all; what is given replaces its part, and variables are merged', async () => {
+    const script = 'test "$SLIPWAY_VAR_FAIL" != "$SLIPWAY_VAR_OWN"'
+    const action = await createAction(api, { script })
+    const [good, bad] = [
+      await createLocalTarget(api, { variables: { own: 'good' }, tags: [{ key: 'redeploy', value: 'yes' }] }),
+      await createLocalTarget(api, { variables: { own: 'bad' } }),
+    ]
+    const request = {
+      action_id: action,
+      target_ids: [good, bad],
+      failure_strategy: 'continue_on_failure',
+      priority: 7,
+      max_retries: 1,
+      timeout_seconds: 30,
+      target_mode: 'parallel',
+      variables: { fail: 'bad', kept: [1] },
+    }
+    const first = (await api.post('/deployments', request)).body.deployment_id
+    expect((await deploymentEnd(api, first)).state).toBe('failed')
+    await api.post(`/actions/${action}/versions`, { version: '1.5.0', definition: { type: 'script', script: 'false' } })
+
+    const again = async (body?: Body) => {
+      const answer = await api.post(`/deployments/${first}/redeploy`, body)
+      expect({ body, status: answer.status, error: answer.body.error }).toEqual({ body, status: 201, error: undefined })
+      expect(answer.body).toMatchObject({ plan: null, source_deployment_id: first, action_version: '1.0.0' })
+      return deploymentEnd(api, answer.body.id)
+    }
+    const { action_id: _, ...config } = request
+    expect((await again()).config).toEqual(expect.objectContaining(config))
+    const merged = await again({ variables: { fail: 'nobody' } })
+    expect([merged.state, merged.config.variables]).toEqual(['success', { fail: 'nobody', kept: [1] }])
+    const failedOnly = await again({ only_failed_targets: true })
+    expect(failedOnly.config.target_ids).toEqual([bad])
+    const byTag = await again({ target_tags: [{ key: 'redeploy', value: 'yes' }] })
+    expect([byTag.config.target_ids, byTag.plan.target_count]).toEqual([[], 1])
+    expect((await again({ target_ids: [good], environment_id })).config).toMatchObject({
+      target_ids: [good],
+      environment_id,
+    })
+
+    const refusal = async (body: Body, id = first) => refusalOf(await api.post(`/deployments/${id}/redeploy`, body))
+    for (const body of [
+      { only_failed_targets: true, target_ids: [bad] },
+      { only_failed_targets: true, target_tags: [{ key: 'redeploy', value: 'yes' }] },
+    ]) {
+      const both = await refusal(body)
+      expect([both.status, both.code, pathsOf(both)]).toEqual([400, 'VALIDATION_ERROR', ['/only_failed_targets']])
+    }
+    const none = await refusal({ only_failed_targets: true }, merged.id)
+    expect([none.status, pathsOf(none)]).toEqual([400, ['/only_failed_targets']])
+    await again({ only_failed_targets: false })
+    for (const value of ['true', 1, null]) expect((await refusal({ only_failed_targets: value })).status).toBe(400)
+    for (const body of [{ target_ids: [] }, { target_tags: [] }, { target_ids: [], target_tags: [] }]) {
+      expect(await refusal(body)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
+    }
+    expect(await refusal({ target_ids: [UNKNOWN] })).toMatchObject({
+      status: 404,
+      details: { missing: [{ path: '/target_ids/0' }] },
+    })
+    expect(await refusal({ environment_id: UNKNOWN })).toMatchObject({ status: 404 })
+    expect(await refusal({ prompted_values: { unheard: 1 } })).toMatchObject({ status: 400 })
+    expect(await refusal({}, UNKNOWN)).toMatchObject({ status: 404, code: 'NOT_FOUND' })
+    expect(await refusal({}, 'no-id')).toMatchObject({ status: 404 })
+  }, 60_000)
+
+  test('of a source that is gone is a conflict', async () => {
+    const action = await createAction(api)
+    const { deployment_id } = (await api.post('/deployments', { ...valid(), action_id: action })).body
+    await deploymentEnd(api, deployment_id)
+    expect((await api.call('DELETE', `/actions/${action}`)).status).toBe(204)
+    expect(refusalOf(await api.post(`/deployments/${deployment_id}/redeploy`))).toMatchObject({
+      status: 409,
+      code: 'CONFLICT',
+    })
+  })
+})
