@@ -8,7 +8,7 @@ export interface TargetTag {
 export interface TargetCandidate {
   id: string
   name: string
-  tags: readonly TargetTag[]
+  tags: readonly TargetTag[] | null
   enabled: boolean
   tenant_id?: string | null
   environment_id?: string | null
@@ -53,11 +53,11 @@ export function selectTargets<T extends TargetCandidate>(
     result.problems.push({ path: '/target_ids', message: 'give target_ids, target_tags or both' })
   }
   for (const [index, id] of ids.entries()) {
-    const path = pointer('target_ids', index)
     const target = byId.get(id)
     const misfit = target && misfitOf(target, scope)
-    if (!target) result.missing.push({ path, id })
-    else if (misfit) result.problems.push({ path, message: `target "${target.name}" ${misfit}` })
+    const path = () => pointer('target_ids', index)
+    if (!target) result.missing.push({ path: path(), id })
+    else if (misfit) result.problems.push({ path: path(), message: `target "${target.name}" ${misfit}` })
     else chosen.set(id, target)
   }
   if (tags.length > 0) {
@@ -83,7 +83,7 @@ function misfitOf(target: TargetCandidate, scope: TargetScope | undefined): stri
 }
 
 function hasTags(target: TargetCandidate, tags: readonly TargetTag[], all: boolean): boolean {
-  const carries = ({ key, value }: TargetTag) => target.tags.some((tag) => tag.key === key && tag.value === value)
+  const carries = ({ key, value }: TargetTag) => target.tags?.some((tag) => tag.key === key && tag.value === value)
   return all ? tags.every(carries) : tags.some(carries)
 }
 

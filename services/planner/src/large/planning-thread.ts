@@ -5,6 +5,8 @@ import type { FromThread, ThreadSettings } from './messages.ts'
 
 /** A plan that needs more takes the thread with it, not the process. */
 const MAX_HEAP_MIB = 512
+/** A plan is garbage when it is sent: where it fits into the young generation, nothing of it is copied about. */
+const YOUNG_HEAP_MIB = 96
 
 /** Makes large plans in a thread of their own, one at a time, so that neither the event loop nor memory is theirs. */
 export class PlanningThread {
@@ -50,7 +52,7 @@ export class PlanningThread {
     if (this.#worker) return this.#worker
     const worker = new Worker(new URL('./thread.js', import.meta.url), {
       workerData: this.#settings,
-      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB },
+      resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
     })
     // Whoever waits hears of it as well; the next plan starts another.
     const gone = () => {

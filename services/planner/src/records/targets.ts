@@ -12,8 +12,8 @@ export interface TargetRecord {
   enabled: boolean
   variables_sealed: string | null
   status: TargetStatus
-  /** Only those of its tags that the selection names. */
-  tags: TargetTag[]
+  /** Only those of its tags that the selection names; null for none. */
+  tags: TargetTag[] | null
 }
 
 /** What a request chose, ids as they were written. */
@@ -51,22 +51,24 @@ export async function loadTargets(
              UNION SELECT t.id FROM unnest($3::int[]) AS given (number) JOIN targets t USING (number)
              UNION SELECT target_id FROM tagged
           ),
-          heartbeat AS (SELECT max(last_heartbeat_at) AS at FROM instances)
+          instance AS (SELECT max(last_heartbeat_at) AS seen_at FROM instances),
+          local AS (
+            SELECT CASE WHEN seen_at > now() - interval '30 s' THEN 'online'
+                        WHEN seen_at > now() - interval '10 minutes' THEN 'stale'
+                        ELSE 'offline' END AS status
+              FROM instance
+          )
      SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
-            CASE WHEN seen.at > now() - seen.online_for THEN 'online'
-                 WHEN seen.at > now() - interval '10 minutes' THEN 'stale'
+            CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN local.status
+                 WHEN f.last_seen_at > now() - interval '90 s' THEN 'online'
+                 WHEN f.last_seen_at > now() - interval '10 minutes' THEN 'stale'
                  ELSE 'offline' END AS status,
-            coalesce(tagged.tags, '[]') AS tags
+            tagged.tags
        FROM chosen
        JOIN targets t ON t.id = chosen.id
        LEFT JOIN tagged ON tagged.target_id = t.id
        LEFT JOIN target_facts f ON f.target_id = t.id
-      CROSS JOIN heartbeat
-      CROSS JOIN LATERAL (
-        SELECT CASE WHEN kind.is_local THEN heartbeat.at ELSE f.last_seen_at END AS at,
-               CASE WHEN kind.is_local THEN interval '30 s' ELSE interval '90 s' END AS online_for
-          FROM (SELECT t.connection ->> 'type' IN ('local', 'simulated') AS is_local) kind
-      ) seen
+      CROSS JOIN local
       WHERE ${visible('t.tenant_id', '$1')}`,
     [caller.tenant_id, uuids, numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
   )
