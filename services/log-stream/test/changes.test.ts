@@ -1,12 +1,12 @@
-import { connect as connectSocket } from 'node:net'
-import { Writable } from 'node:stream'
+import { get } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import { type Database, listItem } from '@slipway/database'
-import { COMPATIBLE_VERSION, createLogger, uuidv7 } from '@slipway/runtime'
+import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
-import { droppedFor } from './metrics.ts'
+import { keptLog } from './logger.ts'
+import { droppedFor, openStreams } from './metrics.ts'
 import {
   makeUser,
   type NewUser,
@@ -16,7 +16,7 @@ import {
   type TestStreams,
   until,
 } from './setup.ts'
-import { SseClient } from './sse.ts'
+import { openStalled, SseClient } from './sse.ts'
 
 const ALL = ['deployments:read', 'targets:read', 'instances:read', 'freezes:read']
 
@@ -180,9 +180,40 @@ describe('what can be asked for', () => {
       await listen('freezes', {}, own)
       expect(await refusal(await urlOf('freezes', {}, own))).toEqual([503, 'SERVICE_UNAVAILABLE'])
       first?.close()
-      await waitFor(async () => (await SseClient.openAt(await url())).response.statusCode === 200, { what: 'room' })
+      await waitFor(async () => SseClient.openAt(await url()), { what: 'room' })
     })
   })
+
+  test.each(['sse/targets', 'sse/freezes', 'deployments/ID/logs'])(
+    'a client that leaves before its stream of %s begins keeps no place and is not counted',
+    async (path) => {
+      const slow: Database = Object.create(db.database)
+      let asked = 0
+      let answer = () => {}
+      const held = new Promise<void>((resolve) => {
+        answer = resolve
+      })
+      slow.query = async (text, values) => {
+        asked += 1
+        await held
+        return db.database.query(text, values)
+      }
+      await withStreams({ streamDatabase: slow, maxStreamsPerUser: 1 }, async (own) => {
+        const user = await makeUser(db.database, { permissions: ALL })
+        const { id } = await TestDeployment.create(db.database)
+        const url = async () => `${own.url}/api/v1/${path.replace('ID', id)}?sse_token=${await own.token(user)}`
+        const leaving = get(await url(), { agent: false }).on('error', () => {})
+        await until(() => asked > 0, 'the request')
+        leaving.destroy()
+        // Answered after the server has seen who left.
+        for (let n = 0; n < 5; n += 1) await fetch(own.url)
+        answer()
+        const client = await waitFor(async () => SseClient.openAt(await url()), { what: 'the place to be free' })
+        client.close()
+      })
+      await until(async () => (await openStreams()) === 0, 'no stream to be counted')
+    },
+  )
 })
 
 describe('what a viewer is told', () => {
@@ -348,21 +379,10 @@ describe('nothing is kept from anybody silently', () => {
   })
 
   test('a client that reads nothing is cut off, and others have everything', async () => {
-    let log = ''
-    const stream = new Writable({
-      write(chunk, _encoding, done) {
-        log += String(chunk)
-        done()
-      },
-    })
-    await withStreams({ logger: createLogger({ service: 'test', stream }) }, async (own) => {
+    const { logger, written } = keptLog()
+    await withStreams({ logger }, async (own) => {
       const reading = await listen('targets', {}, own)
-      const url = new URL(await urlOf('targets', {}, own))
-      const stalled = connectSocket(Number(url.port), url.hostname)
-      stalled.on('error', () => {})
-      stalled.write(`GET ${url.pathname}${url.search} HTTP/1.1\r\nHost: h\r\n\r\n`)
-      stalled.pause()
-      await until(() => log.split('was opened').length === 3, 'both streams')
+      const { socket } = await openStalled(await urlOf('targets', {}, own), '"ping"')
       const id = await addTarget()
       await db.database.query(`UPDATE targets SET description = repeat('x', 100000) WHERE id = $1`, [id])
       // Kernels take some megabytes before the client is noticed to take nothing.
@@ -370,11 +390,11 @@ describe('nothing is kept from anybody silently', () => {
         const told = reading.changes.length
         happen('target.updated', { target_id: id, tenant_id: null }, own)
         await until(() => reading.changes.length > told, 'the change')
-        return log.includes('is cut off')
+        return written().includes('is cut off')
       }, 'the slow one to be cut off')
-      expect(log.match(/is cut off/g)).toHaveLength(1)
+      expect(written().match(/is cut off/g)).toHaveLength(1)
       expect(reading.broken).toBe(false)
-      stalled.destroy()
+      socket.destroy()
     })
   })
 

@@ -9,3 +9,7 @@ export const droppedFor = (reason: string) => told('slipway_dropped_watchers_tot
 
 /** How often Postgres had what Redis did not bring. */
 export const missedBatches = () => told('slipway_missed_batches_total', {})
+
+/** How many streams count as open, of either kind. */
+export const openStreams = async () =>
+  (await told('slipway_open_streams', { kind: 'log' })) + (await told('slipway_open_streams', { kind: 'changes' }))

@@ -1,33 +1,27 @@
 import { randomBytes } from 'node:crypto'
-import { connect as connectSocket, type Socket } from 'node:net'
-import { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLogger } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
+import { keptLog } from './logger.ts'
 import { droppedFor } from './metrics.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
-import { SseClient } from './sse.ts'
+import { openStalled, SseClient } from './sse.ts'
 
 let db: OpenTestDatabase
 let streams: TestStreams
-let written = ''
-const stream = new Writable({
-  write(chunk, _encoding, done) {
-    written += String(chunk)
-    done()
-  },
-})
+const { logger, written } = keptLog()
 
 const cutOff = (deployment: TestDeployment) =>
-  written.split('\n').some((line) => line.includes('is cut off') && line.includes(deployment.id))
+  written()
+    .split('\n')
+    .some((line) => line.includes('is cut off') && line.includes(deployment.id))
 
 // Resync is off: what comes here comes by Redis.
 beforeAll(async () => {
   db = await openTestDatabase()
   streams = await startStreams({
     database: db.database,
-    logger: createLogger({ service: 'test', stream }),
+    logger,
     limits: { graceMs: 300 },
     resyncMs: 3_600_000,
   })
@@ -49,36 +43,17 @@ async function pour(deployment: TestDeployment, until: () => boolean): Promise<v
   }
 }
 
-/** A client that asks for a stream, reads its beginning and then nothing more. */
-async function openStalled(deployment: TestDeployment): Promise<{ socket: Socket; closed: () => boolean }> {
-  const { hostname, port } = new URL(streams.url)
-  const socket = connectSocket(Number(port), hostname)
-  let closed = false
-  socket.on('close', () => {
-    closed = true
-  })
-  socket.on('error', () => {})
-  const token = await streams.token()
-  socket.write(`GET /api/v1/deployments/${deployment.id}/logs?sse_token=${token} HTTP/1.1\r\nHost: x\r\n\r\n`)
-  let text = ''
-  await new Promise<void>((resolve) => {
-    const take = (chunk: Buffer) => {
-      text += chunk.toString()
-      if (!text.includes('"progress"')) return
-      socket.off('data', take)
-      socket.pause()
-      resolve()
-    }
-    socket.on('data', take)
-  })
-  return { socket, closed: () => closed }
-}
+const stall = async (deployment: TestDeployment) =>
+  openStalled(
+    `${streams.url}/api/v1/deployments/${deployment.id}/logs?sse_token=${await streams.token()}`,
+    '"progress"',
+  )
 
 describe('a client that reads too slowly', () => {
   test('is cut off, and the others do not notice', async () => {
     const deployment = await TestDeployment.create(db.database)
     const droppedBefore = await droppedFor('slow')
-    const [good, stalled] = [await watch(deployment), await openStalled(deployment)]
+    const [good, stalled] = [await watch(deployment), await stall(deployment)]
     await until(() => good.all('progress').length > 0, 'the opening')
     await pour(deployment, () => cutOff(deployment))
     await until(() => good.lines.length === deployment.nextLine, 'all lines at the good one')
@@ -105,7 +80,7 @@ describe('a client that reads too slowly', () => {
     client.response.pause()
     // It stays paused until a live client that stalled later has been cut off.
     const other = await TestDeployment.create(db.database)
-    const stalled = await openStalled(other)
+    const stalled = await stall(other)
     await pour(other, () => cutOff(other))
     stalled.socket.destroy()
     expect(cutOff(deployment)).toBe(false)

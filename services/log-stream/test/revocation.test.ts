@@ -1,9 +1,9 @@
-import { Writable } from 'node:stream'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
-import { createLogger, hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { TestDeployment } from './deployment.ts'
+import { keptLog } from './logger.ts'
 import { droppedFor } from './metrics.ts'
 import { type KnownUser, makeUser, startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
@@ -129,11 +129,10 @@ test('whoever is told of a revocation looks at once', async () => {
 })
 
 test('while nobody can say whether a stream may stay open, it does not for long', async () => {
-  const silent = createLogger({ service: 'test', stream: new Writable({ write: (_c, _e, done) => done() }) })
   let down = false
   const flaky = await startStreams({
     database: db.database,
-    logger: silent,
+    logger: keptLog().logger,
     guardDatabase: {
       query: (text, values) => (down ? Promise.reject(new Error('down')) : db.database.query(text, values)),
     },

@@ -68,6 +68,8 @@ export interface StreamsOptions {
   listenerLimits?: Partial<ListenerLimits>
   /** Where changes are read, when not in the same place. */
   feedDatabase?: Database
+  /** Where tokens and deployments are looked up as a stream opens, when not in the same place. */
+  streamDatabase?: Database
   maxStreams?: number
   maxStreamsPerUser?: number
   redisUrl?: string
@@ -111,7 +113,8 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     unknownMs: 300,
   })
   const limits = { ...WATCHER_LIMITS, ...options.limits }
-  const server = await listen(createApp({ database, redis, namespace, logger: log, hubs, feeds, guard, limits }), {
+  const where = { database: options.streamDatabase ?? database, redis, namespace }
+  const server = await listen(createApp({ ...where, logger: log, hubs, feeds, guard, limits }), {
     port: 0,
     host: '127.0.0.1',
     variable: 'none',

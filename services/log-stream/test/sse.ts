@@ -1,4 +1,5 @@
 import { type ClientRequest, get, type IncomingMessage } from 'node:http'
+import { connect as connectSocket, type Socket } from 'node:net'
 import type { LogStreamMessage, ResourceStreamMessage } from '@slipway/contracts'
 import type { TestStreams } from './setup.ts'
 
@@ -79,4 +80,28 @@ export class SseClient {
   close(): void {
     this.#request.destroy()
   }
+}
+
+/** A client that asks for a stream, reads up to its first message that holds this, and then nothing more. */
+export async function openStalled(url: string, upTo: string): Promise<{ socket: Socket; closed: () => boolean }> {
+  const { hostname, port, pathname, search } = new URL(url)
+  const socket = connectSocket(Number(port), hostname)
+  let closed = false
+  socket.on('close', () => {
+    closed = true
+  })
+  socket.on('error', () => {})
+  socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: x\r\n\r\n`)
+  let text = ''
+  await new Promise<void>((resolve) => {
+    const take = (chunk: Buffer) => {
+      text += chunk.toString()
+      if (!text.includes(upTo)) return
+      socket.off('data', take)
+      socket.pause()
+      resolve()
+    }
+    socket.on('data', take)
+  })
+  return { socket, closed: () => closed }
 }

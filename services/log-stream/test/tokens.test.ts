@@ -1,8 +1,8 @@
-import { Writable } from 'node:stream'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { createLogger, uuidv7 } from '@slipway/runtime'
+import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { numbered, TestDeployment } from './deployment.ts'
+import { keptLog } from './logger.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'
 
@@ -84,8 +84,8 @@ describe('an SSE token', () => {
   })
 
   test('cannot be checked while Redis is away: 503', async () => {
-    const silent = createLogger({ service: 'test', stream: new Writable({ write: (_c, _e, done) => done() }) })
-    const cut = await startStreams({ database: db.database, redisUrl: 'redis://127.0.0.1:1', logger: silent })
+    const { logger } = keptLog()
+    const cut = await startStreams({ database: db.database, redisUrl: 'redis://127.0.0.1:1', logger })
     const token = await cut.token()
     expect(await ask(`?sse_token=${token}`, deployment.id, cut)).toMatchObject({
       status: 503,
@@ -128,22 +128,13 @@ describe('a request', () => {
 })
 
 test('the token is in no log line', async () => {
-  let written = ''
-  const stream = new Writable({
-    write(chunk, _encoding, done) {
-      written += String(chunk)
-      done()
-    },
-  })
-  const loud = await startStreams({
-    database: db.database,
-    logger: createLogger({ service: 'test', level: 'debug', stream }),
-  })
+  const { logger, written } = keptLog()
+  const loud = await startStreams({ database: db.database, logger })
   const token = await loud.token()
   const client = await SseClient.open(loud, deployment.id, token)
   await until(() => client.ended, 'the end')
   await ask(`?sse_token=${token}`, deployment.id, loud)
   await loud.close()
-  expect(written).toContain('a log stream was opened')
-  expect(written).not.toContain(token)
+  expect(written()).toContain('a log stream was opened')
+  expect(written()).not.toContain(token)
 })

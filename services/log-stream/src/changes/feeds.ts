@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { type Envelope, STREAM_RESOURCES, type StreamResource } from '@slipway/contracts'
 import { unavailable } from '@slipway/domain'
+import { whenClosed } from '../http/closed.ts'
 import { changesOf } from './change.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { Listener, type ListenerLimits } from './listener.ts'
@@ -51,8 +52,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
         begin()
         return new Listener(response, limits)
       })
-      if (leave === undefined || response.destroyed) return leave?.()
-      response.once('close', leave)
+      if (leave) whenClosed(response, leave)
     },
     take(envelope) {
       const told = changesOf(envelope)

@@ -15,6 +15,7 @@ import { Watcher, type WatcherLimits } from '../streams/watcher.ts'
 import type { Guard } from '../tokens/guard.ts'
 import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
 import type { Standing } from '../tokens/standing.ts'
+import { whenClosed } from './closed.ts'
 
 export interface LogStream {
   database: Database
@@ -106,7 +107,7 @@ function keepWhilePermitted(
     (now) => now.permissions.includes(permission) && now.tenant_id === standing.tenant_id,
     () => response.destroy(),
   )
-  response.once('close', letGo)
+  whenClosed(response, letGo)
 }
 
 async function visibleDeployment({ database }: LogStream, standing: Standing, id: string): Promise<string> {
@@ -157,7 +158,7 @@ const answerError =
     const problem = toProblem(error)
     // Without the query: it holds a token.
     const { path } = request
-    if (error instanceof Problem)
+    if (error instanceof Problem || problem.status < 500)
       logger.info('a stream was refused', { path, status: problem.status, code: problem.code })
     else logger.error('a stream could not be opened', { path, error })
     if (response.headersSent) return void response.destroy()

@@ -1,4 +1,6 @@
+import type { ServerResponse } from 'node:http'
 import { counter, measure } from '@slipway/runtime'
+import { whenClosed } from '../http/closed.ts'
 
 type Kind = 'log' | 'changes'
 
@@ -21,11 +23,11 @@ measure('open_streams', { slipway_open_streams: { help: 'Streams that are open',
   slipway_open_streams: { ...open },
 }))
 
-/** Counts a stream from now until `close`. */
-export function countStream(kind: Kind, response: { once(event: 'close', listener: () => void): unknown }): void {
+/** Counts a stream from now until its client is gone. */
+export function countStream(kind: Kind, response: ServerResponse): void {
   open[kind] += 1
   opened.inc({ kind })
-  response.once('close', () => {
+  whenClosed(response, () => {
     open[kind] -= 1
   })
 }
