@@ -1,7 +1,7 @@
-import type { ResourceStreamMessage, StreamResource } from '@slipway/contracts'
+import type { StreamResource } from '@slipway/contracts'
 import { ALL_TENANTS, type Database, listItems } from '@slipway/database'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
-import { PING } from '../streams/frames.ts'
+import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'
 import { type Drift, driftOf } from './drift.ts'
@@ -198,11 +198,7 @@ export class Feed {
 
   #frame({ id, created, timestamp }: Waiting, resource: object | null): string {
     const type = resource === null ? 'deleted' : created ? 'created' : 'updated'
-    const message: ResourceStreamMessage = {
-      event: type,
-      data: { type, resource_type: this.#resource, id, timestamp, resource },
-    }
-    return `data: ${JSON.stringify(message)}\n\n`
+    return frame({ event: type, data: { type, resource_type: this.#resource, id, timestamp, resource } })
   }
 
   /** The same bytes to all; those that are behind are waited for a moment and then cut off. */

@@ -1,10 +1,11 @@
-import type { LogStreamMessage, StoredLine } from '@slipway/contracts'
+import type { LogStreamMessage, ResourceStreamMessage, StoredLine } from '@slipway/contracts'
 import { type DeploymentState, stepId } from '@slipway/domain'
 import type { Transition } from '../deployments/queries.ts'
 import type { StepRecord } from './mirror.ts'
 
 /** A message as it goes to clients: one `data:` line, nothing else. */
-export const frame = (message: LogStreamMessage): string => `data: ${JSON.stringify(message)}\n\n`
+export const frame = (message: LogStreamMessage | ResourceStreamMessage): string =>
+  `data: ${JSON.stringify(message)}\n\n`
 
 export const PING = Buffer.from(frame({ event: 'ping', data: { type: 'ping' } }))
 
