@@ -14,6 +14,7 @@ import {
   createSequence,
   loginToSuite,
   repositoryRoot,
+  SERVICES,
   type Suite,
   startSuite,
   waitFor,
@@ -424,15 +425,7 @@ test('planted secrets are in no record and in no log', async () => {
   await atRest()
   const { rows } = await database.query('SELECT number FROM audit_records r WHERE r::text LIKE $1', [`%${SECRET}%`])
   expect(rows).toEqual([])
-  const services = [
-    'gateway',
-    'planner',
-    'dispatcher',
-    'executor-bridge',
-    'log-stream',
-    'orchestration-instance',
-  ] as const
-  for (const service of services) {
+  for (const service of SERVICES) {
     const lines = suite.logOf(service).split('\n')
     expect(lines.filter((line) => line.includes(SECRET)).slice(0, 3)).toEqual([])
   }

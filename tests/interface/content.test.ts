@@ -82,9 +82,7 @@ test('files reach local and ssh targets as they are, from the cache, and past it
   const bytes = randomBytes(3 * MIB + 5)
   const { id: content } = await upload(bytes)
   const local = await createLocalTarget(api)
-  const { port, username, privateKey: private_key } = sshd
-  const connection = { type: 'ssh', host: '127.0.0.1', port, username, private_key }
-  const { body: remote } = await api.post('/targets', { name: 'remote', connection })
+  const { body: remote } = await api.post('/targets', { name: 'remote', connection: sshd.connection })
   const action_id = await createAction(api, {
     script: `sha256sum app/data.bin; stat -c 'mode %a' app/data.bin; echo "over \${SSH_CONNECTION:+ssh}"; false`,
     rollback: 'sha256sum <app/data.bin',

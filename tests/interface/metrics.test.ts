@@ -15,6 +15,7 @@ import {
   openLogStream,
   type Receiver,
   repositoryRoot,
+  SERVICES,
   type ServiceName,
   type Suite,
   startReceiver,
@@ -66,14 +67,6 @@ interface Dashboard {
 
 type Labels = Record<string, string>
 
-const SERVICES: ServiceName[] = [
-  'gateway',
-  'planner',
-  'dispatcher',
-  'executor-bridge',
-  'log-stream',
-  'orchestration-instance',
-]
 const RELAYS: ServiceName[] = ['gateway', 'dispatcher', 'executor-bridge']
 const FAILURES = 'slipway_outbox_failures_total'
 
@@ -369,7 +362,7 @@ describe('trouble', () => {
   })
 })
 
-test.each<ServiceName>(['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream', 'orchestration-instance'])(
+test.each(SERVICES)(
   '%s tells who it is and how its process does, and nothing that names a record or holds a secret',
   async (service) => {
     const metrics = await suite.metricsOf(service)

@@ -30,16 +30,7 @@ beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
   targets['local'] = await createLocalTarget(api)
-  const { body } = await api.post('/targets', {
-    name: 'over-ssh',
-    connection: {
-      type: 'ssh',
-      host: '127.0.0.1',
-      port: sshd.port,
-      username: sshd.username,
-      private_key: sshd.privateKey,
-    },
-  })
+  const { body } = await api.post('/targets', { name: 'over-ssh', connection: sshd.connection })
   targets['ssh'] = body.id
 }, 90_000)
 

@@ -8,7 +8,7 @@ import {
   loginToSuite,
   openLogStream,
   readStream,
-  type ServiceName,
+  SERVICES,
   type Suite,
   startAgent,
   startSuite,
@@ -16,15 +16,6 @@ import {
   type TraceCollector,
   waitFor,
 } from '@slipway/testing'
-
-const SERVICES: ServiceName[] = [
-  'gateway',
-  'planner',
-  'dispatcher',
-  'executor-bridge',
-  'orchestration-instance',
-  'log-stream',
-]
 
 // Long enough for a wait that is in vain to say so.
 jest.setTimeout(90_000)
