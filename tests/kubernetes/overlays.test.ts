@@ -15,6 +15,10 @@ type Schema = Parameters<typeof serviceConfig>[0]
 const rendered = Object.fromEntries(OVERLAYS.map((overlay) => [overlay, render(overlay)])) as Record<string, Manifest[]>
 const of = (overlay: string) => rendered[overlay] ?? []
 
+test('all overlays have the fields that Kubernetes and the operators know', () => {
+  expect(misfits(OVERLAYS.flatMap(of))).toEqual([])
+})
+
 describe.each(OVERLAYS)('%s', (overlay) => {
   const manifests = of(overlay)
 
@@ -28,8 +32,7 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(new Set(manifests.map(({ metadata }) => metadata.namespace)).size).toBe(2)
   })
 
-  test('fits the types and schemas of Kubernetes and the operators', async () => {
-    expect(misfits(manifests)).toEqual([])
+  test('has values that the schemas of Kubernetes and the operators allow', async () => {
     expect(await invalid(manifests)).toEqual([])
   })
 
@@ -99,7 +102,7 @@ const EXAMPLES: Record<string, string> = {
   SLIPWAY_ENROLMENT_TOKEN: 'x'.repeat(32),
 }
 
-describe('the network of production', () => {
+describe('the network', () => {
   const manifests = of('production')
   const pod = (name: string): End => ({
     namespace: 'slipway',
@@ -162,6 +165,29 @@ describe('the network of production', () => {
     ...['postgres', 'rabbitmq'].map((name) => `${name} → *:443`),
     ...[22, 8474].map((port) => `orchestration-instance → *:${port}`),
   ]
+
+  test.each([
+    [
+      'development',
+      ['postgres', 'rabbitmq', 'redis'].map(
+        (name): End => ({
+          namespace: 'slipway-development',
+          labels: { 'app.kubernetes.io/name': name },
+        }),
+      ),
+    ],
+    ['external-services', [1, 2, 3].map((last): End => ({ address: `10.1.2.${last}` }))],
+  ] as const)('%s reaches its servers as well, and only who has to', (overlay, servers) => {
+    const namespace = of(overlay)[0]?.metadata.name ?? ''
+    const open = [...SERVICES, 'migrate'].flatMap((name) => {
+      const from = { namespace, labels: { 'app.kubernetes.io/name': name, 'app.kubernetes.io/part-of': 'slipway' } }
+      return servers.flatMap((server, index) =>
+        reaches(of(overlay), from, server, [5432, 5672, 6379][index] ?? 0) ? [`${name} ${index}`] : [],
+      )
+    })
+    const expected = [DATABASE, BROKER, CACHE].flatMap((clients, index) => clients.map((name) => `${name} ${index}`))
+    expect(open.sort()).toEqual(expected.sort())
+  })
 
   test('lets through what is needed, and nothing else', () => {
     const names = Object.keys(ends)
