@@ -16,7 +16,7 @@ INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
 
-.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test test-long bench clean
+.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test test-long bench images clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -111,6 +111,9 @@ test-long: build ## Run the tests that kill and restart two of everything for mi
 bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'
 	@scripts/infra.sh up bench
 	@status=0; node bench/run.mjs $(ARGS) && node bench/document.mjs || status=$$?; scripts/infra.sh release bench; exit $$status
+
+images: ## Build the images of all services with docker, podman or buildah; see docs/images.md
+	@exec scripts/images.sh $(ARGS)
 
 clean: ## Stop everything and remove what was made
 	@if [ -d .slipway ]; then $(SUITE) down; sh examples/storefront/stop.sh; scripts/infra.sh remove; fi

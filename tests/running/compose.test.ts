@@ -1,0 +1,117 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { describe, expect, test } from '@jest/globals'
+import { loadConfig, serviceConfig } from '@slipway/runtime'
+import { repositoryRoot } from '@slipway/testing'
+import { parse } from 'yaml'
+
+interface ComposeService {
+  image: string
+  build?: { dockerfile: string; target?: string; args?: { SERVICE?: string } }
+  profiles?: string[]
+  restart: string
+  deploy?: { replicas: number }
+  environment: Record<string, string | number>
+  volumes?: string[]
+  depends_on?: Record<string, { condition: string }>
+  stop_grace_period?: string
+  read_only?: boolean
+  cap_drop?: string[]
+  security_opt?: string[]
+}
+
+const read = (file: string) => fs.readFileSync(path.join(repositoryRoot, file), 'utf8')
+/** What it says when nobody sets anything. */
+const composeFile = read('docker-compose.yml').replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1')
+const compose: { services: Record<string, ComposeService>; volumes: Record<string, null> } = parse(composeFile, {
+  merge: true,
+})
+const all = Object.entries(compose.services)
+const ours = all.filter(([, { profiles }]) => profiles?.includes('suite'))
+const built = ours.filter(([, { build }]) => build?.args?.SERVICE !== undefined)
+
+/** Agents live on targets, each with a token of its own. */
+const ELSEWHERE = ['target-agent']
+const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services')).filter((name) => !ELSEWHERE.includes(name))
+
+type Schema = Parameters<typeof serviceConfig>[0]
+
+async function schemaOf(service: string): Promise<Schema> {
+  const module = await import(path.join(repositoryRoot, 'services', service, 'src/config.ts'))
+  const own = Object.values<Schema>(module).find((value) => value?.type === 'object')
+  return serviceConfig(own as Schema)
+}
+
+const replicasOf = (name: string) =>
+  built
+    .filter(([, { build }]) => build?.args?.SERVICE === name)
+    .reduce((sum, [, { deploy }]) => sum + (deploy?.replicas ?? 1), 0)
+
+test.each(SERVICES)('there are two of %s', (service) => {
+  expect(replicasOf(service)).toBe(2)
+})
+
+test('each instance has a name, an address and a journal of its own', () => {
+  const instances = built.filter(([, { build }]) => build?.args?.SERVICE === 'orchestration-instance')
+  expect(instances.map(([, { deploy }]) => deploy)).toEqual([undefined, undefined])
+  expect(new Set(instances.map(([, { environment }]) => environment['SLIPWAY_INSTANCE_NAME'])).size).toBe(2)
+  for (const [name, { environment }] of instances) {
+    expect(new URL(String(environment['SLIPWAY_INSTANCE_URL'])).hostname).toBe(name)
+  }
+  const volumes = instances.flatMap(([, service]) => service.volumes?.map((volume) => volume.split(':')[0]) ?? [])
+  expect(new Set(volumes).size).toBe(2)
+  expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(volumes))
+})
+
+describe.each(built)('%s', (name, { build, environment }) => {
+  test('is given what it needs, and nothing that it does not read', async () => {
+    const schema = await schemaOf(String(build?.args?.SERVICE))
+    const given = Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value ?? '')]))
+    expect(() => loadConfig(schema, given)).not.toThrow()
+    expect(Object.keys(given).filter((variable) => !(variable in schema.properties))).toEqual([])
+  })
+
+  test('finds others where they listen', () => {
+    for (const [variable, value] of Object.entries(environment)) {
+      if (!/^http:/.test(String(value))) continue
+      const { hostname, port } = new URL(String(value))
+      const ports = Object.entries(compose.services[hostname]?.environment ?? {})
+        .filter(([other]) => other.endsWith('_PORT'))
+        .map(([, number]) => String(number))
+      expect({ name, variable, ports }).toEqual({ name, variable, ports: expect.arrayContaining([port]) })
+    }
+  })
+})
+
+test.each(ours)('%s cannot write into its image, is no more than a user, and has the time to leave', (_, service) => {
+  expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] })
+  const drain = Number(service.environment?.['SLIPWAY_DRAIN_SECONDS'] ?? 0)
+  if (service.build) expect(Number(service.stop_grace_period?.replace('s', ''))).toBeGreaterThan(drain + 20)
+})
+
+test('images are those that `make images` builds, of this version', () => {
+  const { version } = JSON.parse(read('package.json'))
+  for (const [name, { build, image }] of ours) {
+    if (build)
+      expect({ name, image }).toEqual({ name, image: `slipway/${build.args?.SERVICE ?? build.target}:${version}` })
+  }
+  for (const [, { image }] of all) expect(image).toMatch(/:[^:]+$/)
+})
+
+test('nothing waits for something that is not there', () => {
+  for (const [, { depends_on = {} }] of all) {
+    for (const name of Object.keys(depends_on)) expect(Object.keys(compose.services)).toContain(name)
+  }
+})
+
+test('the balancer looks for services where they listen, and asks them where they answer', () => {
+  const balancer = read('deploy/haproxy.cfg')
+  const servers = [...balancer.matchAll(/^ {2}server-template \S+ \d+ ([\w-]+):(\d+)$/gm)]
+  expect(servers.map(([, name]) => name).sort()).toEqual(['gateway', 'log-stream'])
+  const asked = Number(/ check port (\d+) /.exec(balancer)?.[1])
+  for (const [, name = '', port] of servers) {
+    const { environment } = compose.services[name] as ComposeService
+    expect(Object.values(environment)).toContain(Number(port))
+    expect(environment).toMatchObject({ SLIPWAY_MANAGEMENT_PORT: asked, SLIPWAY_MANAGEMENT_HOST: '0.0.0.0' })
+  }
+})
