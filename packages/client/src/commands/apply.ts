@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError } from 'commander'
 import { EXIT, UsageError } from '../exit-code.ts'
 import type { Change, Changes } from '../files/changes.ts'
 import { differenceLines } from '../files/difference.ts'
-import type { FileKind } from '../files/schemas.ts'
+import { type FileKind, KINDS } from '../files/kinds.ts'
 import { harmless } from '../terminal/colour.ts'
 import { action, type Context } from './context.ts'
 import { gather } from './values.ts'
@@ -23,15 +23,9 @@ export function addApply(program: Command): void {
     .command('export')
     .description('write what the server has as YAML that apply reads; of sources the latest version')
     .option('-d, --directory <folder>', 'a folder for a file of each kind; else everything is printed')
-    .option(
-      '--kind <kind>',
-      'tenant, environment, action, sequence, solution, target, freeze (repeatable)',
-      gather(kindOf),
-    )
+    .option('--kind <kind>', `${KINDS.join(', ')} (repeatable)`, gather(kindOf))
     .action(action(exportAll))
 }
-
-const KINDS: readonly FileKind[] = ['tenant', 'environment', 'action', 'sequence', 'solution', 'target', 'freeze']
 
 function kindOf(text: string): FileKind {
   const kind = KINDS.find((one) => one === text)

@@ -2,8 +2,8 @@ import type { SlipwayClient } from '../client.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
 import { type Difference, differences } from './difference.ts'
 import { FileProblems } from './document.ts'
+import type { FileKind } from './kinds.ts'
 import type { Entry } from './load.ts'
-import type { FileKind } from './schemas.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
 import { comparable, comparableDefinition, isSource, type Resolve, wantedBody } from './wanted.ts'
 
@@ -19,6 +19,7 @@ type Source = 'action' | 'sequence' | 'solution'
 /** Compares files with a server, and brings the server to what they say. */
 export class Changes {
   readonly #entries: readonly Entry[]
+  readonly #byName: ReadonlyMap<string, Entry>
   readonly #catalog: Catalog
   readonly #resendSecrets: boolean
   /** Ids of records that were created by this run. */
@@ -27,6 +28,7 @@ export class Changes {
   constructor(client: SlipwayClient, entries: readonly Entry[], { resendSecrets = false } = {}) {
     this.#catalog = new Catalog(client)
     this.#entries = entries
+    this.#byName = new Map(entries.map((entry) => [nameKey(entry.kind, entry.name, entry.tenant), entry]))
     this.#resendSecrets = resendSecrets
   }
 
@@ -137,7 +139,7 @@ export class Changes {
   }
 
   #entryOf(kind: FileKind, name: string, tenant: string | null): Entry | undefined {
-    return this.#entries.find((one) => one.kind === kind && one.name === name && one.tenant === tenant)
+    return this.#byName.get(nameKey(kind, name, tenant))
   }
 
   /** Names mean what the entry's own tenant has, else what all tenants share. */
@@ -156,6 +158,8 @@ export class Changes {
     }
   }
 }
+
+const nameKey = (kind: FileKind, name: string, tenant: string | null) => JSON.stringify([kind, name, tenant])
 
 function fieldDifferences(field: string, was: unknown, is: unknown): Difference[] {
   if (field !== 'connection') return differences(was, is, field)

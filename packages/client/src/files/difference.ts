@@ -6,7 +6,7 @@ export interface Difference {
   to: unknown
 }
 
-export const MASKED = '***'
+const MASKED = '***'
 const LINES_SHOWN = 20
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { stringify } from 'yaml'
 import type { SlipwayClient } from '../client.ts'
-import { type FileKind, KINDS } from './schemas.ts'
+import { type FileKind, KINDS } from './kinds.ts'
 import { Catalog, type ServerRecord } from './server.ts'
 import { isSource } from './wanted.ts'
 

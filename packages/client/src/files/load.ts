@@ -2,7 +2,8 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { compile } from '@slipway/contracts'
 import { FileProblems, readDocuments, type YamlDocument } from './document.ts'
-import { allowedBeside, type FileKind, KINDS, SCHEMAS } from './schemas.ts'
+import { type FileKind, KINDS } from './kinds.ts'
+import { allowedBeside, SCHEMAS } from './schemas.ts'
 
 /** A record as a file wants it. */
 export interface Entry {

@@ -14,12 +14,9 @@ import {
   Variables,
   VersionRequirement,
 } from '@slipway/contracts'
+import type { FileKind } from './kinds.ts'
 
 /** What a file may say of each kind of record: as the API has it, but naming other records by their names. */
-
-/** In the order in which they need each other. */
-export const KINDS = ['tenant', 'environment', 'action', 'sequence', 'solution', 'target', 'freeze'] as const
-export type FileKind = (typeof KINDS)[number]
 
 const without = (schema: TObject, names: readonly string[]): TProperties =>
   Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names.includes(name)))

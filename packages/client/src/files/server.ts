@@ -1,7 +1,7 @@
 import type { SlipwayClient } from '../client.ts'
 import { NotFoundError } from '../errors.ts'
 import type { OperationId } from '../types.ts'
-import type { FileKind } from './schemas.ts'
+import type { FileKind } from './kinds.ts'
 
 /** The operations of each kind that files can hold. */
 export const OPERATIONS = {

@@ -1,5 +1,5 @@
+import type { FileKind } from './kinds.ts'
 import type { Entry } from './load.ts'
-import type { FileKind } from './schemas.ts'
 
 /** What a file wants of a record, in the words of the API. */
 
@@ -7,7 +7,7 @@ import type { FileKind } from './schemas.ts'
 export type Resolve = (kind: FileKind, name: string, pointer: string) => string | null
 
 /** Stands for an id in a plan, where the record does not exist yet. */
-export const NOT_YET = '(created with this)'
+const NOT_YET = '(created with this)'
 
 const SOURCES: ReadonlySet<FileKind> = new Set(['action', 'sequence', 'solution'])
 export const isSource = (kind: FileKind) => SOURCES.has(kind)
@@ -45,10 +45,9 @@ export function wantedBody({ kind, value, tenant }: Entry, resolve: Resolve): Bo
 
 function wantedDefinition(kind: FileKind, definition: Body, resolve: Resolve): Body {
   if (kind === 'action') return definition
-  const [list, field, of] =
-    kind === 'sequence' ? (['actions', 'action', 'action'] as const) : (['sequences', 'sequence', 'sequence'] as const)
+  const [list, field] = kind === 'sequence' ? (['actions', 'action'] as const) : (['sequences', 'sequence'] as const)
   const entries = (definition[list] as Body[]).map(({ [field]: name, ...rest }, n) => ({
-    [`${field}_id`]: resolve(of, name as string, `/definition/${list}/${n}/${field}`) ?? NOT_YET,
+    [`${field}_id`]: resolve(field, name as string, `/definition/${list}/${n}/${field}`) ?? NOT_YET,
     ...rest,
   }))
   return { ...definition, [list]: entries }
@@ -59,13 +58,12 @@ const byKey = (a: Tag, b: Tag) => a.key.localeCompare(b.key) || a.value.localeCo
 
 /** Both sides of a comparison in one form: order of tags, ids of variables and ways to write a time do not count. */
 export function comparable(kind: FileKind, record: Body): Body {
-  const { connection, tags, start_time, end_time, variables } = record
+  const { connection, tags, start_time, end_time } = record
   return {
     ...record,
     ...(tags === undefined ? {} : { tags: [...(tags as Tag[])].sort(byKey) }),
     ...(kind === 'freeze' ? { start_time: instant(start_time), end_time: instant(end_time) } : {}),
     ...(connection === undefined ? {} : { connection: withoutSecrets(connection as Body) }),
-    ...(variables === undefined ? {} : { variables: { ...(variables as Body) } }),
   }
 }
 
