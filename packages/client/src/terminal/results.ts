@@ -1,9 +1,10 @@
 import type { Schema } from '../types.ts'
+import { durationText } from './table.ts'
 
 type Detail = Schema<'DeploymentDetail'>
 type Step = Schema<'Step'>
 
-export interface TargetResult {
+interface TargetResult {
   target: string
   result: string
   steps: string
@@ -49,6 +50,5 @@ function durationOf(steps: readonly Step[]): string {
   const ends = steps.flatMap(({ completed_at, started_at }) =>
     completed_at === null || started_at === null ? [] : [Date.parse(completed_at)],
   )
-  if (starts.length === 0 || ends.length === 0) return '-'
-  return `${((Math.max(...ends) - Math.min(...starts)) / 1000).toFixed(1)} s`
+  return durationText(starts.length === 0 || ends.length === 0 ? null : Math.max(...ends) - Math.min(...starts))
 }
