@@ -52,7 +52,8 @@ export async function* followLogs(
 }
 
 const FINAL: ReadonlySet<string> = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
-const isFinal = (state: string) => FINAL.has(state)
+/** Whether a deployment in this state has ended. */
+export const isFinal = (state: string) => FINAL.has(state)
 
 /** The number of lines stands in the last message alone: a final state without it is a stream's opening, not its end. */
 function isEnd({ event, data }: LogStreamMessage): boolean {

@@ -29,16 +29,11 @@ export function addAudit(program: Command): void {
 }
 
 async function audit({ client, output }: Context, options: AuditOptions): Promise<void> {
-  const query = {
-    action: options.action,
-    resource_type: options.resourceType,
-    resource_id: options.resource,
-    actor_id: options.actor,
-    from: options.from,
-    to: options.to,
-  } as Input<'listAuditLogs'>['query']
+  const { action: name, resourceType, resource, actor, from, to } = options
+  const filters = { action: name, resource_type: resourceType, resource_id: resource, actor_id: actor, from, to }
+  const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
   await output.list(
-    await take(client.each('listAuditLogs', { query: query ?? {} }), options.limit),
+    await take(client.each('listAuditLogs', { query }), options.limit),
     [
       ['AT', ({ at }) => at.slice(0, 19).replace('T', ' ')],
       ['WHO', ({ actor_name }) => actor_name],

@@ -5,7 +5,7 @@ import { EXIT, UsageError } from '../exit-code.ts'
 import { type Format, Output } from '../terminal/output.ts'
 import { Screen } from '../terminal/screen.ts'
 
-export const DEFAULT_URL = 'http://127.0.0.1:8080'
+const DEFAULT_URL = 'http://127.0.0.1:8080'
 
 /** How long a command bears with a server that is restarted in the middle of it. */
 const RETRY_FOR_MS = 60_000
@@ -42,10 +42,12 @@ function protocolOf(url: string): string {
   }
 }
 
+export const tokenOfEnvironment = () => process.env['SLIPWAY_TOKEN'] || process.env['SLIPWAY_API_KEY']
+
 /** Says as whom: SLIPWAY_TOKEN or SLIPWAY_API_KEY, else the session of `slipway login`. */
-export function contextOf(command: Command): Context {
+function contextOf(command: Command): Context {
   const url = serverUrl(command)
-  const token = process.env['SLIPWAY_TOKEN'] || process.env['SLIPWAY_API_KEY']
+  const token = tokenOfEnvironment()
   const sessions = sessionsOf(url)
   if (!token && !sessions.load()) {
     throw new UsageError(`say as whom: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login --url ${url}\``)

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { EXIT } from '../exit-code.ts'
 import { planLines } from '../terminal/plan.ts'
 import type { Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
@@ -41,7 +42,7 @@ async function preview({ client, output }: Context, source: string, options: Sel
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
   if (options.dryRun) {
     await preview(context, source, options)
-    return 0
+    return EXIT.success
   }
   const body = await selectionBody(context.client, source, options)
   return await goOn(context, options, async () => {
@@ -85,7 +86,7 @@ async function goOn(
   }
   const { started, answer } = await start()
   await context.output.record(answer, () => [said(started)])
-  return 0
+  return EXIT.success
 }
 
 const said = (started: Started) =>

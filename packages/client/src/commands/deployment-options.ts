@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import type { SlipwayClient } from '../client.ts'
 import type { Schema } from '../types.ts'
 import { findSource, idOf, type SourceKind } from './records.ts'
-import { assignment, duration, gather, integer, tag, targetMode, variables } from './values.ts'
+import { assignment, duration, gather, given, integer, tag, targetMode, variables } from './values.ts'
 
 /** The options that say what a deployment is to be, shared by deploy, preview and redeploy. */
 
@@ -89,10 +89,6 @@ function seconds(from: number, to: number) {
 
 type Body = Schema<'CreateDeployment'>
 type Redeploy = Schema<'RedeployDeployment'>
-
-/** Leaves out what was not given. */
-const given = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
-  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 
 export async function overridesBody(client: SlipwayClient, options: Overrides): Promise<Redeploy> {
   const { target, environment } = options

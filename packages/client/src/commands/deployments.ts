@@ -1,5 +1,6 @@
 import { type Command, Option } from 'commander'
 import { EXIT } from '../exit-code.ts'
+import { isFinal } from '../log-stream.ts'
 import { harmless } from '../terminal/colour.ts'
 import { resultsOf } from '../terminal/results.ts'
 import { durationText, facts, table, timeText } from '../terminal/table.ts'
@@ -15,7 +16,6 @@ type Summary = Item<'listDeployments'>
 type Result = Schema<'CommandResult'>
 
 const STATES = ['pending', 'queued', 'running', 'success', 'failed', 'cancelled', 'rolling_back', 'rolled_back']
-const ENDED: ReadonlySet<string> = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
 
 export function addDeployments(program: Command): void {
   program
@@ -118,7 +118,7 @@ async function logs(context: Context, id: string, { follow, from, target }: LogO
   const view = new Watch(deployment, screen, { log: true, only })
   await whileWanted(undefined, async (signal) => {
     try {
-      if (follow && !ENDED.has(deployment.state)) {
+      if (follow && !isFinal(deployment.state)) {
         for await (const message of client.followLogs(id, { from, signal })) {
           if (output.forPeople) view.show(message)
           else if (message.event === 'log' && isWanted(message.data.log.target_id)) await output.item(message.data.log)

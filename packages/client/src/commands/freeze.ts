@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-code.ts'
 import { timeText } from '../terminal/table.ts'
-import type { Item } from '../types.ts'
+import type { Item, Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
 import { take } from './lists.ts'
 import { findRecord, idOf } from './records.ts'
-import { moment } from './values.ts'
+import { given, moment } from './values.ts'
 
 type Freeze = Item<'listFreezes'>
 
@@ -101,15 +101,8 @@ interface CreateOptions extends Scope {
 
 async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
   const { start, end, recurrence, timeZone, description } = options
-  const body = {
-    name,
-    start_time: start,
-    end_time: end,
-    ...(recurrence === undefined ? {} : { recurrence }),
-    ...(timeZone === undefined ? {} : { time_zone: timeZone }),
-    ...(description === undefined ? {} : { description }),
-    ...(await idsOf(context, options)),
-  }
+  const times = { start_time: start, end_time: end, recurrence, time_zone: timeZone }
+  const body = given<Schema<'CreateFreeze'>>({ name, ...times, description, ...(await idsOf(context, options)) })
   const freeze = await context.client.call('createFreeze', { body })
   await context.output.record(freeze, () => [
     `created freeze ${freeze.name} (${freeze.id}), ${freeze.active ? 'in force now' : 'not in force yet'}`,

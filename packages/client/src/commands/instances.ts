@@ -1,9 +1,9 @@
 import type { Command } from 'commander'
-import { Refused } from '../exit-code.ts'
 import { harmless } from '../terminal/colour.ts'
 import { timeText } from '../terminal/table.ts'
 import { action, type Context } from './context.ts'
 import { take } from './lists.ts'
+import { idOf } from './records.ts'
 
 export function addInstances(program: Command): void {
   const instances = program.command('instances').description('what runs deployments')
@@ -18,7 +18,7 @@ export function addInstances(program: Command): void {
       .description(description)
       .action(
         action(async (context, meant: string) => {
-          const { id } = await find(context, meant)
+          const id = await idOf(context.client, 'instance', meant)
           const instance = await context.client.call('updateInstance', { params: { id }, body: { draining } })
           await context.output.record(instance, () => [
             `instance ${harmless(instance.name)} is ${instance.status} and runs ${instance.active} deployments`,
@@ -28,11 +28,9 @@ export function addInstances(program: Command): void {
   }
 }
 
-const all = ({ client }: Context) => take(client.each('listInstances'), Number.POSITIVE_INFINITY)
-
-async function list(context: Context): Promise<void> {
-  await context.output.list(
-    await all(context),
+async function list({ client, output }: Context): Promise<void> {
+  await output.list(
+    await take(client.each('listInstances'), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],
       ['NAME', ({ name }) => name],
@@ -43,13 +41,4 @@ async function list(context: Context): Promise<void> {
     ],
     'no instances',
   )
-}
-
-async function find(context: Context, meant: string) {
-  const instances = await all(context)
-  const found = instances.filter(({ id, name }) => id === meant || name === meant)
-  const [instance, another] = found
-  if (instance === undefined) throw new Refused(`there is no instance "${meant}"`)
-  if (another !== undefined) throw new Refused(`several instances are called "${meant}": name one by its id`)
-  return instance
 }

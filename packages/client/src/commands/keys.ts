@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import { timeText } from '../terminal/table.ts'
 import type { Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
-import { gather, integer } from './values.ts'
+import { gather, given, integer } from './values.ts'
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of the calling user')
@@ -55,12 +55,8 @@ interface CreateOptions {
 
 async function create({ client, output }: Context, name: string, options: CreateOptions): Promise<void> {
   const { scope, expiresInDays, description } = options
-  const body = {
-    name,
-    ...(scope === undefined ? {} : { scopes: scope as Schema<'CreateApiKey'>['scopes'] }),
-    ...(expiresInDays === undefined ? {} : { expires_in_days: expiresInDays }),
-    ...(description === undefined ? {} : { description }),
-  } as Schema<'CreateApiKey'>
+  const scopes = scope as Schema<'CreateApiKey'>['scopes']
+  const body = given<Schema<'CreateApiKey'>>({ name, scopes, expires_in_days: expiresInDays, description })
   const created = await client.call('createApiKey', { body })
   // The key alone on stdout: KEY=$(slipway keys create ci)
   if (output.forPeople) process.stderr.write(`${created.warning}\n`)

@@ -4,7 +4,7 @@ import { configurationFile, rememberServer, sessionsOf } from '../configuration/
 import { UsageError } from '../exit-code.ts'
 import { ask, firstLineOfStdin } from '../terminal/prompt.ts'
 import { facts, timeText } from '../terminal/table.ts'
-import { action, serverUrl } from './context.ts'
+import { action, serverUrl, tokenOfEnvironment } from './context.ts'
 
 interface LoginOptions {
   email?: string
@@ -27,7 +27,9 @@ export function addLogin(program: Command): void {
     .description('end all sessions of the user; API keys stay')
     .action(
       action(async ({ client, url, output }) => {
-        refuseToken('logout')
+        if (tokenOfEnvironment()) {
+          throw new UsageError('logout is about the session of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY')
+        }
         await client.logout()
         if (output.forPeople) output.line(`logged out of ${url}`)
       }),
@@ -50,12 +52,6 @@ export function addLogin(program: Command): void {
         )
       }),
     )
-}
-
-function refuseToken(command: string): void {
-  if (process.env['SLIPWAY_TOKEN'] || process.env['SLIPWAY_API_KEY']) {
-    throw new UsageError(`${command} is about the session of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY`)
-  }
 }
 
 async function login(url: string, { email, passwordStdin, code }: LoginOptions): Promise<void> {

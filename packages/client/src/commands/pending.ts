@@ -1,10 +1,9 @@
 import { type Command, Option } from 'commander'
-import { Refused } from '../exit-code.ts'
 import { facts } from '../terminal/table.ts'
 import type { Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
 import { integer } from './values.ts'
-import { waitingReason } from './waiting.ts'
+import { findPending, waitingReason } from './waiting.ts'
 
 type Pending = Schema<'PendingRequest'>
 
@@ -63,7 +62,7 @@ async function list({ client, output }: Context, { status }: { status?: Pending[
 }
 
 async function why({ client, output }: Context, id: string): Promise<void> {
-  const request = await find({ client }, id)
+  const request = await findPending(client, id)
   await output.record(request, () =>
     facts([
       ['request', request.id],
@@ -79,13 +78,4 @@ async function why({ client, output }: Context, id: string): Promise<void> {
       ['error', request.error_message],
     ]),
   )
-}
-
-async function find({ client }: Pick<Context, 'client'>, id: string): Promise<Pending> {
-  for (const status of [undefined, 'dispatched', 'cancelled', 'failed'] as const) {
-    const requests = await client.call('listPending', { query: status ? { status } : {} })
-    const found = requests.find((request) => request.id === id)
-    if (found) return found
-  }
-  throw new Refused(`there is no request ${id} in the queue`)
 }

@@ -13,6 +13,7 @@ const LISTS = {
   environment: 'listEnvironments',
   tenant: 'listTenants',
   freeze: 'listFreezes',
+  instance: 'listInstances',
   user: 'listUsers',
 } as const
 const READS = {
@@ -23,6 +24,7 @@ const READS = {
   environment: 'getEnvironment',
   tenant: 'getTenant',
   freeze: 'getFreeze',
+  instance: 'getInstance',
   user: 'getUser',
 } as const
 
@@ -35,6 +37,7 @@ interface Found {
   environment: Item<'listEnvironments'>
   tenant: Item<'listTenants'>
   freeze: Item<'listFreezes'>
+  instance: Item<'listInstances'>
   user: Item<'listUsers'>
 }
 
@@ -68,7 +71,7 @@ async function byId<K extends Kind>(client: SlipwayClient, kind: K, id: string):
 }
 
 /** Every record that is meant by it. */
-export async function candidates<K extends Kind>(client: SlipwayClient, kind: K, meant: string) {
+async function candidates<K extends Kind>(client: SlipwayClient, kind: K, meant: string) {
   if (UUID.test(meant)) {
     const record = await byId(client, kind, meant)
     return { found: record ? [record] : [], similar: [] }
@@ -79,13 +82,15 @@ export async function candidates<K extends Kind>(client: SlipwayClient, kind: K,
   return record ? { found: [record], similar: [] } : result
 }
 
+const hintOf = (similar: readonly string[]) =>
+  similar.length > 0 ? `; there is ${similar.map((name) => `"${name}"`).join(', ')}` : ''
+
 /** The one record that is meant. Throws Refused where there is none, or more than one. */
 export async function findRecord<K extends Kind>(client: SlipwayClient, kind: K, meant: string): Promise<Found[K]> {
   const { found, similar } = await candidates(client, kind, meant)
   const [record, another] = found
   if (record === undefined) {
-    const hint = similar.length > 0 ? `; there is ${similar.map((name) => `"${name}"`).join(', ')}` : ''
-    throw new Refused(`there is no ${kind} "${meant}"${hint}`)
+    throw new Refused(`there is no ${kind} "${meant}"${hintOf(similar)}`)
   }
   if (another !== undefined) {
     const ids = found.map((one) => (one as { id: string }).id).join(', ')
@@ -113,8 +118,7 @@ export async function findSource(
   const [source, another] = found
   if (source === undefined) {
     const similar = results.flatMap((result) => result.similar).slice(0, OTHERS_SHOWN)
-    const hint = similar.length > 0 ? `; there is ${similar.map((name) => `"${name}"`).join(', ')}` : ''
-    throw new Refused(`there is no ${kinds.join(', ')} "${meant}"${hint}`)
+    throw new Refused(`there is no ${kinds.join(', ')} "${meant}"${hintOf(similar)}`)
   }
   if (another !== undefined) {
     const list = found.map((one) => `${one.kind} ${one.id}`).join(', ')

@@ -2,11 +2,11 @@ import { type Command, Option } from 'commander'
 import { harmless } from '../terminal/colour.ts'
 import { ask, firstLineOfStdin } from '../terminal/prompt.ts'
 import { timeText } from '../terminal/table.ts'
-import type { Schema } from '../types.ts'
+import type { Input, Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
 import { take } from './lists.ts'
 import { findRecord, idOf } from './records.ts'
-import { gather } from './values.ts'
+import { gather, given } from './values.ts'
 
 interface UserOptions {
   email?: string
@@ -79,13 +79,8 @@ async function list({ client, output }: Context, { search }: { search?: string }
 }
 
 /** What the options say of a user, by the API's names. */
-const fieldsOf = ({ email, username, displayName, role, status }: UserOptions) => ({
-  ...(email === undefined ? {} : { email }),
-  ...(username === undefined ? {} : { username }),
-  ...(displayName === undefined ? {} : { display_name: displayName }),
-  ...(role === undefined ? {} : { roles: role }),
-  ...(status === undefined ? {} : { status }),
-})
+const fieldsOf = ({ email, username, displayName, role, status }: UserOptions) =>
+  given<Input<'updateUser'>['body']>({ email, username, display_name: displayName, roles: role, status })
 
 async function create({ client, output }: Context, email: string, options: UserOptions): Promise<void> {
   const password = options.passwordStdin

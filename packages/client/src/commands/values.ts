@@ -9,6 +9,10 @@ export type Values = Record<string, unknown>
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
+/** Leaves out what was not given. */
+export const given = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
+
 /** For options that may come several times. */
 export const gather =
   <T>(read: (text: string) => T) =>

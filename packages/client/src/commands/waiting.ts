@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Command } from 'commander'
+import type { SlipwayClient } from '../client.ts'
 import { ConnectionError } from '../errors.ts'
 import { EXIT, exitCodeOfState, Interrupted, Refused, WaitedTooLong } from '../exit-code.ts'
 import { harmless } from '../terminal/colour.ts'
@@ -120,32 +121,35 @@ async function cancel(
 
 /** Waits until the request has left the queue; resolves to its deployment, or null when it was cancelled. */
 async function dispatch({ client, screen }: Context, id: string, signal: AbortSignal): Promise<string | null> {
-  const find = async (status?: Pending['status']) => {
-    const query = status === undefined ? {} : { status }
-    return (await client.call('listPending', { query, signal })).find((request) => request.id === id)
-  }
   let said = ''
   for (;;) {
-    const waiting = await find()
-    if (waiting) {
-      const text = `queued${waiting.position ? `, place ${waiting.position}` : ''}: ${waitingReason(waiting)}`
-      if (text !== said) {
-        screen.line(text)
-        said = text
-      }
-      await sleep(QUEUE_POLL_MS, undefined, { signal })
-      continue
-    }
-    const started = await find('dispatched')
-    if (started?.deployment_id) return started.deployment_id
-    const failed = await find('failed')
-    if (failed) throw new Error(failed.error_message ?? 'the request could not be dispatched')
-    if (await find('cancelled')) {
+    const request = await findPending(client, id, signal)
+    if (request.deployment_id) return request.deployment_id
+    if (request.status === 'failed') throw new Error(request.error_message ?? 'the request could not be dispatched')
+    if (request.status === 'cancelled') {
       screen.line(`request ${id} was cancelled`)
       return null
     }
-    throw new Refused(`request ${id} is not known any more`)
+    const text = `queued${request.position ? `, place ${request.position}` : ''}: ${waitingReason(request)}`
+    if (text !== said) {
+      screen.line(text)
+      said = text
+    }
+    await sleep(QUEUE_POLL_MS, undefined, { signal })
   }
+}
+
+/** A request, wherever it has gone from the queue. Throws Refused where it is not known. */
+export async function findPending(client: SlipwayClient, id: string, signal?: AbortSignal): Promise<Pending> {
+  for (const status of [undefined, 'dispatched', 'failed', 'cancelled'] as const) {
+    const requests = await client.call('listPending', {
+      query: status ? { status } : {},
+      ...(signal ? { signal } : {}),
+    })
+    const found = requests.find((request) => request.id === id)
+    if (found) return found
+  }
+  throw new Refused(`there is no request ${id} in the queue`)
 }
 
 /** Why a request waits, as far as the server says. */
@@ -166,7 +170,7 @@ async function watch(context: Context, id: string, options: WaitOptions, signal:
 }
 
 /** How a deployment ended, target by target. */
-export async function sayResult({ output }: Context, deployment: Detail): Promise<void> {
+async function sayResult({ output }: Context, deployment: Detail): Promise<void> {
   await output.record(deployment, () => {
     const results = resultsOf(deployment)
     const rows = results.map(({ target, result, steps, duration: time }) => [harmless(target), result, steps, time])
