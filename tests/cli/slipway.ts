@@ -58,7 +58,7 @@ export function start(command: string, args: readonly string[], { env = {}, cwd,
   return { child, stdout: () => stdout, stderr: () => stderr, ended }
 }
 
-export const startSlipway = (args: readonly string[], options: RunOptions = {}): Running =>
+const startSlipway = (args: readonly string[], options: RunOptions = {}): Running =>
   start(process.execPath, [path.join(bin, 'slipway.mjs'), ...args], options)
 
 export const slipway = (args: readonly string[], options: RunOptions = {}): Promise<Ended> =>

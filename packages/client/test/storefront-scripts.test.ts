@@ -2,11 +2,11 @@
 // nothing in the environment but what is declared.
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdtempSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { environmentName, renderTemplate, toText } from '@slipway/domain'
+import { freePort } from '@slipway/testing'
 import { loadEntries } from '../src/files/load.ts'
 
 const EXAMPLE = path.join(import.meta.dirname, '../../../examples/storefront')
@@ -125,14 +125,6 @@ const answers = () =>
     () => true,
     () => false,
   )
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port: free } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return free
-}
 
 describe('the storefront example', () => {
   test('a first release that is not well leaves nothing behind that runs', async () => {
