@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
-  apiWithToken,
   connectTo,
   createAction,
   createLocalTarget,
+  createUser,
   deploymentEnd,
   dispatchedDeployment,
   loginToSuite,
@@ -29,15 +29,6 @@ afterAll(async () => {
   await database.end()
   await suite.stop()
 }, 60_000)
-
-async function newUser(roles: string[], tenant_id: string | null = null): Promise<Api> {
-  const account = { email: `${randomUUID()}@example.com`, username: randomUUID(), password: 'long-enough-password' }
-  const { status } = await admin.post('/admin/users', { ...account, roles, tenant_id })
-  expect(status).toBe(201)
-  const { email, password } = account
-  const { body } = await apiWithToken(suite.url, '').post('/auth/login', { email, password })
-  return apiWithToken(suite.url, body.access_token)
-}
 
 const deploy = async (script: string) =>
   admin.post('/deployments', {
@@ -84,8 +75,7 @@ test('a draining instance finishes what it runs and is given nothing; afterwards
 })
 
 test('orders about an instance do not wait behind runs that it does not take', async () => {
-  process.kill(suite.pid('orchestration-instance'), 'SIGSTOP')
-  try {
+  const id = await suite.whileStopped('orchestration-instance', async () => {
     const { body } = await deploy('true')
     // The bridge has far fewer in hand at a time, and each waits for the instance to answer.
     await database.query(
@@ -98,16 +88,18 @@ test('orders about an instance do not wait behind runs that it does not take', a
     await waitFor(async () => (await database.query('SELECT FROM outbox')).rowCount === 0, { what: 'an empty outbox' })
     expect(await admin.call('PATCH', path, { draining: true })).toMatchObject({ status: 200, body: { draining: true } })
     expect((await admin.call('PATCH', path, { draining: false })).status).toBe(200)
-    process.kill(suite.pid('orchestration-instance'), 'SIGCONT')
-    expect((await deploymentEnd(admin, body.deployment_id)).state).toBe('success')
-  } finally {
-    process.kill(suite.pid('orchestration-instance'), 'SIGCONT')
-  }
+    return body.deployment_id as string
+  })
+  expect((await deploymentEnd(admin, id)).state).toBe('success')
 }, 90_000)
 
 test('only who is bound to no tenant changes instances; others read them', async () => {
   const { body: tenant } = await admin.post('/tenants', { name: randomUUID() })
-  for (const other of [await newUser(['admin'], tenant.id), await newUser(['operator'])]) {
+  const [bound, operator] = [
+    await createUser(suite, admin, ['admin'], tenant.id),
+    await createUser(suite, admin, ['operator']),
+  ]
+  for (const other of [bound, operator]) {
     expect((await other.get(path)).status).toBe(200)
     const refusals = [await other.call('PATCH', path, { draining: true }), await other.call('DELETE', path)]
     for (const { status, body } of refusals) {
