@@ -12,10 +12,16 @@ export { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sq
 export { Prisma, type PrismaClient } from './generated/client.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './items/deployments.ts'
 export { type FreezeRow, freezeItem } from './items/freezes.ts'
-export { INSTANCE, LOST_AFTER } from './items/instances.ts'
+export { INSTANCE, INSTANCE_STATUS, LOST_AFTER, LOST_AFTER_SECONDS, takesRuns } from './items/instances.ts'
 export { isoTime, jsonObject, milliseconds } from './items/json.ts'
 export { type ItemKind, listItem, listItems } from './items/list-item.ts'
-export { type ShownConnection, type TargetRow, targetItems, targetStatus } from './items/targets.ts'
+export {
+  REACHED_FOR,
+  type ShownConnection,
+  type TargetRow,
+  targetItems,
+  targetStatus,
+} from './items/targets.ts'
 export {
   type Looking,
   openVariables,
@@ -29,5 +35,5 @@ export { type ResealProgress, resealAll } from './keys/reseal.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
-export { type Happening, happeningOf } from './webhooks/happening.ts'
+export { happeningOf } from './webhooks/happening.ts'
 export { type KeptEvent, LISTENS } from './webhooks/keep.ts'

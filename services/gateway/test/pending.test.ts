@@ -130,6 +130,8 @@ describe('what a pending request waits for', () => {
     await addInstance(1, '0.1.0', true)
     await addInstance(1, '0.1.0', false, "now() - interval '31 seconds'")
     await addInstance(1, '0.1.0', false, 'NULL')
+    // What was removed is no reason any more.
+    await query('UPDATE instances SET removed_at = now() WHERE id = $1', [await addInstance(1, '0.1.0', false, 'NULL')])
     expect(await reasons()).toEqual([
       [
         'no_compatible_instance',

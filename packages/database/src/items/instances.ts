@@ -1,15 +1,28 @@
 import { isoTime, jsonObject } from './json.ts'
 
 /** After this long without a heartbeat an instance counts as lost: it gets nothing new and its leases end. */
-export const LOST_AFTER = '30 seconds'
+export const LOST_AFTER_SECONDS = 30
+export const LOST_AFTER = `${LOST_AFTER_SECONDS} seconds`
+
+/** Whether an instance is of the version, major and minor, that the parameter names, such as `$1`. */
+export const hasVersion = (parameter: string) =>
+  `split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = ${parameter}`
+
+/** Whether an instance of `instances` is given runs where it has a free slot. */
+export const takesRuns = (versionParameter: string) =>
+  `NOT draining AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
+
+/** What the instance `i` is. */
+export const INSTANCE_STATUS = `CASE WHEN i.last_heartbeat_at IS NULL
+      OR i.last_heartbeat_at < now() - interval '${LOST_AFTER}' THEN 'offline'
+    WHEN i.draining THEN 'draining' ELSE 'online' END`
 
 /** An instance as lists show it, from `instances` as `i`. */
 export const INSTANCE = jsonObject({
   id: 'i.id',
   name: 'i.name',
   version: 'i.version',
-  status: `CASE WHEN i.last_heartbeat_at IS NULL OR i.last_heartbeat_at < now() - interval '${LOST_AFTER}' THEN 'offline'
-    WHEN i.draining THEN 'draining' ELSE 'online' END`,
+  status: INSTANCE_STATUS,
   capacity: 'i.capacity',
   active: '(SELECT count(*) FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL)',
   draining: 'i.draining',

@@ -1,6 +1,6 @@
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable } from '../database.ts'
-import { LOST_AFTER } from './instances.ts'
+import { hasVersion, LOST_AFTER } from './instances.ts'
 
 /** What the queue waits for, as things are. */
 export interface Outlook {
@@ -30,8 +30,8 @@ export async function readOutlook(db: Queryable): Promise<Outlook> {
   const { rows } = await db.query<Outlook>(
     `WITH known AS MATERIALIZED (
        SELECT id, draining, coalesce(last_heartbeat_at > now() - interval '${LOST_AFTER}', false) AS living,
-              split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = $1 AS compatible
-         FROM instances
+              ${hasVersion('$1')} AS compatible
+         FROM instances WHERE removed_at IS NULL
      )
      SELECT now() AS now, i.*, c.*, s.tenant_running_limit AS tenant_limit, coalesce(t.running, '{}') AS running,
             CASE WHEN r.runs >= ${FEWEST} THEN r.seconds END AS run_seconds

@@ -1,5 +1,6 @@
 import { encodeSqid } from '@slipway/domain'
 import type { Queryable } from '../database.ts'
+import { LOST_AFTER } from './instances.ts'
 import { type Looking, shownVariables } from './variables.ts'
 
 /** What of a connection may be read again. */
@@ -53,8 +54,11 @@ function shownConnection(stored: unknown, pinnedHostKey: string | null): ShownCo
   return { ...connection, ...(host_key === null ? {} : { host_key }) }
 }
 
+/** A target that was not reached for this long is shown as something else than online. */
+export const REACHED_FOR = '90 seconds'
+
 /** What a target is by its `last_seen_at`. */
-export const targetStatus = (onlineFor = "interval '90 s'") =>
+export const targetStatus = (onlineFor = `interval '${REACHED_FOR}'`) =>
   `CASE WHEN last_seen_at > now() - ${onlineFor} THEN 'online'
         WHEN last_seen_at > now() - interval '10 min' THEN 'stale'
         ELSE 'offline' END`
@@ -80,7 +84,7 @@ async function targetSightings(db: Queryable, ids: string[]): Promise<Map<string
        FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
        WHERE t.id = ANY($1::uuid[]))
      SELECT id, host_key, last_seen_at,
-       ${targetStatus(`CASE WHEN is_local THEN interval '30 s' ELSE interval '90 s' END`)} AS status
+       ${targetStatus(`CASE WHEN is_local THEN interval '${LOST_AFTER}' ELSE interval '${REACHED_FOR}' END`)} AS status
      FROM seen`,
     [ids],
   )

@@ -1,4 +1,4 @@
-import { LOST_AFTER, type Queryable } from '@slipway/database'
+import { type Queryable, takesRuns } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 
 export interface Slot {
@@ -37,9 +37,7 @@ async function lockSlots(tx: Queryable, count: number): Promise<Slot[]> {
          FROM instances i
          LEFT JOIN (SELECT instance_id, count(*) AS taken FROM leases WHERE ended_at IS NULL GROUP BY instance_id) live
                 ON live.instance_id = i.id
-        WHERE NOT i.draining
-          AND i.last_heartbeat_at > now() - interval '${LOST_AFTER}'
-          AND split_part(i.version, '.', 1) || '.' || split_part(i.version, '.', 2) = $2
+        WHERE ${takesRuns('$2')}
      ), free AS (
        SELECT living.name, living.id, first.slot, (living.taken + first.place)::float8 / living.capacity AS load
          FROM living

@@ -1,4 +1,4 @@
-import { type Database, LOST_AFTER } from '@slipway/database'
+import { type Database, INSTANCE_STATUS } from '@slipway/database'
 import { counter, measure } from '@slipway/runtime'
 
 export const lostLeases = counter(
@@ -29,10 +29,7 @@ export function measureSlots(database: Database): void {
                 count(*) FILTER (WHERE status = 'online') AS online,
                 count(*) FILTER (WHERE status = 'draining') AS draining,
                 count(*) FILTER (WHERE status = 'offline') AS offline
-           FROM (SELECT capacity,
-                        CASE WHEN last_heartbeat_at > now() - interval '${LOST_AFTER}'
-                             THEN CASE WHEN draining THEN 'draining' ELSE 'online' END ELSE 'offline' END AS status
-                   FROM instances) i`,
+           FROM (SELECT i.capacity, ${INSTANCE_STATUS} AS status FROM instances i WHERE i.removed_at IS NULL) known`,
       )
       const { slots = 0, leases = 0, online = 0, draining = 0, offline = 0 } = rows[0] ?? {}
       return { slipway_slots: slots, slipway_leases: leases, slipway_instances: { online, draining, offline } }

@@ -1,4 +1,4 @@
-import { LOST_AFTER, type Queryable } from '@slipway/database'
+import { type Queryable, takesRuns } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 
 /**
@@ -7,11 +7,7 @@ import { COMPATIBLE_VERSION } from '@slipway/runtime'
  */
 export async function capacityWarnings(database: Queryable, priority: number): Promise<string[]> {
   const { rows } = await database.query<{ living: boolean; free: boolean; others: boolean }>(
-    `WITH living AS (
-       SELECT id FROM instances
-        WHERE NOT draining AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
-          AND split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = $1
-     )
+    `WITH living AS (SELECT id FROM instances WHERE ${takesRuns('$1')})
      SELECT EXISTS (SELECT FROM living) AS living,
             EXISTS (SELECT FROM living JOIN instance_slots s ON s.instance_id = living.id AND NOT s.retired
                      WHERE NOT EXISTS (SELECT FROM leases l

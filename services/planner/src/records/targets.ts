@@ -1,4 +1,4 @@
-import type { Queryable } from '@slipway/database'
+import { LOST_AFTER, type Queryable, targetStatus } from '@slipway/database'
 import type { TargetStatus, TargetTag } from '@slipway/domain'
 import { references, uuidsOf } from './ids.ts'
 import { type Caller, visible } from './visibility.ts'
@@ -51,18 +51,11 @@ export async function loadTargets(
              UNION SELECT t.id FROM unnest($3::int[]) AS given (number) JOIN targets t USING (number)
              UNION SELECT target_id FROM tagged
           ),
-          instance AS (SELECT max(last_heartbeat_at) AS seen_at FROM instances),
-          local AS (
-            SELECT CASE WHEN seen_at > now() - interval '30 s' THEN 'online'
-                        WHEN seen_at > now() - interval '10 minutes' THEN 'stale'
-                        ELSE 'offline' END AS status
-              FROM instance
-          )
+          instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
+          local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance)
      SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
             CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN local.status
-                 WHEN f.last_seen_at > now() - interval '90 s' THEN 'online'
-                 WHEN f.last_seen_at > now() - interval '10 minutes' THEN 'stale'
-                 ELSE 'offline' END AS status,
+                 ELSE ${targetStatus()} END AS status,
             tagged.tags
        FROM chosen
        JOIN targets t ON t.id = chosen.id
