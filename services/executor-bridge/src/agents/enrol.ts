@@ -3,9 +3,10 @@ import type { AgentEnrolRequest, AgentEnrolResponse } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { constantTimeEqual, hashToken, isSameMajor, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
+import { idOf, newCredential } from '../http/credential.ts'
 import { Refusal, unauthorized } from '../http/refusal.ts'
 import { noteReached } from '../targets/reached.ts'
-import { idOf, keyIdentity, newAgentCredential } from './credentials.ts'
+import { keyIdentity } from './credentials.ts'
 
 export const AGENT_HEARTBEAT_SECONDS = 30
 
@@ -28,7 +29,7 @@ export async function enrolAgent(
   const { database, keys, logger } = bridge
   const agentId = uuidv7()
   const key = randomBytes(32)
-  const credential = newAgentCredential(agentId)
+  const credential = newCredential(agentId)
   const { version, host, port } = request
   const grant = await database.transaction(async (tx) => {
     const found = await usableGrant(tx, token)

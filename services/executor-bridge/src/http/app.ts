@@ -8,6 +8,7 @@ import {
   HeartbeatRequest,
 } from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
+import { isUuid } from '@slipway/domain'
 import { uuidv7, withContext } from '@slipway/runtime'
 import express, {
   type ErrorRequestHandler,
@@ -32,7 +33,6 @@ const BATCH_LIMIT = 8 * 1024 * 1024
 const BODY_LIMIT = 1024 * 1024
 /** The token is judged with what it is good for, so a body may be a stranger's. */
 const AGENT_BODY_LIMIT = 4 * 1024
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 
 /** The API that orchestration instances and agents call. Who calls is known before a body of any size is read. */
 export function createApp(bridge: Bridge, handover: Handover): Express {
@@ -59,7 +59,7 @@ export function createApp(bridge: Bridge, handover: Handover): Express {
   const batchBody = checked(EventBatch)
   app.post('/v1/runs/:id/events', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
     const deploymentId = String(request.params['id'])
-    if (!UUID.test(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
+    if (!isUuid(deploymentId)) throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
     const batch = batchBody(request.body)
     response.json({ next_event: await applyBatch(bridge, instanceOf(response), deploymentId, batch) })
   })

@@ -4,6 +4,7 @@ import {
   enqueue,
   eventMessage,
   isPast,
+  LOST_AFTER,
   type Queryable,
   type ReceivedCommand,
   recordCall,
@@ -11,7 +12,6 @@ import {
   wasCarriedOut,
 } from '@slipway/database'
 import { conflict, insufficientPermissions, notFound } from '@slipway/domain'
-import { LOST_AFTER_SECONDS } from './enrol.ts'
 
 type Caller = CommandBody<'instance.delete'>['caller']
 type Administered = CommandReply<'instance.update'>
@@ -100,10 +100,10 @@ function administer(
 
 async function lockInstance(tx: Queryable, id: string): Promise<InstanceRow | undefined> {
   const { rows } = await tx.query<InstanceRow>(
-    `SELECT name, draining, labels, coalesce(last_heartbeat_at, enrolled_at) >= now() - make_interval(secs => $2) AS heard,
+    `SELECT name, draining, labels, coalesce(last_heartbeat_at, enrolled_at) >= now() - interval '${LOST_AFTER}' AS heard,
             (SELECT count(*)::int FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS active
        FROM instances i WHERE id = $1 AND removed_at IS NULL FOR UPDATE`,
-    [id, LOST_AFTER_SECONDS],
+    [id],
   )
   return rows[0]
 }

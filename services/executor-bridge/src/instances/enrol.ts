@@ -1,16 +1,13 @@
 import type { EnrolRequest, EnrolResponse } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, LOST_AFTER_SECONDS, type Queryable } from '@slipway/database'
 import { constantTimeEqual, hashToken, isCompatible, SecretError, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
+import { newCredential } from '../http/credential.ts'
 import { invalid, Refusal } from '../http/refusal.ts'
-import { newCredential } from './credentials.ts'
+import { callbackIdentity } from './address.ts'
 import { setSlots } from './slots.ts'
 
-export const HEARTBEAT_SECONDS = 5
-/** Without a heartbeat for this long the dispatcher takes an instance's leases away. */
-export const LOST_AFTER_SECONDS = 30
-
-export const callbackIdentity = (instanceId: string) => `instance:${instanceId}:callback`
+const HEARTBEAT_SECONDS = 5
 
 interface Known {
   id: string

@@ -1,8 +1,7 @@
 import type { HeartbeatRequest, HeartbeatResponse, RunRef } from '@slipway/contracts'
-import { enqueue, eventMessage } from '@slipway/database'
+import { enqueue, eventMessage, LOST_AFTER } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../http/refusal.ts'
-import { LOST_AFTER_SECONDS } from './enrol.ts'
 
 /** A lease younger than this may still be on its way to the instance. */
 const HANDOVER_SECONDS = 3
@@ -59,7 +58,7 @@ async function liveLeases({ database }: Bridge, instanceId: string, runs: RunRef
             COALESCE(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
             l.acquired_at < i.enrolled_at AS stale,
             l.acquired_at < now() - make_interval(secs => ${HANDOVER_SECONDS}) AS settled,
-            l.acquired_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AS overdue
+            l.acquired_at < now() - interval '${LOST_AFTER}' AS overdue
      FROM leases l
      JOIN instances i ON i.id = l.instance_id
      LEFT JOIN held h ON h.deployment_id = l.deployment_id AND h.epoch = l.epoch
@@ -78,7 +77,7 @@ async function refresh(bridge: Bridge, instanceId: string, version: string): Pro
        FROM (SELECT id, version, last_heartbeat_at FROM instances WHERE id = $1 FOR UPDATE) before
        WHERE i.id = before.id
        RETURNING before.version <> $2 OR before.last_heartbeat_at IS NULL
-         OR before.last_heartbeat_at < now() - make_interval(secs => ${LOST_AFTER_SECONDS}) AS changed`,
+         OR before.last_heartbeat_at < now() - interval '${LOST_AFTER}' AS changed`,
       [instanceId, version],
     )
     if (!rows[0]?.changed) return false

@@ -1,11 +1,6 @@
 import { compile, type ProbeRequest, ProbeResponse, type RunRef, type RunSpec, StopResponse } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
-
-/** Where an instance is, and the secret by which it knows the bridge. */
-export interface InstanceAddress {
-  base_url: string
-  callback_token: string
-}
+import type { InstanceAddress } from '../instances/address.ts'
 
 export type StartAnswer = 'accepted' | 'has_newer' | { refused: string }
 

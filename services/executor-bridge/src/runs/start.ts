@@ -2,8 +2,8 @@ import type { RunRef } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { forRequest, SecretError, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { callbackIdentity } from '../instances/enrol.ts'
-import { type InstanceAddress, postRun, postStop } from './instance-calls.ts'
+import { addressOf } from '../instances/address.ts'
+import { postRun, postStop } from './instance-calls.ts'
 import { handovers } from './metrics.ts'
 import { endUnstartedRun, lockRun } from './progress.ts'
 import { actionsOf, isLeaseLive, type LeasedRun, leasedRun, targetsOf, touchedSteps } from './records.ts'
@@ -39,7 +39,7 @@ async function handOver(bridge: Bridge, run: LeasedRun, records: RunRecords): Pr
   const { database, logger } = bridge
   const { deployment_id, epoch, instance_id } = run
   try {
-    const instance = addressOf(bridge, run)
+    const instance = addressOf(bridge.keys, instance_id, run)
     const answer = await postRun(instance, buildSpec(bridge.keys, run, records))
     if (answer === 'has_newer') return logger.warn('the instance has this run under a newer epoch', { instance_id })
     if (answer !== 'accepted') throw new CannotRun(`The instance refused the run: ${answer.refused}`)
@@ -56,11 +56,6 @@ async function handOver(bridge: Bridge, run: LeasedRun, records: RunRecords): Pr
     logger.error('a run cannot be handed over, it ends failed', { instance_id, reason })
     await endUnstartedRun(bridge, { deploymentId: deployment_id, epoch, instanceId: instance_id }, reason)
   }
-}
-
-function addressOf({ keys }: Bridge, run: LeasedRun): InstanceAddress {
-  const callbackToken = keys.openText(run.callback_token_sealed, callbackIdentity(run.instance_id))
-  return { base_url: run.base_url, callback_token: callbackToken }
 }
 
 function permanentReason(error: unknown): string | null {

@@ -1,7 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { callbackIdentity } from '../instances/enrol.ts'
+import { addressOf } from '../instances/address.ts'
 import { postStop } from './instance-calls.ts'
 
 /**
@@ -17,11 +17,7 @@ export async function stopRun(bridge: Bridge, command: CommandBody<'run.stop'>):
   )
   const instance = rows[0]
   if (!instance) return async () => {}
-  const address = {
-    base_url: instance.base_url,
-    callback_token: keys.openText(instance.callback_token_sealed, callbackIdentity(instance_id)),
-  }
-  const ending = await postStop(address, { deployment_id, epoch }, reason)
+  const ending = await postStop(addressOf(keys, instance_id, instance), { deployment_id, epoch }, reason)
   logger.info('a run was stopped', { deployment_id, epoch, instance_id, reason })
   return async () => {
     const unconfirmed = await ending()

@@ -1,8 +1,8 @@
 import type { ProbeRequest, ProbeResponse } from '@slipway/contracts'
-import { enqueue, type Queryable } from '@slipway/database'
+import { enqueue, LOST_AFTER, type Queryable } from '@slipway/database'
 import { createTicker, SecretError } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { callbackIdentity, LOST_AFTER_SECONDS } from '../instances/enrol.ts'
+import { addressOf } from '../instances/address.ts'
 import { postProbe } from '../runs/instance-calls.ts'
 import { sshConnection } from '../runs/ssh-connection.ts'
 import { type DueTarget, takeDue } from './due.ts'
@@ -59,7 +59,7 @@ export function startProbing(bridge: Bridge, intervalSeconds: number): Probing {
 async function onlineInstances(db: Queryable): Promise<OnlineInstance[]> {
   const { rows } = await db.query<OnlineInstance>(
     `SELECT id, base_url, callback_token_sealed FROM instances
-     WHERE removed_at IS NULL AND last_heartbeat_at > now() - make_interval(secs => ${LOST_AFTER_SECONDS})`,
+     WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'`,
   )
   return rows
 }
@@ -74,9 +74,7 @@ export async function probeBy(
   const due = await takeDue(bridge.database, instance.id, shared)
   const targets = due.flatMap((target) => requestOf(bridge, target))
   if (targets.length === 0) return
-  const callbackToken = bridge.keys.openText(instance.callback_token_sealed, callbackIdentity(instance.id))
-  const address = { base_url: instance.base_url, callback_token: callbackToken }
-  const { results } = await postProbe(address, { targets }, stop)
+  const { results } = await postProbe(addressOf(bridge.keys, instance.id, instance), { targets }, stop)
   await note(bridge, instance.id, due, results)
 }
 

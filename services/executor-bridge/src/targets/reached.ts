@@ -1,8 +1,5 @@
-import { eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
+import { eventMessage, type OutboxMessage, type Queryable, REACHED_FOR } from '@slipway/database'
 import { storableText } from '../events/storable.ts'
-
-/** A target that was not reached for this long is shown as something else than online. */
-const ONLINE_FOR = '90 seconds'
 
 export interface Reached {
   target_id: string
@@ -31,7 +28,7 @@ export async function noteReached(tx: Queryable, reached: readonly Reached[]): P
      FROM reached r
      JOIN targets t ON t.id = r.target_id AND t.connection ->> 'type' NOT IN ('local', 'simulated')
      LEFT JOIN target_facts f ON f.target_id = r.target_id
-     WHERE f.last_seen_at IS NULL OR f.last_seen_at <= now() - interval '${ONLINE_FOR}'
+     WHERE f.last_seen_at IS NULL OR f.last_seen_at <= now() - interval '${REACHED_FOR}'
         OR (f.host_key IS NULL AND r.host_key IS NOT NULL)`,
     [reached.map(({ target_id }) => target_id), reached.map(({ host_key }) => textOrNull(host_key))],
   )

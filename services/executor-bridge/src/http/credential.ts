@@ -1,0 +1,26 @@
+import { constantTimeEqual, hashToken, randomToken } from '@slipway/runtime'
+import type { Bridge } from '../bridge.ts'
+
+const PARTS = /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.[A-Za-z0-9_-]{43}$/
+
+/** A new credential of an instance or an agent: its id, so that the one row is found, and 32 random bytes. Only its hash is kept. */
+export const newCredential = (id: string) => `${id}.${randomToken(32)}`
+
+/** The id in a credential, or in a token of a grant. */
+export const idOf = (credential: string | undefined): string | undefined => PARTS.exec(credential ?? '')?.[1]
+
+/** Who holds the credential; undefined when nobody does. */
+export async function holderOf(
+  { database }: Pick<Bridge, 'database'>,
+  table: 'instances' | 'agents',
+  credential: string | undefined,
+): Promise<string | undefined> {
+  const id = idOf(credential)
+  if (id === undefined) return undefined
+  const { rows } = await database.query<{ credential_hash: string }>(
+    `SELECT credential_hash FROM ${table} WHERE id = $1`,
+    [id],
+  )
+  const known = rows[0]?.credential_hash
+  return known !== undefined && constantTimeEqual(hashToken(String(credential)), known) ? id : undefined
+}
