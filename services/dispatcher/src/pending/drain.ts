@@ -69,10 +69,13 @@ async function dispatchNext(tx: Queryable, holds: Holds, logger: Logger): Promis
   const [claimed, vanished] = await Promise.all([claim(tx, ids), vanishedRecords(tx, ids)])
   if (claimed.length === 0) return 0
 
-  for (const request of claimed) {
-    const reason = vanished.get(request.id)
-    if (reason !== undefined) await markFailed(tx, request, reason)
-  }
+  await markFailed(
+    tx,
+    claimed.flatMap((request) => {
+      const reason = vanished.get(request.id)
+      return reason === undefined ? [] : [{ request, reason }]
+    }),
+  )
   const pairs = claimed
     .filter(({ id }) => !vanished.has(id))
     .flatMap((request, index): Pair[] => {

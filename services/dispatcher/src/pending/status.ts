@@ -11,7 +11,7 @@ export interface ClaimedRequest {
 }
 
 /** After so many dispatches that went wrong a request is given up. */
-export const MAX_RETRIES = 5
+const MAX_RETRIES = 5
 
 /**
  * `processing` lasts as long as a transaction of the drain, so nobody would see it: the row's lock stands for it, and what
@@ -55,13 +55,23 @@ export async function markDispatched(
   )
 }
 
-/** What the request was planned with is gone: it ends, with the reason. */
-export async function markFailed(tx: Queryable, request: ClaimedRequest, reason: string): Promise<void> {
+/** What requests were planned with is gone: they end, with the reason. */
+export async function markFailed(
+  tx: Queryable,
+  failed: readonly { request: ClaimedRequest; reason: string }[],
+): Promise<void> {
+  if (failed.length === 0) return
   await tx.query(
-    `UPDATE pending_requests SET status = 'failed', error_message = $2 WHERE id = $1 AND status = ANY($3::pending_status[])`,
-    [request.id, reason, IN_HAND],
+    `UPDATE pending_requests p SET status = 'failed', error_message = f.reason
+       FROM unnest($1::uuid[], $2::text[]) AS f (id, reason)
+      WHERE p.id = f.id AND p.status = ANY($3::pending_status[])`,
+    [failed.map(({ request }) => request.id), failed.map(({ reason }) => reason), IN_HAND],
   )
-  await announce(tx, [request], 'failed')
+  await announce(
+    tx,
+    failed.map(({ request }) => request),
+    'failed',
+  )
 }
 
 /** The dispatch went wrong: back into the queue for another try, or given up after the last. */
