@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import { type Database, openVariables } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,
@@ -20,7 +20,6 @@ import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord 
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
 import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
-import { openVariables } from '../records/variables.ts'
 import type { PlanningRequest } from './request.ts'
 
 export interface PlanningResources {
@@ -148,8 +147,9 @@ function resolve(
   }
 }
 
-function planTarget(keyRing: KeyRing, { id, name, status, variables_sealed }: TargetRecord) {
-  return { id, name, status, variables: openVariables(keyRing, variables_sealed, `target:${id}:variables`) }
+function planTarget(keyRing: KeyRing, target: TargetRecord) {
+  const { id, name, status } = target
+  return { id, name, status, variables: openVariables(keyRing, 'target', target) }
 }
 
 /** Adds the names in the plan that only other sources declare sensitive. */

@@ -1,8 +1,7 @@
-import type { Queryable } from '@slipway/database'
+import { openVariables, type Queryable } from '@slipway/database'
 import type { VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { references } from './ids.ts'
-import { openVariables } from './variables.ts'
 import { type Caller, visible } from './visibility.ts'
 
 export interface TenantRecord {
@@ -37,11 +36,7 @@ export async function loadTenant(
   )
   const [row] = rows
   if (!row) return null
-  return {
-    id: row.id,
-    name: row.name,
-    variables: openVariables(keyRing, row.variables_sealed, `tenant:${row.id}:variables`),
-  }
+  return { id: row.id, name: row.name, variables: openVariables(keyRing, 'tenant', row) }
 }
 
 /** The environment, by UUID or SqId; null when there is none that the caller may see. */
@@ -60,10 +55,5 @@ export async function loadEnvironment(
   const [row] = rows
   if (!row) return null
   const { id: uuid, name, tenant_id } = row
-  return {
-    id: uuid,
-    name,
-    tenant_id,
-    variables: openVariables(keyRing, row.variables_sealed, `environment:${uuid}:variables`),
-  }
+  return { id: uuid, name, tenant_id, variables: openVariables(keyRing, 'environment', row) }
 }
