@@ -30,8 +30,9 @@ export interface TargetCandidates {
 
 /**
  * Every target that the caller may use and that is named, or carries any of the tags, with its status. A local or
- * simulated target is seen whenever an instance is; the others when something reached them. Each id is looked up by itself: in a list, ten
- * thousand may be compared with every target.
+ * simulated target is seen whenever an instance is; the others when something reached them. Each id is looked up by
+ * itself and has its tags with it: where lists are joined, Postgres, which knows nothing of targets that have just come,
+ * compares each of thousands with all the others.
  */
 export async function loadTargets(
   database: Queryable,
@@ -40,26 +41,22 @@ export async function loadTargets(
 ): Promise<TargetCandidates> {
   const { uuids, numbers } = references('target', ids)
   const { rows } = await database.query<TargetRecord>(
-    `WITH wanted_tags AS (SELECT * FROM unnest($4::text[], $5::text[]) AS w (key, value)),
-          tagged AS (
-            SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
-              FROM target_tags JOIN wanted_tags USING (key, value)
-             GROUP BY target_id
-          ),
-          chosen AS (
-            SELECT id FROM unnest($2::uuid[]) AS given (id)
-             UNION SELECT t.id FROM unnest($3::int[]) AS given (number) JOIN targets t USING (number)
-             UNION SELECT target_id FROM tagged
+    `WITH chosen AS (
+            SELECT id, json_agg(tag) FILTER (WHERE tag IS NOT NULL) AS tags
+              FROM (SELECT id, NULL::json AS tag FROM unnest($2::uuid[]) AS given (id)
+                    UNION ALL SELECT t.id, NULL FROM unnest($3::int[]) AS given (number) JOIN targets t USING (number)
+                    UNION ALL SELECT target_id, json_build_object('key', key, 'value', value) FROM target_tags
+                                JOIN unnest($4::text[], $5::text[]) AS wanted (key, value) USING (key, value)) found
+             GROUP BY id
           ),
           instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
           local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance)
      SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
             CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN local.status
                  ELSE ${targetStatus()} END AS status,
-            tagged.tags
+            chosen.tags
        FROM chosen
        JOIN targets t ON t.id = chosen.id
-       LEFT JOIN tagged ON tagged.target_id = t.id
        LEFT JOIN target_facts f ON f.target_id = t.id
       CROSS JOIN local
       WHERE ${visible('t.tenant_id', '$1')}`,
