@@ -100,8 +100,13 @@ export class FakeBridge {
       .map(({ text }) => text)
   }
 
-  finished(ref: RunRef) {
-    return eventually(`run ${keyOf(ref)} finishes`, () => this.eventsOf(ref, 'finished')[0])
+  finished(ref: RunRef, limitMs?: number) {
+    const finished = () => {
+      // Not by looking at all events again and again: there may be many.
+      const last = this.events(ref).at(-1)
+      return last?.type === 'finished' && last
+    }
+    return eventually(`run ${keyOf(ref)} finishes`, finished, limitMs)
   }
 
   /** Hands a run to the instance, as the bridge does. */
