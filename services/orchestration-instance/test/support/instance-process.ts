@@ -1,8 +1,8 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
+import { freePort } from '@slipway/testing'
 import { ENROLMENT_TOKEN, type FakeBridge } from './fake-bridge.ts'
 import { eventually } from './wait.ts'
 
@@ -81,12 +81,4 @@ let built = false
 function build(): void {
   if (!built) execFileSync(path.join(root, 'node_modules/.bin/tsc'), ['-b', service], { stdio: 'inherit' })
   built = true
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
 }
