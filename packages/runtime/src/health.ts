@@ -1,6 +1,5 @@
-import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { ConfigurationError } from './config.ts'
+import { createServer } from 'node:http'
+import { takePlace } from './listen.ts'
 import { exposition } from './metrics/registry.ts'
 import { within } from './within.ts'
 
@@ -89,24 +88,12 @@ export async function startManagementServer(options: {
       () => answer(503, { ready: false, dependencies: {} }),
     )
   })
-  await listen(server, options.port, options.host)
+  const { port, host } = options
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await takePlace(server, { port, host, variable: 'SLIPWAY_MANAGEMENT_PORT' }),
     close: () => {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
-}
-
-function listen(server: Server, port: number, host: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      const where = `${host}:${port}`
-      const problem =
-        error.code === 'EADDRINUSE' ? `names ${where}, which is taken: choose another port` : `: ${error.message}`
-      reject(new ConfigurationError([{ variable: 'SLIPWAY_MANAGEMENT_PORT', problem, example: '8090' }]))
-    })
-    server.listen(port, host, resolve)
-  })
 }
