@@ -10,6 +10,16 @@ export const Strict = <P extends TProperties>(properties: P, options: SchemaOpti
 
 export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
+/** One of these objects, told apart by `tag`, which each has as a literal: only the one that is meant is looked at. */
+export const tagged = <T extends TObject[]>(tag: string, variants: [...T]) =>
+  Type.Unsafe<Static<T[number]>>({
+    type: 'object',
+    required: [tag],
+    properties: { [tag]: { type: 'string' } },
+    discriminator: { propertyName: tag },
+    oneOf: variants,
+  })
+
 export const Uuid = Type.String({ format: 'uuid' })
 export const Timestamp = Type.String({ format: 'date-time' })
 

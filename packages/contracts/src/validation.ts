@@ -17,6 +17,7 @@ const ajv = new Ajv({
   allErrors: true,
   verbose: true,
   strict: true,
+  discriminator: true,
   strictTypes: false,
   strictTuples: false,
   allowUnionTypes: true,
@@ -74,6 +75,14 @@ function describe(error: ErrorObject): SchemaProblem | null {
       // The list of what may stand there says more.
       if (Array.isArray(error.parentSchema?.['enum'])) return null
       return { path: at, message: error.message ?? 'is invalid' }
+    case 'discriminator': {
+      // That the tag is absent or no text is told by its own rules.
+      if (error.params['error'] !== 'mapping') return null
+      const tag = String(error.params['tag'])
+      const variants = error.parentSchema?.['oneOf'] as { properties: Record<string, { const: unknown }> }[]
+      const known = variants.map(({ properties }) => properties[tag]?.const)
+      return { path: `${at}/${escapePointer(tag)}`, message: `must be one of: ${known.join(', ')}` }
+    }
     case 'if':
       return null
     default:

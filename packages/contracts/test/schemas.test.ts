@@ -35,6 +35,17 @@ describe('every schema compiles', () => {
   })
 })
 
+test('an event is judged as the kind that it says it is', () => {
+  const problemsOf = compile(EventBatch)
+  const events = [{ type: 'rolling_back' }, { type: 'exploded' }, {}, { type: 5 }]
+  expect(problemsOf({ epoch: 1, first_event: 0, events })).toEqual([
+    { path: '/events/0/at', message: 'is required' },
+    { path: '/events/1/type', message: expect.stringMatching(/^must be one of: step_started, .*log/) },
+    { path: '/events/2/type', message: 'is required' },
+    { path: '/events/3/type', message: 'must be string' },
+  ])
+})
+
 describe('the table of operations', () => {
   test('names each method and path once, and only known permissions', () => {
     const places = operations.map(([, { method, path }]) => `${method} ${path}`)

@@ -27,8 +27,8 @@ export async function startBridge(
 ): Promise<TestBridge> {
   const published: StreamBatch[] = []
   const keep: Bridge['live'] = {
-    async publish(_deploymentId, batch) {
-      published.push(batch)
+    async publish(_deploymentId, { lines, ...rest }) {
+      published.push({ ...rest, lines: JSON.parse(lines.json) })
     },
   }
   const bridge: Bridge = {

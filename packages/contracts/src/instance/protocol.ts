@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { INTERPRETERS, SimulatedConnection } from '../api/catalog.ts'
 import { RUN_OUTCOMES } from '../messages/events.ts'
 import { PlanOptions } from '../messages/plan.ts'
-import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
+import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
 
 /** Between the executor-bridge and an orchestration instance, over HTTP. Steps are named by (target, action) index. */
 
@@ -161,7 +161,7 @@ export const LogEvent = Strict({
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })
 
-export const RunEvent = Type.Union([
+export const RunEvent = tagged('type', [
   /** `attempt` counts from 0; it is the step's retry_count. */
   Strict({ type: Type.Literal('step_started'), ...stepEvent, attempt: index }),
   /** The last attempt ended. */

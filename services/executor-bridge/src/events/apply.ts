@@ -1,4 +1,4 @@
-import type { EventBatch, StreamBatch } from '@slipway/contracts'
+import type { EventBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
 import { forRequest, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
@@ -8,7 +8,8 @@ import { fenced, invalid } from '../http/refusal.ts'
 import { type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
-import { newLines, storeChunk } from './lines.ts'
+import { chunkOf, newLines, storeChunk } from './lines.ts'
+import type { LiveBatch } from './live-streams.ts'
 import { measured } from './metrics.ts'
 import { moveSteps, type StepEffect } from './steps.ts'
 import { storableText } from './storable.ts'
@@ -16,7 +17,7 @@ import { storableText } from './storable.ts'
 interface Outcome {
   nextEvent: number
   /** What changed, for those who watch; null when nothing did. */
-  live: StreamBatch | null
+  live: LiveBatch | null
   messages: boolean
   failures: Failures
 }
@@ -73,22 +74,23 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   const folded = foldEvents(events, size, firstEvent)
   const failures: Failures = run.analysis_enabled ? await analyseFailures(tx, deploymentId, folded.steps) : new Map()
   const lines = await explainReports(tx, deploymentId, newLines(folded.lines, firstLine), failures)
-  const nextLine = firstLine + lines.length
+  const chunk = chunkOf(firstLine, lines)
+  const nextLine = firstLine + chunk.count
   const messages = messagesOf(deploymentId, batch.epoch, folded)
   const [[effect, counts], , sightings] = await Promise.all([
     moveAndCount(tx, deploymentId, folded, failures, { nextEvent, nextLine }),
-    storeChunk(tx, deploymentId, firstLine, lines),
+    storeChunk(tx, deploymentId, chunk),
     noteTargets(tx, deploymentId, folded),
     forRequest(run, () => enqueue(tx, messages)),
   ])
   await forRequest(run, () => enqueue(tx, sightings))
 
-  const live: StreamBatch = {
+  const live: LiveBatch = {
     epoch: batch.epoch,
     first_event: firstEvent,
     next_event: nextEvent,
     first_line: firstLine,
-    lines,
+    lines: chunk,
     steps: effect.changed,
     ...counts,
     total_steps: run.total_steps,

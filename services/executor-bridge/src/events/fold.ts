@@ -66,6 +66,11 @@ export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEve
   for (const [offset, event] of events.entries()) {
     const refuse = (reason: string) => invalid(`Event ${firstEvent + offset} (${event.type}): ${reason}`)
     if (batch.finished) throw refuse('the run has ended before')
+    if (event.type === 'log') {
+      checkPlace(size, event.target ?? 0, event.action ?? 0, refuse)
+      batch.lines.push(event)
+      continue
+    }
     takeEvent(batch, event, (target, action, sources, state) => {
       checkPlace(size, target, action, refuse)
       const key = target * size.actions + action
@@ -85,11 +90,8 @@ export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEve
 type Refuse = (reason: string) => Error
 type Move = (target: number, action: number, sources: readonly StepState[], state: StepState) => StepChange
 
-function takeEvent(batch: FoldedBatch, event: RunEvent, move: Move): void {
+function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move: Move): void {
   switch (event.type) {
-    case 'log':
-      batch.lines.push(event)
-      return
     case 'step_started': {
       const change = move(event.target, event.action, SOURCES.started, 'running')
       change.retry_count = event.attempt
@@ -140,9 +142,8 @@ function newChange(target: number, action: number, sources: readonly StepState[]
 }
 
 /** Places that an event names without moving a step. */
-function checkMentioned(size: PlanSize, event: RunEvent, refuse: Refuse): void {
-  if (event.type === 'log') checkPlace(size, event.target ?? 0, event.action ?? 0, refuse)
-  else if (event.type === 'host_key' || event.type === 'target_seen') checkPlace(size, event.target, 0, refuse)
+function checkMentioned(size: PlanSize, event: Exclude<RunEvent, LogEvent>, refuse: Refuse): void {
+  if (event.type === 'host_key' || event.type === 'target_seen') checkPlace(size, event.target, 0, refuse)
 }
 
 function checkPlace(size: PlanSize, target: number, action: number, refuse: Refuse): void {

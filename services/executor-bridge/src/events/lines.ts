@@ -22,16 +22,28 @@ function toStored({ at, target, action, stream, level, text, metadata }: LogEven
   return metadata === undefined ? line : { ...line, x: metadata }
 }
 
+/** Lines of one batch, as JSON that is made once: to be stored, and for those who watch. */
+export interface Chunk {
+  firstLine: number
+  count: number
+  json: string
+}
+
+export const chunkOf = (firstLine: number, lines: readonly StoredLine[]): Chunk => ({
+  firstLine,
+  count: lines.length,
+  json: storableJson(lines),
+})
+
 /** Stores the lines of one batch as one row. */
 export async function storeChunk(
   tx: Queryable,
   deploymentId: string,
-  firstLine: number,
-  lines: readonly StoredLine[],
+  { firstLine, count, json }: Chunk,
 ): Promise<void> {
-  if (lines.length === 0) return
+  if (count === 0) return
   await tx.query(
     'INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, $2, $3, $4::jsonb)',
-    [deploymentId, firstLine, lines.length, storableJson(lines)],
+    [deploymentId, firstLine, count, json],
   )
 }

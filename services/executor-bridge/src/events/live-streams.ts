@@ -1,11 +1,15 @@
 import { type StreamBatch, streamKey } from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
 import type { Redis } from 'ioredis'
+import type { Chunk } from './lines.ts'
 import { unpublished } from './metrics.ts'
+
+/** A batch whose lines are in words already. */
+export type LiveBatch = Omit<StreamBatch, 'lines'> & { lines: Chunk }
 
 export interface LiveStreams {
   /** Tells watchers of a committed batch. Never fails: who misses it reads Postgres. */
-  publish(deploymentId: string, batch: StreamBatch): Promise<void>
+  publish(deploymentId: string, batch: LiveBatch): Promise<void>
 }
 
 /** Trimmed by length only to bound memory: nobody needs what is older, since Postgres has all of it. */
@@ -24,8 +28,8 @@ export function createLiveStreams(redis: Redis, namespace: string, logger: Logge
     logger.warn('Redis did not take a batch; watchers get it from Postgres, later', { error })
   }
   return {
-    async publish(deploymentId, batch) {
-      const json = JSON.stringify(batch)
+    async publish(deploymentId, { lines, ...rest }) {
+      const json = `${JSON.stringify(rest satisfies Omit<StreamBatch, 'lines'>).slice(0, -1)},"lines":${lines.json}}`
       if (json.length > MAX_BYTES) return
       const key = streamKey(namespace, deploymentId)
       try {
