@@ -379,7 +379,7 @@ describe('files', () => {
   /** Where the host keeps content of this size that was, or is being, sent. */
   const sentTo = () =>
     readdirSync(os.tmpdir())
-      .filter((name) => /^slipway\.\w{10}$/.test(name))
+      .filter((name) => /^slipway\.[0-9a-f]{32}$/.test(name))
       .map((name) => path.join(os.tmpdir(), name))
       .filter((directory) => existsSync(path.join(directory, 'files', '0')))
 

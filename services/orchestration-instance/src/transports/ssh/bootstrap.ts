@@ -27,6 +27,7 @@ export interface Bootstrap {
 }
 
 export type BootstrapProblem =
+  | 'group'
   | 'directory'
   | 'interpreter'
   | 'working-directory'
@@ -35,15 +36,11 @@ export type BootstrapProblem =
 export type FileProblem = 'tool' | 'damaged' | 'place'
 
 /**
- * The shell shall lead a process group of its own. OpenSSH gives each session one; elsewhere setsid makes one, without
- * changing the process id. No ! in it, for csh's sake.
+ * What reads the bootstrap, in words that any login shell understands. It shall lead a process group of its own: OpenSSH
+ * gives each session one. Where it finds that it does not (`failed group`), setsid makes one, without changing the process
+ * id. That is asked for only there, since each program on the way to the command costs as much as a small command.
  */
-export const BOOTSTRAP_COMMAND = [
-  `exec sh -c 'read -r pid name state parent group rest 2>/dev/null </proc/$$/stat`,
-  `case "$group" in ""|$$) exec sh -s ;; esac`,
-  `command -v setsid >/dev/null 2>&1 && exec setsid sh -s`,
-  `exec sh -s'`,
-].join('; ')
+export const BOOTSTRAP_COMMANDS = { plain: 'exec sh -s', ownGroup: 'exec setsid sh -s' } as const
 
 /**
  * Reads the control line. $1 is the process group, $2 the command's directory, $3 the mark for the end of the output
@@ -57,10 +54,10 @@ trap "" HUP INT PIPE TERM
 naps= timer=
 trap "kill -KILL \\"\\$4\\$1\\"; timer=" USR1
 watch_time() {
-  nap=
-  trap "[ -z \\"\\$nap\\" ] || kill -KILL \\"\\$nap\\"; exit" USR2
-  sleep "$2" & nap=$!
-  wait "$nap" && kill -USR1 "$1"
+  before=$!
+  trap "[ \\"\\$!\\" = \\"\\$before\\" ] || kill -KILL \\"\\$!\\"; exit" USR2
+  sleep "$2" &
+  wait "$!" && kill -USR1 "$1"
 }
 stop_timer() { [ -z "$timer" ] || kill -USR2 "$timer"; timer=; }
 start_timer() { watch_time $$ "$1" 4>&- 5>&- >/dev/null </dev/null & timer=$!; }
@@ -84,7 +81,7 @@ exec 4>&- 5>&- <&-
 [ "$naps" ] || sleep 0.3 || sleep 1
 [ "$4" ] || rm -rf -- "$2"
 kill -KILL "-$1"
-rm -rf -- "$2"
+exec rm -rf -- "$2"
 `
 
 /**
@@ -147,29 +144,37 @@ slipway_fail() {
   exit 125
 }
 slipway_guard() {
+  trap '' HUP INT TERM
   if command -v setsid >/dev/null 2>&1; then
-    setsid sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" - ${live} <&3 | slipway_pin
+    setsid sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" - ${live} <&3 | slipway_pin &
   else
-    sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" '' ${live} <&3
+    sh -c '${GUARD}' sh $$ "$slipway_dir" "${over}" '' ${live} <&3 &
   fi
 }
 ${place}slipway_pin() {
-  trap '' HUP INT TERM
   exec 3<&- 4>&- 5>&-
   read -r slipway_word
 }
 slipway_run() {
+  read -r slipway_pid slipway_name slipway_state slipway_parent slipway_group slipway_rest 2>/dev/null </proc/$$/stat
+  case "$slipway_group" in
+    "" | $$) ;;
+    *) if command -v setsid >/dev/null 2>&1; then slipway_fail group; fi ;;
+  esac
   umask 077
-  slipway_dir=$(mktemp -d "\${TMPDIR:-/tmp}/slipway.XXXXXXXXXX") || slipway_fail directory
   command -v ${command.interpreter} >/dev/null 2>&1 || slipway_fail interpreter
-  cat >${script} <<'${nonce}' || slipway_fail directory
-${command.script}
+  slipway_dir="\${TMPDIR:-/tmp}/slipway.${randomBytes(16).toString('hex')}"
+  mkdir "$slipway_dir" "$slipway_dir/work" || slipway_fail directory
+  slipway_script=${quoted(command.script)}
+  # Not where it is a program: then the script would show in its arguments.
+  PATH=/dev/null printf '%s\\n' "$slipway_script" >${script} 2>/dev/null || cat >${script} <<${nonce} || slipway_fail directory
+$slipway_script
 ${nonce}
-  mkdir "$slipway_dir/work" && cd "$slipway_dir/work" || slipway_fail directory
+  cd "$slipway_dir/work" || slipway_fail directory
 ${enter(command.workingDirectory)}
   umask 022
 ${take}  exec 3<&0 </dev/null
-  ( slipway_guard 4>&1 5>&2 >/dev/null 2>&1 & )
+  ( slipway_guard 4>&1 5>&2 >/dev/null 2>&1 )
   exec 3<&-
 ${exports.join('\n')}
   echo "${ready}"

@@ -13,7 +13,7 @@ import {
 } from '@slipway/execution'
 import type { Client, ClientChannel } from 'ssh2'
 import { endpointOf, plain } from '../words.ts'
-import { BOOTSTRAP_COMMAND, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
+import { BOOTSTRAP_COMMANDS, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
 import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
 import { sendFiles } from './send-files.ts'
@@ -41,6 +41,7 @@ export class SshTransport implements Transport {
   #known: KnownHostKey | null
   #kept: Connection | null = null
   #idle: NodeJS.Timeout | undefined
+  #shell: keyof typeof BOOTSTRAP_COMMANDS = 'plain'
 
   constructor(options: SshTransportOptions) {
     this.#options = options
@@ -72,21 +73,30 @@ export class SshTransport implements Transport {
   }
 
   async #openChannel(signal: AbortSignal): Promise<{ connection: Connection; channel: ClientChannel }> {
-    const { address, connections } = this.#options
+    const { connections } = this.#options
     const kept = this.#kept
     this.#kept = null
     if (kept) {
       // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
-      const channel = await openShell(kept.client).catch(() => null)
+      const channel = await this.#openShell(kept).catch(() => null)
       if (channel) return { connection: kept, channel }
       connections.end(kept)
     }
     const connection = await this.#connect(signal)
     try {
-      return { connection, channel: await openShell(connection.client) }
+      return { connection, channel: await this.#openShell(connection) }
     } catch (error) {
       connections.end(connection)
-      throw new CommandError(`${endpointOf(address)} refuses to run commands: ${(error as Error).message}`)
+      throw error
+    }
+  }
+
+  async #openShell({ client }: Connection): Promise<ClientChannel> {
+    try {
+      return await openChannel(client, BOOTSTRAP_COMMANDS[this.#shell])
+    } catch (error) {
+      const endpoint = endpointOf(this.#options.address)
+      throw new CommandError(`${endpoint} refuses to run commands: ${(error as Error).message}`)
     }
   }
 
@@ -138,6 +148,10 @@ export class SshTransport implements Transport {
     channel.close()
     if (exit.end && (output.hasBegun || signal.aborted)) return exit.end
     if (signal.aborted) return { exitCode: null, signal: null, confirmed: false }
+    if (this.#shell === 'plain' && output.preamble.includes(`${bootstrap.failed} group`)) {
+      this.#shell = 'ownGroup'
+      return this.#runOn(connection, await this.#openShell(connection), command, io, signal)
+    }
     throw (
       this.#fileProblem(output, bootstrap, command) ?? new CommandError(this.#problem(output, bootstrap, exit, command))
     )
@@ -239,11 +253,11 @@ async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
   return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
-function openShell(client: Client): Promise<ClientChannel> {
+function openChannel(client: Client, command: string): Promise<ClientChannel> {
   return new Promise((resolve, reject) => {
     const onClose = () => reject(new Error('the connection was lost'))
     client.once('close', onClose)
-    client.exec(BOOTSTRAP_COMMAND, (error, channel) => {
+    client.exec(command, (error, channel) => {
       client.off('close', onClose)
       if (error) reject(error)
       else resolve(channel)
