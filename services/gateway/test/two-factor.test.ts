@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { serverUrl, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
 import { createGateway } from '../src/gateway.ts'
+import { createAttempts } from '../src/identity/attempts.ts'
 import { stepOfCode } from '../src/identity/totp.ts'
 import { loginAs, me, outcome, refresh, steadyClock, totp, verify } from './credentials.ts'
 import { addUser, expectAnswer, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
@@ -253,4 +255,15 @@ describe('recovery codes', () => {
     await enable()
     expect((await verify(gateway, await pendingToken(), second)).status).toBe(401)
   })
+})
+
+test('what a right code has done is told, though the cache goes away then', async () => {
+  const quiet = { ...logger, warn() {}, error() {} }
+  const cache = connectCache(serverUrl('REDIS_URL'), quiet)
+  await waitFor(() => cache.isUp(), { what: 'the cache' })
+  const proof = async () => {
+    await cache.close()
+    return true
+  }
+  expect(await createAttempts(cache, gateway.namespace).proving(user.id, proof)).toBe(true)
 })
