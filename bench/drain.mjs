@@ -4,8 +4,9 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { Queue, Worker } from 'bullmq'
 import { Logger, makeWorkerUtils, run } from 'graphile-worker'
 import { cpuSeconds } from './cpu.mjs'
-import { line } from './report.mjs'
-import { interleave, median } from './rounds.mjs'
+import { settle } from './instance.mjs'
+import { figure, line } from './report.mjs'
+import { interleave } from './rounds.mjs'
 
 const { connect } = createRequire(new URL('../packages/broker/package.json', import.meta.url))('amqplib')
 
@@ -40,16 +41,15 @@ export async function measureDrain({ suite, database, api, instance, body, round
     await drained.fill(MANY)
     const many = await interleave({ product: () => drained.run() }, rounds)
     await drained.close()
-    const figure = (what, value) => ({ goal: '', what, ratio: Number(value.toPrecision(3)) })
     return [
       line(4, 'drain, of BullMQ with priorities', rates.product, rates.bullmq, '≥ 0.4'),
       line(4, 'drain, of graphile-worker', rates.product, rates.graphile, '≥ 2'),
       line(5, `drain with ${MANY} waiting, of that with ${JOBS}`, many.product, rates.product, '≥ 0.9'),
-      figure('requests started a second', median(rates.product)),
+      figure('requests started a second', rates.product),
       figure('the same with the dispatcher killed in the middle', killed),
-      figure('BullMQ jobs a second', median(rates.bullmq)),
-      figure('graphile-worker jobs a second', median(rates.graphile)),
-      figure('CPU ms of the dispatcher for one', median(cpu)),
+      figure('BullMQ jobs a second', rates.bullmq),
+      figure('graphile-worker jobs a second', rates.graphile),
+      figure('CPU ms of the dispatcher for one', cpu),
     ]
   } finally {
     await bull.close()
@@ -76,7 +76,7 @@ async function drainOf({ suite, database, api, instance, body }) {
   const model = await connect(process.env.RABBITMQ_URL)
   const channel = await model.createChannel()
   /** Takes away what is left for others to do with runs that have ended: it must not cost the next one its time. */
-  const settle = async () => {
+  const clear = async () => {
     do {
       await sleep(100)
       await channel.purgeQueue(`${suite.namespace}.executor.commands`)
@@ -129,12 +129,8 @@ async function drainOf({ suite, database, api, instance, body }) {
       }
       // Not by a command, which would wait behind the runs.
       await database.query('UPDATE instances SET draining = true')
-      instance.forget()
-      await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'bench' WHERE ended_at IS NULL`)
-      await database.query(
-        `UPDATE deployments SET state = 'success', completed_at = now() WHERE state IN ('running', 'queued')`,
-      )
-      await settle()
+      await settle({ instance, database })
+      await clear()
       return rate
     },
   }

@@ -35,9 +35,6 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
   await beat()
   const timer = setInterval(() => beat().catch((error) => console.error(error.message)), 5_000)
   return {
-    get runs() {
-      return runs
-    },
     /** The epoch under which it has this run, which may still be on its way. */
     async epochOf(deploymentId) {
       for (;;) {
@@ -57,4 +54,20 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
       server.close()
     },
   }
+}
+
+/** Ends what was started, so that slots are free and no round pays for the one before. */
+export async function settle({ instance, database }) {
+  instance.forget()
+  await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'bench' WHERE ended_at IS NULL`)
+  await database.query(
+    `UPDATE deployments SET state = 'success', completed_at = now() WHERE state IN ('running', 'queued')`,
+  )
+}
+
+/** A running deployment whose events are ours to send. */
+export async function beginRun({ api, instance }, body) {
+  const { status, body: answer } = await api.post('/deployments', body)
+  if (status !== 201) throw new Error(`create answered ${status}: ${JSON.stringify(answer)}`)
+  return { id: answer.deployment_id, epoch: await instance.epochOf(answer.deployment_id) }
 }

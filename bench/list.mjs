@@ -1,5 +1,5 @@
 import { drive } from './load.mjs'
-import { line } from './report.mjs'
+import { figure, line } from './report.mjs'
 import { interleave, median } from './rounds.mjs'
 
 const SMALL = 10_000
@@ -62,7 +62,6 @@ export async function measureList({ suite, database, api, peerUrl, rounds, secon
     },
     rounds,
   )
-  const figure = (name, values) => ({ goal: '', what: name, ratio: Number(median(values).toPrecision(3)) })
   return [
     line(16, 'page 1 at 1M, of page 1 at 10k', large.page, small.page, '≤ 1.3'),
     line(16, 'last page at 1M, of page 1', large.last, large.page, '≤ 5'),

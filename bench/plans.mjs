@@ -1,13 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import fs from 'node:fs'
 import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addLocalTargets } from '../packages/testing/dist/index.js'
-import { line } from './report.mjs'
+import { ask } from './ask.mjs'
+import { settle } from './instance.mjs'
+import { figure, line, plain } from './report.mjs'
 import { interleave, median, quantile } from './rounds.mjs'
 
 const TARGETS = Number(process.env.TARGETS ?? 10_000)
-const ACTIONS = Number(process.env.ACTIONS ?? 20)
+/** Of the sequence that run.mjs makes. */
+const ACTIONS = 20
 /** Transitions in a batch that a run of 20 steps can have: each started and ended. */
 const SMALL_STEPS = 20
 const LARGE_BATCH_STEPS = 1_000
@@ -35,19 +37,6 @@ function timed(url, { token, body, method = 'POST', expect, agent }) {
     request.on('error', reject)
     request.end(body)
   })
-}
-
-/** What each service says of its event loop and memory since it was asked last. */
-async function lagOf(pids, folder) {
-  const told = {}
-  for (const [name, pid] of Object.entries(pids)) {
-    const file = `${folder}/${pid}.json`
-    fs.rmSync(file, { force: true })
-    process.kill(pid, 'SIGUSR2')
-    while (!fs.existsSync(file)) await sleep(5)
-    told[name] = JSON.parse(fs.readFileSync(file, 'utf8'))
-  }
-  return told
 }
 
 /** The steps of a plan as objects, and as text: what nobody can do without who builds an answer of them. */
@@ -105,14 +94,13 @@ async function beside(url, token, busy) {
 export async function measurePlans({ suite, database, api, instance, sequence, small, rounds, folder }) {
   const ids = await addLocalTargets(database, TARGETS)
   const services = ['gateway', 'planner', 'dispatcher', 'executor-bridge']
-  const pids = Object.fromEntries(services.map((name) => [name, suite.pid(name)]))
+  const askAll = async () => {
+    const told = {}
+    for (const name of services) told[name] = await ask(suite.pid(name), folder)
+    return told
+  }
   const body = JSON.stringify({ sequence_id: sequence, target_ids: ids })
   const large = { token: api.token, body }
-  const settle = async () => {
-    instance.forget()
-    await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'bench' WHERE ended_at IS NULL`)
-    await database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE state = 'running'`)
-  }
   const series = { first: [], previewLag: { gateway: [], planner: [] }, growth: { gateway: [], planner: [] } }
   let bytes = 0
   const preview = async () => timed(`${suite.url}/api/v1/deployments/preview`, { ...large, expect: 200 })
@@ -124,9 +112,9 @@ export async function measurePlans({ suite, database, api, instance, sequence, s
   const previews = await interleave(
     {
       async product() {
-        const before = await lagOf(pids, folder)
+        const before = await askAll()
         const answer = await preview()
-        const after = await lagOf(pids, folder)
+        const after = await askAll()
         bytes = answer.bytes
         series.first.push(answer.first)
         for (const name of ['gateway', 'planner']) {
@@ -145,11 +133,11 @@ export async function measurePlans({ suite, database, api, instance, sequence, s
   const creates = await interleave(
     {
       async product() {
-        await lagOf(pids, folder)
+        await askAll()
         const { total } = await create()
-        const after = await lagOf(pids, folder)
+        const after = await askAll()
         for (const name of services) createLag[name].push(after[name].max)
-        await settle()
+        await settle({ instance, database })
         return total
       },
       async rows() {
@@ -172,9 +160,10 @@ export async function measurePlans({ suite, database, api, instance, sequence, s
   const duringCreates = await beside(suite.url, api.token, async () => {
     for (let n = 0; n < 3; n += 1) await create()
   })
-  await settle()
+  await settle({ instance, database })
 
-  const transitions = await measureTransitions({ api, suite, instance, create, small, rounds, settle })
+  const transitions = await measureTransitions({ api, suite, instance, create, small, rounds })
+  await settle({ instance, database })
   const detail = await timed(`${suite.url}/api/v1/deployments/${transitions.id}`, {
     method: 'GET',
     token: api.token,
@@ -182,31 +171,22 @@ export async function measurePlans({ suite, database, api, instance, sequence, s
   })
 
   const steps = TARGETS * ACTIONS
-  const figure = (what, value) => ({ goal: '', what, ratio: Number(value.toPrecision(3)) })
-  const against = (goal, what, values, limit) =>
-    line(
-      goal,
-      what,
-      values,
-      values.map(() => 1),
-      limit,
-    )
   return [
     line(6, `preview of ${steps} steps, of building it bare`, previews.product, previews.bare, '≤ 3'),
-    against(6, 'first byte of the preview, ms', series.first.slice(1), '≤ 100'),
-    against(6, 'event loop of the gateway meanwhile, p99 ms', series.previewLag.gateway.slice(1), '≤ 50'),
-    against(6, 'event loop of the planner meanwhile, p99 ms', series.previewLag.planner.slice(1), '≤ 50'),
-    figure('memory that a preview adds to the gateway, MiB', median(series.growth.gateway.slice(1))),
-    figure('memory that a preview adds to the planner, MiB', median(series.growth.planner.slice(1))),
+    plain(6, 'first byte of the preview, ms', series.first.slice(1), '≤ 100'),
+    plain(6, 'event loop of the gateway meanwhile, p99 ms', series.previewLag.gateway.slice(1), '≤ 50'),
+    plain(6, 'event loop of the planner meanwhile, p99 ms', series.previewLag.planner.slice(1), '≤ 50'),
+    figure('memory that a preview adds to the gateway, MiB', series.growth.gateway.slice(1)),
+    figure('memory that a preview adds to the planner, MiB', series.growth.planner.slice(1)),
     line(7, `create of ${steps} steps, of inserting the rows bare`, creates.product, creates.rows, '≤ 2'),
-    ...services.map((name) => figure(`longest turn of the ${name} in a create, ms`, median(createLag[name].slice(1)))),
+    ...services.map((name) => figure(`longest turn of the ${name} in a create, ms`, createLag[name].slice(1))),
     line(8, `a transition among ${steps} steps, of one among 20`, transitions.large, transitions.small, '≤ 1.5'),
-    against(8, 'transitions a second', transitions.rates, '≥ 5000'),
-    figure('preview, ms', median(previews.product)),
-    figure('building it bare, ms', median(previews.bare)),
+    plain(8, 'transitions a second', transitions.rates, '≥ 5000'),
+    figure('preview, ms', previews.product),
+    figure('building it bare, ms', previews.bare),
     figure('size of the answer, MiB', bytes / 1024 / 1024),
-    figure('create, ms', median(creates.product)),
-    figure('inserting the rows bare, ms', median(creates.rows)),
+    figure('create, ms', creates.product),
+    figure('inserting the rows bare, ms', creates.rows),
     figure('reading it back with what has happened, ms', detail.total),
     figure('small request, p99 ms, nothing else going on', quantile(quiet, 0.99)),
     figure('small request, p99 ms, during previews', quantile(duringPreviews, 0.99)),
@@ -224,7 +204,7 @@ function eventsOf(steps) {
   ])
 }
 
-async function measureTransitions({ api, suite, instance, create, small, rounds, settle }) {
+async function measureTransitions({ api, suite, instance, create, small, rounds }) {
   const createSmall = async () => {
     const options = { token: api.token, body: small, expect: 201 }
     const { start } = await timed(`${suite.url}/api/v1/deployments`, options)
@@ -269,6 +249,5 @@ async function measureTransitions({ api, suite, instance, create, small, rounds,
     for (let n = 0; n < 10; n += 1) ms += await send(whole, LARGE_BATCH_STEPS)
     rates.push((10 * LARGE_BATCH_STEPS * 2) / (ms / 1_000))
   }
-  await settle()
   return { ...costs, rates: rates.slice(1), id }
 }

@@ -1,9 +1,6 @@
 // Rounds of a product and its floors, one after the other, so that whatever else the machine does hits all of them alike.
 
-/**
- * Runs `contenders` ({ name: async () => number }) in turn, `rounds` times after one that is thrown away, and returns for
- * each its figures, and for the first the ratios to each other one, round by round.
- */
+/** Runs `contenders` ({ name: async () => number }) in turn, `rounds` times after one that is thrown away; the figures of each. */
 export async function interleave(contenders, rounds) {
   const names = Object.keys(contenders)
   const figures = Object.fromEntries(names.map((name) => [name, []]))
@@ -16,7 +13,7 @@ export async function interleave(contenders, rounds) {
   return figures
 }
 
-export const sorted = (values) => [...values].sort((a, b) => a - b)
+const sorted = (values) => [...values].sort((a, b) => a - b)
 export const quantile = (values, q) => sorted(values)[Math.min(values.length - 1, Math.floor(values.length * q))]
 export const median = (values) => quantile(values, 0.5)
 

@@ -1,14 +1,15 @@
 import { fork, spawn } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
-import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { addLocalTargets, sseToken } from '../packages/testing/dist/index.js'
+import { ask } from './ask.mjs'
 import { cpuSeconds } from './cpu.mjs'
+import { beginRun, settle } from './instance.mjs'
 import { drive } from './load.mjs'
-import { line } from './report.mjs'
-import { interleave, median, quantile } from './rounds.mjs'
+import { figure, line, plain } from './report.mjs'
+import { interleave, quantile } from './rounds.mjs'
 
 const { Redis } = createRequire(new URL('../services/log-stream/package.json', import.meta.url))('ioredis')
 
@@ -80,19 +81,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
     while (urls.length < count) urls.push(...(await Promise.all(Array.from({ length: 20 }, () => streamUrl(base, id)))))
     return urls.slice(0, count)
   }
-  const settle = async () => {
-    instance.forget()
-    await database.query(`UPDATE leases SET ended_at = now(), end_reason = 'bench' WHERE ended_at IS NULL`)
-    await database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE state = 'running'`)
-  }
-  /** A running deployment whose events are ours to send. */
-  const begin = async (body = small) => {
-    const answer = await api.post('/deployments', JSON.parse(body))
-    if (answer.status !== 201) throw new Error(`create answered ${answer.status}`)
-    const run = { id: answer.body.deployment_id, next: 0, line: 0, epoch: 0 }
-    run.epoch = await instance.epochOf(run.id)
-    return run
-  }
+  const begin = async (body = small) => ({ ...(await beginRun({ api, instance }, body)), next: 0, line: 0 })
   const send = async (run, events) => {
     await instance.send(run.id, { epoch: run.epoch, first_event: run.next, events })
     run.next += events.length
@@ -109,32 +98,24 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       await sleep(Math.max(0, started + n * EVERY_MS - performance.now()))
     }
   }
-  const memory = async () => {
-    const file = `${folder}/${suite.pid('log-stream')}.json`
-    fs.rmSync(file, { force: true })
-    process.kill(suite.pid('log-stream'), 'SIGUSR2')
-    while (!fs.existsSync(file)) await sleep(5)
-    return JSON.parse(fs.readFileSync(file, 'utf8'))
-  }
+  const memory = () => ask(suite.pid('log-stream'), folder)
 
   const ingest = await measureIngest()
   const listening = await measureListening()
   const fairness = await measureFairness()
   const soak = await measureSoak()
-  const figure = (what, value) => ({ goal: '', what, ratio: Number(value.toPrecision(3)) })
-  const ones = (values) => values.map(() => 1)
   return [
     line(12, 'lines a second to a stream, of XADD and XREAD line by line', ingest.product, ingest.lines, '≥ 0.35'),
     line('', 'the same, of XADD and XREAD of the same batches', ingest.product, ingest.batches, '≥ 0'),
-    figure('lines a second to a stream', median(ingest.product)),
-    figure('XADD and XREAD line by line, lines a second', median(ingest.lines)),
-    figure('CPU of bridge, log-stream and gateway, ms for 1,000 lines', median(ingest.cpu)),
-    line(13, `${WATCHERS} watchers, p99 ms`, listening.p99, ones(listening.p99), '≤ 75'),
-    line('', 'the same by the gateway, p99 ms', listening.gateway, ones(listening.gateway), '≤ 75'),
-    line('', 'the bare fan-out at the same pace, p99 ms', listening.bare, ones(listening.bare), '≤ 75'),
+    figure('lines a second to a stream', ingest.product),
+    figure('XADD and XREAD line by line, lines a second', ingest.lines),
+    figure('CPU of bridge, log-stream and gateway, ms for 1,000 lines', ingest.cpu),
+    plain(13, `${WATCHERS} watchers, p99 ms`, listening.p99, '≤ 75'),
+    plain('', 'the same by the gateway, p99 ms', listening.gateway, '≤ 75'),
+    plain('', 'the bare fan-out at the same pace, p99 ms', listening.bare, '≤ 75'),
     line(13, 'p99 with 20 stalled watchers, of p99 without', listening.stalled, listening.p99, '≤ 1.1'),
     line(13, 'deliveries a second, of the bare fan-out', listening.rate, listening.bareRate, '≥ 0.5'),
-    figure('deliveries a second', median(listening.rate)),
+    figure('deliveries a second', listening.rate),
     line(
       '',
       'CPU of the log-stream at that pace, of the bare fan-out',
@@ -142,10 +123,10 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       listening.cpu.bare,
       '≥ 0',
     ),
-    line(13, 'memory of a watcher, KiB', listening.kib, ones(listening.kib), '≤ 16'),
+    plain(13, 'memory of a watcher, KiB', listening.kib, '≤ 16'),
     line(20, 'create p99 while a large run and watchers go on, of idle', fairness.busy, fairness.idle, '≤ 3'),
-    figure('create p99 idle, ms', median(fairness.idle)),
-    figure('create p99 meanwhile, ms', median(fairness.busy)),
+    figure('create p99 idle, ms', fairness.idle),
+    figure('create p99 meanwhile, ms', fairness.busy),
     line(18, `log-stream after a soak of ${SOAK_SECONDS} s, of a third of it`, [soak.end], [soak.third], '≤ 1.05'),
     figure('log-stream at the end of the soak, MiB', soak.end),
   ]
@@ -203,7 +184,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       rounds,
     )
     await watchers.stop()
-    await settle()
+    await settle({ instance, database })
     return { ...rates, cpu: cpu.slice(1) }
   }
 
@@ -240,7 +221,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       if (ended > 0) throw new Error(`${ended} watchers were cut off`)
       await watchers.stop()
       if (stalled) await stalled.stop()
-      await settle()
+      await settle({ instance, database })
       return p99
     }
     const bare = async () => {
@@ -267,7 +248,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       await watchers.until(run.line - 1)
       const took = performance.now() - started
       await watchers.stop()
-      await settle()
+      await settle({ instance, database })
       return (many * WATCHERS * 1_000) / took
     }
     const bareRate = async () => {
@@ -310,7 +291,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       {
         async idle() {
           const p99 = await create()
-          await settle()
+          await settle({ instance, database })
           return p99
         },
         async busy() {
@@ -336,7 +317,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
           over = true
           await running
           await watchers.stop()
-          await settle()
+          await settle({ instance, database })
           return p99
         },
       },
@@ -356,7 +337,7 @@ export async function measureStreams({ suite, database, api, instance, small, ro
       await paced(run, 3)
       await watchers.stop()
       await stalled.stop()
-      await settle()
+      await settle({ instance, database })
       if (third === 0 && elapsed() > SOAK_SECONDS / 3) third = (await memory()).rss_mib
     }
     return { third, end: (await memory()).rss_mib }

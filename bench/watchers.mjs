@@ -1,14 +1,13 @@
 // A process of its own that reads streams: forked with the URLs to open; says `open` when all have begun, and tells on
 // `report` what has come since the last one.
 import http from 'node:http'
+import { quantile } from './rounds.mjs'
 
 const SEQ = '"seq":'
 const TAIL = 48
 const SENT = '"message":"@'
 const watchers = []
 let latencies = []
-let bytes = 0
-let stalled = 0
 
 /** When the last line of these bytes that is whole was written; undefined when there is none. */
 function lastSent(chunk) {
@@ -25,7 +24,6 @@ function open(url) {
       if (response.statusCode !== 200) return reject(new Error(`${response.statusCode}`))
       response.on('data', (chunk) => {
         resolve()
-        bytes += chunk.length
         // A line ends with its number, which may come in two pieces.
         watcher.tail = (watcher.tail + chunk.latin1Slice(Math.max(0, chunk.length - TAIL))).slice(-TAIL)
         const at = watcher.tail.lastIndexOf(SEQ)
@@ -45,7 +43,6 @@ function open(url) {
 
 /** Reads its first bytes and then nothing more. */
 function openStalled(url) {
-  stalled += 1
   return new Promise((resolve) => {
     http
       .get(url, { agent: false }, (response) => {
@@ -63,22 +60,12 @@ process.on('message', async ({ what, urls, stall }) => {
   if (what === 'open') {
     // Some at a time: what is measured is listening.
     for (let n = 0; n < urls.length; n += 25) await Promise.all(urls.slice(n, n + 25).map(stall ? openStalled : open))
-    process.send({ opened: watchers.length + stalled })
+    process.send('open')
   }
   if (what === 'report') {
     const last = Math.min(...watchers.map((watcher) => watcher.last))
-    const sorted = latencies.sort((a, b) => a - b)
-    const at = (q) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * q))] ?? 0
-    process.send({
-      last,
-      p50: at(0.5),
-      p99: at(0.99),
-      samples: sorted.length,
-      bytes,
-      ended: watchers.filter((w) => w.ended).length,
-    })
+    process.send({ last, p99: quantile(latencies, 0.99) ?? 0, ended: watchers.filter((w) => w.ended).length })
     latencies = []
-    bytes = 0
   }
 })
 
