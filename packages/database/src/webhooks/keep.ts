@@ -17,10 +17,12 @@ export interface SentMessage {
  * has it alone. A dispatcher takes it in. Returns how many events there are; must see every tenant's webhooks.
  */
 export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[]): Promise<number> {
-  const told = sent.flatMap(({ message_id, type, body, created_at }) => {
+  const happened = sent.flatMap(({ message_id, type, body, created_at }) => {
     const happening = happeningOf({ type, body })
     return happening === null ? [] : [{ ...happening, message_id, created_at }]
   })
+  const asked = await askedFor(tx, [...new Set(happened.map(({ event }) => event))])
+  const told = happened.filter(({ event }) => asked.has(event))
   if (told.length === 0) return 0
   const each = <K extends keyof (typeof told)[number]>(name: K) => told.map((one) => one[name])
   const { rowCount } = await tx.query(
@@ -42,6 +44,17 @@ export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[
     ],
   )
   return rowCount ?? 0
+}
+
+/** Those that some webhook asks for: mostly none does, and then a batch costs nothing. */
+async function askedFor(tx: Queryable, events: readonly string[]): Promise<Set<string>> {
+  if (events.length === 0) return new Set()
+  const { rows } = await tx.query<{ event: string }>(
+    `SELECT event FROM unnest($1::text[]) AS event
+      WHERE EXISTS (SELECT FROM webhooks w WHERE w.enabled AND event = ANY(w.events))`,
+    [events],
+  )
+  return new Set(rows.map(({ event }) => event))
 }
 
 /** An event that was kept. */
