@@ -1,5 +1,6 @@
+import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
@@ -343,6 +344,18 @@ describe('host keys', () => {
     const key = Buffer.concat([part(Buffer.from('ssh-rsa')), number(e), number(n)])
     const { made } = transport({ host_key: `ssh-rsa ${key.toString('base64')}` })
     await expect(start(made, 'true').end).rejects.toThrow(/changed: it has none of the kind of SHA256:/)
+  })
+})
+
+describe('private keys', () => {
+  test.each(['rsa', 'ecdsa', 'ed25519'])('of the kind %s let in', async (kind) => {
+    const file = path.join(mkdtempSync(path.join(os.tmpdir(), 'slipway-key-')), 'key')
+    execFileSync('ssh-keygen', ['-q', '-t', kind, '-N', '', '-f', file])
+    const host = await startSshd({ settings: ['Match all', `AuthorizedKeysFile ${file}.pub`] })
+    const { made } = transport({ port: host.port, private_key: readFileSync(file, 'utf8') })
+    expect(await start(made, 'exit 5').end).toMatchObject({ exitCode: 5 })
+    await host.stop()
+    rmSync(path.dirname(file), { recursive: true })
   })
 })
 

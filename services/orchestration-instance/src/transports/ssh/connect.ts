@@ -1,8 +1,9 @@
 import { CommandError } from '@slipway/execution'
-import { Client, type ConnectConfig } from 'ssh2'
+import { type AnyAuthMethod, Client, type ConnectConfig } from 'ssh2'
 import { endpointOf } from '../words.ts'
 import { algorithmsOf, type KeyExchange } from './algorithms.ts'
 import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
+import type { PrivateKeys } from './private-keys.ts'
 import { type ConnectError, connectProblem, type SshAddress } from './ssh-errors.ts'
 
 const READY_MS = 20_000
@@ -12,6 +13,7 @@ const KEEPALIVE_COUNT = 3
 
 export interface ConnectOptions {
   keyExchanges: readonly KeyExchange[]
+  privateKeys: PrivateKeys
   /** How long the host may take until it lets us in. */
   readyMs?: number
 }
@@ -73,9 +75,6 @@ function tryToConnect(
       reject(new CommandError(connectProblem(error, address)))
     })
     client.once('close', () => reject(new CommandError(`connection closed by ${endpoint} before it was established`)))
-    client.on('keyboard-interactive', (_name, _instructions, _language, prompts, finish) => {
-      finish(prompts.map(() => address.password ?? ''))
-    })
     try {
       client.connect(configOf(address, hostKeyAlgorithms, options, verify))
       client.setNoDelay(true)
@@ -111,19 +110,33 @@ function discard(client: Client): void {
 function configOf(
   address: SshAddress,
   hostKeyAlgorithms: readonly string[] | null,
-  { keyExchanges, readyMs = READY_MS }: ConnectOptions,
+  { keyExchanges, privateKeys, readyMs = READY_MS }: ConnectOptions,
   hostVerifier: (key: Buffer) => boolean,
 ): ConnectConfig {
   return {
     host: address.host,
     port: address.port,
     username: address.username,
-    ...(address.private_key !== undefined && { privateKey: address.private_key }),
-    ...(address.password !== undefined && { password: address.password, tryKeyboard: true }),
+    authHandler: waysIn(address, privateKeys),
     algorithms: algorithmsOf(keyExchanges, hostKeyAlgorithms),
     hostVerifier,
     readyTimeout: readyMs,
     keepaliveInterval: KEEPALIVE_MS,
     keepaliveCountMax: KEEPALIVE_COUNT,
   }
+}
+
+/** That no proof is needed is asked last: few hosts say so, and the question costs a round trip. */
+function waysIn({ username, password, private_key }: SshAddress, keys: PrivateKeys): AnyAuthMethod[] {
+  const ways: AnyAuthMethod[] = []
+  if (password !== undefined) ways.push({ type: 'password', username, password })
+  if (private_key !== undefined) ways.push({ type: 'agent', username, agent: keys.get(private_key) })
+  if (password !== undefined) {
+    ways.push({
+      type: 'keyboard-interactive',
+      username,
+      prompt: (_name, _instructions, _language, prompts, finish) => finish(prompts.map(() => password)),
+    })
+  }
+  return [...ways, { type: 'none', username }]
 }

@@ -2,6 +2,7 @@ import { Turnstile } from '../../turnstile.ts'
 import type { KeyExchange } from './algorithms.ts'
 import { type Connected, connect } from './connect.ts'
 import type { KnownHostKey } from './host-key.ts'
+import { PrivateKeys } from './private-keys.ts'
 import type { SshAddress } from './ssh-errors.ts'
 
 /** How many probes are under way at a time, and how long a host may take. Most of a probe is waiting. */
@@ -27,6 +28,7 @@ export class SshConnections {
   /** Probes wait for each other, never commands for probes. */
   readonly #probes = new Turnstile(PROBES)
   readonly #open = new Set<Connection>()
+  readonly #privateKeys = new PrivateKeys()
 
   constructor(options: SshConnectionsOptions) {
     this.#options = options
@@ -36,7 +38,8 @@ export class SshConnections {
   /** Throws CommandError, or the signal's reason. */
   async connect(address: SshAddress, known: KnownHostKey | null, signal: AbortSignal): Promise<Connection> {
     const { keyExchanges } = this.#options
-    const connected = await this.#handshakes.pass(() => connect(address, known, { keyExchanges }, signal))
+    const options = { keyExchanges, privateKeys: this.#privateKeys }
+    const connected = await this.#handshakes.pass(() => connect(address, known, options, signal))
     const connection: Connection = { ...connected, address, isOpen: true }
     this.#open.add(connection)
     connection.client.on('error', () => {})
@@ -61,7 +64,8 @@ export class SshConnections {
     return this.#probes.pass(async () => {
       signal.throwIfAborted()
       const { keyExchanges } = this.#options
-      const { client, hostKey } = await connect(address, known, { keyExchanges, readyMs: PROBE_MS }, signal)
+      const options = { keyExchanges, privateKeys: this.#privateKeys, readyMs: PROBE_MS }
+      const { client, hostKey } = await connect(address, known, options, signal)
       client.on('error', () => {}).end()
       return hostKey
     })

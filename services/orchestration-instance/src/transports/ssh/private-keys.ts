@@ -1,0 +1,66 @@
+import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import {
+  BaseAgent,
+  type IdentityCallback,
+  type ParsedKey,
+  type SignCallback,
+  type SigningRequestOptions,
+  utils,
+} from 'ssh2'
+
+/** So many are kept. Few targets have one of their own. */
+const KEPT = 32
+/** How keys sign for which the library does not say it. */
+const HASHES: Readonly<Record<string, string>> = {
+  'ecdsa-sha2-nistp256': 'sha256',
+  'ecdsa-sha2-nistp384': 'sha384',
+  'ecdsa-sha2-nistp521': 'sha512',
+}
+
+/** Private keys, read once for many connections: the library reads them for each signature, which costs ten times as much. */
+export class PrivateKeys {
+  readonly #keys = new Map<string, PrivateKey>()
+
+  /** Throws when it is none, or needs a passphrase. */
+  get(text: string): PrivateKey {
+    const key = this.#keys.get(text) ?? new PrivateKey(text)
+    this.#keys.delete(text)
+    this.#keys.set(text, key)
+    const oldest = this.#keys.size > KEPT ? this.#keys.keys().next().value : undefined
+    if (oldest !== undefined) this.#keys.delete(oldest)
+    return key
+  }
+}
+
+/** In the place of the library's agent, whom it asks for signatures. */
+class PrivateKey extends BaseAgent<ParsedKey> {
+  readonly #key: ParsedKey
+  readonly #secret: KeyObject
+
+  constructor(text: string) {
+    super()
+    try {
+      const key = utils.parseKey(text)
+      if (key instanceof Error) throw key
+      this.#key = key
+      this.#secret = createPrivateKey(key.getPrivatePEM())
+    } catch {
+      // What went wrong may quote the key.
+      throw new Error('the private key cannot be read')
+    }
+  }
+
+  override getIdentities(done: IdentityCallback<ParsedKey>): void {
+    done(undefined, [this.#key])
+  }
+
+  override sign(
+    _key: ParsedKey,
+    data: Buffer,
+    options: SigningRequestOptions | SignCallback,
+    done?: SignCallback,
+  ): void {
+    const { hash } = options as SigningRequestOptions
+    done?.(undefined, sign(hash ?? HASHES[this.#key.type], data, this.#secret))
+  }
+}
