@@ -133,9 +133,18 @@ function environmentOf(command: LocalCommand): Record<string, string> {
   return {
     // Nothing else of this process's own environment: it holds its credentials.
     PATH: process.env['PATH'] || DEFAULT_PATH,
-    HOME: os.userInfo().homedir,
+    HOME: home(),
     LANG: process.env['LANG'] || 'C.UTF-8',
     ...command.environment,
+  }
+}
+
+/** A container may run as a number that is in no list of users; its engine says where home is then. */
+function home(): string {
+  try {
+    return os.userInfo().homedir
+  } catch {
+    return process.env['HOME'] || '/'
   }
 }
 
