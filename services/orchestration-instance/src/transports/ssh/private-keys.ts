@@ -1,11 +1,10 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import {
+import ssh2, {
   BaseAgent,
   type IdentityCallback,
   type ParsedKey,
   type SignCallback,
   type SigningRequestOptions,
-  utils,
 } from 'ssh2'
 
 /** So many are kept. Few targets have one of their own. */
@@ -40,7 +39,7 @@ class PrivateKey extends BaseAgent<ParsedKey> {
   constructor(text: string) {
     super()
     try {
-      const key = utils.parseKey(text)
+      const key = ssh2.utils.parseKey(text)
       if (key instanceof Error) throw key
       this.#key = key
       this.#secret = createPrivateKey(key.getPrivatePEM())
