@@ -35,16 +35,6 @@ afterAll(async () => {
   await suite.stop()
 }, 60_000)
 
-/** While this process stands still, with all its connections. */
-async function whileStopped<T>(name: ServiceName, work: () => Promise<T>): Promise<T> {
-  process.kill(suite.pid(name), 'SIGSTOP')
-  try {
-    return await work()
-  } finally {
-    process.kill(suite.pid(name), 'SIGCONT')
-  }
-}
-
 const droppedBy = (name: ServiceName) => suite.logOf(name).split('past its deadline').length - 1
 
 interface Attempt {
@@ -57,7 +47,7 @@ interface Attempt {
 async function expectRefused(name: ServiceName, attempts: Attempt[], audited = attempts.length): Promise<void> {
   const requestId = `deadline-${randomUUID()}`
   const before = droppedBy(name)
-  const answers = await whileStopped(name, () =>
+  const answers = await suite.whileStopped(name, () =>
     Promise.all(attempts.map((a) => api.call(a.method, a.path, a.body, { 'x-request-id': requestId }))),
   )
   expect(answers.map(({ status, body: { error } }) => [status, error.code])).toEqual(
