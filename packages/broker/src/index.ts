@@ -11,9 +11,8 @@ export {
   declareTopology,
   deleteTopology,
   exchangeName,
-  isDurablyBound,
   MAX_ATTEMPTS,
   queueName,
-  RETRY_DELAYS,
+  WORK_QUEUES,
   type WorkQueue,
 } from './topology.ts'

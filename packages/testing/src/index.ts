@@ -1,5 +1,6 @@
 export { type AgentProcess, type AgentSettings, enrolAgent, startAgent } from './agent.ts'
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
+export { openTestBroker } from './broker.ts'
 export {
   connectTo,
   createTestDatabase,

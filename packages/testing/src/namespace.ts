@@ -1,19 +1,11 @@
 import { randomBytes } from 'node:crypto'
-import { deleteTopology } from '@slipway/broker'
+import { deleteTopology, queueName, WORK_QUEUES } from '@slipway/broker'
 import { connect } from 'amqplib'
 import { Redis } from 'ioredis'
 import { serverUrl } from './servers.ts'
 
 /** Names at the broker and in Redis of one test's own. */
 export const testNamespace = () => `test-${randomBytes(5).toString('hex')}`
-
-const WORK_QUEUES = [
-  'planner.commands',
-  'dispatcher.commands',
-  'executor.commands',
-  'executor.instances',
-  'dispatcher.events',
-]
 
 /** Takes away for some seconds whatever waits in the queues, as a broker would that lost its disk. How many messages. */
 export async function loseMessages(namespace: string, milliseconds: number): Promise<number> {
@@ -22,7 +14,7 @@ export async function loseMessages(namespace: string, milliseconds: number): Pro
   try {
     const channel = await model.createChannel()
     for (const end = Date.now() + milliseconds; Date.now() < end; ) {
-      for (const name of WORK_QUEUES) lost += (await channel.purgeQueue(`${namespace}.${name}`)).messageCount
+      for (const name of WORK_QUEUES) lost += (await channel.purgeQueue(queueName(namespace, name))).messageCount
     }
   } finally {
     await model.close()

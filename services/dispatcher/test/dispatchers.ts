@@ -1,6 +1,6 @@
-import { type Broker, connectBroker } from '@slipway/broker'
+import type { Broker } from '@slipway/broker'
 import type { Database } from '@slipway/database'
-import { testLogger as logger, removeNamespace, serverUrl, testNamespace } from '@slipway/testing'
+import { testLogger as logger, openTestBroker, removeNamespace, testNamespace } from '@slipway/testing'
 import { type DispatcherOptions, type Running, startDispatcher } from '../src/dispatcher.ts'
 import { keys, queue } from './fixtures.ts'
 
@@ -9,11 +9,8 @@ export function testDispatchers() {
   const namespace = testNamespace()
   const opened: Broker[] = []
   let running: Running[][] = []
-  const onFatal = (error: Error) => {
-    throw error
-  }
   async function connect(name: string): Promise<Broker> {
-    const broker = await connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
+    const broker = await openTestBroker(namespace, name)
     opened.push(broker)
     return broker
   }

@@ -15,11 +15,10 @@ import {
   type CommandOptions,
   clear,
   deployment,
+  queue as OFF,
   outbox,
   startCommand,
 } from './fixtures.ts'
-
-const OFF = { ageing_seconds: null, tenant_running_limit: null, analysis_enabled: true }
 
 let server: OpenTestDatabase
 let database: Database

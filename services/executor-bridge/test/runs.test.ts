@@ -1,12 +1,13 @@
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Broker, connectBroker, MAX_ATTEMPTS } from '@slipway/broker'
+import { type Broker, MAX_ATTEMPTS } from '@slipway/broker'
 import { compile, RunSpec, streamKey } from '@slipway/contracts'
 import { commandMessage, enqueue, startRelay } from '@slipway/database'
 import { createLogger, uuidv7 } from '@slipway/runtime'
 import {
   testLogger as logger,
   type OpenTestDatabase,
+  openTestBroker,
   openTestDatabase,
   removeNamespace,
   serverUrl,
@@ -334,13 +335,7 @@ describe('over RabbitMQ and Redis', () => {
   let redis: Redis
 
   beforeAll(async () => {
-    broker = await connectBroker({
-      url: serverUrl('RABBITMQ_URL'),
-      namespace,
-      name: 'executor-bridge',
-      logger,
-      onFatal: () => {},
-    })
+    broker = await openTestBroker(namespace, 'executor-bridge')
     redis = new Redis(serverUrl('REDIS_URL'))
   })
 

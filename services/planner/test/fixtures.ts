@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { type Broker, connectBroker, type RequestOptions } from '@slipway/broker'
+import type { RequestOptions } from '@slipway/broker'
 import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { DefinitionSecrets, VariableValues } from '@slipway/domain'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
-import { testLogger as logger, removeNamespace, serverUrl, testNamespace } from '@slipway/testing'
+import { testLogger as logger, openTestBroker, removeNamespace, testNamespace } from '@slipway/testing'
 import { createCommandHandler } from '../src/commands/handler.ts'
 
 export type StartCommand = CommandBody<'deployment.start'>
@@ -48,15 +48,10 @@ export interface Rig {
 
 export async function createRig(database: Database): Promise<Rig> {
   const namespace = testNamespace()
-  const onFatal = (error: Error) => {
-    throw error
-  }
-  const connect = (name: string): Promise<Broker> =>
-    connectBroker({ url: serverUrl('RABBITMQ_URL'), namespace, name, logger, onFatal })
   const [gateway, planner, dispatcher] = await Promise.all([
-    connect('gateway'),
-    connect('planner'),
-    connect('dispatcher'),
+    openTestBroker(namespace, 'gateway'),
+    openTestBroker(namespace, 'planner'),
+    openTestBroker(namespace, 'dispatcher'),
   ])
   const started: StartCommand[] = []
   const handle = createCommandHandler({ database, broker: planner, keyRing, logger })
