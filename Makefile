@@ -105,7 +105,7 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 test: build ## Run the tests against real servers; the last line is `N passed, N failed`
 	@exec node scripts/test.mjs $(TESTS)
 
-test-long: build ## Run the tests that kill and restart two of everything for minutes
+test-long: build ## Run the tests that take minutes each: kills and restarts of two of everything, a million lines
 	@SLIPWAY_TEST_LONG=1 exec node scripts/test.mjs tests/faults/
 
 bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'

@@ -19,7 +19,9 @@ export default {
     // They stop servers that other tests use: scripts/test.mjs runs them alone, at the end.
     ...(process.env.SLIPWAY_TEST_RESTARTS ? [] : ['/tests/restarts/']),
     // Minutes each: `make test-long`.
-    ...(process.env.SLIPWAY_TEST_LONG ? [] : ['/tests/faults/(previous-release|replicas|restore|rolling-restart)\\.']),
+    ...(process.env.SLIPWAY_TEST_LONG
+      ? []
+      : ['/tests/faults/(million-lines|previous-release|replicas|restore|rolling-restart)\\.']),
   ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
   extensionsToTreatAsEsm: ['.ts'],

@@ -117,15 +117,20 @@ export interface LogEntry {
   analysis: Record<string, unknown> | null
 }
 
-/** All lines of a deployment's log, page by page. */
+/** A deployment's log, page by page. */
+export async function* logPages(api: Api, id: string): AsyncGenerator<LogEntry[]> {
+  for (let offset = 0; ; ) {
+    const { status, body } = await api.get<LogEntry[]>(`/deployments/${id}/logs/history?limit=1000&offset=${offset}`)
+    if (status !== 200) throw new Error(`history answered ${status}: ${JSON.stringify(body)}`)
+    if (body.length === 0) return
+    yield body
+    offset += body.length
+  }
+}
+
+/** All lines of a deployment's log. */
 export async function logHistory(api: Api, id: string): Promise<LogEntry[]> {
   const lines: LogEntry[] = []
-  for (;;) {
-    const { status, body } = await api.get<LogEntry[]>(
-      `/deployments/${id}/logs/history?limit=1000&offset=${lines.length}`,
-    )
-    if (status !== 200) throw new Error(`history answered ${status}: ${JSON.stringify(body)}`)
-    if (body.length === 0) return lines
-    lines.push(...body)
-  }
+  for await (const page of logPages(api, id)) lines.push(...page)
+  return lines
 }

@@ -20,6 +20,7 @@ export {
   dispatchedDeployment,
   type LogEntry,
   logHistory,
+  logPages,
 } from './factories.ts'
 export { violatedInvariants } from './invariants.ts'
 export { testLogger } from './logger.ts'
