@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   createAction,
-  createLocalTarget,
+  createLocalTargets,
   createSequence,
   deploymentEnd,
   logHistory,
@@ -45,8 +45,7 @@ async function startJourney(): Promise<Journey> {
     ].join('\n')
   const actions = []
   for (const name of ['one', 'two', 'three']) actions.push(await createAction(api, { script: script(name) }))
-  const target_ids = []
-  for (let i = 0; i < 3; i += 1) target_ids.push(await createLocalTarget(api))
+  const target_ids = await createLocalTargets(api, 3)
   const { status, body } = await api.post('/deployments', {
     sequence_id: await createSequence(api, actions),
     target_ids,
