@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import type pg from 'pg'
+import type { Queryable } from '@slipway/database'
 import { type Api, loginToSuite } from './api.ts'
 import type { Suite } from './suite.ts'
 import { waitFor } from './waiting.ts'
@@ -53,7 +53,7 @@ export const createLocalTargets = (api: Api, count: number) =>
  * Local targets by the thousand, straight into the database, where the API would take minutes: rack-00001, rack-00002 and
  * so on, each with the tag fleet=racks. Ids in the order of their names.
  */
-export async function addLocalTargets(database: Pick<pg.Client, 'query'>, count: number): Promise<string[]> {
+export async function addLocalTargets(database: Queryable, count: number): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(
     `WITH added AS (
        INSERT INTO targets (id, name, connection, updated_at)

@@ -1,6 +1,5 @@
-import type { EventBatch } from '@slipway/contracts'
+import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { counter, histogram } from '@slipway/runtime'
-import type { LiveBatch } from './live-streams.ts'
 
 const appliedEvents = counter('slipway_run_events_total', 'Events of runs that were applied')
 
@@ -21,7 +20,7 @@ export const unpublished = counter(
 )
 
 /** Measures what applying a batch comes to; `live` is what was new of it. */
-export async function measured<T extends { live: LiveBatch | null }>(
+export async function measured<T extends { live: Pick<StreamBatch, 'first_event' | 'next_event'> | null }>(
   { first_event, events }: EventBatch,
   apply: () => Promise<T>,
 ): Promise<T> {
