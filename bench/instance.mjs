@@ -5,13 +5,14 @@ import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
-  let runs = []
+  /** By deployment: one that was a while on its way comes twice. */
+  const runs = new Map()
   const server = http.createServer((request, response) => {
     const chunks = []
     request.on('data', (chunk) => chunks.push(chunk))
     request.on('end', () => {
       const body = JSON.parse(Buffer.concat(chunks).toString() || '{}')
-      if (request.url === '/v1/runs') runs.push({ deployment_id: body.deployment_id, epoch: body.epoch })
+      if (request.url === '/v1/runs') runs.set(body.deployment_id, body.epoch)
       response.writeHead(202, { 'content-type': 'application/json' }).end('{}')
     })
   })
@@ -31,22 +32,26 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
     labels: {},
     callback_token: randomBytes(32).toString('hex'),
   })
-  const beat = () => call(`/v1/instances/${instance_id}/heartbeat`, credential, { version, runs })
+  const beat = () => {
+    // Runs of an earlier round may still come after they were forgotten: no instance has more than its capacity.
+    const held = [...runs].slice(-capacity).map(([deployment_id, epoch]) => ({ deployment_id, epoch }))
+    return call(`/v1/instances/${instance_id}/heartbeat`, credential, { version, runs: held })
+  }
   await beat()
   const timer = setInterval(() => beat().catch((error) => console.error(error.message)), 5_000)
   return {
     /** The epoch under which it has this run, which may still be on its way. */
     async epochOf(deploymentId) {
       for (;;) {
-        const run = runs.find((each) => each.deployment_id === deploymentId)
-        if (run) return run.epoch
+        const epoch = runs.get(deploymentId)
+        if (epoch !== undefined) return epoch
         await sleep(5)
       }
     },
     /** Reports events of a run. */
     send: (deploymentId, batch) => call(`/v1/runs/${deploymentId}/events`, credential, batch),
     forget() {
-      runs = []
+      runs.clear()
     },
     stop() {
       clearInterval(timer)
