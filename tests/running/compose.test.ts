@@ -66,7 +66,9 @@ test('each instance has a name, an address and a journal of its own', () => {
 describe.each(built)('%s', (name, { build, environment }) => {
   test('is given what it needs, and nothing that it does not read', async () => {
     const schema = await schemaOf(String(build?.args?.SERVICE))
-    const given = Object.fromEntries(Object.entries(environment).map(([variable, value]) => [variable, String(value ?? '')]))
+    const given = Object.fromEntries(
+      Object.entries(environment).map(([variable, value]) => [variable, String(value ?? '')]),
+    )
     expect(() => loadConfig(schema, given)).not.toThrow()
     expect(Object.keys(given).filter((variable) => !(variable in schema.properties))).toEqual([])
   })

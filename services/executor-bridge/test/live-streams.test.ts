@@ -9,7 +9,14 @@ const failures = async () => parseMetrics((await exposition()).text).value('slip
 test('a batch that Redis does not take holds nobody up, and is counted', async () => {
   const redis = connectRedis('redis://127.0.0.1:1', testLogger)
   const live = createLiveStreams(redis, 'test', testLogger)
-  const batch = { epoch: 1, first_event: 0, next_event: 1, first_line: 0, lines: { firstLine: 0, count: 0, json: '[]' }, steps: [] }
+  const batch = {
+    epoch: 1,
+    first_event: 0,
+    next_event: 1,
+    first_line: 0,
+    lines: { firstLine: 0, count: 0, json: '[]' },
+    steps: [],
+  }
   await live.publish('01a1ffba-aada-76dd-b5f8-679760b9e2da', {
     ...batch,
     completed_steps: 0,

@@ -25,5 +25,7 @@ test('targets of which Postgres has no statistics yet are found, by a tag and by
   expect(records.map(({ id }) => id).sort()).toEqual([...ids].sort())
   expect(records.filter(({ tags }) => JSON.stringify(tags) !== JSON.stringify([fleet]))).toEqual([])
   const untagged = await loadTargets(server.database, ADMIN, { target_ids, target_tags: [] })
-  expect(untagged.records.map(({ id, tags }) => [id, tags]).sort()).toEqual([named, other].sort().map((id) => [id, null]))
+  expect(untagged.records.map(({ id, tags }) => [id, tags]).sort()).toEqual(
+    [named, other].sort().map((id) => [id, null]),
+  )
 }, 120_000)
