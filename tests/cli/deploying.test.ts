@@ -82,6 +82,7 @@ describe('exit codes', () => {
   test.each([
     ['an unknown command', ['deplyo'], "unknown command 'deplyo'"],
     ['an unknown option', ['deploy', 'greet', '--targt', 'one'], 'Did you mean --target'],
+    ['another version', ['deploy', 'greet', '-t', 'one', '--version', '1.0.0'], 'what is deployed: --source-version'],
     [
       'a value that is none',
       ['deploy', 'greet', '--mode', 'rolling:0'],

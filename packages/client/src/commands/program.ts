@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { Command, Option } from 'commander'
+import { Command, CommanderError, Option } from 'commander'
 import { FORMATS } from '../terminal/output.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
@@ -26,13 +26,20 @@ export function buildProgram(): Command {
   }
   const program = new Command('slipway')
     .description('Create, watch and control deployments')
-    .version(version, '-V, --version', 'print the version')
+    .option('-V, --version', 'print the version')
     .option('--url <url>', 'the server; else SLIPWAY_URL, else that of the last login')
     .addOption(new Option('-o, --output <format>', 'what is printed').choices(FORMATS).default('table'))
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError('(--help says what there is)')
     .addHelpText('after', AFTER)
     .exitOverride()
+  // Beside a command it is meant for something else, and a deploy that says a version and succeeds has deployed nothing.
+  program.on('option:version', () => {
+    const alone = process.argv.slice(2).every((argument) => ['-V', '--version'].includes(argument))
+    if (!alone) program.error('error: --version is that of slipway; to choose what is deployed: --source-version RANGE')
+    console.log(version)
+    throw new CommanderError(0, 'slipway.version', version)
+  })
   addLogin(program)
   addApply(program)
   addDeploy(program)
