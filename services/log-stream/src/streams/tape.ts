@@ -30,6 +30,8 @@ export interface TapeEntry {
   before: Buffer
   lines: LineFrames
   after: Buffer
+  /** These three in one, for all who are where it begins. */
+  whole: Buffer
   /** How many changes of state have been told after it. */
   transitions: number
   /** Of all entries up to and with this one. */
@@ -46,13 +48,23 @@ export class Tape {
   /** Of all that ever was on it: the difference to a reader's is how far it is behind. */
   totalBytes = 0
 
-  append(entry: Omit<TapeEntry, 'totalBytes'>): void {
-    this.totalBytes += sizeOf(entry)
-    this.#bytes += sizeOf(entry)
-    this.#entries.push({ ...entry, totalBytes: this.totalBytes })
+  append({ before, lines, after, ...rest }: Omit<TapeEntry, 'whole' | 'totalBytes'>): void {
+    const whole = Buffer.concat([before, lines.bytes, after])
+    this.totalBytes += whole.length
+    this.#bytes += whole.length
+    // Its parts are views: the bytes are kept once.
+    const [from, to] = [before.length, before.length + lines.bytes.length]
+    this.#entries.push({
+      ...rest,
+      before: whole.subarray(0, from),
+      lines: { ...lines, bytes: whole.subarray(from, to) },
+      after: whole.subarray(to),
+      whole,
+      totalBytes: this.totalBytes,
+    })
     while (this.#bytes > MAX_BYTES && this.#entries.length > 1) {
       const oldest = this.#entries.shift()
-      if (oldest) this.#bytes -= sizeOf(oldest)
+      if (oldest) this.#bytes -= oldest.whole.length
     }
   }
 
@@ -67,6 +79,3 @@ export class Tape {
     return first === undefined || seq + 1 < first.seq ? undefined : this.#entries[seq + 1 - first.seq]
   }
 }
-
-const sizeOf = ({ before, lines, after }: Omit<TapeEntry, 'totalBytes'>) =>
-  before.length + lines.bytes.length + after.length

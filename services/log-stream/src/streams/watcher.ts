@@ -120,8 +120,8 @@ export class Watcher {
     await this.#write(PING)
     await this.#tellOpening()
     while (!this.#gone) {
-      await this.#pingIfDue()
-      if (await this.#tellSomething()) continue
+      if (this.#isPingDue()) await this.#ping()
+      if (this.#tellNext() || (await this.#tellSomething())) continue
       this.#caughtUp = true
       if (this.#hub.ending) {
         await this.#write(this.#hub.ending)
@@ -130,6 +130,19 @@ export class Watcher {
       }
       await this.#hub.changed()
     }
+  }
+
+  /**
+   * Tells a client that is up to date and takes what it is given the next change; false when that takes more than a write.
+   * With hundreds of clients and many changes a second, a promise for each would be most of the work.
+   */
+  #tellNext(): boolean {
+    const entry = this.#hub.tape.after(this.#seq)
+    if (entry === undefined || entry.lines.firstLine !== this.#line || entry.whole.length > PIECE_BYTES) return false
+    if (this.#gone || this.#response.destroyed || this.#response.writableNeedDrain) return false
+    this.#response.write(entry.whole)
+    this.#told(entry)
+    return true
   }
 
   /** Tells the next thing that the client does not have; false when it has everything. */
@@ -165,13 +178,19 @@ export class Watcher {
     this.#tapeBytes = this.#hub.tape.totalBytes
   }
 
-  async #tellEntry({ seq, before, lines, after, transitions, totalBytes }: TapeEntry): Promise<void> {
+  async #tellEntry(entry: TapeEntry): Promise<void> {
+    const { before, lines, after } = entry
     await this.#write(before)
     if (this.#line < lines.nextLine) {
       await this.#write(fromLine(lines, this.#line))
       this.#line = lines.nextLine
     }
     await this.#write(after)
+    this.#told(entry)
+  }
+
+  #told({ seq, lines, transitions, totalBytes }: TapeEntry): void {
+    this.#line = Math.max(this.#line, lines.nextLine)
     this.#seq = seq
     this.#transitions = transitions
     this.#tapeBytes = totalBytes
@@ -189,14 +208,19 @@ export class Watcher {
     }
   }
 
-  async #pingIfDue(): Promise<void> {
-    if (Date.now() - this.#pingedAt < this.#options.limits.pingMs) return
+  #isPingDue(): boolean {
+    return Date.now() - this.#pingedAt >= this.#options.limits.pingMs
+  }
+
+  async #ping(): Promise<void> {
     this.#pingedAt = Date.now()
     await this.#write(PING)
   }
 
   /** Sends bytes, piece by piece, as fast as the client takes them. */
   async #write(bytes: Buffer): Promise<void> {
+    // Something may have been written without waiting.
+    if (this.#response.writableNeedDrain && !this.#gone && !this.#response.destroyed) await this.#drained()
     for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
       if (this.#gone || this.#response.destroyed) throw new Gone()
       if (!this.#response.write(bytes.subarray(sent, sent + PIECE_BYTES))) await this.#drained()
