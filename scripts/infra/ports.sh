@@ -39,6 +39,11 @@ may_use() {
 # Settles the ports of the given servers. They come in blocks, 50 apart, so that several clones stay recognisable.
 choose_ports() {
   local server variable block port fits
+  # Ours before: a server that was just killed may need a moment to let its port go, and leaves a port mapper behind.
+  if remembered_ports && ! all_may_use "$@"; then
+    stop_port_mapper
+    for _ in $(seq 50); do if all_may_use "$@"; then break; fi; sleep 0.1; done
+  fi
   for server in "$@"; do
     variable="$(port_variable "$server")"
     if [ -n "${!variable:-}" ] && ! may_use "$server" "${!variable}"; then
@@ -46,11 +51,6 @@ choose_ports() {
     fi
   done
   if all_may_use "$@"; then remember_ports; return; fi
-  # Ours before: a server that was just killed may need a moment to let its port go.
-  if [ -f "$STATE/ports" ]; then
-    stop_port_mapper
-    for _ in $(seq 50); do if all_may_use "$@"; then remember_ports; return; fi; sleep 0.1; done
-  fi
   for block in $(seq 0 14); do
     fits=yes
     for server in "$@"; do
@@ -70,6 +70,12 @@ choose_ports() {
 all_may_use() {
   local server
   for server in "$@"; do may_use "$server" "$(own_port "$server")" || return 1; done
+}
+
+# True when the ports are those of last time, not other ones that the environment names now.
+remembered_ports() {
+  local server
+  for server in $SERVERS; do grep -qx "$server $(own_port "$server")" "$STATE/ports" 2>/dev/null || return 1; done
 }
 
 remember_ports() {
