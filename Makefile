@@ -15,6 +15,8 @@ export PATH := $(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/node_modules/.bin:$(
 INSTALLED := node_modules/.slipway-installed
 GENERATED := packages/database/src/generated/.made
 SUITE := node scripts/suite.mjs
+# What the suite runs with; as there, the environment wins.
+WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
 .PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test test-long bench images clean
 
@@ -81,11 +83,11 @@ audit-verify: build ## Check that nobody has tampered with the audit log
 	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/audit/verify.js
 
 rotate-keys: build ## Seal every stored secret under the first of the encryption keys
-	@eval "$$(scripts/infra.sh env)"; set -a; if [ -f .slipway/settings.env ]; then . .slipway/settings.env; fi; \
+	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); \
 	  exec node services/gateway/dist/keys/rotate.js
 
 retention: build ## Say what is old enough to be dropped; drop it now with ARGS=--apply
-	@eval "$$(scripts/infra.sh env)"; set -a; if [ -f .slipway/settings.env ]; then . .slipway/settings.env; fi; \
+	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); \
 	  exec node services/dispatcher/dist/retention/command.js $(ARGS)
 
 dead-letters: build ## Messages that could not be handled: ARGS=list, 'show ID', 'replay ID', 'drop ID'
