@@ -48,10 +48,10 @@ export function createApp(stream: LogStream): Express {
       keepWhilePermitted(stream, holder, LOGS, response)
       const { record } = holder
       await stream.hubs.use(id, async (hub, watch) => {
-        const { database, logger, limits } = stream
+        const { logger, limits } = stream
         logger.info('a log stream was opened', { deployment_id: id, user_id: record.user_id, from })
         beginStream(response, 'log')
-        await watch(new Watcher(hub, response, { database, logger, limits, from }))
+        await watch(new Watcher(hub, response, { logger, limits, from }))
       })
     })
 

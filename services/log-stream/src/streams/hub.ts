@@ -1,10 +1,11 @@
 import type { StoredLine, StreamBatch } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
-import { actionCountOf, type Head, type Snapshot, takeSnapshot, targetsOf } from '../deployments/queries.ts'
+import { actionCountOf, chunksFrom, type Head, type Snapshot, takeSnapshot, targetsOf } from '../deployments/queries.ts'
 import { Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
 import { missed } from './metrics.ts'
 import { type Changes, Mirror, type StepRecord } from './mirror.ts'
+import { Pages } from './pages.ts'
 import { encodeLines, Tape } from './tape.ts'
 
 /** A larger change is not put on the tape: each watcher takes it from the database, at its own pace. */
@@ -32,6 +33,7 @@ export class Hub {
   readonly places: Places
   readonly mirror: Mirror
   readonly tape = new Tape()
+  readonly pages: Pages
   seq = 0
   /** The last frames of the stream, once the deployment has ended and all else is known. */
   ending: Buffer | null = null
@@ -49,6 +51,7 @@ export class Hub {
     this.id = places.deploymentId
     this.places = places
     this.mirror = new Mirror(places.actionCount)
+    this.pages = new Pages(places, (from, to) => chunksFrom(options.database, places.deploymentId, from, to))
     this.#options = options
   }
 

@@ -18,10 +18,14 @@ export function encodeLines(places: Places, firstLine: number, lines: readonly S
   return { firstLine, nextLine: firstLine + lines.length, bytes, offsets }
 }
 
-/** The frames from this line on. */
-export function fromLine({ firstLine, bytes, offsets }: LineFrames, line: number): Buffer {
-  if (line <= firstLine) return bytes
-  return bytes.subarray(offsets[Math.min(line - firstLine, offsets.length - 1)])
+/** The frames from this line on, and of those the ones below `upTo`. */
+export function fromLine(
+  { firstLine, bytes, offsets }: LineFrames,
+  line: number,
+  upTo = Number.MAX_SAFE_INTEGER,
+): Buffer {
+  const at = (of: number) => offsets[Math.min(Math.max(0, of - firstLine), offsets.length - 1)]
+  return bytes.subarray(at(line), at(upTo))
 }
 
 /** One change of a deployment, encoded once for all who watch: what began, the lines, what ended. */

@@ -1,11 +1,9 @@
 import type { ServerResponse } from 'node:http'
-import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
-import { chunksFrom } from '../deployments/queries.ts'
 import { PING } from './frames.ts'
 import type { Hub } from './hub.ts'
 import { dropped } from './metrics.ts'
-import { encodeLines, fromLine, type TapeEntry } from './tape.ts'
+import { fromLine, type TapeEntry } from './tape.ts'
 
 /** When a client counts as too slow. Its bytes in memory are bounded at all times: one piece, and what its socket holds. */
 export interface WatcherLimits {
@@ -31,7 +29,6 @@ export const WATCHER_LIMITS: WatcherLimits = {
 const PIECE_BYTES = 64 * 1024
 
 export interface WatcherOptions {
-  database: Database
   logger: Logger
   limits: WatcherLimits
   /** The first line that the client wants. */
@@ -128,7 +125,8 @@ export class Watcher {
         this.#response.end()
         return
       }
-      await this.#hub.changed()
+      // Something may have come while it was found that there is nothing.
+      if (this.#seq === this.#hub.seq) await this.#hub.changed()
     }
   }
 
@@ -198,13 +196,13 @@ export class Watcher {
 
   /** A page of lines below `upTo` from the database. */
   async #replay(upTo: number): Promise<void> {
-    const chunks = await chunksFrom(this.#options.database, this.#hub.id, this.#line, upTo)
+    const page = await this.#hub.pages.from(this.#line, upTo)
     // Lines that are gone (their day was dropped) are passed over.
-    if (chunks.length === 0) this.#line = upTo
-    for (const { first_line, lines } of chunks) {
-      const wanted = lines.slice(0, Math.max(0, upTo - first_line))
-      await this.#write(encodeLines(this.#hub.places, first_line, wanted).bytes)
-      this.#line = first_line + wanted.length
+    if (page.length === 0) this.#line = upTo
+    for (const lines of page) {
+      if (this.#line >= upTo) return
+      await this.#write(fromLine(lines, this.#line, upTo))
+      this.#line = Math.min(lines.nextLine, upTo)
     }
   }
 

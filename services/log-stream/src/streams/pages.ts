@@ -1,0 +1,47 @@
+import type { Chunk } from '../deployments/queries.ts'
+import type { Places } from './frames.ts'
+import { encodeLines, type LineFrames } from './tape.ts'
+
+/** Long enough for all who are behind together; short enough that nothing is kept for nobody. */
+const KEEP_MS = 1_000
+const MAX_PAGES = 4
+
+type Read = (from: number, to: number) => Promise<Chunk[]>
+
+/**
+ * Pages of a deployment's log, for clients that are behind. Who falls behind seldom does so alone: a page is read and
+ * encoded once for all who want it in the same moment.
+ */
+export class Pages {
+  readonly #places: Places
+  readonly #read: Read
+  readonly #pages = new Map<number, Promise<LineFrames[]>>()
+
+  constructor(places: Places, read: Read) {
+    this.#places = places
+    this.#read = read
+  }
+
+  /** The next lines from this one on, of which one below `upTo` is known to be; none when they were dropped. */
+  from(line: number, upTo: number): Promise<LineFrames[]> {
+    const known = this.#pages.get(line)
+    if (known !== undefined) return known
+    const page = this.#encoded(line, upTo)
+    this.#pages.set(line, page)
+    const forget = () => {
+      if (this.#pages.get(line) === page) this.#pages.delete(line)
+    }
+    page.then(
+      ({ length }) => (length === 0 ? forget() : setTimeout(forget, KEEP_MS).unref()),
+      () => forget(),
+    )
+    const [oldest] = this.#pages.keys()
+    if (oldest !== undefined && this.#pages.size > MAX_PAGES) this.#pages.delete(oldest)
+    return page
+  }
+
+  async #encoded(line: number, upTo: number): Promise<LineFrames[]> {
+    const chunks = await this.#read(line, upTo)
+    return chunks.map(({ first_line, lines }) => encodeLines(this.#places, first_line, lines))
+  }
+}
