@@ -73,13 +73,16 @@ function told(what, contenders) {
 
 function linesOf({ cold, warm, slow }, cpu) {
   const ideal = slow.slipway.map(() => HOSTS / FANOUT)
-  const against = (figures, peer, goal, limit) =>
-    figures[peer] ? [line(goal, `${HOSTS} hosts, of ${peer}`, figures.slipway, figures[peer], limit)] : []
+  const tables = { cold, warm }
+  const against = (table, peer, goal, limit) => {
+    const { slipway, [peer]: others } = tables[table]
+    return others ? [line(goal, `${HOSTS} hosts ${table}, of ${peer}`, slipway, others, limit)] : []
+  }
   return [
-    ...against(cold, 'clush tuned', 9, '≤ 0.75'),
-    ...against(cold, 'ansible raw', 9, '≤ 0.2'),
-    ...against(warm, 'xargs + ControlMaster', 10, '≤ 0.5'),
-    ...against(warm, 'ansible raw', 10, '≤ 0.1'),
+    ...against('cold', 'clush tuned', 9, '≤ 0.75'),
+    ...against('cold', 'ansible raw', 9, '≤ 0.2'),
+    ...against('warm', 'xargs + ControlMaster', 10, '≤ 0.5'),
+    ...against('warm', 'ansible raw', 10, '≤ 0.1'),
     line(11, 'sleep 1, of the ideal', slow.slipway, ideal, '≤ 1.1'),
     plain(11, 'CPU of the instance, ms a host, cold', cpu.cold.slice(1), '≤ 6'),
     plain(11, 'CPU of the instance, ms a command, warm', cpu.warm.slice(1), '≤ 1'),
