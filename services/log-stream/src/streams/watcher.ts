@@ -179,10 +179,7 @@ export class Watcher {
   async #tellEntry(entry: TapeEntry): Promise<void> {
     const { before, lines, after } = entry
     await this.#write(before)
-    if (this.#line < lines.nextLine) {
-      await this.#write(fromLine(lines, this.#line))
-      this.#line = lines.nextLine
-    }
+    if (this.#line < lines.nextLine) await this.#write(fromLine(lines, this.#line))
     await this.#write(after)
     this.#told(entry)
   }
