@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contracts'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { foldEvents } from '../src/events/fold.ts'
+import { moveSteps } from '../src/events/steps.ts'
 import { ended, finished, line, started } from './events.ts'
 import {
   type Enrolled,
@@ -281,6 +283,24 @@ describe('a batch of events', () => {
     await db.database.query(`UPDATE target_facts SET last_seen_at = now() - interval '91 s'`)
     await send(run, 3, [reached(1)])
     expect(await told()).toEqual([event, event])
+  })
+
+  test('reads the steps that it moves, not all of the deployment, in a table that Postgres knows nothing of', async () => {
+    const run = await newRun({ targets: 50, actions: 20 })
+    const read = await db.database.transaction(async (tx) => {
+      const soFar = async () => {
+        const { rows } = await tx.query<{ read: number }>(
+          "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_xact_user_tables WHERE relname = 'steps'",
+          [],
+        )
+        return rows[0]?.read ?? Number.NaN
+      }
+      const before = await soFar()
+      const { steps } = foldEvents([started(7, 3), started(8, 3), ended(8, 3)], { targets: 50, actions: 20 }, 0)
+      await moveSteps(tx, run.deploymentId, steps, new Map())
+      return (await soFar()) - before
+    })
+    expect(read).toBeLessThan(20)
   })
 
   test('changes nothing about a step that was ended otherwise', async () => {

@@ -39,11 +39,20 @@ export async function moveSteps(
 ): Promise<StepEffect> {
   if (changes.length === 0) return { changed: [], ended: 0, completed: 0, failed: 0 }
   const { rows } = await tx.query<MovedStep>(
+    // Each step is looked up by its key and moved by its place, whatever is known of the table: a join on the key is
+    // planned as a scan of all of the deployment's steps where the table is new, or most deployments have few.
     `WITH change AS (
-       SELECT * FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-                            $9::text[], $10::int[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::jsonb[])
+       SELECT change.*, found.*
+       FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[],
+                   $9::text[], $10::int[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::jsonb[])
          AS change (target_index, action_index, sources, state, retry_count, started_at, completed_at,
                     status, exit_code, error_message, attempt_started_at, stdout_tail, stderr_tail, analysis)
+       CROSS JOIN LATERAL (
+         SELECT s.ctid AS place, s.state AS before, s.ever_failed AS failed_before FROM steps s
+         WHERE s.deployment_id = $1 AND s.target_index = change.target_index AND s.action_index = change.action_index
+           AND s.state::text = ANY (string_to_array(change.sources, ','))
+         LIMIT 1
+       ) found
      ), moved AS (
        UPDATE steps s SET
          state = c.state::step_state,
@@ -54,19 +63,16 @@ export async function moveSteps(
          started_at = COALESCE(s.started_at, c.started_at),
          completed_at = COALESCE(c.completed_at, s.completed_at)
        FROM change c
-       JOIN steps before ON before.deployment_id = $1 AND before.target_index = c.target_index
-         AND before.action_index = c.action_index
-       WHERE s.deployment_id = $1 AND s.target_index = c.target_index AND s.action_index = c.action_index
-         AND s.state::text = ANY (string_to_array(c.sources, ','))
-       RETURNING s.target_index, s.action_index, before.state AS before, s.state, s.exit_code, s.error_message,
-         s.ever_failed AND NOT before.ever_failed AS newly_failed
+       WHERE s.ctid = c.place
+       RETURNING s.target_index, s.action_index, c.before, s.state, s.exit_code, s.error_message,
+         s.ever_failed AND NOT c.failed_before AS newly_failed, c.status, c.exit_code AS ended_with,
+         c.error_message AS ended_for, c.attempt_started_at, c.completed_at AS ended_at, c.stdout_tail, c.stderr_tail, c.analysis
      ), kept AS (
        INSERT INTO command_results AS r (deployment_id, target_index, action_index, status, exit_code, stdout_tail,
                                          stderr_tail, error_message, analysis, started_at, completed_at)
-       SELECT $1, target_index, action_index, c.status, c.exit_code, c.stdout_tail, c.stderr_tail, c.error_message, c.analysis,
-              c.attempt_started_at, c.completed_at
-       FROM change c JOIN moved USING (target_index, action_index)
-       WHERE c.status IS NOT NULL
+       SELECT $1, target_index, action_index, status, ended_with, stdout_tail, stderr_tail, ended_for, analysis,
+              attempt_started_at, ended_at
+       FROM moved WHERE status IS NOT NULL
        ON CONFLICT (deployment_id, target_index, action_index) DO UPDATE SET
          status = EXCLUDED.status, exit_code = EXCLUDED.exit_code, stdout_tail = EXCLUDED.stdout_tail,
          stderr_tail = EXCLUDED.stderr_tail, error_message = EXCLUDED.error_message, analysis = EXCLUDED.analysis,
