@@ -152,7 +152,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
           await declareTopology(channel, namespace)
           return queueName(namespace, queue)
         },
-        onMessage: workHandling({ namespace, queue, logger, handle, publish }),
+        onMessage: workHandling({ namespace, queue, logger, prefetch, handle, publish }),
       })
     },
     consumeEventsExclusively(routingKeys, handle, { onLost, onResumed } = {}) {

@@ -1,6 +1,16 @@
 import type { Envelope } from '@slipway/contracts'
-import { fullJitter, type Logger, parseTraceparent, redactText, sleep, traced, withContext } from '@slipway/runtime'
+import {
+  fullJitter,
+  type Logger,
+  parseTraceparent,
+  redactText,
+  sleep,
+  Turnstile,
+  traced,
+  withContext,
+} from '@slipway/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
+import { isBatch, partsOf } from './batch.ts'
 import { PoisonMessage } from './errors.ts'
 import { attemptOf, type Delivery, decode, forward, HEADER, type WireMessage } from './message.ts'
 import { handledMessages, waitedMessages } from './metrics.ts'
@@ -16,6 +26,9 @@ interface Handling {
   handle: Handler
 }
 
+/** Handles one message to its end, acknowledgement included; parts that it has not begun when `stopping` go back. */
+export type OnMessage = (message: ConsumeMessage, channel: Channel, stopping: AbortSignal) => Promise<void>
+
 /**
  * What becomes of a message of a work queue: handled, late (dropped), failed (again later) or poison (dead letter).
  * It is acknowledged only when that is done, so a process that dies meanwhile loses nothing.
@@ -23,33 +36,34 @@ interface Handling {
 export function workHandling(
   options: Handling & {
     queue: WorkQueue
+    /** Messages in hand at a time, parts of batches included. */
+    prefetch: number
     publish(message: WireMessage): Promise<void>
   },
-): (message: ConsumeMessage, channel: Channel) => Promise<void> {
-  const { namespace, queue, logger } = options
+): OnMessage {
+  const { namespace, queue, logger, prefetch } = options
+  const turnstile = new Turnstile(prefetch)
 
-  const move = async (message: ConsumeMessage, channel: Channel, to: WireMessage) => {
+  /** Whether RabbitMQ has it elsewhere now: else the channel is gone, and the message comes again. */
+  const move = async (channel: Channel, to: WireMessage): Promise<boolean> => {
     const open = whileOpen(channel)
     for (let attempt = 1; !open.aborted; attempt++) {
       try {
         await options.publish(to)
-        return acknowledge(channel, message)
+        return true
       } catch (error) {
         // Giving it back instead would have it redelivered at once, and count against it.
         logger.warn('a failed message cannot be moved yet, trying again', { queue, to: to.exchange, error })
         await sleep(fullJitter(attempt, MOVE), open)
       }
     }
+    return false
   }
   const bury = (message: ConsumeMessage, channel: Channel, reason: string) => {
     handledMessages.inc({ queue, outcome: 'dead' })
     logger.error('dead letter: the message cannot be handled', { queue, ...idsOf(message), reason })
     const headers = { [HEADER.reason]: shorten(reason), [HEADER.queue]: queue }
-    return move(
-      message,
-      channel,
-      forward(message, { exchange: exchangeName(namespace, 'dead'), routingKey: '', headers }),
-    )
+    return move(channel, forward(message, { exchange: exchangeName(namespace, 'dead'), routingKey: '', headers }))
   }
   const retry = (message: ConsumeMessage, channel: Channel, error: unknown) => {
     const attempt = attemptOf(message)
@@ -65,30 +79,64 @@ export function workHandling(
       error,
     })
     const headers = { [HEADER.attempt]: attempt + 1, [HEADER.reason]: shorten(reason) }
-    return move(message, channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers }))
+    return move(channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers }))
   }
 
-  return async (message, channel) => {
+  /** Whether that is the end of it. */
+  const settle = async (message: ConsumeMessage, channel: Channel): Promise<boolean> => {
     try {
       const outcome = await attemptToHandle(message, options, queue)
       handledMessages.inc({ queue, outcome })
       if (outcome === 'late') logger.info('a command past its deadline was dropped', { queue, ...idsOf(message) })
-      acknowledge(channel, message)
+      return true
     } catch (error) {
-      if (error instanceof PoisonMessage) await bury(message, channel, error.message)
-      else await retry(message, channel, error)
+      return error instanceof PoisonMessage ? bury(message, channel, error.message) : retry(message, channel, error)
     }
+  }
+  const settleParts = async (message: ConsumeMessage, channel: Channel, stopping: AbortSignal): Promise<boolean> => {
+    const parts = readParts(message)
+    if (parts instanceof PoisonMessage) return bury(message, channel, parts.message)
+    const to = { exchange: '', routingKey: queueName(namespace, queue), headers: {} }
+    const leave = (part: ConsumeMessage) => move(channel, forward(part, to))
+    // One of them may have ended the process that had them: from now on each goes alone, and no other dies with it.
+    const ends = message.fields.redelivered
+      ? parts.map(leave)
+      : parts.map((part) => turnstile.pass(() => (stopping.aborted ? leave(part) : settle(part, channel))))
+    return (await Promise.all(ends)).every(Boolean)
+  }
+
+  return async (message, channel, stopping) => {
+    const isDone = isBatch(message)
+      ? await settleParts(message, channel, stopping)
+      : await turnstile.pass(() => settle(message, channel))
+    if (isDone) acknowledge(channel, message)
+  }
+}
+
+function readParts(message: ConsumeMessage): ConsumeMessage[] | PoisonMessage {
+  try {
+    return partsOf(message)
+  } catch (error) {
+    if (error instanceof PoisonMessage) return error
+    throw error
   }
 }
 
 /** What becomes of an event of an exclusive queue: handled once at most. It is a hint; whoever misses it reads again. */
-export function hintHandling(options: Handling): (message: ConsumeMessage, channel: Channel) => Promise<void> {
-  return async (message, channel) => {
+export function hintHandling(options: Handling): OnMessage {
+  const drop = (message: ConsumeMessage, error: unknown) =>
+    options.logger.warn('an event was not handled and is dropped', { ...idsOf(message), error })
+  const take = async (message: ConsumeMessage) => {
     try {
       await attemptToHandle(message, options, 'events')
     } catch (error) {
-      options.logger.warn('an event was not handled and is dropped', { ...idsOf(message), error })
+      drop(message, error)
     }
+  }
+  return async (message, channel) => {
+    const parts = isBatch(message) ? readParts(message) : [message]
+    if (parts instanceof PoisonMessage) drop(message, parts)
+    else await Promise.all(parts.map(take))
     acknowledge(channel, message)
   }
 }

@@ -1,3 +1,4 @@
+import type { Writable } from 'node:stream'
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import { type ChannelModel, connect } from 'amqplib'
 import { Probe } from './probe.ts'
@@ -94,6 +95,7 @@ export class Link {
         clientProperties: { connection_name: this.#options.label },
       })
       this.#model = model
+      writeTogether(model)
       // Listeners before anything is awaited: an 'error' without one would end the process.
       model.on('error', (error: Error) => {
         failure = error
@@ -142,6 +144,27 @@ export class Link {
       this.#blocked = false
       this.#options.logger.info('RabbitMQ takes messages again')
     })
+  }
+}
+
+/**
+ * Writes what is sent in one go in one piece: amqplib writes each message and each acknowledgement by itself, and the
+ * machine takes longer for that than all else takes for them.
+ */
+function writeTogether(model: ChannelModel): void {
+  const { stream } = model.connection as unknown as { stream: Writable }
+  const write = stream.write
+  let gathering = false
+  stream.write = (...chunk: unknown[]) => {
+    if (!gathering) {
+      gathering = true
+      stream.cork()
+      process.nextTick(() => {
+        gathering = false
+        stream.uncork()
+      })
+    }
+    return Reflect.apply(write, stream, chunk)
   }
 }
 

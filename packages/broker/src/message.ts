@@ -63,12 +63,14 @@ export const HEADER = {
   queue: 'x-slipway-queue',
   /** Which replay of dead letters sent a message again. */
   replay: 'x-slipway-replay',
+  /** Of how many messages this one is made; see batch.ts. */
+  parts: 'x-slipway-parts',
 } as const
 
 /** The wire form of a message. Throws when its type is not in the contracts. */
 export function encode(message: OutgoingMessage, namespace: string): WireMessage {
   const now = new Date()
-  const traceparent = message.traceparent === undefined ? currentTraceparent() : message.traceparent
+  const traceparent = traceparentOf(message)
   return {
     exchange: exchangeName(namespace, message.exchange),
     ...route(message),
@@ -92,6 +94,10 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
   }
 }
 
+/** The trace that a message is part of. */
+export const traceparentOf = ({ traceparent }: OutgoingMessage): string | null =>
+  traceparent === undefined ? currentTraceparent() : traceparent
+
 function route(message: OutgoingMessage): { routingKey: string } {
   if (message.exchange === 'events') {
     if (!(message.type in EVENTS)) throw new TypeError(`there is no event ${message.type} in the contracts`)
@@ -102,7 +108,9 @@ function route(message: OutgoingMessage): { routingKey: string } {
   return { routingKey: command.queue }
 }
 
-function correlation(message: OutgoingMessage): { correlationId?: string } {
+export function correlation(message: Pick<OutgoingMessage, 'correlation_id' | 'request_id'>): {
+  correlationId?: string
+} {
   const id = message.correlation_id ?? message.request_id
   return id === null ? {} : { correlationId: id }
 }

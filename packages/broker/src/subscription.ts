@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
 import type { Channel, ChannelModel, ConsumeMessage } from 'amqplib'
+import type { OnMessage } from './handling.ts'
 
 const RESUBSCRIBE = { baseMs: 200, capMs: 4_000 }
 const CHECK_MS = 1_000
@@ -13,8 +14,8 @@ export interface SubscriptionOptions {
   logger: Logger
   /** Makes sure that the queue is there and returns its name. */
   declare(channel: Channel): Promise<string>
-  /** Handles one message to its end, acknowledgement included; must not throw. */
-  onMessage(message: ConsumeMessage, channel: Channel): Promise<void>
+  /** Must not throw. */
+  onMessage: OnMessage
   /** Runs when the consumer is no longer there: from now on messages may pass. */
   onLost?: () => void
   /** Runs after each loss that was mended: messages may have passed in between. */
@@ -30,7 +31,7 @@ export class Subscription {
   readonly #firstLive: Promise<void>
   #markLive: () => void = () => {}
   #model: ChannelModel | undefined
-  /** Aborted when trying on this connection makes no more sense. */
+  /** Aborted when trying on this connection, or beginning with what came over it, makes no more sense. */
   #trying = new AbortController()
   #channel: Channel | undefined
   #consumerTag: string | undefined
@@ -80,6 +81,8 @@ export class Subscription {
     // Without a channel there is nothing to cancel: the broker knows already.
     if (channel && tag !== undefined) await cancel(channel, tag)
     while (this.#inHand.size > 0) await Promise.allSettled(this.#inHand)
+    // Their acknowledgements are written two turns later: the end of the connection would overtake them.
+    for (let turn = 0; turn < 2; turn += 1) await nextTurn()
   }
 
   #wanted(model: ChannelModel): boolean {
@@ -144,7 +147,7 @@ export class Subscription {
   }
 
   #take(message: ConsumeMessage, channel: Channel): void {
-    const work = this.#options.onMessage(message, channel).finally(() => this.#inHand.delete(work))
+    const work = this.#options.onMessage(message, channel, this.#trying.signal).finally(() => this.#inHand.delete(work))
     this.#inHand.add(work)
   }
 

@@ -25,6 +25,7 @@ export { runService, type ServiceContext, type ServiceOptions, serviceConfig } f
 export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
 export { forRequest, type Span, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
+export { Turnstile } from './turnstile.ts'
 export {
   type CommonConfig,
   commonConfig,

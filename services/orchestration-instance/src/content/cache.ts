@@ -1,7 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ContentFolder } from '@slipway/execution'
-import { fullJitter, type Logger } from '@slipway/runtime'
-import { Turnstile } from '../turnstile.ts'
+import { fullJitter, type Logger, Turnstile } from '@slipway/runtime'
 import { type ContentSource, isPassing } from './source.ts'
 
 /** About half a minute: long enough for a bridge to be restarted. */

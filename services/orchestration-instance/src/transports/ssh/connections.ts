@@ -1,4 +1,4 @@
-import { Turnstile } from '../../turnstile.ts'
+import { Turnstile } from '@slipway/runtime'
 import type { KeyExchange } from './algorithms.ts'
 import { type Connected, connect } from './connect.ts'
 import type { KnownHostKey } from './host-key.ts'
