@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto'
 import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
 import type { Logger } from '@slipway/runtime'
 import type { ChannelModel } from 'amqplib'
+import { type Batch, encodeBatch, gather } from './batch.ts'
 import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
 import { type Handler, hintHandling, workHandling } from './handling.ts'
 import { inspectQueues, type QueueState } from './inspect.ts'
 import { Link } from './link.ts'
-import { type EncodedBody, encode, type OutgoingMessage, type WireMessage } from './message.ts'
+import type { EncodedBody, OutgoingMessage, WireMessage } from './message.ts'
 import { Publisher } from './publisher.ts'
 import { Requester, type RequestOptions } from './requester.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
@@ -134,12 +135,15 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
           mayHaveBeenSent: false,
         })
       }
-      const { wire, failures } = encodeAll(messages, namespace)
+      const { wire, idsOf, failures } = encodeAll(messages, namespace)
       try {
         await work.send(wire)
       } catch (error) {
         if (!(error instanceof PublishError)) throw error
-        failures.push(...error.failures)
+        const each = error.failures.flatMap((failure) =>
+          (idsOf.get(failure.message_id) ?? []).map((message_id) => ({ ...failure, message_id })),
+        )
+        failures.push(...each)
       }
       if (failures.length > 0) throw new PublishError(failures, messages.length)
     },
@@ -202,21 +206,34 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   }
 }
 
-function encodeAll(
-  messages: OutgoingMessage[],
-  namespace: string,
-): { wire: WireMessage[]; failures: PublishFailure[] } {
+function encodeAll(messages: OutgoingMessage[], namespace: string) {
   const wire: WireMessage[] = []
+  /** Of the messages that go together, by the id under which they go. */
+  const idsOf = new Map<string, string[]>()
   const failures: PublishFailure[] = []
+  const fail = (ids: string[], error: unknown) =>
+    failures.push(
+      ...ids.map((message_id) => ({ message_id, reason: (error as Error).message, mayHaveBeenSent: false })),
+    )
+  const batches: Batch[] = []
   for (const message of messages) {
     try {
-      wire.push(encode(message, namespace))
+      gather(batches, message)
     } catch (error) {
-      const reason = (error as Error).message
-      failures.push({ message_id: message.message_id, reason, mayHaveBeenSent: false })
+      fail([message.message_id], error)
     }
   }
-  return { wire, failures }
+  for (const batch of batches) {
+    const ids = batch.messages.map(({ message_id }) => message_id)
+    try {
+      const encoded = encodeBatch(batch, namespace)
+      wire.push(encoded)
+      idsOf.set(encoded.options.messageId, ids)
+    } catch (error) {
+      fail(ids, error)
+    }
+  }
+  return { wire, idsOf, failures }
 }
 
 /** Resolves when both links are set up; rejects when that takes too long, or can never work. */

@@ -24,16 +24,18 @@ export async function writeStarted(tx: Queryable, starting: readonly Starting[])
 
 async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
   const leases = await insertLeases(tx, starting)
-  await enqueue(
-    tx,
-    starting.flatMap(({ deployment_id, tenant_id, request_id, traceparent }, index) => {
-      const cause = { request_id, traceparent }
-      return [
-        { ...commandMessage('run.start', { deployment_id, epoch: leases[index]?.epoch ?? 0 }), ...cause },
-        { ...eventMessage('deployment.created', { deployment_id, tenant_id, state: 'running' }), ...cause },
-      ]
-    }),
-  )
+  const causes = starting.map(({ request_id, traceparent }) => ({ request_id, traceparent }))
+  // Kind by kind: neighbours of one kind go as one message.
+  await enqueue(tx, [
+    ...starting.map(({ deployment_id }, index) => ({
+      ...commandMessage('run.start', { deployment_id, epoch: leases[index]?.epoch ?? 0 }),
+      ...causes[index],
+    })),
+    ...starting.map(({ deployment_id, tenant_id }, index) => ({
+      ...eventMessage('deployment.created', { deployment_id, tenant_id, state: 'running' }),
+      ...causes[index],
+    })),
+  ])
   return leases
 }
 
