@@ -29,9 +29,20 @@ export function decodeSqid(kind: SqidKind, text: string): number | null {
   return encodeSqid(kind, n) === text ? n : null
 }
 
-/** Whether it has the form of a UUID, of any version and in either case. */
+const DASH = 1
+const HEX = 2
+const KINDS = new Uint8Array(128)
+KINDS['-'.charCodeAt(0)] = DASH
+for (const digit of '0123456789abcdefABCDEF') KINDS[digit.charCodeAt(0)] = HEX
+const UUID = Uint8Array.from('00000000-0000-0000-0000-000000000000', (character) => (character === '-' ? DASH : HEX))
+
+/** Whether it has the form of a UUID, of any version and in either case. Not by a pattern: it is asked of ids by the thousand. */
 export function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text)
+  if (text.length !== UUID.length) return false
+  for (let place = 0; place < UUID.length; place += 1) {
+    if (KINDS[text.charCodeAt(place)] !== UUID[place]) return false
+  }
+  return true
 }
 
 function encoderOf(kind: SqidKind): Sqids {
