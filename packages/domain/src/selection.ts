@@ -38,13 +38,13 @@ export interface SelectedTargets<T> {
 /**
  * Chooses targets by id, by tag, or both (their union). Tags pass over targets that are disabled or of another tenant
  * or environment; naming such a target by id is a problem.
+ * @param candidates by id
  */
 export function selectTargets<T extends TargetCandidate>(
-  candidates: Iterable<T>,
+  candidates: ReadonlyMap<string, T>,
   selection: TargetSelection,
   scope?: TargetScope,
 ): SelectedTargets<T> {
-  const byId = new Map([...candidates].map((candidate) => [candidate.id, candidate]))
   const chosen = new Map<string, T>()
   const result: SelectedTargets<T> = { targets: [], problems: [], missing: [] }
   const { target_ids: ids = [], target_tags: tags = [], match_all: matchAll = false } = selection
@@ -53,7 +53,7 @@ export function selectTargets<T extends TargetCandidate>(
     result.problems.push({ path: '/target_ids', message: 'give target_ids, target_tags or both' })
   }
   for (const [index, id] of ids.entries()) {
-    const target = byId.get(id)
+    const target = candidates.get(id)
     const misfit = target && misfitOf(target, scope)
     const path = () => pointer('target_ids', index)
     if (!target) result.missing.push({ path: path(), id })
@@ -61,7 +61,7 @@ export function selectTargets<T extends TargetCandidate>(
     else chosen.set(id, target)
   }
   if (tags.length > 0) {
-    const found = [...byId.values()].filter(
+    const found = [...candidates.values()].filter(
       (target) => misfitOf(target, scope) === null && hasTags(target, tags, matchAll),
     )
     if (found.length === 0) result.problems.push({ path: '/target_tags', message: 'no enabled target has these tags' })

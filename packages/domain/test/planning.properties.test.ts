@@ -261,7 +261,7 @@ test('targets are those that were named, then those that carry any of the tags, 
     fc.property(fc.record(input), ({ candidates, ids, pairs, matchAll }) => {
       const records = candidates.map((each, index) => ({ ...each, id: `id-${index}`, tags: each.tags.map(tagOf) }))
       const named = ids.filter((id) => id < records.length)
-      const { targets, problems } = selectTargets(records, {
+      const { targets, problems } = selectTargets(new Map(records.map((record) => [record.id, record])), {
         target_ids: named.map((id) => `id-${id}`),
         target_tags: pairs.map(tagOf),
         ...(matchAll === undefined ? {} : { match_all: matchAll }),

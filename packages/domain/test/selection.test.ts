@@ -2,14 +2,15 @@ import { expect, test } from '@jest/globals'
 import { selectTargets } from '../src/index.ts'
 
 const tag = (key: string, value: string) => ({ key, value })
+const byId = <T extends { id: string }>(records: T[]) => new Map(records.map((record) => [record.id, record]))
 const web = tag('role', 'web')
 const eu = tag('zone', 'eu')
-const candidates = [
+const candidates = byId([
   { id: '1', name: 'zebra', tags: [web], enabled: true },
   { id: '2', name: 'ant', tags: [web, eu], enabled: true },
   { id: '3', name: 'bee', tags: [eu], enabled: true, tenant_id: 'a', environment_id: 'prod' },
   { id: '4', name: 'cat', tags: [web, eu], enabled: false },
-]
+])
 const ids = (result: { targets: { id: string }[] }) => result.targets.map(({ id }) => id)
 
 test('ids keep their order, tags follow by name, each target once', () => {

@@ -22,10 +22,10 @@ test('targets of which Postgres has no statistics yet are found, by a tag and by
   const [named = '', other = ''] = ids
   const target_ids = [named, named, other]
   const { records } = await loadTargets(server.database, ADMIN, { target_ids, target_tags: [fleet] })
-  expect(records.map(({ id }) => id).sort()).toEqual([...ids].sort())
-  expect(records.filter(({ tags }) => JSON.stringify(tags) !== JSON.stringify([fleet]))).toEqual([])
+  expect([...records.keys()].sort()).toEqual([...ids].sort())
+  expect([...records.values()].filter(({ tags }) => JSON.stringify(tags) !== JSON.stringify([fleet]))).toEqual([])
   const untagged = await loadTargets(server.database, ADMIN, { target_ids, target_tags: [] })
-  expect(untagged.records.map(({ id, tags }) => [id, tags]).sort()).toEqual(
+  expect([...untagged.records.values()].map(({ id, tags }) => [id, tags]).sort()).toEqual(
     [named, other].sort().map((id) => [id, null]),
   )
 }, 120_000)

@@ -79,7 +79,8 @@ export async function planRequest(
   const missing = missingOf(request, records)
   if (missing.length > 0 || source === null) throw onMissing(missing)
 
-  const selected = selectTargets(targets.records, selectionOf(request, targets), {
+  const selection = selectionOf(request, targets)
+  const selected = selectTargets(targets.records, selection, {
     tenant_id: tenant?.id ?? null,
     environment_id: environment?.id ?? null,
   })
@@ -98,7 +99,7 @@ export async function planRequest(
     plan,
     warnings: [...freezeWarnings(verdict), ...built.warnings],
     selection: {
-      target_ids: [...new Set(targets.uuids.values())],
+      target_ids: [...new Set(selection.target_ids)],
       target_tags: [...request.target_tags],
       target_tags_match_all: request.target_tags_match_all,
       version_requirement: request.version_requirement ?? null,
@@ -114,7 +115,7 @@ function missingOf(request: PlanningRequest, { source, targets, tenant, environm
   const missing: MissingRecord[] = []
   if (source === null) missing.push({ path: `/${request.source.type}_id`, id: request.source.id })
   for (const [index, id] of request.target_ids.entries()) {
-    if (!targets.uuids.has(id)) missing.push({ path: `/target_ids/${index}`, id })
+    if (targets.uuids[index] === undefined) missing.push({ path: `/target_ids/${index}`, id })
   }
   if (request.tenant_id !== null && tenant === null) missing.push({ path: '/tenant_id', id: request.tenant_id })
   if (request.environment_id !== null && environment === null) {
@@ -123,9 +124,10 @@ function missingOf(request: PlanningRequest, { source, targets, tenant, environm
   return missing
 }
 
+/** Of a request whose ids were all found. */
 function selectionOf(request: PlanningRequest, { uuids }: TargetCandidates) {
   return {
-    target_ids: request.target_ids.map((id) => uuids.get(id) ?? id),
+    target_ids: uuids as string[],
     target_tags: request.target_tags,
     match_all: request.target_tags_match_all,
   }

@@ -1,11 +1,10 @@
-import { LOST_AFTER, type Queryable, targetStatus } from '@slipway/database'
-import type { TargetStatus, TargetTag } from '@slipway/domain'
-import { references, uuidsOf } from './ids.ts'
+import { LOST_AFTER, type Queryable, targetStatus, uuidArray } from '@slipway/database'
+import { decodeSqid, isUuid, type TargetStatus, type TargetTag } from '@slipway/domain'
+import { references } from './ids.ts'
 import { type Caller, visible } from './visibility.ts'
 
 export interface TargetRecord {
   id: string
-  number: number
   name: string
   tenant_id: string | null
   environment_id: string | null
@@ -23,16 +22,25 @@ export interface RequestedTargets {
 }
 
 export interface TargetCandidates {
-  records: TargetRecord[]
-  /** The UUID of each given id that names a candidate. */
-  uuids: Map<string, string>
+  /** By UUID. */
+  records: Map<string, TargetRecord>
+  /** The UUID of each given id, in their order; undefined for one that names no candidate. */
+  uuids: (string | undefined)[]
+}
+
+/** What was found, column by column, each with a value for each target: as rows, thousands take longer to read. */
+type Columns = { [K in Exclude<keyof TargetRecord, 'tags'>]: TargetRecord[K][] } & {
+  /** Ids by the numbers that the request gave. */
+  numbered: Record<number, string> | null
+  /** By id. */
+  tags: Record<string, TargetTag[]> | null
 }
 
 /**
  * Every target that the caller may use and that is named, or carries any of the tags, with its status. A local or
- * simulated target is seen whenever an instance is; the others when something reached them. Each id is looked up by
- * itself and has its tags with it: where lists are joined, Postgres, which knows nothing of targets that have just come,
- * compares each of thousands with all the others.
+ * simulated target is seen whenever an instance is; the others when something reached them. Ids are gathered first and
+ * looked up by the index, and nothing is joined: Postgres, which knows nothing of targets that have just come, compares
+ * each of thousands with all the others.
  */
 export async function loadTargets(
   database: Queryable,
@@ -40,27 +48,58 @@ export async function loadTargets(
   { target_ids: ids, target_tags: tags }: RequestedTargets,
 ): Promise<TargetCandidates> {
   const { uuids, numbers } = references('target', ids)
-  const { rows } = await database.query<TargetRecord>(
-    `WITH chosen AS (
-            SELECT id, json_agg(tag) FILTER (WHERE tag IS NOT NULL) AS tags
-              FROM (SELECT id, NULL::json AS tag FROM unnest($2::uuid[]) AS given (id)
-                    UNION ALL SELECT t.id, NULL FROM unnest($3::int[]) AS given (number) JOIN targets t USING (number)
-                    UNION ALL SELECT target_id, json_build_object('key', key, 'value', value) FROM target_tags
-                                JOIN unnest($4::text[], $5::text[]) AS wanted (key, value) USING (key, value)) found
-             GROUP BY id
+  const { rows } = await database.query<Columns>(
+    `WITH numbered AS MATERIALIZED (SELECT id, number FROM targets WHERE number = ANY($3::int[])),
+          tagged AS MATERIALIZED (
+            SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
+              FROM target_tags JOIN unnest($4::text[], $5::text[]) AS wanted (key, value) USING (key, value)
+             GROUP BY target_id
           ),
           instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
-          local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance)
-     SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
-            CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN local.status
-                 ELSE ${targetStatus()} END AS status,
-            chosen.tags
-       FROM chosen
-       JOIN targets t ON t.id = chosen.id
-       LEFT JOIN target_facts f ON f.target_id = t.id
-      CROSS JOIN local
-      WHERE ${visible('t.tenant_id', '$1')}`,
-    [caller.tenant_id, uuids, numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
+          local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance),
+          found AS (
+            SELECT t.id, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
+                   CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT status FROM local)
+                        ELSE coalesce((SELECT ${targetStatus()} FROM target_facts f WHERE f.target_id = t.id), 'offline')
+                   END AS status
+              FROM targets t
+             WHERE t.id = ANY(ARRAY(SELECT unnest($2::uuid[]) UNION ALL SELECT id FROM numbered
+                                    UNION ALL SELECT target_id FROM tagged))
+               AND ${visible('t.tenant_id', '$1')}
+          )
+     SELECT coalesce(json_agg(id), '[]') AS id, json_agg(name) AS name, json_agg(tenant_id) AS tenant_id,
+            json_agg(environment_id) AS environment_id, json_agg(enabled) AS enabled,
+            json_agg(variables_sealed) AS variables_sealed, json_agg(status) AS status,
+            (SELECT json_object_agg(number, id) FROM numbered) AS numbered,
+            (SELECT json_object_agg(target_id, tags) FROM tagged) AS tags
+       FROM found`,
+    [caller.tenant_id, uuidArray(uuids), numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
   )
-  return { records: rows, uuids: uuidsOf('target', ids, rows) }
+  const [found] = rows
+  const records = found === undefined ? new Map<string, TargetRecord>() : recordsOf(found)
+  const uuidOf = (id: string) => {
+    if (records.has(id)) return id
+    const uuid = isUuid(id) ? id.toLowerCase() : found?.numbered?.[decodeSqid('target', id) ?? -1]
+    return uuid !== undefined && records.has(uuid) ? uuid : undefined
+  }
+  return { records, uuids: ids.map(uuidOf) }
+}
+
+function recordsOf(columns: Columns): Map<string, TargetRecord> {
+  const { id: ids, name, tenant_id, environment_id, enabled, variables_sealed, status, tags } = columns
+  const at = <T>(column: T[], index: number) => column[index] as T
+  const records = new Map<string, TargetRecord>()
+  for (const [index, id] of ids.entries()) {
+    records.set(id, {
+      id,
+      name: at(name, index),
+      tenant_id: at(tenant_id, index),
+      environment_id: at(environment_id, index),
+      enabled: at(enabled, index),
+      variables_sealed: at(variables_sealed, index),
+      status: at(status, index),
+      tags: tags?.[id] ?? null,
+    })
+  }
+  return records
 }
