@@ -2,6 +2,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { type Sshd, startSshd } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
+import { serverOf } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
 import { eventually } from './support/wait.ts'
 
@@ -62,7 +63,7 @@ test('a cut link is a failed try, and the next one connects anew', async () => {
   })
   await bridge.handOver(spec)
   const server = await eventually('it runs', () => /^server (\d+)$/.exec(bridge.output(spec)[0] ?? '')?.[1])
-  process.kill(Number(server), 'SIGKILL')
+  process.kill(serverOf(Number(server)), 'SIGKILL')
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   const [told] = bridge.lines(spec).filter(({ stream }) => stream === 'system')
   expect(told?.text).toBe(

@@ -1,10 +1,19 @@
 import { execFileSync } from 'node:child_process'
 import { generateKeyPairSync, randomUUID } from 'node:crypto'
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { type Command, Kill } from '@slipway/execution'
+import { type Command, Kill, Lifeline } from '@slipway/execution'
 import { type Sshd, startSshd, startTcpProxy } from '@slipway/testing'
 import { SshConnections } from '../src/transports/ssh/connections.ts'
 import { fingerprint } from '../src/transports/ssh/host-key.ts'
@@ -13,7 +22,7 @@ import type { SshAddress } from '../src/transports/ssh/ssh-errors.ts'
 import { SshTransport } from '../src/transports/ssh/ssh-transport.ts'
 import { commandOf, startOn } from './support/commands.ts'
 import { PasswordServer } from './support/password-server.ts'
-import { processesWith } from './support/processes.ts'
+import { processesWith, serverOf } from './support/processes.ts'
 import { eventually } from './support/wait.ts'
 
 let sshd: Sshd
@@ -28,7 +37,7 @@ afterAll(async () => {
   await sshd.stop()
 })
 
-function transport(address: Partial<SshAddress> = {}, over = connections) {
+function transport(address: Partial<SshAddress> = {}, over = connections, lifeline?: Lifeline) {
   const hostKeys: string[] = []
   const made = new SshTransport({
     address: {
@@ -40,6 +49,7 @@ function transport(address: Partial<SshAddress> = {}, over = connections) {
       ...address,
     },
     connections: over,
+    ...(lifeline && { lifeline }),
     onHostKey: (key) => hostKeys.push(key),
     onSeen: () => {},
   })
@@ -62,13 +72,14 @@ describe('commands', () => {
 
   test('the next command uses the same connection', async () => {
     const { made } = transport()
-    const server = 'echo $PPID'
-    const first = start(made, server)
-    await first.end
-    const second = start(made, server)
-    await second.end
-    expect(first.output.stdout).toMatch(/^\d+\n$/)
-    expect(second.output.stdout).toBe(first.output.stdout)
+    const server = async () => {
+      const command = start(made, 'echo $PPID; sleep 0.2')
+      await eventually('it runs', () => command.output.stdout !== '')
+      const found = serverOf(Number(command.output.stdout))
+      await command.end
+      return found
+    }
+    expect(await server()).toBe(await server())
   })
 
   test('two at the same time have a connection each', async () => {
@@ -85,10 +96,19 @@ describe('commands', () => {
     await command.end
     const folder = command.output.stdout.trim()
     expect(folder).toMatch(/^\/.*\/slipway\.[^/]+\/work$/)
-    await eventually('the directory is removed', () => !existsSync(folder.replace(/\/work$/, '')))
+    for (const left of ['a-file', '.hidden', '..odd', 'a/folder']) {
+      const next = start(
+        made,
+        `ls -A; mkdir -p "$(dirname ${left})"; touch ${left}; chmod 0 ${left}; ln -s /no/such link`,
+      )
+      expect(await next.end).toMatchObject({ exitCode: 0 })
+      expect(next.output.stdout).toBe('')
+    }
     const inside = start(made, 'pwd', { workingDirectory: 'a/b' })
     await inside.end
     expect(inside.output.stdout.trim()).toMatch(/\/work\/a\/b$/)
+    made.close()
+    await eventually('the directory is removed', () => !existsSync(path.dirname(folder)))
   })
 
   test('other interpreters, and a clear word where something is missing', async () => {
@@ -147,6 +167,102 @@ describe('commands', () => {
   })
 })
 
+describe('the shell on the host', () => {
+  test('leaves INT to what it runs, and takes every character', async () => {
+    const { made } = transport()
+    const VALUE = `ā漢\u0081\u0088 "$(id)" \\n \`x\` ' ${String.fromCharCode(1)}\t`
+    for (const script of ['true', `sh -c 'kill -INT $$'; printf '%s\\n' "$? $VALUE" 'ā漢\\n'`]) {
+      const command = start(made, script, { environment: { VALUE } })
+      expect(await command.end).toMatchObject({ exitCode: 0 })
+      expect(command.output.stdout).toBe(script === 'true' ? '' : `130 ${VALUE}\nā漢\\n\n`)
+    }
+  })
+
+  test('tells exit codes from signals, and goes on after each', async () => {
+    const { made } = transport()
+    expect(await start(made, 'exit 137').end).toMatchObject({ exitCode: 137, signal: null })
+    expect(await start(made, 'kill -SEGV $$').end).toMatchObject({ exitCode: null, signal: 'SIGSEGV' })
+    expect(await start(made, '', { workingDirectory: '/no/such' }).end.catch(() => 'refused')).toBe('refused')
+    expect(await start(made, 'exit 255').end).toMatchObject({ exitCode: 255, signal: null })
+  })
+
+  test('takes a long script as a second one', async () => {
+    const { made } = transport()
+    await start(made, 'true').end
+    const command = start(made, `: ${'x'.repeat(200_000)}\necho end`)
+    await command.end
+    expect(command.output.stdout).toBe('end\n')
+  })
+
+  test('is missed when a command kills it, and nothing runs on', async () => {
+    const { made } = transport()
+    const mark = randomUUID()
+    const command = start(made, `export MARK=${mark}; echo up; sleep 600 & kill -KILL $PPID; sleep 600`)
+    await expect(command.end).rejects.toThrow(`connection to 127.0.0.1:${sshd.port} was lost while the command ran`)
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+  })
+
+  test('kills by itself when nobody tells it that commands may live on, but not what comes after', async () => {
+    const lifeline = new Lifeline()
+    lifeline.renew(performance.now() + 60_000)
+    const { made } = transport({}, connections, lifeline)
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+    const mark = randomUUID()
+    const command = start(made, `export MARK=${mark}; echo up; sleep 600 & sleep 600`)
+    await eventually('it runs', () => command.output.stdout === 'up\n')
+    lifeline.renew(performance.now() + 2_000)
+    expect(await command.end).toEqual({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    lifeline.renew(performance.now() + 60_000)
+    expect(await start(made, 'sleep 1.5').end).toMatchObject({ exitCode: 0 })
+  })
+
+  /** A host on which programs are found in one folder, with this one as `sh`, and without those that are left out. */
+  async function hostWith(shell: string, { without }: { without: readonly string[] }) {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-programs-'))
+    for (const name of readdirSync('/usr/bin')) {
+      if (name !== 'sh' && !without.includes(name)) symlinkSync(path.join('/usr/bin', name), path.join(folder, name))
+    }
+    symlinkSync(path.join('/usr/bin', shell), path.join(folder, 'sh'))
+    const host = await startSshd({
+      settings: [`ForceCommand exec env PATH=${folder} ${folder}/sh -c "$SSH_ORIGINAL_COMMAND"`],
+    })
+    const { made } = transport({ port: host.port, private_key: host.privateKey })
+    const stop = async () => {
+      made.close()
+      await host.stop()
+      rmSync(folder, { recursive: true })
+    }
+    return { made, stop }
+  }
+
+  test.each([
+    ['dash', []],
+    ['bash', []],
+    ['dash', ['setsid']],
+    ['bash', ['setsid']],
+  ])('is %s, on a host without %j', async (shell, without) => {
+    const { made, stop } = await hostWith(shell, { without })
+    const [cancelled, stubborn, leftover] = [randomUUID(), randomUUID(), randomUUID()]
+    const first = start(made, `MARK=${leftover} sleep 600 & echo "$0"; exit 3`)
+    expect(await first.end).toMatchObject({ exitCode: 3 })
+    await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
+    const second = start(made, `export MARK=${cancelled}; sleep 600 & echo up; sleep 600`)
+    await eventually('it runs', () => second.output.stdout === 'up\n')
+    second.abort.abort(new Kill('cancelled', 10_000))
+    expect(await second.end).toMatchObject({ exitCode: null, confirmed: true })
+    await eventually('nothing is left', () => processesWith(cancelled).length === 0)
+    const third = start(made, `export MARK=${stubborn}; trap '' TERM; echo up; while :; do sleep 0.1; done`)
+    await eventually('it runs', () => third.output.stdout === 'up\n')
+    third.abort.abort(new Kill('cancelled', 500))
+    expect(await third.end).toMatchObject({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+    await eventually('nothing is left', () => processesWith(stubborn).length === 0)
+    expect(await start(made, 'exit 4').end).toMatchObject({ exitCode: 4 })
+    await stop()
+  })
+})
+
 describe('ends that nobody wished', () => {
   const family = (mark: string) => `export MARK=${mark}; sh -c 'sleep 600 & sleep 600' & echo up; sleep 600`
 
@@ -177,7 +293,7 @@ describe('ends that nobody wished', () => {
     const mark = randomUUID()
     const command = start(made, `echo "server $PPID"; ${family(mark)}`)
     await eventually('it runs', () => command.output.stdout.endsWith('up\n'))
-    process.kill(Number(/server (\d+)/.exec(command.output.stdout)?.[1]), 'SIGKILL')
+    process.kill(serverOf(Number(/server (\d+)/.exec(command.output.stdout)?.[1])), 'SIGKILL')
     await expect(command.end).rejects.toThrow(`connection to 127.0.0.1:${sshd.port} was lost while the command ran`)
     await eventually('nothing is left', () => processesWith(mark).length === 0)
     expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
@@ -222,6 +338,7 @@ describe('a link that fails', () => {
       return command.output.stdout
     }
     const first = await server()
+    await new Promise((resolve) => setTimeout(resolve, 200))
     proxy.cut()
     expect(await server()).not.toBe(first)
     await proxy.close()
@@ -414,7 +531,9 @@ describe('files', () => {
 
   test('a connection that is lost meanwhile fails the try and leaves nothing on the host', async () => {
     const { made } = transport()
-    const server = start(made, 'echo $PPID')
+    const server = start(made, 'echo $PPID; sleep 0.2')
+    await eventually('it runs', () => server.output.stdout !== '')
+    const id = serverOf(Number(server.output.stdout))
     await server.end
     const before = new Set(sentTo())
     const { end } = start(made, 'echo started', { files: [zeros(4 * 1024 ** 3)] })
@@ -422,7 +541,7 @@ describe('files', () => {
       const fresh = sentTo().filter((each) => !before.has(each))
       return fresh.length > 0 && fresh
     })
-    process.kill(Number(server.output.stdout), 'SIGKILL')
+    process.kill(id, 'SIGKILL')
     await expect(end).rejects.toThrow(/the connection was lost|was lost before the command started/)
     await eventually('the directory is gone', () => !existsSync(directory))
   })

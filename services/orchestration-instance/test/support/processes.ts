@@ -8,6 +8,16 @@ export function processesWith(mark: string): number[] {
     .map(Number)
 }
 
+/** The ssh server that this process of a command belongs to. */
+export function serverOf(id: number): number {
+  for (let parent = id; parent > 1; ) {
+    const [, name, rest = ''] = /^\d+ \((.*)\) (.*)/s.exec(read(String(parent), 'stat')) ?? []
+    if (name?.startsWith('sshd')) return parent
+    parent = Number(rest.split(' ')[1])
+  }
+  throw new Error(`process ${id} runs under no ssh server`)
+}
+
 /** A zombie is dead, it only has not been asked how it ended. */
 function isAlive(id: string): boolean {
   const stat = read(id, 'stat')

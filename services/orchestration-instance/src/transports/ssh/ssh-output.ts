@@ -1,74 +1,141 @@
-import type { Readable } from 'node:stream'
-import { type CommandIo, OutputPump, type OutputStream } from '@slipway/execution'
-import type { ClientChannel } from 'ssh2'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { CommandIo, OutputStream } from '@slipway/execution'
+import type { ChannelReader } from './channel-reader.ts'
 import { MarkedOutput } from './marked-output.ts'
 
-/** Reads both output streams of a channel up to their closing marks. */
+/** How long after a command's end its output is waited for: a daemon that it left may hold the streams for ever. */
+const AFTER_END_MS = 200
+/** More than pipes and windows hold: what comes later was written after the command's end. */
+const AFTER_END_BYTES = 4 * 1024 * 1024
+
+export type ChannelReaders = Readonly<Record<OutputStream, ChannelReader>>
+
+/** One command's part of both output streams of a channel. */
 export class SshOutput {
-  readonly #stdout: MarkedOutput
-  readonly #stderr: MarkedOutput
-  readonly #pumps: OutputPump[]
+  readonly #readers: ChannelReaders
+  readonly #io: CommandIo
+  readonly #outputs: Readonly<Record<OutputStream, MarkedOutput>>
   readonly #asks: RegExp
+  #bytes = 0
+  #taking = 0
   /** Resolves when the command starts. */
   readonly begun: Promise<'begun'>
   #onBegun: () => void = () => {}
   /** Resolves with the folder for the content of files, when the host asks for it. */
   readonly asked: Promise<string>
   #onAsked: (folder: string) => void = () => {}
-  /** Resolves when all is read that the command wrote, and handed on. */
-  readonly finished: Promise<unknown>
+  /** Resolves when the host has said how the command ended, or why it did not start. Rejects when its output cannot be taken. */
+  readonly over: Promise<'over'>
+  #onOver: () => void = () => {}
+  #onFailure: (error: unknown) => void = () => {}
+  readonly #complete: Promise<true>
+  #onComplete: () => void = () => {}
+  readonly #discarded: Promise<void>
+  #onDiscarded: () => void = () => {}
 
-  constructor(channel: ClientChannel, marks: { ready: string; over: string; wants: string }, io: CommandIo) {
-    this.#stdout = new MarkedOutput(marks)
-    this.#stderr = new MarkedOutput(marks)
+  constructor(readers: ChannelReaders, mark: string, io: CommandIo) {
+    this.#readers = readers
+    this.#io = io
+    this.#outputs = { stdout: new MarkedOutput(mark), stderr: new MarkedOutput(mark) }
+    this.#asks = new RegExp(`^${mark} wants (.+)\n`, 'm')
     this.begun = new Promise((resolve) => {
       this.#onBegun = () => resolve('begun')
     })
     this.asked = new Promise((resolve) => {
       this.#onAsked = resolve
     })
-    this.#asks = new RegExp(`^${marks.wants} (.+)\n`, 'm')
-    const streams = [
-      this.#read(channel, 'stdout', this.#stdout, io),
-      this.#read(channel.stderr, 'stderr', this.#stderr, io),
-    ]
-    this.#pumps = streams.map(({ pump }) => pump)
-    this.finished = Promise.all(streams.map(({ finished }) => finished))
-    this.finished.catch(() => {})
+    this.over = new Promise((resolve, reject) => {
+      this.#onOver = () => resolve('over')
+      this.#onFailure = reject
+    })
+    // It may fail when nobody waits for it any more.
+    this.over.catch(() => {})
+    this.#complete = new Promise((resolve) => {
+      this.#onComplete = () => resolve(true)
+    })
+    this.#discarded = new Promise((resolve) => {
+      this.#onDiscarded = resolve
+    })
+    readers.stdout.sink = (chunk) => this.#take('stdout', chunk)
+    readers.stderr.sink = (chunk) => this.#take('stderr', chunk)
+    void Promise.all([readers.stdout.ended, readers.stderr.ended]).then(() => this.#onComplete())
   }
 
   get hasBegun(): boolean {
-    return this.#stdout.hasBegun
+    return this.#outputs.stdout.hasBegun
+  }
+
+  /** What the host said of the command's end; null as long as it did not. */
+  get ending(): string | null {
+    return this.#outputs.stdout.isOver ? this.#outputs.stdout.ending : null
   }
 
   /** What the host said instead of running the command. */
   get preamble(): string {
-    return `${this.#stderr.preamble}\n${this.#stdout.preamble}`
+    return `${this.#outputs.stderr.preamble}\n${this.#outputs.stdout.preamble}`
   }
 
-  /** The command has ended: what comes without a mark from now on is waited for only a moment. */
-  ended(): void {
-    for (const pump of this.#pumps) pump.ended()
+  /** Nobody waits any more for what takes the output. */
+  discard(): void {
+    this.#onDiscarded()
   }
 
-  #lookForQuestion(): void {
-    const folder = this.#asks.exec(this.#stdout.preamble)?.[1]
-    if (folder !== undefined) this.#onAsked(folder)
+  /** Resolves when all is read that the ended command wrote, and handed on. */
+  async finish(): Promise<void> {
+    const limit = this.#bytes + AFTER_END_BYTES
+    let complete = this.#isComplete
+    for (let seen = -1; !complete && (seen !== this.#bytes || this.#taking > 0) && this.#bytes < limit; ) {
+      seen = this.#bytes
+      complete = await this.#completeWithin(AFTER_END_MS)
+      // Timers come before what has arrived: a process that had no turn for so long has not looked yet.
+      await nextTurn()
+    }
+    for (const stream of ['stdout', 'stderr'] as const) {
+      this.#readers[stream].sink = null
+      const rest = this.#outputs[stream].rest()
+      if (rest.length > 0) await this.#io.onOutput(stream, rest)
+    }
   }
 
-  #read(source: Readable, name: OutputStream, output: MarkedOutput, io: CommandIo) {
-    const handOn = (bytes: Buffer) => (bytes.length > 0 ? io.onOutput(name, bytes) : undefined)
-    const pump = new OutputPump(source, async (chunk) => {
-      await handOn(output.take(chunk))
-      if (this.#stdout.hasBegun) this.#onBegun()
-      else this.#lookForQuestion()
-      if (output.isOver) pump.stop()
+  get #isComplete(): boolean {
+    return this.#outputs.stdout.isOver && this.#outputs.stderr.isOver
+  }
+
+  async #completeWithin(ms: number): Promise<boolean> {
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<boolean>((resolve) => {
+      timer = setTimeout(() => resolve(false), ms)
     })
-    const finished = pump.finished.then(async () => {
-      await handOn(output.rest())
-      // Whatever else comes is nobody's, but has to be read for the channel to close.
-      source.resume()
-    })
-    return { pump, finished }
+    return Promise.race([this.#complete, late]).finally(() => clearTimeout(timer))
+  }
+
+  #take(stream: OutputStream, chunk: Buffer): void | Promise<void> {
+    this.#bytes += chunk.length
+    const output = this.#outputs[stream]
+    const bytes = output.take(chunk)
+    if (bytes.length === 0) return this.#look(output)
+    return this.#handOn(stream, bytes).then(() => this.#look(output))
+  }
+
+  async #handOn(stream: OutputStream, bytes: Buffer): Promise<void> {
+    this.#taking += 1
+    try {
+      await Promise.race([this.#io.onOutput(stream, bytes), this.#discarded])
+    } catch (error) {
+      this.#onFailure(error)
+    } finally {
+      this.#taking -= 1
+    }
+  }
+
+  #look(output: MarkedOutput): void {
+    const { stdout } = this.#outputs
+    if (stdout.hasBegun) this.#onBegun()
+    else if (output === stdout) {
+      const folder = this.#asks.exec(stdout.preamble)?.[1]
+      if (folder !== undefined) this.#onAsked(folder)
+    }
+    if (stdout.isOver) this.#onOver()
+    if (this.#isComplete) this.#onComplete()
   }
 }

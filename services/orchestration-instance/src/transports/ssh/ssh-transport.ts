@@ -1,28 +1,21 @@
 import {
-  CONFIRM_MS,
   type Command,
   type CommandEnd,
   CommandError,
-  type CommandFile,
   type CommandIo,
   FileError,
-  graceOf,
   type Lifeline,
   type Transport,
-  whenAborted,
 } from '@slipway/execution'
-import type { Client, ClientChannel } from 'ssh2'
 import { endpointOf, plain } from '../words.ts'
-import { BOOTSTRAP_COMMANDS, type Bootstrap, bootstrapOf, type FileProblem } from './bootstrap.ts'
 import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
+import type { FileProblem } from './host-script.ts'
+import { HostShell, type Outcome } from './host-shell.ts'
 import { sendFiles } from './send-files.ts'
 import type { SshAddress } from './ssh-errors.ts'
-import { SshOutput } from './ssh-output.ts'
 
 const IDLE_MS = 20_000
-/** How long a kill waits for a command that is about to start. */
-const START_MS = 1_000
 
 export interface SshTransportOptions {
   address: SshAddress
@@ -35,13 +28,17 @@ export interface SshTransportOptions {
   onSeen(): void
 }
 
-/** Runs commands on one host over a connection that is kept for the next one. */
+interface Place {
+  connection: Connection
+  shell: HostShell
+}
+
+/** Runs commands on one host over a connection, and in a shell, that are kept for the next one. */
 export class SshTransport implements Transport {
   readonly #options: SshTransportOptions
   #known: KnownHostKey | null
-  #kept: Connection | null = null
+  #kept: Place | null = null
   #idle: NodeJS.Timeout | undefined
-  #shell: keyof typeof BOOTSTRAP_COMMANDS = 'plain'
 
   constructor(options: SshTransportOptions) {
     this.#options = options
@@ -50,50 +47,68 @@ export class SshTransport implements Transport {
   }
 
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
-    const { connection, channel } = await this.#openChannel(signal)
+    const place = await this.#placeFor(command, signal)
+    const { connection, shell } = place
     this.#options.onSeen()
     try {
-      return await this.#runOn(connection, channel, command, io, signal)
+      const endpoint = endpointOf(this.#options.address)
+      const outcome = await shell.run(command, io, signal, (folder, over) =>
+        sendFiles(connection.client, endpoint, folder, command.files, over),
+      )
+      return this.#judge(outcome, command, signal, connection)
     } finally {
-      this.#keep(connection)
+      this.#keep(place)
     }
   }
 
   close(): void {
     clearTimeout(this.#idle)
-    if (this.#kept) this.#options.connections.end(this.#kept)
+    if (this.#kept) this.#options.connections.end(this.#kept.connection)
     this.#kept = null
   }
 
-  #keep(connection: Connection): void {
+  #judge(outcome: Outcome, command: Command, signal: AbortSignal, connection: Connection): CommandEnd {
+    const { end, hasBegun } = outcome
+    if (end && (hasBegun || signal.aborted)) return end
+    if (!signal.aborted) {
+      throw this.#fileProblem(outcome, command) ?? new CommandError(this.#problem(outcome, command))
+    }
+    // If the host lives, that ends what may still run there.
+    this.#options.connections.end(connection)
+    return { exitCode: null, signal: null, confirmed: false }
+  }
+
+  #keep(place: Place): void {
     this.close()
-    if (!connection.isOpen) return
-    this.#kept = connection
+    if (!place.connection.isOpen) return
+    this.#kept = place
     this.#idle = setTimeout(() => this.close(), IDLE_MS).unref()
   }
 
-  async #openChannel(signal: AbortSignal): Promise<{ connection: Connection; channel: ClientChannel }> {
-    const { connections } = this.#options
+  async #placeFor(command: Command, signal: AbortSignal): Promise<Place> {
     const kept = this.#kept
     this.#kept = null
     if (kept) {
+      const { connection, shell } = kept
+      if (!shell.isTooLong(command) && (await shell.answers())) return kept
+      shell.close()
       // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
-      const channel = await this.#openShell(kept).catch(() => null)
-      if (channel) return { connection: kept, channel }
-      connections.end(kept)
+      const another = await this.#openShell(connection).catch(() => null)
+      if (another) return { connection, shell: another }
+      this.#options.connections.end(connection)
     }
     const connection = await this.#connect(signal)
     try {
-      return { connection, channel: await this.#openShell(connection) }
+      return { connection, shell: await this.#openShell(connection) }
     } catch (error) {
-      connections.end(connection)
+      this.#options.connections.end(connection)
       throw error
     }
   }
 
-  async #openShell({ client }: Connection): Promise<ClientChannel> {
+  async #openShell({ client }: Connection): Promise<HostShell> {
     try {
-      return await openChannel(client, BOOTSTRAP_COMMANDS[this.#shell])
+      return await HostShell.open(client, this.#options.lifeline)
     } catch (error) {
       const endpoint = endpointOf(this.#options.address)
       throw new CommandError(`${endpoint} refuses to run commands: ${(error as Error).message}`)
@@ -110,91 +125,8 @@ export class SshTransport implements Transport {
     return connection
   }
 
-  async #runOn(
-    connection: Connection,
-    channel: ClientChannel,
-    command: Command,
-    io: CommandIo,
-    signal: AbortSignal,
-  ): Promise<CommandEnd> {
-    const { lifeline } = this.#options
-    const bootstrap = bootstrapOf(command, lifeline?.secondsLeft ?? null)
-    const output = new SshOutput(channel, bootstrap, io)
-    const exit = new ChannelExit(channel)
-    const abort = whenAborted(signal)
-    const over = new AbortController()
-    const stopRenewing = lifeline?.onRenewed(() => {
-      // Before, the shell that reads the bootstrap would swallow it.
-      if (output.hasBegun) channel.write(`live ${lifeline.secondsLeft}\n`)
-    })
-    try {
-      channel.write(bootstrap.input)
-      const notSent = this.#sendFiles(connection, channel, output, command.files, over.signal)
-      const first = await Promise.race([exit.known, abort.promise, notSent])
-      if (first === 'aborted') await this.#kill(connection, channel, output, exit, graceOf(signal))
-      // OpenSSH has ended the control line by now; other servers leave that to us.
-      else channel.write('over\n')
-    } catch (error) {
-      // At the end of its input the shell clears away what it has made.
-      channel.close()
-      throw error
-    } finally {
-      over.abort()
-      stopRenewing?.()
-      abort.forget()
-      output.ended()
-    }
-    await output.finished
-    channel.close()
-    if (exit.end && (output.hasBegun || signal.aborted)) return exit.end
-    if (signal.aborted) return { exitCode: null, signal: null, confirmed: false }
-    if (this.#shell === 'plain' && output.preamble.includes(`${bootstrap.failed} group`)) {
-      this.#shell = 'ownGroup'
-      return this.#runOn(connection, await this.#openShell(connection), command, io, signal)
-    }
-    throw (
-      this.#fileProblem(output, bootstrap, command) ?? new CommandError(this.#problem(output, bootstrap, exit, command))
-    )
-  }
-
-  /** Sends the content of files once the host asks for it. Only a failure ends the promise. */
-  #sendFiles(
-    { client }: Connection,
-    channel: ClientChannel,
-    output: SshOutput,
-    files: readonly CommandFile[],
-    signal: AbortSignal,
-  ): Promise<never> {
-    return new Promise((_resolve, reject) => {
-      const send = async (folder: string) => {
-        if (signal.aborted) return
-        await sendFiles(client, endpointOf(this.#options.address), folder, files, signal)
-        channel.write('sent\n')
-      }
-      if (files.length > 0) void output.asked.then(send).catch(reject)
-    })
-  }
-
-  /** Asks the guard to end the command. Without an answer the connection goes, which ends it too if the host lives. */
-  async #kill(
-    connection: Connection,
-    channel: ClientChannel,
-    output: SshOutput,
-    exit: ChannelExit,
-    graceMs: number,
-  ): Promise<void> {
-    await within(START_MS, Promise.race([output.begun, exit.known]))
-    // Where the command has not started, nothing needs time to end.
-    if (output.hasBegun) channel.write(`end ${Math.ceil(graceMs / 1000)}\n`)
-    else channel.close()
-    await within(graceMs + CONFIRM_MS, Promise.race([output.finished, exit.closed]))
-    // The guard's last word and the server's come from two processes, in any order.
-    await within(CONFIRM_MS, exit.known)
-    if (!exit.end) this.#options.connections.end(connection)
-  }
-
-  #fileProblem({ preamble }: SshOutput, { failed }: Bootstrap, { files }: Command): FileError | null {
-    const [, index, problem] = new RegExp(`^${failed} file (\\d+) (\\w+)$`, 'm').exec(preamble) ?? []
+  #fileProblem({ said }: Outcome, { files }: Command): FileError | null {
+    const [, index, problem] = / failed file (\d+) (\w+)$/m.exec(said) ?? []
     const file = files[Number(index)]
     if (file === undefined) return null
     const endpoint = endpointOf(this.#options.address)
@@ -206,61 +138,18 @@ export class SshTransport implements Transport {
     return new FileError(problems[problem as FileProblem], file.content)
   }
 
-  #problem({ preamble, hasBegun }: SshOutput, { failed }: Bootstrap, exit: ChannelExit, command: Command): string {
+  #problem({ said, hasBegun, shellExit }: Outcome, command: Command): string {
     const endpoint = endpointOf(this.#options.address)
-    if (preamble.includes(`${failed} interpreter`)) {
-      return `the interpreter ${command.interpreter} was not found on ${endpoint}`
-    }
-    if (preamble.includes(`${failed} working-directory`)) {
+    if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
+    const [, problem] = /^slipway-[0-9a-f]+ failed ([\w-]+)$/m.exec(said) ?? []
+    if (problem === 'interpreter') return `the interpreter ${command.interpreter} was not found on ${endpoint}`
+    if (problem === 'working-directory') {
       return `the working directory ${command.workingDirectory} does not exist on ${endpoint}`
     }
-    if (preamble.includes(`${failed} directory`)) return `no directory for the command can be made on ${endpoint}`
-    if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
-    if (!exit.end) return `connection to ${endpoint} was lost before the command started`
-    const said = plain(preamble).slice(-200)
+    if (problem === 'directory') return `no directory for the command can be made on ${endpoint}`
+    if (shellExit === null) return `connection to ${endpoint} was lost before the command started`
     const { username } = this.#options.address
-    return `${endpoint} started no shell for ${username} (exit code ${exit.end.exitCode})${said && `: ${said}`}`
+    const words = plain(said).slice(-200)
+    return `${endpoint} started no shell for ${username} (exit code ${shellExit})${words && `: ${words}`}`
   }
-}
-
-/** What becomes known of a command's end. */
-class ChannelExit {
-  /** Null until the server said how the command ended. */
-  end: CommandEnd | null = null
-  /** The command ended, or nothing more can be heard of it. */
-  readonly known: Promise<'known'>
-  readonly closed: Promise<'closed'>
-
-  constructor(channel: ClientChannel) {
-    channel.on('error', () => {})
-    this.closed = new Promise((resolve) => channel.once('close', () => resolve('closed')))
-    const exited = new Promise<void>((resolve) => {
-      channel.once('exit', (exitCode: number | null, signal?: string) => {
-        this.end = { exitCode, signal: signal ?? null, confirmed: true }
-        resolve()
-      })
-    })
-    this.known = Promise.race([exited, this.closed]).then(() => 'known')
-  }
-}
-
-/** The promise's value, or null when that takes longer. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms)
-  })
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
-}
-
-function openChannel(client: Client, command: string): Promise<ClientChannel> {
-  return new Promise((resolve, reject) => {
-    const onClose = () => reject(new Error('the connection was lost'))
-    client.once('close', onClose)
-    client.exec(command, (error, channel) => {
-      client.off('close', onClose)
-      if (error) reject(error)
-      else resolve(channel)
-    })
-  })
 }

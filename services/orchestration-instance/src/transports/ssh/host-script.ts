@@ -1,0 +1,248 @@
+import { randomBytes } from 'node:crypto'
+import { type Command, type CommandFile, INTERPRETER_CALLS } from '@slipway/execution'
+
+/**
+ * What runs on an ssh target around commands: one shell for a connection, which starts one command after the other. Its
+ * program is sent to the standard input of SHELL_COMMAND, so that nothing of it, of scripts or of their values shows in
+ * the arguments of a process. Afterwards that input is the control line, of words and their lines:
+ *
+ *     run REQUEST     run this command; the one before has ended
+ *     live N          KILL after N seconds, unless there is another word before
+ *     end             TERM to the command's process group
+ *     kill            KILL to it
+ *     end of file     KILL, and away with everything: the link or the instance is gone
+ *
+ * Two processes of that shell do this: the guard reads the control line, the runner starts commands and waits for them. It
+ * starts them in its foreground: what a shell starts in the background ignores INT and QUIT for ever. Each leads a
+ * session of its own (setsid), and says in a file which, for the guard. Where there is no setsid, the whole shell ends
+ * with its first command.
+ *
+ * On both output streams a mark stands before the command's own output and one behind it, so that nobody need wait for
+ * the streams to close: a daemon may keep them open.
+ */
+export const SHELL_COMMAND = 'exec sh -s'
+
+/** A host reads its program in one go, but a request byte by byte: longer ones had better be part of a program. */
+export const MAX_REQUEST = 32 * 1024
+
+export interface Request {
+  /** Shell text without a newline. */
+  text: string
+  /**
+   * Begins what the host says of this command, each on a line:
+   *
+   *     ready               on both streams, before the command's own output
+   *     wants FOLDER        on standard output before that: the content of files has to come there, by place in the list
+   *     failed PROBLEM      on standard output: the command cannot start, for a Problem
+   *     over STATUS SIGNAL  on both streams, behind all of it; on standard output with how the command ended, and with
+   *                         the word "last" where the shell ends as well
+   */
+  mark: string
+}
+
+export type Problem = 'directory' | 'interpreter' | 'working-directory' | 'files' | `file ${number} ${FileProblem}`
+export type FileProblem = 'tool' | 'damaged' | 'place'
+
+/** What answers a request without a command: says the mark on standard output. */
+export const echoOf = (mark: string) => `echo ${mark}`
+
+export function requestOf(command: Command): Request {
+  const mark = `slipway-${randomBytes(16).toString('hex')}`
+  const { file, args } = INTERPRETER_CALLS[command.interpreter]
+  const script = `"$slipway_dir/${file}"`
+  const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
+  const exports = Object.entries(command.environment).map(([name, value]) => `export ${name}=${quoted(value)}`)
+  const settings = {
+    mark,
+    script: command.script,
+    enter: enter(command.workingDirectory),
+    take: takeFiles(command.files),
+    exports: exports.join('\n'),
+  }
+  const set = Object.entries(settings).map(([name, value]) => `slipway_${name}=${quoted(value)}`)
+  const text = `${set.join('; ')}; slipway_file=${script}; slipway_try ${call}`.replaceAll('\n', `'"$slipway_newline"'`)
+  return { text, mark }
+}
+
+/** The program for SHELL_COMMAND, with the first request. Commands live for `secondsLeft` unless there is a `live`. */
+export function programOf({ mark, text }: Request, secondsLeft: number | null): string {
+  return `
+slipway_mark=${mark}
+slipway_newline='
+'
+slipway_dir="\${TMPDIR:-/tmp}/slipway.${randomBytes(16).toString('hex')}"
+slipway_live=${secondsLeft ?? `''`}
+slipway_first=${quoted(text)}
+${PROGRAM}`
+}
+
+/** All within functions: a shell that got only a part of it runs nothing. */
+const PROGRAM = `
+slipway_say() {
+  # Not where printf is a program: then what is said would show in its arguments.
+  PATH=/dev/null printf '%s\\n' "$1" 2>/dev/null || cat <<slipway_end_of_text
+$1
+slipway_end_of_text
+}
+slipway_fail() {
+  echo "$slipway_mark failed $1"
+  exit 125
+}
+slipway_kill() {
+  # Until it leads a group, there is nothing but itself.
+  read -r slipway_pid <"$slipway_dir/pid" && { kill "-$1" "-$slipway_pid" || kill "-$1" "$slipway_pid"; }
+} 2>/dev/null
+slipway_is_left() {
+  [ "$slipway_pid" ] && [ "$slipway_setsid" ] && kill -0 "-$slipway_pid"
+} 2>/dev/null
+slipway_timer() {
+  slipway_before=$!
+  trap '[ "$!" = "$slipway_before" ] || kill -KILL "$!"; exit' USR2
+  sleep "$1" &
+  wait "$!" && slipway_kill KILL
+}
+slipway_stop_timer() {
+  [ -z "$slipway_timer" ] || kill -USR2 "$slipway_timer"
+  slipway_timer=
+} 2>/dev/null
+slipway_start_timer() {
+  slipway_stop_timer
+  slipway_timer "$1" </dev/null >/dev/null 2>&1 &
+  slipway_timer=$!
+}
+slipway_guard() {
+  slipway_timer=
+  [ -z "$slipway_live" ] || slipway_start_timer "$slipway_live"
+  while read -r slipway_word slipway_rest; do
+    case "$slipway_word" in
+      run) slipway_say "$slipway_rest" ;;
+      live) slipway_start_timer "$slipway_rest" ;;
+      end) echo end >"$slipway_dir/ending"; slipway_kill TERM ;;
+      kill) slipway_kill KILL ;;
+    esac
+  done
+  slipway_stop_timer
+  echo closed >"$slipway_dir/closed"
+  slipway_kill KILL
+}
+slipway_command() {
+  exec 2>&5 5>&-
+  trap - HUP INT TERM PIPE
+  command -v "$1" >/dev/null 2>&1 || slipway_fail interpreter
+  { slipway_say "$slipway_script" >"$slipway_file" && cd "$slipway_dir/work"; } 2>/dev/null || slipway_fail directory
+  eval "$slipway_enter"
+  umask 022
+  eval "$slipway_take"
+  slipway_pid=$$
+  [ -z "$slipway_setsid" ] || { read -r slipway_pid slipway_rest </proc/self/stat; } 2>/dev/null ||
+    slipway_pid=$(exec sh -c 'echo "$PPID"')
+  echo "$slipway_pid" >"$slipway_dir/pid" || slipway_fail directory
+  [ ! -s "$slipway_dir/closed" ] || exit 125
+  eval "$slipway_exports"
+  echo "$slipway_mark ready"
+  echo "$slipway_mark ready" >&2
+  exec \${slipway_setsid:+"$slipway_setsid"} "$@" </dev/null
+}
+slipway_try() {
+  : >"$slipway_dir/ending"
+  : >"$slipway_dir/pid"
+  {
+    ( slipway_command "$@" )
+    slipway_status=$?
+  } 5>&2 2>"$slipway_dir/how"
+  slipway_pid=
+  read -r slipway_pid <"$slipway_dir/pid"
+  while [ -s "$slipway_dir/ending" ] && slipway_is_left; do sleep 0.1 2>/dev/null || sleep 1; done
+  : >"$slipway_dir/pid"
+  # A shell that tells of a signal says something; exit codes may be as high.
+  slipway_signal=
+  [ "$slipway_status" -le 128 ] || [ ! -s "$slipway_dir/how" ] ||
+    slipway_signal=$(kill -l "$((slipway_status - 128))")
+  echo "$slipway_mark over $slipway_status\${slipway_signal:+ $slipway_signal}\${slipway_last:+ $slipway_last}"
+  echo "$slipway_mark over" >&2
+  # A daemon that the last line of the script started may be about to leave the group.
+  if [ -z "$slipway_setsid" ] || slipway_is_left; then sleep 0.3 2>/dev/null || sleep 1; fi
+  if [ -z "$slipway_setsid" ]; then
+    rm -rf -- "$slipway_dir"
+    kill -KILL "-$$"
+  fi
+  ! slipway_is_left || kill -KILL "-$slipway_pid" 2>/dev/null
+  : >"$slipway_file"
+  for slipway_rest in "$slipway_dir/work"/* "$slipway_dir/work"/.[!.]* "$slipway_dir/work"/..?*; do
+    if [ -e "$slipway_rest" ] || [ -h "$slipway_rest" ]; then
+      rm -rf -- "$slipway_dir/work"
+      mkdir "$slipway_dir/work"
+      break
+    fi
+  done
+}
+slipway_runner() {
+  eval "$slipway_first"
+  while read -r slipway_request; do eval "$slipway_request"; done
+}
+slipway_main() {
+  umask 077
+  slipway_last=
+  slipway_setsid=$(command -v setsid) || slipway_last=last
+  mkdir "$slipway_dir" "$slipway_dir/work" 2>/dev/null || slipway_fail directory
+  trap '' HUP INT TERM PIPE
+  exec 3<&0
+  { slipway_guard <&3 3<&- 2>/dev/null & } | slipway_runner 3<&-
+  # The guard is gone, or the runner was killed.
+  slipway_kill KILL
+  exec rm -rf -- "$slipway_dir"
+}
+slipway_main
+exit
+`
+
+/**
+ * Verifies the content of file number $1 by its SHA-256 $2 and moves it, with the permissions $3, to its place $4. That
+ * may be on another disk, so it takes two moves to let it appear there as a whole.
+ */
+const PLACE = `
+slipway_sha256() {
+  if command -v sha256sum >/dev/null 2>&1; then sha256sum
+  elif command -v shasum >/dev/null 2>&1; then shasum -a 256
+  elif command -v openssl >/dev/null 2>&1; then openssl dgst -sha256 -r
+  else return 1
+  fi
+}
+slipway_place() {
+  slipway_sum=$(slipway_sha256 <"$slipway_dir/files/$1") || slipway_fail "file $1 tool"
+  case "$slipway_sum" in
+    "$2"*) ;;
+    *) slipway_fail "file $1 damaged" ;;
+  esac
+  slipway_draft="\${4%/*}/.slipway-$$-$1"
+  {
+    mkdir -p "\${4%/*}" && mv -f "$slipway_dir/files/$1" "$slipway_draft" &&
+    chmod "$3" "$slipway_draft" && [ ! -d "$4" ] && mv -f "$slipway_draft" "$4"
+  } 2>/dev/null || { rm -f "$slipway_draft"; slipway_fail "file $1 place"; }
+}
+`
+
+/** Asks for the content of files, which comes by SFTP, and goes on at the next line from the guard. */
+function takeFiles(files: readonly CommandFile[]): string {
+  if (files.length === 0) return ''
+  const places = files.map(({ content, mode, path }, index) => {
+    return `slipway_place ${index} ${content} ${mode} ${quoted(`./${path}`)}`
+  })
+  return `${PLACE}
+( umask 077; mkdir "$slipway_dir/files" ) || slipway_fail directory
+echo "$slipway_mark wants $slipway_dir/files"
+read -r slipway_word || slipway_fail files
+${places.join('\n')}
+rm -rf -- "$slipway_dir/files"
+`
+}
+
+function enter(workingDirectory: string | null): string {
+  if (workingDirectory === null) return ''
+  const make = workingDirectory.startsWith('/') ? '' : `mkdir -p -- ${quoted(workingDirectory)} && `
+  return `{ ${make}cd -- ${quoted(workingDirectory)}; } 2>/dev/null || slipway_fail working-directory`
+}
+
+function quoted(value: string): string {
+  return `'${value.replaceAll("'", "'\\''")}'`
+}
