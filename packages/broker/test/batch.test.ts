@@ -54,7 +54,7 @@ describe('messages go together', () => {
       })
     const sizes = (messages: OutgoingMessage[]) => batchesOf(messages).map((batch) => batch.messages.length)
     expect(sizes([stopRun(), stopRun(), ...freed(2), stopRun()])).toEqual([2, 2, 1])
-    expect(sizes(freed(120))).toEqual([50, 50, 20])
+    expect(sizes(freed(45))).toEqual([20, 20, 5])
     expect(sizes(Array.from({ length: 5 }, () => stopRun({ reason: 'x'.repeat(40_000) })))).toEqual([2, 2, 1])
     const awaited = { reply_to: 'amq.rabbitmq.reply-to.1', correlation_id: 'c' }
     expect(sizes([stopRun(), stopRun(awaited), stopRun({ deadline: new Date().toISOString() }), stopRun()])).toEqual([

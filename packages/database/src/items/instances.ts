@@ -12,6 +12,12 @@ export const hasVersion = (parameter: string) =>
 export const takesRuns = (versionParameter: string) =>
   `NOT draining AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
 
+/**
+ * Whether the lease `l`, which is found by its epoch or deployment, is live. Not `ended_at IS NULL`: where few were live when
+ * the table was last analyzed, the index of all live ones would be read for each of thousands that are by now.
+ */
+export const STILL_HELD = `coalesce(l.ended_at, 'infinity') = 'infinity'`
+
 /** What the instance `i` is. */
 export const INSTANCE_STATUS = `CASE WHEN i.last_heartbeat_at IS NULL
       OR i.last_heartbeat_at < now() - interval '${LOST_AFTER}' THEN 'offline'

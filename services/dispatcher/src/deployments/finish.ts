@@ -1,6 +1,6 @@
 import { PoisonMessage } from '@slipway/broker'
 import type { EventBody } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { type Database, enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
 import { type DeploymentState, isFinalDeploymentState } from '@slipway/domain'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
@@ -61,7 +61,7 @@ export function finishDeployment(
 
 async function holdsLease(tx: Queryable, deploymentId: string, epoch: number): Promise<boolean> {
   const { rowCount } = await tx.query(
-    'SELECT FROM leases WHERE deployment_id = $1 AND epoch = $2 AND ended_at IS NULL',
+    `SELECT FROM leases l WHERE deployment_id = $1 AND epoch = $2 AND ${STILL_HELD}`,
     [deploymentId, epoch],
   )
   return rowCount === 1

@@ -63,15 +63,20 @@ async function lockSlots(tx: Queryable, count: number): Promise<Slot[]> {
 }
 
 async function stillFree(tx: Queryable, slots: Slot[]): Promise<Slot[]> {
-  const { rows } = await tx.query<{ place: number }>(
-    `SELECT place::int FROM unnest($1::uuid[], $2::int[]) WITH ORDINALITY AS s (instance_id, slot, place)
-      WHERE EXISTS (SELECT FROM leases l
-                     WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
-         OR EXISTS (SELECT FROM instances i WHERE i.id = s.instance_id AND i.draining)`,
-    [slots.map((slot) => slot.instance_id), slots.map((slot) => slot.slot)],
+  const instances = [...new Set(slots.map(({ instance_id }) => instance_id))]
+  const numbers = slots.map(({ slot }) => slot)
+  const { rows } = await tx.query<{ instance_id: string; slot: number | null }>(
+    // In one pass whatever the plan: one made while there are few leases is kept, and slot by slot it may read them all.
+    `SELECT instance_id, slot FROM leases
+      WHERE instance_id = ANY($1::uuid[]) AND slot BETWEEN $2 AND $3 AND ended_at IS NULL
+     UNION ALL
+     SELECT id, NULL FROM instances WHERE id = ANY($1::uuid[]) AND draining`,
+    [instances, Math.min(...numbers), Math.max(...numbers)],
   )
-  const taken = new Set(rows.map(({ place }) => place - 1))
-  return slots.filter((_, index) => !taken.has(index))
+  const draining = new Set(rows.flatMap(({ instance_id, slot }) => (slot === null ? [instance_id] : [])))
+  const placeOf = ({ instance_id, slot }: { instance_id: string; slot: number | null }) => `${instance_id} ${slot}`
+  const taken = new Set(rows.map(placeOf))
+  return slots.filter((slot) => !draining.has(slot.instance_id) && !taken.has(placeOf(slot)))
 }
 
 /** Leases locked slots to deployments, one each. Every lease gets an epoch above all that went before. */

@@ -1,4 +1,4 @@
-import type { Queryable } from '@slipway/database'
+import { type Queryable, STILL_HELD } from '@slipway/database'
 
 export type LeaseEnd = 'finished' | 'cancelled' | 'lost' | 'overdue' | 'final'
 
@@ -19,8 +19,8 @@ export async function endLease(
   epoch: number | null = null,
 ): Promise<EndedLease | null> {
   const { rows } = await tx.query<EndedLease>(
-    `UPDATE leases SET ended_at = clock_timestamp(), end_reason = $2
-      WHERE deployment_id = $1 AND ended_at IS NULL AND ($3::bigint IS NULL OR epoch = $3)
+    `UPDATE leases l SET ended_at = clock_timestamp(), end_reason = $2
+      WHERE deployment_id = $1 AND ${STILL_HELD} AND ($3::bigint IS NULL OR epoch = $3)
      RETURNING deployment_id, epoch, instance_id`,
     [deploymentId, reason, epoch],
   )

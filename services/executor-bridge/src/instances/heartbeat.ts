@@ -9,7 +9,6 @@ const HANDOVER_SECONDS = 3
 interface LiveLease {
   deployment_id: string
   epoch: number
-  reported: boolean
   /** Events of this epoch have come, so the instance had the run. */
   started: boolean
   finished: boolean
@@ -30,8 +29,10 @@ export async function heartbeat(
   instanceId: string,
   request: HeartbeatRequest,
 ): Promise<{ answer: HeartbeatResponse; resend: RunRef[] }> {
-  const leases = await liveLeases(bridge, instanceId, request.runs)
-  const missing = leases.filter((lease) => lease.settled && !lease.reported && !lease.finished)
+  const leases = await liveLeases(bridge, instanceId)
+  // Compared here: the database would compare each with each under a plan that it made while there were few.
+  const reported = new Set(request.runs.map(keyOf))
+  const missing = leases.filter((lease) => lease.settled && !reported.has(keyOf(lease)) && !lease.finished)
   const lost = leases.filter((lease) => lease.stale && !lease.finished)
   lost.push(...missing.filter((lease) => !lease.stale && (lease.started || lease.overdue)))
   if (lost.length > 0) {
@@ -49,11 +50,9 @@ export async function heartbeat(
 
 const keyOf = ({ deployment_id, epoch }: RunRef) => `${deployment_id.toLowerCase()}/${epoch}`
 
-async function liveLeases({ database }: Bridge, instanceId: string, runs: RunRef[]): Promise<LiveLease[]> {
+async function liveLeases({ database }: Bridge, instanceId: string): Promise<LiveLease[]> {
   const { rows } = await database.query<LiveLease>(
-    `WITH held AS (SELECT DISTINCT * FROM unnest($2::uuid[], $3::bigint[]) AS held (deployment_id, epoch))
-     SELECT l.deployment_id, l.epoch,
-            h.epoch IS NOT NULL AS reported,
+    `SELECT l.deployment_id, l.epoch,
             COALESCE(p.epoch = l.epoch AND p.next_event > 0, false) AS started,
             COALESCE(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
             l.acquired_at < i.enrolled_at AS stale,
@@ -61,10 +60,9 @@ async function liveLeases({ database }: Bridge, instanceId: string, runs: RunRef
             l.acquired_at < now() - interval '${LOST_AFTER}' AS overdue
      FROM leases l
      JOIN instances i ON i.id = l.instance_id
-     LEFT JOIN held h ON h.deployment_id = l.deployment_id AND h.epoch = l.epoch
      LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id
      WHERE l.instance_id = $1 AND l.ended_at IS NULL`,
-    [instanceId, runs.map((run) => run.deployment_id), runs.map((run) => run.epoch)],
+    [instanceId],
   )
   return rows
 }

@@ -1,4 +1,4 @@
-import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
 import { forRequest } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 
@@ -31,7 +31,7 @@ async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null
     `SELECT d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
             (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
      FROM deployments d, leases l
-     WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND l.ended_at IS NULL
+     WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND ${STILL_HELD}
      FOR SHARE OF d, l`,
     [lease.deploymentId, lease.epoch, lease.instanceId],
   )

@@ -1,5 +1,5 @@
 import type { RunConnection } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { type Queryable, STILL_HELD } from '@slipway/database'
 import type { ActionDefinition, Plan, StepState, VariableValues } from '@slipway/domain'
 
 /** A run under the live lease of its epoch. */
@@ -71,14 +71,14 @@ export async function leasedRun(db: Queryable, deploymentId: string, epoch: numb
      JOIN deployments d ON d.id = l.deployment_id
      JOIN instances i ON i.id = l.instance_id
      LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id
-     WHERE l.deployment_id = $1 AND l.epoch = $2 AND l.ended_at IS NULL`,
+     WHERE l.deployment_id = $1 AND l.epoch = $2 AND ${STILL_HELD}`,
     [deploymentId, epoch],
   )
   return rows[0] ?? null
 }
 
 export async function isLeaseLive(db: Queryable, deploymentId: string, epoch: number): Promise<boolean> {
-  const { rows } = await db.query('SELECT FROM leases WHERE deployment_id = $1 AND epoch = $2 AND ended_at IS NULL', [
+  const { rows } = await db.query(`SELECT FROM leases l WHERE deployment_id = $1 AND epoch = $2 AND ${STILL_HELD}`, [
     deploymentId,
     epoch,
   ])
