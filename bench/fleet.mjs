@@ -5,7 +5,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { cpuSeconds } from './cpu.mjs'
 import { startFleet } from './peers/sshd.mjs'
-import { line, plain } from './report.mjs'
+import { figure, line, plain } from './report.mjs'
 import { interleave, median } from './rounds.mjs'
 
 const HOSTS = Number(process.env.HOSTS ?? 200)
@@ -13,6 +13,7 @@ const HOSTS = Number(process.env.HOSTS ?? 200)
 const FANOUT = 50
 /** Actions of the sequence that tells what one more costs. */
 const ACTIONS = 6
+const SLEEPS = 3
 const PACKAGES = { clush: 'clustershell', pdsh: 'pdsh', ansible: 'ansible-core' }
 
 export async function measureFleet({ suite, database, api, rounds, createAction, createSequence }) {
@@ -46,12 +47,21 @@ export async function measureFleet({ suite, database, api, rounds, createAction,
       }),
       rounds,
     )
+    const fresh = []
     const slow = await interleave(
-      told('sleep', { slipway: async () => (await slipway.run(slipway.sleep)).seconds, ...peers.sleep }),
+      told('sleep', {
+        slipway: async () => {
+          const once = await slipway.run(slipway.sleep)
+          const often = await slipway.run(slipway.sleepOften)
+          fresh.push(once.seconds)
+          return (often.seconds - once.seconds) / (SLEEPS - 1)
+        },
+        ...peers.sleep,
+      }),
       rounds,
     )
-    print({ cold, warm, 'sleep 1': slow }, cpu)
-    return linesOf({ cold, warm, slow }, cpu)
+    print({ cold, warm, 'sleep 1': slow, 'sleep 1 cold': { slipway: fresh.slice(1) } }, cpu)
+    return linesOf({ cold, warm, slow, fresh: fresh.slice(1) }, cpu)
   } finally {
     fleet.stop()
   }
@@ -71,7 +81,7 @@ function told(what, contenders) {
   )
 }
 
-function linesOf({ cold, warm, slow }, cpu) {
+function linesOf({ cold, warm, slow, fresh }, cpu) {
   const ideal = slow.slipway.map(() => HOSTS / FANOUT)
   const tables = { cold, warm }
   const against = (table, peer, goal, limit) => {
@@ -83,7 +93,8 @@ function linesOf({ cold, warm, slow }, cpu) {
     ...against('cold', 'ansible raw', 9, '≤ 0.2'),
     ...against('warm', 'xargs + ControlMaster', 10, '≤ 0.5'),
     ...against('warm', 'ansible raw', 10, '≤ 0.1'),
-    line(11, 'sleep 1, of the ideal', slow.slipway, ideal, '≤ 1.1'),
+    line(11, 'sleep 1 warm, of the ideal', slow.slipway, ideal, '≤ 1.1'),
+    figure('sleep 1 with new connections, s', fresh),
     plain(11, 'CPU of the instance, ms a host, cold', cpu.cold.slice(1), '≤ 6'),
     plain(11, 'CPU of the instance, ms a command, warm', cpu.warm.slice(1), '≤ 1'),
   ]
@@ -112,11 +123,13 @@ async function productOn({ hosts, port, user, privateKey }, { suite, database, a
     target_ids.push(body.id)
   }
   const action = await createAction(api)
+  const sleeping = await createAction(api, { script: 'sleep 1' })
   const common = { target_ids, target_mode: 'parallel' }
   return {
     once: { ...common, action_id: action },
     often: { ...common, sequence_id: await createSequence(api, Array(ACTIONS).fill(action)) },
-    sleep: { ...common, action_id: await createAction(api, { script: 'sleep 1' }) },
+    sleep: { ...common, action_id: sleeping },
+    sleepOften: { ...common, sequence_id: await createSequence(api, Array(SLEEPS).fill(sleeping)) },
     async run(request) {
       const pid = suite.pid('orchestration-instance')
       const cpu = cpuSeconds([pid])
@@ -127,7 +140,7 @@ async function productOn({ hosts, port, user, privateKey }, { suite, database, a
         const { rows } = await database.query('SELECT state::text FROM deployments WHERE id = $1', [body.deployment_id])
         if (rows[0].state === 'success') break
         if (rows[0].state !== 'running') throw new Error(`the deployment ended ${rows[0].state}`)
-        await sleep(10)
+        await sleep(50)
       }
       return { seconds: (performance.now() - since) / 1_000, cpu: cpuSeconds([pid]) - cpu }
     },
