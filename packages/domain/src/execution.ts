@@ -98,6 +98,11 @@ export class Schedule {
     return this.#handOut('running', (target) => this.#advance(target))
   }
 
+  /** Targets on which commands will start next, at most `count`, if nothing keeps them from it. */
+  upcoming(count: number): readonly number[] {
+    return this.#phase === 'running' && !this.#stopping ? this.#turns.upcoming(count) : []
+  }
+
   /** Rollback scripts that may start now, each once. Ends the phase where nothing has to be undone. */
   nextRollbacks(): StepRef[] {
     if (this.#phase !== 'rolling_back') return []

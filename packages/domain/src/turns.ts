@@ -27,6 +27,13 @@ export class Turns {
     return target
   }
 
+  /** Those that will begin next, at most `count`: none of a batch that has not begun. */
+  upcoming(count: number): readonly number[] {
+    const inBatch = this.#position % this.#batchSize
+    if (inBatch === 0) return []
+    return this.#order.slice(this.#position, this.#position + Math.min(count, this.#batchSize - inBatch))
+  }
+
   leave(): void {
     this.#active -= 1
   }

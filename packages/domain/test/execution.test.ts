@@ -51,6 +51,26 @@ describe('target modes', () => {
     expect(schedule.outcome).toBe('success')
   })
 
+  test('which targets come next is known, but never of another batch, nor once nothing may start', () => {
+    const upcoming = (change: Partial<SchedulePlan>) => {
+      const schedule = new Schedule(plan({ targetCount: 7, actionCount: 1, ...change }))
+      const seen = [schedule.upcoming(2)]
+      for (let steps = schedule.next(); steps.length > 0; steps = schedule.next()) {
+        seen.push(schedule.upcoming(2))
+        for (const each of steps) schedule.ended(each, each.target === 4 ? 'failed' : 'completed')
+      }
+      return seen
+    }
+    expect(upcoming({ targetMode: 'sequential' })).toEqual([[], [], [], [], [], []])
+    expect(upcoming({ targetMode: 'parallel', parallelLimit: 3 })).toEqual([[], [3, 4], [6]])
+    expect(upcoming({ targetMode: { rolling: { batch_size: 3 } }, parallelLimit: 2 })).toEqual([[], [2], [], [5]])
+    const stopped = new Schedule(plan({ targetCount: 7, targetMode: 'parallel', parallelLimit: 2 }))
+    stopped.next()
+    expect(stopped.upcoming(9)).toEqual([2, 3, 4, 5, 6])
+    stopped.stop('out of time')
+    expect(stopped.upcoming(9)).toEqual([])
+  })
+
   test('parallel begins all targets at once', () => {
     expect(names(new Schedule(plan({ targetMode: 'parallel' })).next())).toEqual(['0/0', '1/0', '2/0'])
   })

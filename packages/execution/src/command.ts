@@ -54,6 +54,8 @@ export interface CommandEnd {
  */
 export interface Transport {
   run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd>
+  /** A command will come soon: makes ready what it needs to start. What fails is for `run` to find. */
+  prepare?(signal: AbortSignal): void
   /**
    * Ends a command that an earlier process, or under an older epoch another instance, has left, where commands live on
    * without the one that asked for them.

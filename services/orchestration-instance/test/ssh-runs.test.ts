@@ -1,5 +1,7 @@
+import { existsSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { type Sshd, startSshd } from '@slipway/testing'
+import { type Sshd, startSshd, startTcpProxy } from '@slipway/testing'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { serverOf } from './support/processes.ts'
@@ -13,7 +15,7 @@ let sshd: Sshd
 beforeAll(async () => {
   sshd = await startSshd()
   await bridge.listen()
-  await instance.start()
+  await instance.start({ SLIPWAY_PARALLEL_LIMIT: '2' })
 })
 
 afterAll(async () => {
@@ -55,6 +57,40 @@ test('a run on ssh targets reports host keys and targets, and undoes what failed
   ).toEqual([0, 1])
   expect(bridge.eventsOf(spec, 'host_key')[0]?.host_key).toMatch(/^ssh-ed25519 AAAA/)
 })
+
+test.each([
+  ['parallel', true],
+  [{ rolling: { batch_size: 2 } }, false],
+] as const)(
+  '%j: whether the next target is connected to while others have their turn: %s',
+  async (target_mode, ahead) => {
+    const proxy = await startTcpProxy(`tcp://127.0.0.1:${sshd.port}`)
+    let greeted = false
+    proxy.onSent((bytes) => {
+      greeted ||= bytes.includes('SSH-2.0')
+    })
+    const gate = path.join(instance.folder, JSON.stringify(target_mode).replace(/\W/g, ''))
+    const third = target('three')
+    const spec = specOf({
+      targets: [
+        target('one'),
+        target('two'),
+        { ...third, connection: { ...third.connection, port: Number(new URL(proxy.url).port) } },
+      ],
+      actions: [{ script: `echo up; until [ -e ${gate} ]; do sleep 0.05; done` }],
+      options: { target_mode },
+    })
+    await bridge.handOver(spec)
+    await eventually('two run', () => bridge.output(spec).length === 2)
+    if (ahead) await eventually('the third is connected to', () => greeted)
+    else await new Promise((resolve) => setTimeout(resolve, 500))
+    expect(greeted).toBe(ahead)
+    expect(existsSync(gate)).toBe(false)
+    writeFileSync(gate, '')
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    await proxy.close()
+  },
+)
 
 test('a cut link is a failed try, and the next one connects anew', async () => {
   const spec = specOf({

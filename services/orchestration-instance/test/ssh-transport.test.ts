@@ -90,6 +90,37 @@ describe('commands', () => {
     expect(one).not.toBe(other)
   })
 
+  test('a connection made ahead is the one that the command takes, and what went wrong is told to who waits for it', async () => {
+    const proxy = await startTcpProxy(`tcp://127.0.0.1:${sshd.port}`)
+    const port = Number(new URL(proxy.url).port)
+    let greetings = 0
+    proxy.onSent((bytes) => {
+      if (bytes.includes('SSH-2.0')) greetings += 1
+    })
+    const { made, hostKeys } = transport({ port })
+    made.prepare(new AbortController().signal)
+    await eventually('the host is known', () => hostKeys.length === 1)
+    expect(await start(made, 'exit 3').end).toMatchObject({ exitCode: 3 })
+    expect(greetings).toBe(1)
+
+    const early = transport({ port })
+    early.made.prepare(new AbortController().signal)
+    early.made.close()
+    const probed = transport({ port })
+    probed.made.prepare(new AbortController().signal)
+    expect(await start(probed.made, 'exit 5').end).toMatchObject({ exitCode: 5 })
+    expect(early.hostKeys).toEqual([])
+
+    await proxy.close()
+    const late = transport({ port: 1 })
+    late.made.prepare(new AbortController().signal)
+    await expect(start(late.made, 'true').end).rejects.toThrow('connection refused by 127.0.0.1:1')
+    const hung = transport({ port: sshd.port, private_key: sshd.strangersKey })
+    hung.made.prepare(new AbortController().signal)
+    await new Promise((resolve) => setTimeout(resolve, 500))
+    await expect(start(hung.made, 'true').end).rejects.toThrow('authentication failed')
+  })
+
   test('each has a fresh directory, which is gone afterwards', async () => {
     const { made } = transport()
     const command = start(made, 'ls -A; pwd; touch left')

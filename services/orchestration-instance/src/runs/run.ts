@@ -12,6 +12,8 @@ import { capitalized, deploymentTimedOut, type Wording, wordingOf } from './word
 
 const MAX_RETRY_WAIT_MS = 30_000
 const MAX_SKIPPED_IN_EVENT = 10_000
+/** So many targets are made ready while others have their turn. */
+const MAX_AHEAD = 16
 
 export interface RunOptions {
   spec: RunSpec
@@ -40,6 +42,7 @@ export class Run {
   readonly #schedule: Schedule
   readonly #wording: Wording
   readonly #active = new Set<Promise<void>>()
+  readonly #madeReady = new Set<number>()
   /** Ends everything: the run is not ours any more. */
   readonly #killed = new AbortController()
   /** Commands that were killed without their targets' word that they ended. */
@@ -115,6 +118,7 @@ export class Run {
     const { events } = this.#options
     this.#reportSkipped()
     for (const step of this.#schedule.next()) this.#keep(this.#runStep(step))
+    for (const target of this.#schedule.upcoming(MAX_AHEAD)) this.#makeReady(target)
     if (this.#schedule.phase === 'rolling_back' && !this.#announced) {
       this.#announced = true
       events.emit({ type: 'rolling_back', at: now() })
@@ -123,6 +127,13 @@ export class Run {
     for (const step of this.#schedule.nextRollbacks()) this.#keep(this.#rollBack(step))
     if (this.#schedule.stopping) this.#noMoreTries.abort()
     if (this.#schedule.phase === 'ended') this.#finish()
+  }
+
+  /** Once: what was made ready and is not used goes away by itself. */
+  #makeReady(target: number): void {
+    if (this.#madeReady.has(target)) return
+    this.#madeReady.add(target)
+    this.#options.tries.prepare(target, this.#killed.signal)
   }
 
   #keep(work: Promise<void>): void {
@@ -135,6 +146,8 @@ export class Run {
     const action = values.action(step)
     for (let attempt = progress.tries.get(keyOf(step)) ?? 0; ; attempt++) {
       const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
+      // A connection may be made while the start becomes known.
+      this.#options.tries.prepare(step.target, this.#killed.signal)
       await this.#durableOrKilled()
       // Were this instance lost, whoever goes on has to know of the try, lest it starts the same one.
       await this.#unlessKilled(events.committed(started))

@@ -52,6 +52,11 @@ export class Tries {
     this.#options = options
   }
 
+  /** A command will run on the target soon. */
+  prepare(target: number, signal: AbortSignal): void {
+    this.#options.transportOf(target).prepare?.(signal)
+  }
+
   /** Runs a step's script or its rollback script once. An abort of one of `kills` ends it. */
   run(step: StepRef, kind: 'action' | 'rollback', attempt: number, kills: readonly AbortSignal[]): Promise<TryResult> {
     const target = this.#options.spec.targets[step.target]

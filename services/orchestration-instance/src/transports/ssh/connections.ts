@@ -35,11 +35,16 @@ export class SshConnections {
     this.#handshakes = new Turnstile(options.handshakes)
   }
 
-  /** Throws CommandError, or the signal's reason. */
-  async connect(address: SshAddress, known: KnownHostKey | null, signal: AbortSignal): Promise<Connection> {
+  /** `ahead`: no command waits for it yet. Throws CommandError, or the signal's reason. */
+  async connect(
+    address: SshAddress,
+    known: KnownHostKey | null,
+    signal: AbortSignal,
+    { ahead = false } = {},
+  ): Promise<Connection> {
     const { keyExchanges } = this.#options
     const options = { keyExchanges, privateKeys: this.#privateKeys }
-    const connected = await this.#handshakes.pass(() => connect(address, known, options, signal))
+    const connected = await this.#handshakes.pass(() => connect(address, known, options, signal), { canWait: ahead })
     const connection: Connection = { ...connected, address, isOpen: true }
     this.#open.add(connection)
     connection.client.on('error', () => {})

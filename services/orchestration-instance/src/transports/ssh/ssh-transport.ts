@@ -6,6 +6,7 @@ import {
   FileError,
   type Lifeline,
   type Transport,
+  whenAborted,
 } from '@slipway/execution'
 import { endpointOf, plain } from '../words.ts'
 import type { Connection, SshConnections } from './connections.ts'
@@ -32,13 +33,18 @@ interface Place {
   connection: Connection
   shell: HostShell
 }
+/** The shell comes with the first command. */
+type Kept = Pick<Place, 'connection'> & Partial<Place>
 
 /** Runs commands on one host over a connection, and in a shell, that are kept for the next one. */
 export class SshTransport implements Transport {
   readonly #options: SshTransportOptions
   #known: KnownHostKey | null
-  #kept: Place | null = null
+  #kept: Kept | null = null
   #idle: NodeJS.Timeout | undefined
+  /** The connection that is being made ahead; with what went wrong. */
+  #prepared: Promise<unknown> | null = null
+  #closed = false
 
   constructor(options: SshTransportOptions) {
     this.#options = options
@@ -46,7 +52,20 @@ export class SshTransport implements Transport {
     this.#known = host_key === undefined ? null : new KnownHostKey(host_key)
   }
 
+  prepare(signal: AbortSignal): void {
+    if (this.#kept || this.#prepared) return
+    this.#prepared = this.#connect(signal, { ahead: true })
+      .then(
+        (connection) => this.#keep({ connection }),
+        (error) => error,
+      )
+      .finally(() => {
+        this.#prepared = null
+      })
+  }
+
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
+    await this.#whenPrepared(signal)
     const place = await this.#placeFor(command, signal)
     const { connection, shell } = place
     this.#options.onSeen()
@@ -62,9 +81,23 @@ export class SshTransport implements Transport {
   }
 
   close(): void {
+    this.#closed = true
+    this.#letGo()
+  }
+
+  #letGo(): void {
     clearTimeout(this.#idle)
     if (this.#kept) this.#options.connections.end(this.#kept.connection)
     this.#kept = null
+  }
+
+  /** Throws what went wrong while the command waited for it. */
+  async #whenPrepared(signal: AbortSignal): Promise<void> {
+    if (!this.#prepared) return
+    const aborted = whenAborted(signal)
+    const error = await Promise.race([this.#prepared, aborted.promise.then(() => signal.reason)])
+    aborted.forget()
+    if (error) throw error
   }
 
   #judge(outcome: Outcome, command: Command, signal: AbortSignal, connection: Connection): CommandEnd {
@@ -78,11 +111,12 @@ export class SshTransport implements Transport {
     return { exitCode: null, signal: null, confirmed: false }
   }
 
-  #keep(place: Place): void {
-    this.close()
+  #keep(place: Kept): void {
+    this.#letGo()
     if (!place.connection.isOpen) return
     this.#kept = place
-    this.#idle = setTimeout(() => this.close(), IDLE_MS).unref()
+    if (this.#closed) this.#letGo()
+    else this.#idle = setTimeout(() => this.#letGo(), IDLE_MS).unref()
   }
 
   async #placeFor(command: Command, signal: AbortSignal): Promise<Place> {
@@ -90,8 +124,8 @@ export class SshTransport implements Transport {
     this.#kept = null
     if (kept) {
       const { connection, shell } = kept
-      if (!shell.isTooLong(command) && (await shell.answers())) return kept
-      shell.close()
+      if (shell && !shell.isTooLong(command) && (await shell.answers())) return { connection, shell }
+      shell?.close()
       // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
       const another = await this.#openShell(connection).catch(() => null)
       if (another) return { connection, shell: another }
@@ -115,10 +149,10 @@ export class SshTransport implements Transport {
     }
   }
 
-  async #connect(signal: AbortSignal): Promise<Connection> {
+  async #connect(signal: AbortSignal, options?: { ahead: boolean }): Promise<Connection> {
     const { address, connections, onHostKey } = this.#options
-    const connection = await connections.connect(address, this.#known, signal)
-    if (!this.#known) {
+    const connection = await connections.connect(address, this.#known, signal, options)
+    if (!this.#known && !this.#closed) {
       this.#known = new KnownHostKey(connection.hostKey)
       onHostKey(connection.hostKey)
     }
