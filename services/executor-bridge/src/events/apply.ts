@@ -18,6 +18,7 @@ interface Outcome {
   nextEvent: number
   /** What changed, for those who watch; null when nothing did. */
   live: LiveBatch | null
+  /** Whether there are messages that somebody waits for: what tells of targets goes with the outbox's next look. */
   messages: boolean
   failures: Failures
 }
@@ -95,7 +96,7 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
     ...counts,
     total_steps: run.total_steps,
   }
-  return { nextEvent, live, messages: messages.length + sightings.length > 0, failures }
+  return { nextEvent, live, messages: messages.length > 0, failures }
 }
 
 async function moveAndCount(
