@@ -1,0 +1,80 @@
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { BridgeClient, BridgeError, FencedError, UnauthorizedError } from '../src/bridge/bridge-client.ts'
+
+let answer: (response: http.ServerResponse, body: string) => void
+let client: BridgeClient
+let connections = 0
+const server = http.createServer((request, response) => {
+  let body = ''
+  request.on('data', (piece) => {
+    body += String(piece)
+  })
+  request.on('end', () => answer(response, body))
+})
+server.on('connection', () => {
+  connections += 1
+})
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  client = new BridgeClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+})
+
+afterAll(() => {
+  server.closeAllConnections()
+  server.close()
+})
+
+const send = (events = '[]') => client.events('some-run', 'secret', { epoch: 1, first: 7, events })
+
+const answering = (status: number, text: string) => {
+  answer = (response) => response.writeHead(status).end(text)
+}
+
+test('sends batches over one connection, as they are, in bytes', async () => {
+  const bodies: string[] = []
+  answer = (response, body) => {
+    bodies.push(body)
+    response.end('{"next_event":8}')
+  }
+  expect(await send('["grün 🚀"]')).toEqual({ next_event: 8 })
+  expect(await send()).toEqual({ next_event: 8 })
+  expect(bodies).toEqual([
+    '{"epoch":1,"first_event":7,"events":["grün 🚀"]}',
+    '{"epoch":1,"first_event":7,"events":[]}',
+  ])
+  expect(connections).toBe(1)
+})
+
+test('tells refusals apart', async () => {
+  answering(401, '{}')
+  await expect(send()).rejects.toThrow(UnauthorizedError)
+  answering(409, '{"error":{"code":"FENCED","message":"The lease has ended"}}')
+  await expect(send()).rejects.toThrow(FencedError)
+  answering(502, '<html>a proxy speaks</html>')
+  await expect(send()).rejects.toThrow(new BridgeError(502, 'the bridge answered 502'))
+  answering(302, '')
+  await expect(send()).rejects.toThrow(new BridgeError(302, 'the bridge answered 302'))
+  answering(200, '{"next_event":"many"}')
+  await expect(send()).rejects.toThrow("the bridge's answer is wrong: /next_event")
+})
+
+test('takes no answer that breaks off or has no end', async () => {
+  answer = (response) => {
+    response.writeHead(200, { 'content-length': 100 }).write('{"next_event":')
+    setImmediate(() => response.destroy())
+  }
+  await expect(send()).rejects.toThrow('aborted')
+  answer = (response) => {
+    const more = () => {
+      while (!response.destroyed && response.write(' '.repeat(64 * 1024)));
+    }
+    response.writeHead(200).on('drain', more)
+    more()
+  }
+  await expect(send()).rejects.toThrow("the bridge's answer is longer than 4194304 bytes")
+  answer = (response) => response.destroy()
+  await expect(send()).rejects.toThrow('socket hang up')
+})
