@@ -1,5 +1,5 @@
 export type { QueryResultRow } from 'pg'
-export { recordCall, unlessRefused, wasCarriedOut } from './audit/carried-out.ts'
+export { type CarriedOut, recordCall, recordCalls, unlessRefused, wasCarriedOut } from './audit/carried-out.ts'
 export { auditCount, type ChainHead, chainHead } from './audit/chain.ts'
 export { countOldAudit, dropOldAudit } from './audit/drop.ts'
 export { linkAudit } from './audit/link.ts'

@@ -1,6 +1,6 @@
 export { fullJitter, sleep } from './backoff.ts'
 export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'
-export { type Context, currentContext, withContext } from './context.ts'
+export { type Context, currentContext, withContext, withoutContext } from './context.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
 export { endConnectionsOf, type ListeningServer, type ListenOptions, listen, type Place, takePlace } from './listen.ts'

@@ -14,6 +14,8 @@ import { sweepDeliveries } from './webhooks/sweep.ts'
 
 /** Below the pool's size: the drain, the sweeper and the relay need connections too. */
 const PREFETCH = 6
+/** Commands that start deployments share a connection. */
+const COMMANDS_PREFETCH = 12
 /** A wake-up that got lost costs this much. */
 const TICK_MS = 1_000
 /** Lists add up what has not been folded, so it should stay short. */
@@ -107,7 +109,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     run: () => rules && retain({ database, rules, logger, signal: stopping.signal }),
   })
   await broker.consume('dispatcher.commands', {
-    prefetch: PREFETCH,
+    prefetch: COMMANDS_PREFETCH,
     handle: createCommandHandler({
       database,
       broker,

@@ -4,10 +4,18 @@ import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
-import { startDeployment } from '../src/deployments/start.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand } from './fixtures.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  clear,
+  deployment,
+  startCommand,
+  startDeployment,
+} from './fixtures.ts'
 
 let server: OpenTestDatabase
 let database: Database

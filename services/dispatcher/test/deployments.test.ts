@@ -6,7 +6,6 @@ import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
-import { startDeployment } from '../src/deployments/start.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import {
   ADMIN,
@@ -20,6 +19,7 @@ import {
   queue,
   setStep,
   startCommand,
+  startDeployment,
   states,
   stepStates,
 } from './fixtures.ts'

@@ -3,7 +3,6 @@ import { type Database, recordAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { startDeployment } from '../src/deployments/start.ts'
 import { drain } from '../src/pending/drain.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
@@ -18,6 +17,7 @@ import {
   queue as OFF,
   outbox,
   startCommand,
+  startDeployment,
 } from './fixtures.ts'
 
 let server: OpenTestDatabase

@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
+import { createStarter, type StartDeployment } from '../src/deployments/starter.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 
@@ -196,3 +197,7 @@ export async function clear(database: Database): Promise<void> {
   await database.query(`TRUNCATE leases, instance_slots, instances, deployments, deployment_actions, deployment_targets,
     deployment_transitions, steps, run_progress, pending_requests, freezes, outbox CASCADE`)
 }
+
+/** Starts a deployment in a transaction of its own. */
+export const startDeployment = (database: Database, ...[command, received]: Parameters<StartDeployment>) =>
+  createStarter(database)(command, received)

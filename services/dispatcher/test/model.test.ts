@@ -5,13 +5,22 @@ import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/te
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { startDeployment } from '../src/deployments/start.ts'
 import { sweep } from '../src/leases/sweep.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, loseInstance, queue, startCommand } from './fixtures.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  clear,
+  loseInstance,
+  queue,
+  startCommand,
+  startDeployment,
+} from './fixtures.ts'
 
 /**
  * Any commands, some at the same time, by two dispatchers on the real Postgres, whose transactions are cut off at any

@@ -3,7 +3,6 @@ import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { startDeployment } from '../src/deployments/start.ts'
 import { insertLeases, lockFreeSlots } from '../src/leases/allocate.ts'
 import { sweep } from '../src/leases/sweep.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
@@ -21,6 +20,7 @@ import {
   outbox,
   setStep,
   startCommand,
+  startDeployment,
   states,
   stepStates,
 } from './fixtures.ts'

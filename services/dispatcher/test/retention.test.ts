@@ -3,10 +3,9 @@ import { type Database, verifyAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { startDeployment } from '../src/deployments/start.ts'
 import { findDroppable, retain } from '../src/retention/retain.ts'
 import type { RetentionRules } from '../src/retention/settings.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, startCommand } from './fixtures.ts'
+import { ADMIN, addCatalog, addInstance, type Catalog, clear, startCommand, startDeployment } from './fixtures.ts'
 
 let server: OpenTestDatabase
 let database: Database

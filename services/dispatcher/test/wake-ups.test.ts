@@ -4,9 +4,17 @@ import type { EventBody, EventType } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, waitForValue } from '@slipway/testing'
-import { startDeployment } from '../src/deployments/start.ts'
 import { testDispatchers } from './dispatchers.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, liveLease, startCommand } from './fixtures.ts'
+import {
+  ADMIN,
+  addCatalog,
+  addInstance,
+  type Catalog,
+  clear,
+  liveLease,
+  startCommand,
+  startDeployment,
+} from './fixtures.ts'
 
 /** Messages and the tick wake the queue, and either alone is enough. */
 let server: OpenTestDatabase

@@ -34,10 +34,13 @@ class AlreadyRefused extends Error {
  * Records a user's call in the transaction that carries it out.
  * @throws AlreadyRefused, which must undo the transaction
  */
-export async function recordCall(tx: Queryable, call: CarriedOut): Promise<void> {
-  const { command_id, action, caller, ...rest } = call
-  const written = await recordAudit(tx, [
-    {
+export const recordCall = (tx: Queryable, call: CarriedOut): Promise<void> => recordCalls(tx, [call])
+
+/** Likewise for calls that one transaction carries out: all, or none when any was refused. */
+export async function recordCalls(tx: Queryable, calls: readonly CarriedOut[]): Promise<void> {
+  const written = await recordAudit(
+    tx,
+    calls.map(({ command_id, action, caller, ...rest }) => ({
       id: command_id,
       actor_id: caller.user_id,
       actor_name: caller.username,
@@ -45,9 +48,10 @@ export async function recordCall(tx: Queryable, call: CarriedOut): Promise<void>
       action,
       resource_type: auditResourceType(action),
       ...rest,
-    },
-  ])
-  if (written === 0) throw new AlreadyRefused(`the command ${command_id} has been refused already`)
+    })),
+  )
+  if (written === calls.length) return
+  throw new AlreadyRefused(`refused already: ${calls.map(({ command_id }) => command_id).join(', ')}`)
 }
 
 /** Null when the call was refused before it could be carried out. */

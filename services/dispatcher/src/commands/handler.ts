@@ -5,7 +5,7 @@ import { Problem, toErrorBody } from '@slipway/domain'
 import type { Logger } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { ended, requests } from '../deployments/metrics.ts'
-import { startDeployment } from '../deployments/start.ts'
+import { createStarter, type StartDeployment } from '../deployments/starter.ts'
 import { cancelPending } from '../pending/cancel.ts'
 import { updatePending } from '../pending/update.ts'
 import { redeliver } from '../webhooks/redeliver.ts'
@@ -22,9 +22,10 @@ export interface CommandOptions {
 
 /** Handles the dispatcher's commands and answers whoever asked, after the commit. */
 export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions) {
+  const start = createStarter(database)
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     try {
-      const result = await execute(database, envelope)
+      const result = await execute(database, start, envelope)
       count(envelope.type, result)
       if (result === null) {
         logger.info('the command has no effect: it came past its deadline, or its sender has given it up', {
@@ -54,11 +55,15 @@ function count(type: string, result: unknown): void {
 }
 
 /** What to answer; null when it is too late for an effect. */
-function execute(database: Database, { type, body, message_id, deadline, request_id }: Envelope): Promise<unknown> {
+function execute(
+  database: Database,
+  start: StartDeployment,
+  { type, body, message_id, deadline, request_id }: Envelope,
+): Promise<unknown> {
   const received = { command_id: message_id, deadline, request_id }
   switch (type) {
     case 'deployment.start':
-      return startDeployment(database, body as CommandBody<'deployment.start'>, { deadline, request_id })
+      return start(body as CommandBody<'deployment.start'>, { deadline, request_id })
     case 'deployment.cancel':
       return cancelDeployment(database, body as CommandBody<'deployment.cancel'>, received)
     case 'pending.cancel':

@@ -18,6 +18,7 @@ export interface Starting {
  * The plan is taken apart by the database: steps are targets times actions and never cross the wire.
  */
 export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
+  if (starting.length === 0) return []
   const [leases] = await Promise.all([insertAndAnnounce(tx, starting), insertDeployments(tx, starting)])
   return leases
 }

@@ -1,53 +1,56 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { FreezeSubject } from '@slipway/domain'
-import { currentTraceparent } from '@slipway/runtime'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
-/** Puts a request into the queue, under the id of its command. */
-export async function enqueueRequest(
-  tx: Queryable,
-  command: CommandBody<'deployment.start'>,
-  requestId: string | null,
-): Promise<void> {
-  const { command_id, plan, caller } = command
-  const { tenant, environment } = plan
+/** A request that is to wait. */
+export interface Queued {
+  command: CommandBody<'deployment.start'>
+  request_id: string | null
+  traceparent: string | null
+}
+
+/** Puts requests into the queue, under the ids of their commands. */
+export async function enqueueRequests(tx: Queryable, requests: readonly Queued[]): Promise<void> {
+  if (requests.length === 0) return
+  const plans = requests.map(({ command }) => command.plan)
   await tx.query(
     `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
                                    command, request_id, traceparent)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`,
+     SELECT * FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::jsonb[],
+                          $9::text[], $10::text[])`,
     [
-      command_id,
-      plan.options.priority,
-      tenant?.id ?? null,
-      tenant?.name ?? null,
-      environment?.id ?? null,
-      environment?.name ?? null,
-      caller.username,
-      JSON.stringify(command),
-      requestId,
-      currentTraceparent(),
+      requests.map(({ command }) => command.command_id),
+      plans.map(({ options }) => options.priority),
+      plans.map(({ tenant }) => tenant?.id ?? null),
+      plans.map(({ tenant }) => tenant?.name ?? null),
+      plans.map(({ environment }) => environment?.id ?? null),
+      plans.map(({ environment }) => environment?.name ?? null),
+      requests.map(({ command }) => command.caller.username),
+      requests.map(({ command }) => JSON.stringify(command)),
+      requests.map(({ request_id }) => request_id),
+      requests.map(({ traceparent }) => traceparent),
     ],
   )
-  await enqueue(tx, [
-    eventMessage('pending.created', {
-      pending_request_id: command_id,
-      tenant_id: tenant?.id ?? null,
-      status: 'pending',
-    }),
-  ])
+  await enqueue(
+    tx,
+    requests.map(({ command, request_id, traceparent }) => ({
+      ...eventMessage('pending.created', {
+        pending_request_id: command.command_id,
+        tenant_id: command.plan.tenant?.id ?? null,
+        status: 'pending',
+      }),
+      request_id,
+      traceparent,
+    })),
+  )
 }
 
-/** What would be the rank of a request of this priority that comes now; null when nothing waits that comes first. */
-export async function rankBehind(tx: Queryable, priority: number): Promise<number | null> {
-  const { rows } = await tx.query<{ rank: number }>(
-    `SELECT now.rank FROM (SELECT queue_rank($1, now()) AS rank OFFSET 0) now
-      WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank)`,
-    [priority],
-  )
-  return rows[0]?.rank ?? null
-}
+/** SQL: what would be the rank of a request of this priority that comes now; null when nothing waits that comes first. */
+export const rankBehind = (priority: string) =>
+  `(SELECT now.rank FROM (SELECT queue_rank(${priority}, now()) AS rank OFFSET 0) now
+     WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank))`
 
 /** What may hold a request back though a slot is free. */
 export interface Holds {
@@ -72,7 +75,7 @@ interface Waiting extends FreezeSubject {
 const PAGE = 200
 
 /** A request whose turn it is. */
-export type Next = Pick<Waiting, 'id' | 'tenant_id' | 'size'>
+export type Next = Pick<Waiting, 'id' | 'rank' | 'tenant_id' | 'size'>
 
 /**
  * The requests whose turn it is, in order of rank: priority, then age. Those that a freeze or their tenant's limit holds

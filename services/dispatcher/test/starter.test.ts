@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { type Database, recordAudit } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { createStarter } from '../src/deployments/starter.ts'
+import { addCatalog, addInstance, type Catalog, clear, outbox, startCommand, stepStates } from './fixtures.ts'
+
+let server: OpenTestDatabase
+let database: Database
+let catalog: Catalog
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  database = server.database
+  catalog = await addCatalog(database)
+})
+afterAll(() => server.drop())
+beforeEach(() => clear(database))
+
+const received = { request_id: null }
+
+test('what comes while one starts is started together after it, each with all that is its own', async () => {
+  await addInstance(database, 3)
+  await addInstance(database, 3)
+  const start = createStarter(database)
+  const commands = Array.from({ length: 8 }, (_, priority) => startCommand(catalog, { priority }))
+  const outcomes = await Promise.all(
+    commands.map((command, n) => start(command, { request_id: `request-${n}`, deadline: '9999-01-01T00:00:00Z' })),
+  )
+  expect(outcomes.map((outcome) => outcome?.outcome)).toEqual([...Array(6).fill('started'), ...Array(2).fill('queued')])
+  const { rows } = await database.query(
+    `SELECT d.id, d.request_id, (d.plan_head #>> '{options,priority}')::int AS priority, count(l.epoch) AS leases
+       FROM deployments d LEFT JOIN leases l ON l.deployment_id = d.id GROUP BY d.id ORDER BY d.id`,
+  )
+  expect(rows).toEqual(
+    commands.slice(0, 6).map(({ command_id }, n) => {
+      return { id: command_id, request_id: `request-${n}`, priority: n, leases: 1 }
+    }),
+  )
+  for (const { command_id } of commands.slice(0, 6)) {
+    expect(await stepStates(database, command_id)).toHaveLength(6)
+    expect(await outbox(database, command_id)).toEqual(['run.start', 'deployment.created'])
+  }
+  const waiting = await database.query('SELECT id, priority, request_id FROM pending_requests ORDER BY id')
+  expect(waiting.rows).toEqual(
+    commands.slice(6).map(({ command_id }, n) => {
+      return { id: command_id, priority: 6 + n, request_id: `request-${6 + n}` }
+    }),
+  )
+  const transactions = await database.query(
+    `SELECT count(DISTINCT xmin::text) AS deployments,
+            (SELECT count(DISTINCT xmin::text) FROM audit_records WHERE action = 'deployment.create') AS records,
+            (SELECT count(*) FROM audit_records WHERE action = 'deployment.create') AS calls FROM deployments`,
+  )
+  expect(transactions.rows).toEqual([{ deployments: 2, records: 2, calls: 8 }])
+})
+
+test('one that is refused, at fault, late or repeated keeps no other that came with it from starting', async () => {
+  await addInstance(database, 10)
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, updated_at)
+     VALUES ($1, 'year end', now() - interval '1 hour', now() + interval '1 hour', $2, now())`,
+    [uuidv7(), catalog.tenant_id],
+  )
+  const start = createStarter(database)
+  const [alone, good, last] = [startCommand(catalog), startCommand(catalog), startCommand(catalog)]
+  const late = startCommand(catalog)
+  const frozen = startCommand(catalog, { tenant: true })
+  const givenUp = startCommand(catalog)
+  const broken = startCommand(catalog)
+  broken.plan.actions[0] = { ...startCommand(catalog).plan.actions[0], action_id: 'no id' } as never
+  await recordAudit(database, [
+    {
+      ...{ id: givenUp.command_id, actor_id: null, actor_name: null, actor_ip: null, request_id: null },
+      ...{ action: 'deployment.create', resource_type: 'deployment', resource_id: null, tenant_id: null },
+      details: { outcome: 'failed' },
+    },
+  ])
+  const ends = await Promise.allSettled([
+    start(alone, received),
+    start(good, received),
+    start(frozen, received),
+    start(late, { ...received, deadline: '2000-01-01T00:00:00Z' }),
+    start(givenUp, received),
+    start(good, received),
+    start(broken, received),
+    start(last, received),
+  ])
+  const started = ({ command_id }: { command_id: string }) => {
+    return { status: 'fulfilled', value: { outcome: 'started', deployment_id: command_id } }
+  }
+  expect(ends).toEqual([
+    started(alone),
+    started(good),
+    { status: 'rejected', reason: expect.objectContaining({ code: 'DEPLOYMENT_FROZEN' }) },
+    { status: 'fulfilled', value: null },
+    { status: 'fulfilled', value: null },
+    started(good),
+    { status: 'rejected', reason: expect.objectContaining({ severity: 'ERROR' }) },
+    started(last),
+  ])
+  const { rows } = await database.query('SELECT deployment_id FROM leases ORDER BY deployment_id')
+  expect(rows.map(({ deployment_id }) => deployment_id)).toEqual([alone, good, last].map((each) => each.command_id))
+})
