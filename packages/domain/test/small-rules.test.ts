@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import {
@@ -17,6 +18,8 @@ import {
   parsePage,
   resolveVersion,
   type SqidKind,
+  STEP_ID_BYTES,
+  StepIds,
   splitLine,
   stepId,
 } from '../src/index.ts'
@@ -217,6 +220,21 @@ test('steps have a UUID of their own that follows from their place', () => {
   const places = Array.from({ length: 400 }, (_, i) => stepId(deployment, Math.floor(i / 20), i % 20))
   expect(new Set(places).size).toBe(400)
   expect(places.every(isUuid)).toBe(true)
+})
+
+test('the id of a step is MD5 of its place, whatever the place', () => {
+  const ids = new StepIds('8a4f5b8e-1111-4000-8000-00000000000f')
+  const bytes = Buffer.alloc(STEP_ID_BYTES + 2, '#')
+  // From long to short: nothing of a longer text may remain.
+  for (const target of [999_999_999, 10_000, 9_999, 4_711, 1_000, 10, 9, 1, 0]) {
+    for (const action of [99_999, 1_000, 19, 10, 9, 0]) {
+      ids.write(target, action, bytes, 1)
+      const hex = createHash('md5').update(`8a4f5b8e-1111-4000-8000-00000000000f/${target}/${action}`).digest('hex')
+      expect(bytes.toString()).toMatch(/^#.{36}#$/)
+      expect(bytes.toString().replace(/[-#]/g, '')).toBe(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17)}`)
+    }
+  }
+  expect(() => ids.write(2 ** 50, 2 ** 31, bytes, 1)).toThrow(RangeError)
 })
 
 describe('names', () => {

@@ -1,12 +1,12 @@
 import type { CommandReply } from '@slipway/contracts'
 import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
-import { stepId } from '@slipway/domain'
+import { STEP_ID_BYTES, StepIds } from '@slipway/domain'
 
 /** Targets in one query, and so in memory, at a time; fewer where the states of their steps come along. */
 const TARGETS_READ_AT_ONCE = 2_500
 const STEPS_READ_AT_ONCE = 5_000
-/** Steps in one piece of an answer: a millisecond of work, and all that a slow reader keeps in memory. */
-const STEPS_IN_A_PIECE = 500
+/** One piece of an answer: half a millisecond of work, and all that a slow reader keeps in memory. */
+const PIECE_BYTES = 224 * 1024
 
 type Table = CommandReply<'plan.preview'>['plan']
 
@@ -89,26 +89,38 @@ function columnOf(action: Table['actions'][number]): Column {
   return { text, pending: Buffer.from(`${text}${PENDING}}`) }
 }
 
-/** What repeats is put into words once and copied from then on. */
+const OPEN = Buffer.from(',{"id":"')
+
+/** What repeats is put into words once and copied from then on; what is copied goes to its place at once. */
 function* pieces(id: string, columns: Column[], rows: readonly TargetRow[], first: number): Generator<Buffer> {
-  let parts: Uint8Array[] = []
-  let steps = 0
-  let separator = first === 0 ? '' : ','
+  const ids = new StepIds(id)
+  let piece = Buffer.allocUnsafe(PIECE_BYTES)
+  // Nothing comes before the first step, so there is no comma.
+  let start = first === 0 ? 1 : 0
+  let end = 0
   for (const [index, { states, ...target }] of rows.entries()) {
     const row = Buffer.from(`",${inside(target)}`)
     const stateOf = states?.split('\n')
     for (const [action, { text, pending }] of columns.entries()) {
       const state = stateOf?.[action]
       const rest = state ? Buffer.from(text + state.slice(1)) : pending
-      parts.push(Buffer.from(`${separator}{"id":"${stepId(id, first + index, action)}`, 'latin1'), row, rest)
-      separator = ','
-      steps += 1
-      if (steps % STEPS_IN_A_PIECE > 0) continue
-      yield Buffer.concat(parts)
-      parts = []
+      const bytes = OPEN.length + STEP_ID_BYTES + row.length + rest.length
+      if (end + bytes > piece.length) {
+        if (end > 0) {
+          yield piece.subarray(start, end)
+          start = 0
+        }
+        piece = Buffer.allocUnsafe(Math.max(PIECE_BYTES, bytes))
+        end = 0
+      }
+      piece.set(OPEN, end)
+      ids.write(first + index, action, piece, end + OPEN.length)
+      piece.set(row, end + OPEN.length + STEP_ID_BYTES)
+      piece.set(rest, end + bytes - rest.length)
+      end += bytes
     }
   }
-  if (parts.length > 0) yield Buffer.concat(parts)
+  if (end > 0) yield piece.subarray(start, end)
 }
 
 /** The fields of an object as JSON, to be put beside others. */

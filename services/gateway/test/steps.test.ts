@@ -1,0 +1,28 @@
+import { randomUUID } from 'node:crypto'
+import { expect, test } from '@jest/globals'
+import { stepId } from '@slipway/domain'
+import { plannedSteps } from '../src/deployments/steps.ts'
+
+const id = randomUUID()
+const sequence = { sequence_id: randomUUID(), sequence_name: 'ship “it”', sequence_order: 0 }
+const actions = ['build', 'test', 'sail 🚢'].map((action_name, action_order) => ({
+  ...{ ...sequence, action_id: randomUUID(), action_name, action_order },
+}))
+const pending = { state: 'pending', started_at: null, completed_at: null, exit_code: null, error_message: null }
+
+test.each([
+  ['one target', ['a']],
+  ['many', Array.from({ length: 3_000 }, (_, n) => `rack-${n}`)],
+  ['names of many bytes', ['日'.repeat(200_000), 'a "b"', '日'.repeat(90_000), 'c']],
+])('steps are the pieces put together: %s', (_, names) => {
+  const targets = names.map((name) => ({ id: randomUUID(), name }))
+  const pieces = [...plannedSteps(id, { actions, targets })]
+  expect(pieces.every((piece) => piece.length > 0)).toBe(true)
+  const steps = targets.flatMap((target, row) =>
+    actions.map((action, column) => ({
+      ...{ id: stepId(id, row, column), target_id: target.id, target_name: target.name },
+      ...{ ...action, ...pending, retry_count: 0, duration_ms: null },
+    })),
+  )
+  expect(JSON.parse(`[${Buffer.concat(pieces)}]`)).toEqual(steps)
+})
