@@ -160,6 +160,35 @@ describe('run.start', () => {
     expect(written).not.toContain('PLANTED')
   })
 
+  test('hands over many at once, each with what is its own, and passes over those whose lease has ended', async () => {
+    const runs = [await newRun({ targets: 3 }), await newRun({ actions: 2 }), await newRun(), await newRun()]
+    const [, , ended, later] = runs as [SeededRun, SeededRun, SeededRun, SeededRun]
+    await endLease(db.database, ended.epoch)
+    await db.database.query(`UPDATE steps SET state = 'failed', ever_failed = true WHERE deployment_id = $1`, [
+      later.deploymentId,
+    ])
+    const stale = { deployment_id: later.deploymentId, epoch: later.epoch - 1_000 }
+    // The same twice: of two messages, or of one and a heartbeat.
+    await Promise.all([...runs, ...runs].map((run) => start(run)).concat(command('run.start', stale)))
+    const specs = far.calls.map(({ body }) => body)
+    expect(
+      specs.filter((spec, index) => specs.findIndex((s) => s.deployment_id === spec.deployment_id) === index),
+    ).toHaveLength(3)
+    for (const run of runs.filter((one) => one !== ended)) {
+      const spec = specs.find(({ deployment_id }) => deployment_id === run.deploymentId)
+      expect(spec).toMatchObject({ epoch: run.epoch, targets: run.targetIds.map((id) => ({ id })) })
+    }
+    const steps = specs.find(({ deployment_id }) => deployment_id === later.deploymentId).steps
+    expect(steps.map(({ state }: { state: string }) => state)).toContain('failed')
+    const { rows } = await db.database.query(
+      'SELECT epoch, failed_steps > 0 AS failed FROM run_progress WHERE deployment_id = ANY($1::uuid[]) ORDER BY epoch',
+      [runs.map(({ deploymentId }) => deploymentId)],
+    )
+    expect(rows).toEqual(
+      runs.filter((run) => run !== ended).map((run) => ({ epoch: run.epoch, failed: run === later })),
+    )
+  })
+
   test('does nothing without a live lease of that epoch', async () => {
     const run = await newRun()
     await endLease(db.database, run.epoch)

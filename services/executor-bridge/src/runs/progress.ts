@@ -1,3 +1,4 @@
+import type { RunRef } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
 import { forRequest } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
@@ -45,24 +46,33 @@ async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null
 export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<{ run: HeldRun; progress: Progress } | null> {
   const { deploymentId, epoch } = lease
   const [run, found] = await Promise.all([lockLease(tx, lease), selectProgress(tx, deploymentId, epoch)])
-  return run && { run, progress: found ?? (await openProgress(tx, deploymentId, epoch)) }
+  return run && { run, progress: found ?? (await progressOf(tx, deploymentId, epoch)) }
 }
 
-async function openProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress> {
-  const { rows } = await tx.query<Progress>(
+/** Opens the progress of runs whose leases are locked; of one that somebody else opened meanwhile it says nothing. */
+export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Promise<Map<number, Progress>> {
+  if (runs.length === 0) return new Map()
+  const { rows } = await tx.query<Progress & { epoch: number }>(
     `INSERT INTO run_progress AS p (deployment_id, epoch, ended_steps, completed_steps, failed_steps)
-     SELECT $1, $2, count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
-            count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
-     FROM steps WHERE deployment_id = $1
+     SELECT run.*, counted.*
+     FROM unnest($1::uuid[], $2::bigint[]) AS run (deployment_id, epoch)
+     CROSS JOIN LATERAL (
+       SELECT count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
+              count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
+       FROM steps WHERE steps.deployment_id = run.deployment_id) counted
      ON CONFLICT (deployment_id) DO UPDATE SET
        epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_error = NULL, updated_at = now(),
        ended_steps = EXCLUDED.ended_steps, completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
      WHERE p.epoch < EXCLUDED.epoch
-     RETURNING next_event, next_line, finished_at IS NOT NULL AS finished`,
-    [deploymentId, epoch],
+     RETURNING epoch, next_event, next_line, finished_at IS NOT NULL AS finished`,
+    [runs.map(({ deployment_id }) => deployment_id), runs.map(({ epoch }) => epoch)],
   )
-  // Somebody else may have opened it meanwhile.
-  const opened = rows[0] ?? (await selectProgress(tx, deploymentId, epoch))
+  return new Map(rows.map((row) => [row.epoch, row]))
+}
+
+async function progressOf(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress> {
+  const own = await openProgress(tx, [{ deployment_id: deploymentId, epoch }])
+  const opened = own.get(epoch) ?? (await selectProgress(tx, deploymentId, epoch))
   if (!opened) throw new Error('the progress of a run was moved to a later epoch under a live lease')
   return opened
 }

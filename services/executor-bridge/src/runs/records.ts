@@ -1,4 +1,4 @@
-import type { RunConnection } from '@slipway/contracts'
+import type { RunConnection, RunRef } from '@slipway/contracts'
 import { type Queryable, STILL_HELD } from '@slipway/database'
 import type { ActionDefinition, Plan, StepState, VariableValues } from '@slipway/domain'
 
@@ -14,6 +14,8 @@ export interface LeasedRun {
   instance_id: string
   base_url: string
   callback_token_sealed: string
+  /** Its progress under this epoch is there. */
+  open: boolean
   /** Events of this epoch have come. */
   started: boolean
   finished: boolean
@@ -57,49 +59,65 @@ export interface StepRecord {
   ever_failed: boolean
 }
 
-/** The run, if the lease of that epoch is still live. */
-export async function leasedRun(db: Queryable, deploymentId: string, epoch: number): Promise<LeasedRun | null> {
-  const { rows } = await db.query<LeasedRun>(
+/** Those runs whose leases of that epoch are live, locked against their end. */
+export async function lockLeasedRuns(tx: Queryable, wanted: readonly RunRef[]): Promise<LeasedRun[]> {
+  const { rows } = await tx.query<LeasedRun>(
     `SELECT l.deployment_id, l.epoch, d.state::text, d.request_id, d.traceparent, d.plan_head,
             CASE WHEN d.deadline_at IS NOT NULL
               THEN GREATEST(0, EXTRACT(epoch FROM d.deadline_at - now()))::float8 END AS remaining_seconds,
             i.id AS instance_id, i.base_url, i.callback_token_sealed,
+            COALESCE(p.epoch = l.epoch, false) AS open,
             COALESCE(p.epoch = l.epoch AND p.next_event > 0, false) AS started,
             COALESCE(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
             COALESCE(p.next_line, 0) AS next_line
-     FROM leases l
-     JOIN deployments d ON d.id = l.deployment_id
+     FROM unnest($1::uuid[], $2::bigint[]) AS run (deployment_id, epoch)
+     JOIN deployments d ON d.id = run.deployment_id
+     JOIN leases l ON l.epoch = run.epoch AND l.deployment_id = run.deployment_id
      JOIN instances i ON i.id = l.instance_id
-     LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id
-     WHERE l.deployment_id = $1 AND l.epoch = $2 AND ${STILL_HELD}`,
-    [deploymentId, epoch],
-  )
-  return rows[0] ?? null
-}
-
-export async function isLeaseLive(db: Queryable, deploymentId: string, epoch: number): Promise<boolean> {
-  const { rows } = await db.query(`SELECT FROM leases l WHERE deployment_id = $1 AND epoch = $2 AND ${STILL_HELD}`, [
-    deploymentId,
-    epoch,
-  ])
-  return rows.length > 0
-}
-
-export async function actionsOf(db: Queryable, deploymentId: string): Promise<ActionRecord[]> {
-  const { rows } = await db.query<ActionRecord>(
-    `SELECT a.action_id, a.action_name, a.action_version, a.sequence_name, a.timeout_seconds, a.max_retries, a.variables,
-            v.definition
-     FROM deployment_actions a
-     LEFT JOIN source_versions v ON v.source_id = a.action_id AND v.version = a.action_version
-     WHERE a.deployment_id = $1 ORDER BY a.action_index`,
-    [deploymentId],
+     LEFT JOIN run_progress p ON p.deployment_id = d.id
+     WHERE ${STILL_HELD}
+     FOR SHARE OF d, l`,
+    [wanted.map(({ deployment_id }) => deployment_id), wanted.map(({ epoch }) => epoch)],
   )
   return rows
 }
 
-export async function targetsOf(db: Queryable, deploymentId: string): Promise<TargetRecord[]> {
-  const { rows } = await db.query<TargetRecord>(
-    `SELECT dt.target_id AS id, dt.target_name AS name, dt.variables,
+/** Of these epochs, those under which a lease is live. */
+export async function liveEpochs(db: Queryable, epochs: readonly number[]): Promise<Set<number>> {
+  const { rows } = await db.query<{ epoch: number }>(
+    `SELECT epoch FROM leases l WHERE epoch = ANY($1::bigint[]) AND ${STILL_HELD}`,
+    [epochs],
+  )
+  return new Set(rows.map(({ epoch }) => epoch))
+}
+
+type ByDeployment<R> = Map<string, R[]>
+
+function byDeployment<R extends { deployment_id: string }>(rows: readonly R[]): ByDeployment<R> {
+  const grouped: ByDeployment<R> = new Map()
+  for (const row of rows) {
+    const known = grouped.get(row.deployment_id)
+    if (known) known.push(row)
+    else grouped.set(row.deployment_id, [row])
+  }
+  return grouped
+}
+
+export async function actionsOf(db: Queryable, deploymentIds: readonly string[]): Promise<ByDeployment<ActionRecord>> {
+  const { rows } = await db.query<ActionRecord & { deployment_id: string }>(
+    `SELECT a.deployment_id, a.action_id, a.action_name, a.action_version, a.sequence_name, a.timeout_seconds,
+            a.max_retries, a.variables, v.definition
+     FROM deployment_actions a
+     LEFT JOIN source_versions v ON v.source_id = a.action_id AND v.version = a.action_version
+     WHERE a.deployment_id = ANY($1::uuid[]) ORDER BY a.deployment_id, a.action_index`,
+    [deploymentIds],
+  )
+  return byDeployment(rows)
+}
+
+export async function targetsOf(db: Queryable, deploymentIds: readonly string[]): Promise<ByDeployment<TargetRecord>> {
+  const { rows } = await db.query<TargetRecord & { deployment_id: string }>(
+    `SELECT dt.deployment_id, dt.target_id AS id, dt.target_name AS name, dt.variables,
             t.connection, t.connection_secrets, f.host_key AS pinned_host_key,
             CASE WHEN a.id IS NOT NULL THEN json_build_object(
               'id', a.id, 'host', a.host, 'port', a.port, 'key_sealed', a.key_sealed) END AS agent
@@ -107,19 +125,19 @@ export async function targetsOf(db: Queryable, deploymentId: string): Promise<Ta
      LEFT JOIN targets t ON t.id = dt.target_id
      LEFT JOIN target_facts f ON f.target_id = dt.target_id
      LEFT JOIN agents a ON a.target_id = dt.target_id AND t.connection ->> 'type' = 'agent'
-     WHERE dt.deployment_id = $1 ORDER BY dt.target_index`,
-    [deploymentId],
+     WHERE dt.deployment_id = ANY($1::uuid[]) ORDER BY dt.deployment_id, dt.target_index`,
+    [deploymentIds],
   )
-  return rows
+  return byDeployment(rows)
 }
 
 /** The steps that something has happened to. */
-export async function touchedSteps(db: Queryable, deploymentId: string): Promise<StepRecord[]> {
-  const { rows } = await db.query<StepRecord>(
-    `SELECT target_index AS target, action_index AS action, state::text AS state, retry_count, ever_failed
-     FROM steps WHERE deployment_id = $1 AND (state <> 'pending' OR retry_count > 0)
-     ORDER BY target_index, action_index`,
-    [deploymentId],
+export async function touchedSteps(db: Queryable, deploymentIds: readonly string[]): Promise<ByDeployment<StepRecord>> {
+  const { rows } = await db.query<StepRecord & { deployment_id: string }>(
+    `SELECT deployment_id, target_index AS target, action_index AS action, state::text AS state, retry_count, ever_failed
+     FROM steps WHERE deployment_id = ANY($1::uuid[]) AND (state <> 'pending' OR retry_count > 0)
+     ORDER BY deployment_id, target_index, action_index`,
+    [deploymentIds],
   )
-  return rows
+  return byDeployment(rows)
 }

@@ -4,39 +4,43 @@ import { forRequest, SecretError, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { addressOf } from '../instances/address.ts'
 import { postRun, postStop } from './instance-calls.ts'
+import { type LoadedRun, loadRuns } from './load.ts'
 import { handovers } from './metrics.ts'
-import { endUnstartedRun, lockRun } from './progress.ts'
-import { actionsOf, isLeaseLive, type LeasedRun, leasedRun, targetsOf, touchedSteps } from './records.ts'
+import { endUnstartedRun } from './progress.ts'
+import { type LeasedRun, liveEpochs } from './records.ts'
 import { buildSpec, CannotRun, type RunRecords } from './spec.ts'
+import { together } from './together.ts'
+
+/** What is asked of the database for each run, together for those that are handed over at the same time. */
+export interface RunQuestions {
+  load(run: RunRef): Promise<LoadedRun | null>
+  isLive(epoch: number): Promise<boolean>
+}
+
+export function askTogether(database: Database): RunQuestions {
+  return {
+    load: together((runs: RunRef[]) => loadRuns(database, runs)),
+    isLive: together(async (epochs: number[]) => {
+      const live = await liveEpochs(database, epochs)
+      return epochs.map((epoch) => live.has(epoch))
+    }),
+  }
+}
 
 /**
  * Hands the run to the instance that holds its lease. Does nothing when the lease has ended or the instance has it
  * already. Throws when it should be tried again. The run's spec holds secrets: nothing here may log it.
  */
-export async function startRun(bridge: Bridge, { deployment_id, epoch }: RunRef): Promise<void> {
-  const loaded = await load(bridge.database, deployment_id, epoch)
+export async function startRun(bridge: Bridge, asked: RunQuestions, { deployment_id, epoch }: RunRef): Promise<void> {
+  const loaded = await asked.load({ deployment_id, epoch })
   if (!loaded) return bridge.logger.info('a run is not handed over, its lease has ended', { deployment_id, epoch })
   const { run, records } = loaded
   if (run.started || run.finished) return
-  await forRequest(run, () => withContext({ deployment_id, epoch }, () => handOver(bridge, run, records)))
+  await forRequest(run, () => withContext({ deployment_id, epoch }, () => handOver(bridge, asked, run, records)))
 }
 
-/** What the run needs, with its progress opened, as long as the lease holds. */
-function load(database: Database, deploymentId: string, epoch: number) {
-  return database.transaction(async (tx) => {
-    const [run, actions, targets, steps] = await Promise.all([
-      leasedRun(tx, deploymentId, epoch),
-      actionsOf(tx, deploymentId),
-      targetsOf(tx, deploymentId),
-      touchedSteps(tx, deploymentId),
-    ])
-    const held = run && (await lockRun(tx, { deploymentId, epoch, instanceId: run.instance_id }))
-    return held && { run: { ...run, next_line: held.progress.next_line }, records: { actions, targets, steps } }
-  })
-}
-
-async function handOver(bridge: Bridge, run: LeasedRun, records: RunRecords): Promise<void> {
-  const { database, logger } = bridge
+async function handOver(bridge: Bridge, asked: RunQuestions, run: LeasedRun, records: RunRecords): Promise<void> {
+  const { logger } = bridge
   const { deployment_id, epoch, instance_id } = run
   try {
     const instance = addressOf(bridge.keys, instance_id, run)
@@ -46,7 +50,7 @@ async function handOver(bridge: Bridge, run: LeasedRun, records: RunRecords): Pr
     logger.info('a run was handed over', { instance_id })
     handovers.inc({ outcome: 'accepted' })
     // A cancel may have come in between, and its stop may have reached the instance before the run did.
-    if (!(await isLeaseLive(database, deployment_id, epoch))) {
+    if (!(await asked.isLive(epoch))) {
       await postStop(instance, { deployment_id, epoch }, 'the lease ended while the run was handed over')
     }
   } catch (error) {

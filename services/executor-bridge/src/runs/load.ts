@@ -1,0 +1,39 @@
+import type { RunRef } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { openProgress } from './progress.ts'
+import { actionsOf, type LeasedRun, lockLeasedRuns, targetsOf, touchedSteps } from './records.ts'
+import type { RunRecords } from './spec.ts'
+
+export interface LoadedRun {
+  run: LeasedRun
+  records: RunRecords
+}
+
+/** What each run needs, with its progress opened, as long as its lease holds; null where it does not. */
+export function loadRuns(database: Database, wanted: RunRef[]): Promise<(LoadedRun | null)[]> {
+  // The same may be asked twice, and everybody locks in the order of ids.
+  const byEpoch = new Map(wanted.map((run) => [run.epoch, run]))
+  const asked = [...byEpoch.values()].sort((a, b) => (a.deployment_id < b.deployment_id ? -1 : 1))
+  const ids = asked.map(({ deployment_id }) => deployment_id)
+  return database.transaction(async (tx) => {
+    const [runs, actions, targets, steps] = await Promise.all([
+      lockLeasedRuns(tx, asked),
+      actionsOf(tx, ids),
+      targetsOf(tx, ids),
+      touchedSteps(tx, ids),
+    ])
+    const opened = await openProgress(
+      tx,
+      runs.filter(({ open }) => !open),
+    )
+    const loaded = new Map(
+      runs.map((run): [number, LoadedRun] => {
+        const { deployment_id: id, epoch } = run
+        const next_line = opened.get(epoch)?.next_line ?? run.next_line
+        const records = { actions: actions.get(id) ?? [], targets: targets.get(id) ?? [], steps: steps.get(id) ?? [] }
+        return [epoch, { run: { ...run, next_line }, records }]
+      }),
+    )
+    return wanted.map(({ epoch }) => loaded.get(epoch) ?? null)
+  })
+}
