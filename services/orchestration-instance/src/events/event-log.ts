@@ -165,6 +165,11 @@ export class EventLog {
     return this.#durable > from
   }
 
+  /** Whether there is a whole batch from this number on: nothing is gained by waiting for more. */
+  fillsBatch(from: number): boolean {
+    return this.#durable - from >= MAX_BATCH_EVENTS || this.#waitingBytes >= MAX_BATCH_BYTES || this.#behind !== null
+  }
+
   /**
    * What to send from this number on: only what a loss of power cannot take back. One at a time.
    * @throws EventsGone

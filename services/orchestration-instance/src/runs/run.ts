@@ -148,8 +148,7 @@ export class Run {
       const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
       // A connection may be made while the start becomes known.
       this.#options.tries.prepare(step.target, this.#killed.signal)
-      await this.#durableOrKilled()
-      // Were this instance lost, whoever goes on has to know of the try, lest it starts the same one.
+      // On our disk too by then. Were this instance lost, whoever goes on has to know of the try, lest it starts the same one.
       await this.#unlessKilled(events.committed(started))
       if (this.#killed.signal.aborted) return
       const kills = [this.#killed.signal, this.#outOfTime.signal]
@@ -175,7 +174,8 @@ export class Run {
     await sleep(waitMs, this.#noMoreTries.signal)
   }
 
-  async #endStep(step: StepRef, attempt: number, result: TryResult): Promise<void> {
+  /** What follows waits for its own start to be written, and so for this end, which comes before. */
+  #endStep(step: StepRef, attempt: number, result: TryResult): void {
     const { events } = this.#options
     const state = result.error === null ? 'completed' : 'failed'
     events.emit({
@@ -195,8 +195,6 @@ export class Run {
       this.#firstFailure ??= this.#wording.firstFailure(step, result.error)
       this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
     }
-    await this.#durableOrKilled()
-    if (this.#killed.signal.aborted) return
     this.#schedule.ended(step, state)
     this.#advance()
   }
@@ -204,7 +202,7 @@ export class Run {
   async #rollBack(step: StepRef): Promise<void> {
     const { events, tries } = this.#options
     events.emit({ type: 'rollback_started', at: now(), ...step })
-    await this.#durableOrKilled()
+    await this.#unlessKilled(events.durable())
     if (this.#killed.signal.aborted) return
     const result = await tries.run(step, 'rollback', 0, [this.#killed.signal])
     if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
@@ -213,8 +211,6 @@ export class Run {
     }
     const ok = result.error === null
     events.emit({ type: 'rollback_ended', at: now(), ...step, ok, error_message: result.error })
-    await this.#durableOrKilled()
-    if (this.#killed.signal.aborted) return
     this.#schedule.rollbackEnded(step, ok)
     this.#advance()
   }
@@ -248,10 +244,6 @@ export class Run {
     this.#callOffDeadline()
     events.emit({ type: 'finished', at: now(), outcome, error_message: error })
     onFinished()
-  }
-
-  #durableOrKilled(): Promise<void> {
-    return this.#unlessKilled(this.#options.events.durable())
   }
 
   /** A journal that is closed while we wait answers no more, nor does a bridge that is away. */
