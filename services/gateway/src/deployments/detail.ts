@@ -3,7 +3,7 @@ import { jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress }
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
 import type { Piece } from '../http/pieces.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
-import { readSteps } from './steps.ts'
+import { type FirstSteps, firstSteps, readSteps } from './steps.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 
@@ -12,8 +12,8 @@ interface DetailRow {
   summary: string
   plan_head: Omit<StartCommand['plan'], 'actions' | 'targets'>
   selection: StartCommand['selection']
-  /** The variables of each action, in plan order. */
-  action_variables: VariableValues[]
+  /** Null where the plan is not told. */
+  steps: FirstSteps & { actions: { variables: VariableValues }[] }
   target_count: number
   error_message: string | null
   analysis_enabled: boolean
@@ -38,7 +38,7 @@ export async function readDetail(
   id: string,
   { plan, asStarted = false }: DetailOptions,
 ): Promise<AsyncIterable<Piece>> {
-  const row = await findDetail(db, viewer, id, asStarted)
+  const row = await findDetail(db, viewer, id, { plan, asStarted })
   const rest = {
     config: configOf(row),
     // What a create answers is told before anything could have failed.
@@ -58,17 +58,16 @@ async function* pieces(head: string, plan: AsyncIterable<Piece> | null): AsyncGe
 }
 
 async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted: boolean): AsyncGenerator<Piece> {
-  const { plan_head, action_variables, target_count, created_at } = row
-  const actions = action_variables.map((variables) => ({ variables }))
+  const { plan_head, steps, target_count, created_at } = row
   const rest = {
     target_count,
-    resolved_variables: resolvedVariables({ ...plan_head, actions, targets: [] } as unknown as Plan),
+    resolved_variables: resolvedVariables({ ...plan_head, actions: steps.actions, targets: [] } as unknown as Plan),
     tenant_name: plan_head.tenant?.name ?? null,
     environment_name: plan_head.environment?.name ?? null,
     created_at: created_at.toISOString(),
   }
   yield `${JSON.stringify(rest).slice(0, -1)},"steps":[`
-  yield* readSteps(db, { id, targetCount: target_count, asStarted })
+  yield* readSteps(db, { id, targetCount: target_count, asStarted, ...steps })
   yield ']}'
 }
 
@@ -87,13 +86,17 @@ function configOf({
   }
 }
 
-async function findDetail(db: Queryable, viewer: Viewer, id: string, asStarted: boolean): Promise<DetailRow> {
+async function findDetail(
+  db: Queryable,
+  viewer: Viewer,
+  id: string,
+  { plan, asStarted }: Required<DetailOptions>,
+): Promise<DetailRow> {
   const { rows } = isUuid(id)
     ? await db.query<DetailRow>(
         `SELECT ${jsonObject(asStarted ? SUMMARY_AS_STARTED : SUMMARY)}::text AS summary,
            d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.created_at,
-           (SELECT coalesce(json_agg(a.variables ORDER BY a.action_index), '[]')
-            FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_variables,
+           ${plan === 'full' ? firstSteps(asStarted) : 'NULL'} AS steps,
            (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
          FROM ${withProgress('deployments')}
          WHERE d.id = $2 AND ${ownSql('d', 1)}`,

@@ -42,27 +42,48 @@ const STATE = jsonObject({
 const STATES = `(SELECT string_agg(CASE WHEN s.state = 'pending' AND s.retry_count = 0 THEN '' ELSE ${STATE}::text END,
                                    E'\\n' ORDER BY s.action_index)
                  FROM steps s WHERE s.deployment_id = t.deployment_id AND s.target_index = t.target_index)`
+const statesOf = (asStarted: boolean) => (asStarted ? 'NULL' : STATES)
 
-export interface StepsOf {
+/** So many of a deployment's targets are read together with what else is told of it. */
+const FIRST_TARGETS = 50
+
+type Action = Table['actions'][number]
+
+/** The actions of a deployment and its first targets: for most plans all there is to read. */
+export interface FirstSteps {
+  actions: Action[]
+  targets: TargetRow[]
+}
+
+/** SQL: the FirstSteps of deployment `d`, the variables of its actions with them. */
+export const firstSteps = (asStarted: boolean) => `json_build_object(
+  'actions', (SELECT coalesce(json_agg(json_build_object('sequence_id', a.sequence_id, 'sequence_name', a.sequence_name,
+                 'sequence_order', a.sequence_order, 'action_id', a.action_id, 'action_name', a.action_name,
+                 'action_order', a.action_order, 'variables', a.variables) ORDER BY a.action_index), '[]')
+                FROM deployment_actions a WHERE a.deployment_id = d.id),
+  'targets', (SELECT coalesce(json_agg(json_build_object('target_id', t.target_id, 'target_name', t.target_name,
+                 'states', ${statesOf(asStarted)}) ORDER BY t.target_index), '[]')
+                FROM deployment_targets t WHERE t.deployment_id = d.id AND t.target_index < ${FIRST_TARGETS}))`
+
+export interface StepsOf extends FirstSteps {
   id: string
   targetCount: number
   asStarted: boolean
 }
 
 /** The steps of a deployment in plan order as the inside of a JSON array, in pieces; some targets are read at a time. */
-export async function* readSteps(db: Queryable, { id, targetCount, asStarted }: StepsOf): AsyncGenerator<Buffer> {
-  const { rows: actions } = await db.query<Table['actions'][number]>(
-    `SELECT sequence_id, sequence_name, sequence_order, action_id, action_name, action_order
-     FROM deployment_actions WHERE deployment_id = $1 ORDER BY action_index`,
-    [id],
-  )
+export async function* readSteps(
+  db: Queryable,
+  { id, targetCount, asStarted, actions, targets }: StepsOf,
+): AsyncGenerator<Buffer> {
   const columns = actions.map(columnOf)
+  yield* pieces(id, columns, targets, 0)
   const targetsAtOnce = asStarted
     ? TARGETS_READ_AT_ONCE
     : Math.max(1, Math.floor(STEPS_READ_AT_ONCE / Math.max(1, actions.length)))
-  for (let first = 0; first < targetCount; first += targetsAtOnce) {
+  for (let first = FIRST_TARGETS; first < targetCount; first += targetsAtOnce) {
     const { rows } = await db.query<TargetRow>(
-      `SELECT t.target_id, t.target_name, ${asStarted ? 'NULL' : STATES} AS states
+      `SELECT t.target_id, t.target_name, ${statesOf(asStarted)} AS states
        FROM deployment_targets t
        WHERE t.deployment_id = $1 AND t.target_index >= $2 AND t.target_index < $3
        ORDER BY t.target_index`,
@@ -84,8 +105,15 @@ interface Column {
   pending: Buffer
 }
 
-function columnOf(action: Table['actions'][number]): Column {
-  const text = `,${inside(action)},`
+function columnOf({
+  sequence_id,
+  sequence_name,
+  sequence_order,
+  action_id,
+  action_name,
+  action_order,
+}: Action): Column {
+  const text = `,${inside({ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order })},`
   return { text, pending: Buffer.from(`${text}${PENDING}}`) }
 }
 
