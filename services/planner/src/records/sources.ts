@@ -115,27 +115,59 @@ async function loadRecords(
 async function loadDefinitions(
   database: Queryable,
   keyRing: KeyRing,
-  pairs: { id: string; version: string }[],
+  pairs: readonly SourceVersion[],
 ): Promise<Map<string, Definition>> {
-  if (pairs.length === 0) return new Map()
-  const { rows } = await database.query<{
-    id: string
-    version: string
-    definition: Definition
-    secrets: string | null
-  }>(
-    `SELECT v.source_id AS id, v.version, v.definition, v.secrets
+  const found = new Map(pairs.map((pair) => [placeOf(pair), known.get(placeOf(pair))]))
+  const missing = pairs.filter((pair) => found.get(placeOf(pair)) === undefined)
+  for (const { definition, secrets, size, ...pair } of await readDefinitions(database, missing)) {
+    const opened = openDefinition(keyRing, pair, definition, secrets)
+    found.set(placeOf(pair), opened)
+    if (secrets === null && size <= MAX_KNOWN_BYTES) keep(placeOf(pair), opened)
+  }
+  return new Map([...found].flatMap(([place, definition]) => (definition === undefined ? [] : [[place, definition]])))
+}
+
+interface SourceVersion {
+  id: string
+  version: string
+}
+
+const placeOf = ({ id, version }: SourceVersion) => `${id} ${version}`
+
+/** Published versions never change. Those that hold secrets, and large ones, are read each time. */
+const known = new Map<string, Definition>()
+const MAX_KNOWN = 500
+const MAX_KNOWN_BYTES = 8_192
+
+/** The one that was kept first makes room. */
+function keep(place: string, definition: Definition): void {
+  const [oldest] = known.keys()
+  if (oldest !== undefined && known.size >= MAX_KNOWN) known.delete(oldest)
+  known.set(place, definition)
+}
+
+async function readDefinitions(database: Queryable, pairs: readonly SourceVersion[]) {
+  if (pairs.length === 0) return []
+  const { rows } = await database.query<
+    SourceVersion & { definition: Definition; secrets: string | null; size: number }
+  >(
+    `SELECT v.source_id AS id, v.version, v.definition, v.secrets, pg_column_size(v.definition) AS size
        FROM unnest($1::uuid[], $2::text[]) AS wanted (id, version)
        JOIN source_versions v ON v.source_id = wanted.id AND v.version = wanted.version`,
     [pairs.map(({ id }) => id), pairs.map(({ version }) => version)],
   )
-  return new Map(
-    rows.map(({ id, version, definition, secrets }) => {
-      const opened =
-        secrets === null ? {} : (JSON.parse(keyRing.openText(secrets, `source:${id}:${version}`)) as DefinitionSecrets)
-      return [`${id} ${version}`, withEntryValues(withDefaults(definition, opened), opened)]
-    }),
-  )
+  return rows
+}
+
+function openDefinition(
+  keyRing: KeyRing,
+  { id, version }: SourceVersion,
+  definition: Definition,
+  secrets: string | null,
+): Definition {
+  const opened =
+    secrets === null ? {} : (JSON.parse(keyRing.openText(secrets, `source:${id}:${version}`)) as DefinitionSecrets)
+  return withEntryValues(withDefaults(definition, opened), opened)
 }
 
 /** The defaults of sensitive variables are kept apart from the definition, sealed. */
