@@ -3,7 +3,7 @@ import { FencedError } from '../bridge/bridge-client.ts'
 import { type Batch, type EventLog, EventsGone } from './event-log.ts'
 import { sentBatches } from './metrics.ts'
 
-/** How long events are gathered before a batch leaves that is not full: each costs about as much as twenty steps in it. */
+/** How long events are gathered after a batch, unless they fill the next: each costs about as much as twenty steps in it. */
 const GATHER_MS = 10
 const RETRY = { baseMs: 200, capMs: 5_000 }
 
@@ -23,6 +23,7 @@ export class Sender {
   #wake: () => void = () => {}
   #complete = false
   #cursor: number
+  #sentAt = Number.NEGATIVE_INFINITY
   readonly #done: Promise<void>
   #resolveDelivered: () => void = () => {}
   /** Resolves when the bridge has all events and no more will come. */
@@ -56,8 +57,10 @@ export class Sender {
     const { signal } = this.#abort
     while (!signal.aborted) {
       if (log.has(this.#cursor)) {
-        if (!this.#complete && !log.fillsBatch(this.#cursor)) await sleep(GATHER_MS, signal)
+        const early = this.#sentAt + GATHER_MS - performance.now()
+        if (early > 0 && !this.#complete && !log.fillsBatch(this.#cursor)) await sleep(early, signal)
         await this.#send()
+        this.#sentAt = performance.now()
       } else if (this.#complete && this.#cursor >= log.next) {
         this.#resolveDelivered()
         return
