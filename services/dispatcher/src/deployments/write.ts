@@ -44,9 +44,11 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
   await tx.query(
     `WITH input AS (
        SELECT i.id, i.request_id, i.traceparent, i.instance_name, p.id IS NOT NULL AS was_queued,
-              coalesce(i.command, p.command) AS command, p.priority
-         FROM unnest($1::uuid[], $2::text[], $3::text[], $4::jsonb[], $5::uuid[], $6::text[])
-              AS i (id, request_id, instance_name, command, pending_id, traceparent)
+              -- Not as jsonb[]: whoever sends or reads that goes through each plan twice.
+              CASE WHEN i.pending_id IS NULL THEN $4::jsonb -> (i.place::int - 1) ELSE p.command END AS command,
+              p.priority
+         FROM unnest($1::uuid[], $2::text[], $3::text[], $5::uuid[], $6::text[])
+              WITH ORDINALITY AS i (id, request_id, instance_name, pending_id, traceparent, place)
          LEFT JOIN pending_requests p ON p.id = i.pending_id
      ), plans AS MATERIALIZED (
        SELECT id, request_id, traceparent, instance_name, was_queued, priority, command, command -> 'plan' AS plan,
@@ -102,7 +104,7 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
       starting.map(({ deployment_id }) => deployment_id),
       starting.map(({ request_id }) => request_id),
       starting.map(({ slot }) => slot.instance_name),
-      starting.map(({ from }) => ('command' in from ? JSON.stringify(from.command) : null)),
+      JSON.stringify(starting.map(({ from }) => ('command' in from ? from.command : null))),
       starting.map(({ from }) => ('pending_request_id' in from ? from.pending_request_id : null)),
       starting.map(({ traceparent }) => traceparent),
     ],
