@@ -118,6 +118,33 @@ describe('drain', () => {
     expect(await startDeployment(database, higher, { request_id: null })).toMatchObject({ outcome: 'started' })
   })
 
+  test('a long queue fills the free slots of all instances that take runs, in order, and no more', async () => {
+    const ids: string[] = []
+    for (let n = 0; n < 120; n += 1) ids.push(await submit())
+    const [half, whole, draining] = [
+      await addInstance(database, 60),
+      await addInstance(database, 40),
+      await addInstance(database, 40),
+    ]
+    await database.query('UPDATE instances SET draining = true WHERE id = $1', [draining])
+    // Every other slot of the first is taken.
+    const taken = Array.from({ length: 30 }, (_, n) => 2 * n)
+    await insertLeases(
+      database,
+      taken.map((slot) => ({ slot: { instance_id: half, instance_name: 'half', slot }, deployment_id: uuidv7() })),
+    )
+    await Promise.all([drainAll(), drainAll()])
+    expect(await dispatchOrder()).toEqual(ids.slice(0, 70))
+    const { rows } = await database.query(
+      `SELECT instance_id, count(*)::int AS live, count(DISTINCT slot)::int AS slots FROM leases
+        WHERE ended_at IS NULL GROUP BY instance_id ORDER BY live`,
+    )
+    expect(rows).toEqual([
+      { instance_id: whole, live: 40, slots: 40 },
+      { instance_id: half, live: 60, slots: 60 },
+    ])
+  })
+
   test('several drainers and starters at once keep order and capacity, and dispatch each once', async () => {
     const ids: string[] = []
     for (let n = 0; n < 60; n += 1) ids.push(await submit({ priority: n % 3 }))
