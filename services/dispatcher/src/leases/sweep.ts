@@ -1,5 +1,5 @@
 import type { EventBody } from '@slipway/contracts'
-import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER } from '@slipway/database'
+import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER, STILL_HELD } from '@slipway/database'
 import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
@@ -70,12 +70,14 @@ function endWhere(
 ): Promise<EndedLease[]> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<EndedLease>(
-      `UPDATE leases SET ended_at = clock_timestamp(), end_reason = $1
-        WHERE ended_at IS NULL AND epoch IN (
-          SELECT l.epoch FROM leases l ${condition.from}
-           WHERE l.ended_at IS NULL AND ${condition.where}
-           ORDER BY l.epoch LIMIT ${BATCH} FOR UPDATE OF l SKIP LOCKED)
-       RETURNING deployment_id, epoch, instance_id`,
+      // Chosen once: as a condition it may be asked again for each live lease.
+      `WITH chosen AS MATERIALIZED (
+         SELECT l.epoch FROM leases l ${condition.from}
+          WHERE l.ended_at IS NULL AND ${condition.where}
+          ORDER BY l.epoch LIMIT ${BATCH} FOR UPDATE OF l SKIP LOCKED)
+       UPDATE leases l SET ended_at = clock_timestamp(), end_reason = $1
+         FROM chosen WHERE l.epoch = chosen.epoch AND ${STILL_HELD}
+       RETURNING l.deployment_id, l.epoch, l.instance_id`,
       [reason],
     )
     // No run.stop: a lost instance cannot be reached, and any other is told with its next heartbeat.
