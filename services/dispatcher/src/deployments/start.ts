@@ -11,7 +11,7 @@ import {
 import { type ActiveFreeze, type FreezeVerdict, frozen } from '@slipway/domain'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
 import { lockFreeSlots, type Slot } from '../leases/allocate.ts'
-import { ORPHANS } from '../leases/orphans.ts'
+import { ANY_ORPHAN } from '../leases/orphans.ts'
 import { enqueueRequests, type Holds, nextWaiting, rankBehind } from '../pending/queue.ts'
 import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
 import { type Starting, writeStarted } from './write.ts'
@@ -192,11 +192,12 @@ interface Look {
 
 async function lookAt(tx: Queryable, arrived: readonly Arrived[]): Promise<Look[]> {
   const { rows } = await tx.query<Look>(
-    `SELECT EXISTS (SELECT FROM deployments d WHERE d.id = c.id) AS started,
-            EXISTS (SELECT FROM pending_requests p WHERE p.id = c.id) AS queued,
+    // Not EXISTS, of which Postgres, that knows little of new tables, makes a hash of all deployments.
+    `SELECT (SELECT true FROM deployments d WHERE d.id = c.id) IS NOT NULL AS started,
+            (SELECT true FROM pending_requests p WHERE p.id = c.id) IS NOT NULL AS queued,
             coalesce(clock_timestamp() > c.deadline, false) AS past,
             ${rankBehind('c.priority')} AS waiting,
-            (SELECT EXISTS (SELECT FROM ${ORPHANS})) AS orphaned
+            (SELECT ${ANY_ORPHAN}) AS orphaned
        FROM unnest($1::uuid[], $2::timestamptz[], $3::int[]) WITH ORDINALITY AS c (id, deadline, priority, place)
       ORDER BY c.place`,
     [

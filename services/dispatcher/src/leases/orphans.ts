@@ -9,7 +9,13 @@ export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
   WHERE l.end_reason = 'lost' AND d.completed_at IS NULL
     AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch)`
 
+/** SQL: whether there is one. From the lost leases on, whatever the plan: by a join it may read all that runs. */
+export const ANY_ORPHAN = `EXISTS (SELECT FROM leases l
+  WHERE l.end_reason = 'lost' AND (SELECT d.completed_at IS NULL FROM deployments d WHERE d.id = l.deployment_id)
+    AND (SELECT true FROM leases later
+          WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch LIMIT 1) IS NULL)`
+
 export async function anyOrphan(tx: Queryable): Promise<boolean> {
-  const { rowCount } = await tx.query(`SELECT FROM ${ORPHANS} LIMIT 1`, [])
-  return rowCount === 1
+  const { rows } = await tx.query<{ any: boolean }>(`SELECT ${ANY_ORPHAN} AS any`, [])
+  return rows[0]?.any ?? false
 }
