@@ -70,13 +70,15 @@ async function planCreate(
 ): Promise<Decided> {
   checkOverride(command.caller, command.request)
   const values = openValues(resources.keyRing, command.command_id, command.sealed_values)
-  const planned = await planRequest(resources, createRequest(command, values), missingRecords)
+  const request = createRequest(command, values)
+  const planning = planRequest(resources, request, missingRecords)
   if (previewOnly) {
-    const capacity = await capacityWarnings(resources.database, planned.plan.options.priority)
+    const looking = capacityWarnings(resources.database, request.options.priority)
+    const [planned, capacity] = await Promise.all([planning, looking])
     const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
     return { preview: previewOf(previewed, planHash(resources.keyRing, planned.plan)) }
   }
-  return { start: startCommand(resources.keyRing, command, planned, null) }
+  return { start: startCommand(resources.keyRing, command, await planning, null) }
 }
 
 async function planRedeploy(resources: PlanningResources, command: CommandBody<'plan.redeploy'>): Promise<Decided> {

@@ -5,7 +5,7 @@ import { COMPATIBLE_VERSION } from '@slipway/runtime'
  * What a preview says where a deployment of that priority would not start at once as things are. The dispatcher decides
  * when it comes to it.
  */
-export async function capacityWarnings(database: Queryable, priority: number): Promise<string[]> {
+export async function capacityWarnings(database: Queryable, priority = 0): Promise<string[]> {
   const { rows } = await database.query<{ living: boolean; free: boolean; others: boolean }>(
     `WITH living AS (SELECT id FROM instances WHERE ${takesRuns('$1')})
      SELECT EXISTS (SELECT FROM living) AS living,

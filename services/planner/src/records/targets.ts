@@ -28,6 +28,9 @@ export interface TargetCandidates {
   uuids: (string | undefined)[]
 }
 
+/** Ids that one statement looks up; more are looked up on several connections at once. */
+export const IDS_AT_ONCE = 5_000
+
 /** What was found, column by column, each with a value for each target: as rows, thousands take longer to read. */
 type Columns = { [K in Exclude<keyof TargetRecord, 'tags'>]: TargetRecord[K][] } & {
   /** Ids by the numbers that the request gave. */
@@ -47,6 +50,27 @@ export async function loadTargets(
   caller: Caller,
   { target_ids: ids, target_tags: tags }: RequestedTargets,
 ): Promise<TargetCandidates> {
+  const portions = Array.from({ length: Math.max(1, Math.ceil(ids.length / IDS_AT_ONCE)) }, (_, portion) => ({
+    target_ids: ids.slice(portion * IDS_AT_ONCE, (portion + 1) * IDS_AT_ONCE),
+    target_tags: portion === 0 ? tags : [],
+  }))
+  const found = await Promise.all(portions.map((portion) => readTargets(database, caller, portion)))
+  const records = new Map<string, TargetRecord>()
+  for (const columns of found) addRecords(records, columns)
+  const numbered = new Map(found.flatMap((columns) => Object.entries(columns.numbered ?? {})))
+  const uuidOf = (id: string) => {
+    if (records.has(id)) return id
+    const uuid = isUuid(id) ? id.toLowerCase() : numbered.get(String(decodeSqid('target', id)))
+    return uuid !== undefined && records.has(uuid) ? uuid : undefined
+  }
+  return { records, uuids: ids.map(uuidOf) }
+}
+
+async function readTargets(
+  database: Queryable,
+  caller: Caller,
+  { target_ids: ids, target_tags: tags }: RequestedTargets,
+): Promise<Columns> {
   const { uuids, numbers } = references('target', ids)
   const { rows } = await database.query<Columns>(
     `WITH numbered AS MATERIALIZED (SELECT id, number FROM targets WHERE number = ANY($3::int[])),
@@ -75,21 +99,15 @@ export async function loadTargets(
        FROM found`,
     [caller.tenant_id, uuidArray(uuids), numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
   )
-  const [found] = rows
-  const records = found === undefined ? new Map<string, TargetRecord>() : recordsOf(found)
-  const uuidOf = (id: string) => {
-    if (records.has(id)) return id
-    const uuid = isUuid(id) ? id.toLowerCase() : found?.numbered?.[decodeSqid('target', id) ?? -1]
-    return uuid !== undefined && records.has(uuid) ? uuid : undefined
-  }
-  return { records, uuids: ids.map(uuidOf) }
+  return rows[0] as Columns
 }
 
-function recordsOf(columns: Columns): Map<string, TargetRecord> {
+/** What one statement found; one that was found by its id and by a tag keeps the tag. */
+function addRecords(records: Map<string, TargetRecord>, columns: Columns): void {
   const { id: ids, name, tenant_id, environment_id, enabled, variables_sealed, status, tags } = columns
   const at = <T>(column: T[], index: number) => column[index] as T
-  const records = new Map<string, TargetRecord>()
   for (const [index, id] of ids.entries()) {
+    if (records.has(id)) continue
     records.set(id, {
       id,
       name: at(name, index),
@@ -101,5 +119,4 @@ function recordsOf(columns: Columns): Map<string, TargetRecord> {
       tags: tags?.[id] ?? null,
     })
   }
-  return records
 }
