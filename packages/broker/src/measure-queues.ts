@@ -7,7 +7,10 @@ export function measureQueues(broker: Broker): void {
   measure(
     'rabbitmq_queues',
     {
-      slipway_queue_messages: { help: 'Messages that wait in RabbitMQ, those in hand left out', label: 'queue' },
+      slipway_queue_messages: {
+        help: 'Messages that wait in RabbitMQ, those in hand left out; what goes together counts as one',
+        label: 'queue',
+      },
       slipway_queue_consumers: { help: 'Consumers of a queue in RabbitMQ', label: 'queue' },
     },
     async () => {
