@@ -66,7 +66,7 @@ export interface RelayOptions {
   intervalMs?: number
 }
 
-const BATCH = 200
+const BATCH = 500
 const NOTHING = { sent: 0, kept: 0 }
 
 const unconfirmed = (error: unknown): Set<string> | null => {
