@@ -122,9 +122,15 @@ async function drainOf({ suite, database, api, instance, body }) {
       }
       const rate = (JOBS / (performance.now() - at)) * 1_000
 
-      const { rows: started } = await database.query(
-        `SELECT p.id FROM leases l JOIN pending_requests p USING (deployment_id) WHERE l.ended_at IS NULL ORDER BY l.epoch`,
+      // Put together here: the database would compare each with each, for its statistics know of no live lease.
+      const { rows: leases } = await database.query(
+        `SELECT deployment_id FROM leases WHERE ended_at IS NULL ORDER BY epoch`,
       )
+      const { rows: gone } = await database.query(
+        `SELECT id, deployment_id FROM pending_requests WHERE status = 'dispatched'`,
+      )
+      const requestOf = new Map(gone.map(({ id, deployment_id }) => [deployment_id, id]))
+      const started = leases.map(({ deployment_id }) => ({ id: requestOf.get(deployment_id) }))
       if (started.length !== JOBS || started.some(({ id }, place) => id !== before[place].id)) {
         throw new Error('the requests did not start in order, each once')
       }
