@@ -21,7 +21,7 @@ export default {
     // Minutes each: `make test-long`.
     ...(process.env.SLIPWAY_TEST_LONG
       ? []
-      : ['/tests/faults/(million-lines|previous-release|replicas|restore|rolling-restart)\\.']),
+      : ['/tests/faults/(deadlines|million-lines|previous-release|replicas|restore|rolling-restart|streams)\\.']),
   ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
   extensionsToTreatAsEsm: ['.ts'],

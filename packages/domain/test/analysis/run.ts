@@ -82,7 +82,15 @@ export async function run({ script, shell = 'sh', ...options }: RealExample, env
     return await end(
       spawn(shell, ['-c', script], {
         cwd: folder,
-        env: { PATH: process.env['PATH'] ?? '', HOME: folder, LC_ALL: 'C', GIT_TERMINAL_PROMPT: '0', ...env },
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          HOME: folder,
+          LC_ALL: 'C',
+          GIT_TERMINAL_PROMPT: '0',
+          // Or a distribution's own pip refuses before it looks for what the example is about.
+          PIP_BREAK_SYSTEM_PACKAGES: '1',
+          ...env,
+        },
         stdio: ['ignore', 'pipe', 'pipe'],
         timeout: 60_000,
         ...(options.unprivileged && { uid: NOBODY, gid: NOBODY }),
