@@ -89,8 +89,11 @@ slipway_fail() {
   exit 125
 }
 slipway_kill() {
+  read -r slipway_pid <"$slipway_dir/pid" || return
+  # In a group with the command this shell ends as well.
+  [ "$1$slipway_last" != KILLlast ] || rm -rf -- "$slipway_dir"
   # Until it leads a group, there is nothing but itself.
-  read -r slipway_pid <"$slipway_dir/pid" && { kill "-$1" "-$slipway_pid" || kill "-$1" "$slipway_pid"; }
+  kill "-$1" "-$slipway_pid" || kill "-$1" "$slipway_pid"
 } 2>/dev/null
 slipway_is_left() {
   [ "$slipway_pid" ] && [ "$slipway_setsid" ] && kill -0 "-$slipway_pid"
