@@ -6,7 +6,7 @@ import { sweepContent } from '../src/content/sweep.ts'
 import { listen, type RunningServer } from '../src/http/server.ts'
 import { addUser, clientOf, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
-const CHUNK = 1024 * 1024
+const CHUNK = 256 * 1024
 const GIB = 1024 ** 3
 
 let gateway: TestGateway

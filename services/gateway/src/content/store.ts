@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Database, forAllTenants, type Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 
-const CHUNK_BYTES = 1024 * 1024
+/** Postgres hands a chunk out as hex: larger ones make more garbage at once than a busy gateway has collected in time. */
+const CHUNK_BYTES = 256 * 1024
 
 export interface Received {
   /** SHA-256 of the bytes, in hex. */
