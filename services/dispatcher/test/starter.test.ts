@@ -25,7 +25,11 @@ test('what comes while one starts is started together after it, each with all th
   const start = createStarter(database)
   const commands = Array.from({ length: 8 }, (_, priority) => startCommand(catalog, { priority }))
   const outcomes = await Promise.all(
-    commands.map((command, n) => start(command, { request_id: `request-${n}`, deadline: '9999-01-01T00:00:00Z' })),
+    commands.map(async (command, n) => {
+      // The first is under way by then.
+      if (n > 0) await new Promise(setImmediate)
+      return start(command, { request_id: `request-${n}`, deadline: '9999-01-01T00:00:00Z' })
+    }),
   )
   expect(outcomes.map((outcome) => outcome?.outcome)).toEqual([...Array(6).fill('started'), ...Array(2).fill('queued')])
   const { rows } = await database.query(

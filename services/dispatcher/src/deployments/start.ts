@@ -1,54 +1,28 @@
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
-import {
-  type CarriedOut,
-  type Database,
-  isBusy,
-  isConnectionError,
-  type Queryable,
-  recordCalls,
-  unlessRefused,
-} from '@slipway/database'
-import { type ActiveFreeze, type FreezeVerdict, frozen } from '@slipway/domain'
+import { type CarriedOut, type Database, type Queryable, recordCalls, unlessRefused } from '@slipway/database'
+import { type FreezeVerdict, frozen, type Problem } from '@slipway/domain'
 import { type FreezesNow, freezesNow } from '../freezes/held.ts'
-import { lockFreeSlots, type Slot } from '../leases/allocate.ts'
-import { ANY_ORPHAN } from '../leases/orphans.ts'
-import { enqueueRequests, type Holds, nextWaiting, rankBehind } from '../pending/queue.ts'
-import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
+import { lockFreeSlots } from '../leases/allocate.ts'
+import { enqueueRequests } from '../pending/queue.ts'
+import { tenantRoom } from '../pending/tenant-room.ts'
+import { type Arrived, type Look, lookAt, serialize } from './arrived.ts'
+import { assign, type Decided, type Passed, tenantOf } from './assign.ts'
 import { type Starting, writeStarted } from './write.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 export type StartOutcome = CommandReply<'deployment.start'>
 
-/** A command as it came. */
-export interface Arrived {
-  command: StartCommand
-  deadline?: string | undefined
-  request_id: string | null
-  traceparent: string | null
-}
-
-/** What a command came to: null past its deadline or once it was refused, when it has no effect. */
-type End = PromiseSettledResult<StartOutcome | null>
-
-const done = (value: StartOutcome | null): End => ({ status: 'fulfilled', value })
-const failed = (reason: unknown): End => ({ status: 'rejected', reason })
+/** What a command came to: null past its deadline or once it was refused, when it has no effect; a Problem in a freeze. */
+type End = StartOutcome | Problem | null
 
 /**
  * Starts deployments where slots are free and nobody waits before them, else queues the requests: all in one transaction and
- * in their order. The same command gives the same answer however often it comes. In a freeze its end is a Problem.
+ * in their order. The same command gives the same answer however often it comes. Throws for all where one of several was
+ * refused meanwhile, as where one is at fault: each is to be tried alone then.
  */
 export async function startDeployments(database: Database, arrived: readonly Arrived[]): Promise<End[]> {
   const started = database.transaction((tx) => startAll(tx, arrived))
-  try {
-    if (arrived.length > 1) return await started
-    return (await unlessRefused(started)) ?? [done(null)]
-  } catch (error) {
-    if (arrived.length === 1 || isConnectionError(error) || isBusy(error)) return arrived.map(() => failed(error))
-    // One of them is at fault, or was refused meanwhile: it keeps no other from starting.
-    const ends: End[] = []
-    for (const each of arrived) ends.push(...(await startDeployments(database, [each])))
-    return ends
-  }
+  return arrived.length > 1 ? started : ((await unlessRefused(started)) ?? [null])
 }
 
 async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End[]> {
@@ -65,9 +39,9 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
   for (const [index, each] of arrived.entries()) {
     const look = looks[index] as Look
     const { blocked, active_freezes, can_override } = judge(freezes, each.command)
-    if (look.started || look.queued) ends[index] = done(outcomeOf(each.command, look.started))
-    else if (look.past) ends[index] = done(null)
-    else if (blocked) ends[index] = failed(frozen(active_freezes, can_override))
+    if (look.started || look.queued) ends[index] = outcomeOf(each.command, look.started)
+    else if (look.past) ends[index] = null
+    else if (blocked) ends[index] = frozen(active_freezes, can_override)
     else passed.push({ ...each, index, waiting: look.waiting, overridden: active_freezes })
   }
   // Runs that lost their instance go first.
@@ -81,7 +55,7 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
     ),
     recordCalls(tx, decided.map(recordOf)),
   ])
-  for (const { index, command, slot } of decided) ends[index] = done(outcomeOf(command, slot !== undefined))
+  for (const { index, command, slot } of decided) ends[index] = outcomeOf(command, slot !== undefined)
   return ends
 }
 
@@ -89,51 +63,6 @@ const outcomeOf = ({ command_id }: StartCommand, started: boolean): StartOutcome
   started
     ? { outcome: 'started', deployment_id: command_id }
     : { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE }
-
-const tenantOf = ({ command }: Arrived) => command.plan.tenant?.id ?? null
-
-/** A command that nothing forbids. */
-interface Passed extends Arrived {
-  /** Its place among those that came with it. */
-  index: number
-  waiting: Look['waiting']
-  /** The freezes that its caller overrides. */
-  overridden: ActiveFreeze[]
-}
-
-/** With the slot in which it starts; without one it is queued. */
-type Decided = Passed & { slot: Slot | undefined }
-
-/** Gives slots to those before whom nobody waits and whose tenants may run one more. */
-async function assign(
-  tx: Queryable,
-  passed: readonly Passed[],
-  { freezes, room, slots }: { freezes: FreezesNow; room: TenantRoom | null; slots: readonly Slot[] },
-): Promise<Decided[]> {
-  if (slots.length === 0) return passed.map((each) => ({ ...each, slot: undefined }))
-  const first = await firstWaiting(tx, passed, { freezes, room })
-  const counted = room === null ? null : await roomNow(tx, passed)
-  const free = [...slots]
-  return passed.map((each) => {
-    const isBehind = first !== null && each.waiting !== null && first <= each.waiting
-    const mayStart = free.length > 0 && !isBehind && (counted?.take(tenantOf(each)) ?? true)
-    return { ...each, slot: mayStart ? free.shift() : undefined }
-  })
-}
-
-/** The rank of the first request in the queue that nothing holds back, if it comes before any of these. */
-async function firstWaiting(tx: Queryable, passed: readonly Passed[], holds: Holds): Promise<number | null> {
-  const ranks = passed.flatMap(({ waiting }) => waiting ?? [])
-  if (ranks.length === 0) return null
-  const [first] = await nextWaiting(tx, holds, { limit: 1, maxRank: Math.max(...ranks) })
-  return first?.rank ?? null
-}
-
-/** What their tenants may run, counted again now that nobody else can start anything for them. */
-async function roomNow(tx: Queryable, passed: readonly Passed[]): Promise<TenantRoom | null> {
-  const [, room] = await Promise.all([lockTenants(tx, passed.map(tenantOf)), tenantRoom(tx)])
-  return room
-}
 
 function startingOf({ slot, ...arrived }: Decided): Starting[] {
   if (slot === undefined) return []
@@ -171,42 +100,6 @@ function recordOf({ command, request_id, overridden, slot }: Decided): CarriedOu
           }),
     },
   }
-}
-
-/** Of two copies of a command that come at once, the second waits here and then finds what the first did. */
-async function serialize(tx: Queryable, arrived: readonly Arrived[]): Promise<void> {
-  const ids = arrived.map(({ command }) => command.command_id).sort()
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest($1::text[]) AS c (id)', [ids])
-}
-
-/** What the database says of a command at the moment. */
-interface Look {
-  started: boolean
-  queued: boolean
-  past: boolean
-  /** What would be its rank; null when nothing waits that comes first. */
-  waiting: number | null
-  /** Whether some deployment has lost its instance. */
-  orphaned: boolean
-}
-
-async function lookAt(tx: Queryable, arrived: readonly Arrived[]): Promise<Look[]> {
-  const { rows } = await tx.query<Look>(
-    // Not EXISTS, of which Postgres, that knows little of new tables, makes a hash of all deployments.
-    `SELECT (SELECT true FROM deployments d WHERE d.id = c.id) IS NOT NULL AS started,
-            (SELECT true FROM pending_requests p WHERE p.id = c.id) IS NOT NULL AS queued,
-            coalesce(clock_timestamp() > c.deadline, false) AS past,
-            ${rankBehind('c.priority')} AS waiting,
-            (SELECT ${ANY_ORPHAN}) AS orphaned
-       FROM unnest($1::uuid[], $2::timestamptz[], $3::int[]) WITH ORDINALITY AS c (id, deadline, priority, place)
-      ORDER BY c.place`,
-    [
-      arrived.map(({ command }) => command.command_id),
-      arrived.map(({ deadline }) => deadline ?? null),
-      arrived.map(({ command }) => command.plan.options.priority),
-    ],
-  )
-  return rows
 }
 
 function judge(freezes: FreezesNow, { plan, caller, freeze_override }: StartCommand): FreezeVerdict {

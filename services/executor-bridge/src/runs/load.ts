@@ -10,10 +10,9 @@ export interface LoadedRun {
 }
 
 /** What each run needs, with its progress opened, as long as its lease holds; null where it does not. */
-export function loadRuns(database: Database, wanted: RunRef[]): Promise<(LoadedRun | null)[]> {
-  // The same may be asked twice, and everybody locks in the order of ids.
-  const byEpoch = new Map(wanted.map((run) => [run.epoch, run]))
-  const asked = [...byEpoch.values()].sort((a, b) => (a.deployment_id < b.deployment_id ? -1 : 1))
+export function loadRuns(database: Database, wanted: readonly RunRef[]): Promise<(LoadedRun | null)[]> {
+  // The same may be asked for twice: of a message and a heartbeat, or of a message that came again.
+  const asked = [...new Map(wanted.map((run) => [run.epoch, run])).values()]
   const ids = asked.map(({ deployment_id }) => deployment_id)
   return database.transaction(async (tx) => {
     const [runs, actions, targets, steps] = await Promise.all([

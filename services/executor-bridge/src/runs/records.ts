@@ -59,7 +59,7 @@ export interface StepRecord {
   ever_failed: boolean
 }
 
-/** Those runs whose leases of that epoch are live, locked against their end. */
+/** Those runs whose leases of that epoch are live, locked against their end in the order of ids, as everybody locks. */
 export async function lockLeasedRuns(tx: Queryable, wanted: readonly RunRef[]): Promise<LeasedRun[]> {
   const { rows } = await tx.query<LeasedRun>(
     `SELECT l.deployment_id, l.epoch, d.state::text, d.request_id, d.traceparent, d.plan_head,
@@ -76,6 +76,7 @@ export async function lockLeasedRuns(tx: Queryable, wanted: readonly RunRef[]): 
      JOIN instances i ON i.id = l.instance_id
      LEFT JOIN run_progress p ON p.deployment_id = d.id
      WHERE ${STILL_HELD}
+     ORDER BY d.id
      FOR SHARE OF d, l`,
     [wanted.map(({ deployment_id }) => deployment_id), wanted.map(({ epoch }) => epoch)],
   )

@@ -1,5 +1,5 @@
 import type { RunRef } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import { answerTogether, type Database } from '@slipway/database'
 import { forRequest, SecretError, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { addressOf } from '../instances/address.ts'
@@ -9,7 +9,8 @@ import { handovers } from './metrics.ts'
 import { endUnstartedRun } from './progress.ts'
 import { type LeasedRun, liveEpochs } from './records.ts'
 import { buildSpec, CannotRun, type RunRecords } from './spec.ts'
-import { together } from './together.ts'
+
+const GROUPS = { underWay: 3, most: 32 }
 
 /** What is asked of the database for each run, together for those that are handed over at the same time. */
 export interface RunQuestions {
@@ -19,11 +20,11 @@ export interface RunQuestions {
 
 export function askTogether(database: Database): RunQuestions {
   return {
-    load: together((runs: RunRef[]) => loadRuns(database, runs)),
-    isLive: together(async (epochs: number[]) => {
+    load: answerTogether((runs: readonly RunRef[]) => loadRuns(database, runs), GROUPS),
+    isLive: answerTogether(async (epochs: readonly number[]) => {
       const live = await liveEpochs(database, epochs)
       return epochs.map((epoch) => live.has(epoch))
-    }),
+    }, GROUPS),
   }
 }
 

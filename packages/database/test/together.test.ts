@@ -1,14 +1,17 @@
 import { expect, test } from '@jest/globals'
-import { together } from '../src/runs/together.ts'
+import { currentContext, withContext } from '@slipway/runtime'
+import { answerTogether } from '../src/index.ts'
+
+const THREE = { underWay: 3, most: 32 }
 
 test('what is asked in one turn, or while others are answered, is answered together, each by its own answer', async () => {
   const groups: number[] = []
   const releases: (() => void)[] = []
-  const double = together(async (numbers: number[]) => {
+  const double = answerTogether(async (numbers: readonly number[]) => {
     groups.push(numbers.length)
     await new Promise<void>((resolve) => releases.push(resolve))
     return numbers.map((n) => 2 * n)
-  })
+  }, THREE)
   const release = async () => {
     while (releases.length === 0) await new Promise(setImmediate)
     releases.shift()?.()
@@ -25,14 +28,31 @@ test('what is asked in one turn, or while others are answered, is answered toget
 })
 
 test('no question fails for the sake of another', async () => {
-  const half = together(async (numbers: number[]) => {
+  const half = answerTogether(async (numbers: readonly number[]) => {
     if (numbers.includes(3)) throw new Error(`not 3, in ${numbers.length}`)
     return numbers.map((n) => n / 2)
-  })
+  }, THREE)
   const ends = await Promise.allSettled([2, 3, 4].map(half))
   expect(ends).toEqual([
     { status: 'fulfilled', value: 1 },
     { status: 'rejected', reason: new Error('not 3, in 1') },
     { status: 'fulfilled', value: 2 },
   ])
+})
+
+test('while the database cannot be asked, all fail at once and none waits for another to fail', async () => {
+  let asked = 0
+  const ask = answerTogether(async () => {
+    asked += 1
+    throw Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' })
+  }, THREE)
+  const ends = await Promise.allSettled([2, 3, 4].map(ask))
+  expect(ends.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'rejected'])
+  expect(asked).toBe(1)
+})
+
+test('what is done for all is done in the context of none', async () => {
+  const ask = answerTogether(async (of: readonly string[]) => of.map((one) => ({ one, ...currentContext() })), THREE)
+  const answers = ['a', 'b'].map((one) => withContext({ request_id: one }, () => ask(one)))
+  expect(await Promise.all(answers)).toEqual([{ one: 'a' }, { one: 'b' }])
 })
