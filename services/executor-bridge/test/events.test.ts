@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contracts'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { foldEvents } from '../src/events/fold.ts'
 import { moveSteps } from '../src/events/steps.ts'
 import { ended, finished, line, started } from './events.ts'
@@ -301,6 +301,22 @@ describe('a batch of events', () => {
       return (await soFar()) - before
     })
     expect(read).toBeLessThan(20)
+  })
+
+  test('moves no step that somebody else moves meanwhile, were the locks of its run not held', async () => {
+    const run = await newRun()
+    const { steps } = foldEvents([started(0, 0)], { targets: 2, actions: 2 }, 0)
+    let moving: ReturnType<typeof moveSteps> | undefined
+    await db.database.transaction(async (tx) => {
+      await tx.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
+      moving = moveSteps(db.database, run.deploymentId, steps, new Map())
+      const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
+      await waitFor(async () => ((await db.database.query(waiting)).rowCount ?? 0) > 0, {
+        what: 'the wait for the step',
+      })
+    })
+    expect(await moving).toEqual({ changed: [], ended: 0, completed: 0, failed: 0 })
+    expect(await stepsOf(run)).toMatchObject(Array(4).fill({ state: 'cancelled' }))
   })
 
   test('changes nothing about a step that was ended otherwise', async () => {

@@ -40,7 +40,9 @@ export async function moveSteps(
   if (changes.length === 0) return { changed: [], ended: 0, completed: 0, failed: 0 }
   const { rows } = await tx.query<MovedStep>(
     // Each step is looked up by its key and moved by its place, whatever is known of the table: a join on the key is
-    // planned as a scan of all of the deployment's steps where the table is new, or most deployments have few.
+    // planned as a scan of all of the deployment's steps where the table is new, or most deployments have few. Nobody
+    // moves a step between the two: who applies events of the run waits for its progress, and who ends the deployment or
+    // gives it to another instance for the deployment (lockRun). Should one ever be moved, its state is asked once more.
     `WITH change AS (
        SELECT change.*, found.*
        FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[],
@@ -63,7 +65,7 @@ export async function moveSteps(
          started_at = COALESCE(s.started_at, c.started_at),
          completed_at = COALESCE(c.completed_at, s.completed_at)
        FROM change c
-       WHERE s.ctid = c.place
+       WHERE s.ctid = c.place AND s.state = c.before
        RETURNING s.target_index, s.action_index, c.before, s.state, s.exit_code, s.error_message,
          s.ever_failed AND NOT c.failed_before AS newly_failed, c.status, c.exit_code AS ended_with,
          c.error_message AS ended_for, c.attempt_started_at, c.completed_at AS ended_at, c.stdout_tail, c.stderr_tail, c.analysis
