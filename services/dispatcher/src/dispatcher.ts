@@ -14,7 +14,7 @@ import { sweepDeliveries } from './webhooks/sweep.ts'
 
 /** Below the pool's size: the drain, the sweeper and the relay need connections too. */
 const PREFETCH = 6
-/** Commands that start deployments share a connection. */
+/** More than there are connections for: most are starts, which share one. */
 const COMMANDS_PREFETCH = 12
 /** A wake-up that got lost costs this much. */
 const TICK_MS = 1_000

@@ -1,14 +1,17 @@
 import { type Broker, type Delivery, PoisonMessage } from '@slipway/broker'
 import type { CommandBody, CommandReply, Envelope } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import type { Database, ReceivedCommand } from '@slipway/database'
 import { Problem, toErrorBody } from '@slipway/domain'
-import type { Logger } from '@slipway/runtime'
+import { type Logger, Turnstile } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { ended, requests } from '../deployments/metrics.ts'
-import { createStarter, type StartDeployment } from '../deployments/starter.ts'
+import { createStarter } from '../deployments/starter.ts'
 import { cancelPending } from '../pending/cancel.ts'
 import { updatePending } from '../pending/update.ts'
 import { redeliver } from '../webhooks/redeliver.ts'
+
+/** Commands other than starts at a time: each takes a connection, and the drain, the sweeper and the relay need some too. */
+const OTHERS = 4
 
 export interface CommandOptions {
   database: Database
@@ -23,9 +26,14 @@ export interface CommandOptions {
 /** Handles the dispatcher's commands and answers whoever asked, after the commit. */
 export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions) {
   const start = createStarter(database)
+  const others = new Turnstile(OTHERS)
+  const execute = ({ type, body, message_id, deadline, request_id }: Envelope): Promise<unknown> => {
+    if (type === 'deployment.start') return start(body as CommandBody<'deployment.start'>, { deadline, request_id })
+    return others.pass(() => executeOther(database, { type, body }, { command_id: message_id, deadline, request_id }))
+  }
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     try {
-      const result = await execute(database, start, envelope)
+      const result = await execute(envelope)
       count(envelope.type, result)
       if (result === null) {
         logger.info('the command has no effect: it came past its deadline, or its sender has given it up', {
@@ -55,15 +63,12 @@ function count(type: string, result: unknown): void {
 }
 
 /** What to answer; null when it is too late for an effect. */
-function execute(
+function executeOther(
   database: Database,
-  start: StartDeployment,
-  { type, body, message_id, deadline, request_id }: Envelope,
+  { type, body }: Pick<Envelope, 'type' | 'body'>,
+  received: ReceivedCommand,
 ): Promise<unknown> {
-  const received = { command_id: message_id, deadline, request_id }
   switch (type) {
-    case 'deployment.start':
-      return start(body as CommandBody<'deployment.start'>, { deadline, request_id })
     case 'deployment.cancel':
       return cancelDeployment(database, body as CommandBody<'deployment.cancel'>, received)
     case 'pending.cancel':
