@@ -65,8 +65,9 @@ const isPlain = ({ reply_to, correlation_id, deadline }: OutgoingMessage) =>
 /** The wire form of a batch; of one message, its own. Throws when its type is not in the contracts. */
 export function encodeBatch({ messages, contents }: Batch, namespace: string): WireMessage {
   const [first] = messages
-  if (first === undefined) throw new TypeError('a batch has at least one message')
-  if (messages.length === 1) return encode(first, namespace)
+  const [content] = contents
+  if (first === undefined || content === undefined) throw new TypeError('a batch has at least one message')
+  if (messages.length === 1) return encode({ ...first, body: new EncodedBody(content) }, namespace)
   const { exchange, type, message_id } = first
   const lines = messages.map((message, index) => `${JSON.stringify(headOf(message))}\n${contents[index]}\n`)
   const body = new EncodedBody(Buffer.from(lines.join('')))

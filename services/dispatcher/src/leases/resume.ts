@@ -30,16 +30,17 @@ export async function resumeOrphans(tx: Queryable, limit: number): Promise<numbe
     tx,
     deployments.map(({ id }) => id),
   )
-  await enqueue(
-    tx,
-    deployments.flatMap((deployment, index) => [
-      {
-        ...commandMessage('run.start', { deployment_id: deployment.id, epoch: leases[index]?.epoch ?? 0 }),
-        ...causeOf(deployment),
-      },
-      { ...deploymentUpdated(deployment, deployment.state), ...causeOf(deployment) },
-    ]),
-  )
+  // Kind by kind: neighbours of one kind go as one message.
+  await enqueue(tx, [
+    ...deployments.map((deployment, index) => ({
+      ...commandMessage('run.start', { deployment_id: deployment.id, epoch: leases[index]?.epoch ?? 0 }),
+      ...causeOf(deployment),
+    })),
+    ...deployments.map((deployment) => ({
+      ...deploymentUpdated(deployment, deployment.state),
+      ...causeOf(deployment),
+    })),
+  ])
   return wanted.length
 }
 

@@ -18,8 +18,12 @@ export async function enqueueRequests(tx: Queryable, requests: readonly Queued[]
   await tx.query(
     `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
                                    command, request_id, traceparent)
-     SELECT * FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $8::jsonb[],
-                          $9::text[], $10::text[])`,
+     -- The commands not as jsonb[]: whoever sends or reads that goes through each of them twice.
+     SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
+            $8::jsonb -> (place::int - 1), request_id, traceparent
+       FROM unnest($1::uuid[], $2::int[], $3::uuid[], $4::text[], $5::uuid[], $6::text[], $7::text[], $9::text[], $10::text[])
+            WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
+                                  request_id, traceparent, place)`,
     [
       requests.map(({ command }) => command.command_id),
       plans.map(({ options }) => options.priority),
@@ -28,7 +32,7 @@ export async function enqueueRequests(tx: Queryable, requests: readonly Queued[]
       plans.map(({ environment }) => environment?.id ?? null),
       plans.map(({ environment }) => environment?.name ?? null),
       requests.map(({ command }) => command.caller.username),
-      requests.map(({ command }) => JSON.stringify(command)),
+      JSON.stringify(requests.map(({ command }) => command)),
       requests.map(({ request_id }) => request_id),
       requests.map(({ traceparent }) => traceparent),
     ],
