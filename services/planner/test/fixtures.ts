@@ -1,11 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import type { RequestOptions } from '@slipway/broker'
-import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
+import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { DefinitionSecrets, VariableValues } from '@slipway/domain'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
-import { testLogger as logger, openTestBroker, removeNamespace, testNamespace } from '@slipway/testing'
-import { createCommandHandler } from '../src/commands/handler.ts'
 
 export type StartCommand = CommandBody<'deployment.start'>
 export type Request = CommandBody<'plan.create'>['request'] & {
@@ -27,81 +24,6 @@ export const OPERATOR: StartCommand['caller'] = {
   username: 'olga',
   roles: ['operator'],
   ip: '127.0.0.1',
-}
-
-/** A planner on the real broker, with a gateway's end that asks and a dispatcher's end that answers. */
-export interface Rig {
-  /** What the dispatcher was told to start, in order. */
-  started: StartCommand[]
-  ask(
-    type: 'plan.create' | 'plan.preview',
-    request: Request,
-    caller?: StartCommand['caller'],
-  ): Promise<ReplyEnvelope<CommandReply<'plan.preview'>> & { command_id: string }>
-  redeploy(
-    deploymentId: string,
-    request?: CommandBody<'plan.redeploy'>['request'] & { variables?: VariableValues },
-    caller?: StartCommand['caller'],
-  ): Promise<ReplyEnvelope & { command_id: string }>
-  stop(): Promise<void>
-}
-
-export async function createRig(database: Database): Promise<Rig> {
-  const namespace = testNamespace()
-  const [gateway, planner, dispatcher] = await Promise.all([
-    openTestBroker(namespace, 'gateway'),
-    openTestBroker(namespace, 'planner'),
-    openTestBroker(namespace, 'dispatcher'),
-  ])
-  const started: StartCommand[] = []
-  const handle = createCommandHandler({ database, broker: planner, keyRing, logger })
-  await planner.consume('planner.commands', { prefetch: 4, handle })
-  await dispatcher.consume('dispatcher.commands', {
-    prefetch: 4,
-    async handle({ body }, { replyTo, correlationId }) {
-      const command = body as StartCommand
-      started.push(command)
-      dispatcher.reply(replyTo, correlationId, {
-        ok: true,
-        result: { outcome: 'started', deployment_id: command.command_id },
-      })
-    },
-  })
-
-  async function send<T extends CommandType>(type: T, body: CommandBody<T>): Promise<ReplyEnvelope<CommandReply<T>>> {
-    const options = {
-      timeoutMs: 10_000,
-      deadline: new Date(Date.now() + 8_000).toISOString(),
-      request_id: 'request-1',
-    } satisfies RequestOptions
-    return gateway.request(type, body, options)
-  }
-
-  const seal = (command_id: string, values: { variables?: VariableValues; prompted_values?: VariableValues }) =>
-    keyRing.seal(JSON.stringify(values), `command:${command_id}`)
-
-  return {
-    started,
-    async ask(type, { variables, prompted_values, ...request }, caller = ADMIN) {
-      const command_id = uuidv7()
-      const values = { ...(variables ? { variables } : {}), ...(prompted_values ? { prompted_values } : {}) }
-      const sealed_values = variables || prompted_values ? seal(command_id, values) : null
-      const reply = await send(type, { command_id, caller, request, sealed_values })
-      return { ...(reply as ReplyEnvelope<CommandReply<'plan.preview'>>), command_id }
-    },
-    async redeploy(deployment_id, { variables, ...request } = {}, caller = ADMIN) {
-      const command_id = uuidv7()
-      const sealed_values = variables ? seal(command_id, { variables }) : null
-      return {
-        ...(await send('plan.redeploy', { command_id, caller, deployment_id, request, sealed_values })),
-        command_id,
-      }
-    },
-    async stop() {
-      await Promise.all([gateway.close(), planner.close(), dispatcher.close()])
-      await removeNamespace(namespace)
-    },
-  }
 }
 
 interface SourceOptions {

@@ -2,38 +2,23 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { compile, PreviewTable } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { checkPlanHash, planHash } from '../src/planning/plan-hash.ts'
-import {
-  addEnvironment,
-  addSource,
-  addTarget,
-  createRig,
-  keyRing,
-  type Request,
-  type Rig,
-  storeDeployment,
-} from './fixtures.ts'
+import { addEnvironment, addSource, addTarget, keyRing, type Request, storeDeployment } from './fixtures.ts'
+import { createRig, type Rig } from './rig.ts'
 
-let server: OpenTestDatabase
-let database: Database
 let rig: Rig
+let database: Database
 
 beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  rig = await createRig(database)
+  rig = await createRig()
+  database = rig.database
 })
-afterAll(async () => {
-  await rig.stop()
-  await server.drop()
-})
+afterAll(() => rig.stop())
 
 async function hashOf(request: Request): Promise<string> {
-  const reply = await rig.ask('plan.preview', request)
-  if (!reply.ok) throw new Error(JSON.stringify(reply.problem))
-  expect(compile(PreviewTable)(reply.result)).toEqual([])
-  return reply.result.plan_hash
+  const { command_id: _, ...preview } = await rig.previewed(request)
+  expect(compile(PreviewTable)(preview)).toEqual([])
+  return preview.plan_hash
 }
 
 /** The parts by which the plan of a request is not the one of the hash; null when it was accepted. */

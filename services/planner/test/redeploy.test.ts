@@ -2,39 +2,30 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { Database } from '@slipway/database'
 import { isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import {
   ADMIN,
   addSource,
   addTarget,
   addTenant,
-  createRig,
   keyRing,
   type Request,
-  type Rig,
   type StartCommand,
   storeDeployment,
 } from './fixtures.ts'
+import { createRig, type Rig } from './rig.ts'
 
-let server: OpenTestDatabase
-let database: Database
 let rig: Rig
+let database: Database
 
 beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  rig = await createRig(database)
+  rig = await createRig()
+  database = rig.database
 })
-afterAll(async () => {
-  await rig.stop()
-  await server.drop()
-})
+afterAll(() => rig.stop())
 
 /** Creates a deployment the way the services do, and returns its command. */
 async function original(request: Request, failedTargets: number[] = [], caller = ADMIN): Promise<StartCommand> {
-  const { command_id } = await rig.ask('plan.create', request, caller)
-  const command = rig.started.find((each) => each.command_id === command_id)
-  if (!command) throw new Error('the original was refused')
+  const command = await rig.planned(request, caller)
   await storeDeployment(database, command, failedTargets)
   return command
 }

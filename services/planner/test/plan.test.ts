@@ -1,0 +1,215 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { validateBody } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { encodeSqid, isSealed } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import { ADMIN, addEnvironment, addSource, addTarget, addTenant, heartbeat, keyRing, type Request } from './fixtures.ts'
+import { createRig, type Rig } from './rig.ts'
+
+let rig: Rig
+let database: Database
+
+beforeAll(async () => {
+  rig = await createRig()
+  database = rig.database
+})
+afterAll(() => rig.stop())
+beforeEach(async () => {
+  await database.query('DELETE FROM freezes')
+  await database.query('DELETE FROM instances')
+})
+
+describe('a plan', () => {
+  test('of a solution holds every action in order, in the versions that satisfy', async () => {
+    const build = await addSource(database, {
+      name: 'build',
+      versions: {
+        '1.0.0': { type: 'script', script: 'a', timeout_seconds: 7 },
+        '1.4.0': { type: 'script', script: 'b', rollback: { script: 'c' } },
+        '2.0.0-rc.1': { type: 'script', script: 'd' },
+      },
+    })
+    const check = await addSource(database, { name: 'check' })
+    const sequence = await addSource(database, {
+      kind: 'sequence',
+      versions: {
+        '1.0.0': { actions: [{ action_id: build.id, version_requirement: '1.0.x' }, { action_id: check.id }] },
+      },
+    })
+    const solution = await addSource(database, {
+      kind: 'solution',
+      name: 'shop',
+      versions: {
+        '1.0.0': { sequences: [{ sequence_id: sequence.id }, { sequence_id: sequence.id }] },
+        '1.1.0': { sequences: [{ sequence_id: sequence.id }] },
+      },
+    })
+    const target = await addTarget(database)
+    const command = await rig.planned({
+      solution_id: encodeSqid('solution', solution.number),
+      version_requirement: '~1.0.0',
+      target_ids: [encodeSqid('target', target.number), target.id],
+      max_retries: 2,
+    })
+    expect(validateBody('deployment.start', command)).toEqual([])
+    expect(command.plan.source).toEqual({ type: 'solution', id: solution.id, name: 'shop', version: '1.0.0' })
+    expect(
+      command.plan.actions.map((action) => [
+        action.sequence_order,
+        action.action_order,
+        action.action_name,
+        action.action_version,
+        action.timeout_seconds,
+        action.max_retries,
+      ]),
+    ).toEqual([
+      [0, 0, 'build', '1.0.0', 7, 2],
+      [0, 1, 'check', '1.0.0', 3600, 2],
+      [1, 0, 'build', '1.0.0', 7, 2],
+      [1, 1, 'check', '1.0.0', 3600, 2],
+    ])
+    expect(command.plan.targets.map(({ id }) => id)).toEqual([target.id])
+    expect(command.selection).toEqual({
+      target_ids: [target.id],
+      target_tags: [],
+      target_tags_match_all: false,
+      version_requirement: '~1.0.0',
+    })
+  })
+
+  test('merges the layers and seals every sensitive value for its command, wherever it stands', async () => {
+    const tenant_id = await addTenant(database, { region: 'eu', token: 'tenant-secret', own: 't' })
+    const environment_id = await addEnvironment(database, tenant_id, { own: 'e' })
+    const action = await addSource(database, {
+      versions: {
+        '1.0.0': {
+          type: 'script',
+          script: 'x',
+          variables: [
+            { name: 'token', sensitive: true },
+            { name: 'key', sensitive: true },
+            { name: 'level', type: 'number', default: 3 },
+          ],
+        },
+      },
+      secrets: { '1.0.0': { key: 'default-secret' } },
+    })
+    const target = await addTarget(database, { variables: { token: 'target-secret', port: 8080 } })
+    const { command_id, plan } = await rig.planned({
+      action_id: action.id,
+      tenant_id,
+      environment_id,
+      target_ids: [target.id],
+      variables: { key: 'given-secret', plain: 'p' },
+      prompted_values: { level: 5 },
+    })
+    const text = JSON.stringify(plan)
+    for (const secret of ['tenant-secret', 'target-secret', 'default-secret', 'given-secret'])
+      expect(text).not.toContain(secret)
+    const opened = (value: unknown, name: string) =>
+      isSealed(value) ? JSON.parse(keyRing.openText(value.$sealed, `plan:${command_id}:${name}`)) : 'not sealed'
+    expect(plan.sealed_under).toBe(command_id)
+    expect(opened(plan.actions[0]?.variables['key'], 'key')).toBe('default-secret')
+    expect(opened(plan.shared_variables['token'], 'token')).toBe('tenant-secret')
+    expect(opened(plan.targets[0]?.variables['token'], 'token')).toBe('target-secret')
+    expect(opened(plan.override_variables['key'], 'key')).toBe('given-secret')
+    expect(plan.shared_variables).toMatchObject({ region: 'eu', own: 'e' })
+    expect(plan.targets[0]?.variables['port']).toBe(8080)
+    expect(plan.override_variables).toMatchObject({ plain: 'p', level: 5 })
+    expect(plan.actions[0]?.variables['level']).toBe(3)
+  })
+
+  test('opens the values that entries of definitions were given', async () => {
+    const action = await addSource(database, {
+      versions: { '1.0.0': { type: 'script', script: 'x', variables: [{ name: 'pin', sensitive: true }] } },
+    })
+    const entry = { action_id: action.id, variables: {} }
+    const sequence = await addSource(database, {
+      kind: 'sequence',
+      versions: { '1.0.0': { actions: [entry, { action_id: action.id }] } },
+      secrets: { '1.0.0': { $entries: [{ pin: 'entry-secret', region: 'eu' }, {}] } },
+    })
+    const solution = await addSource(database, {
+      kind: 'solution',
+      versions: { '1.0.0': { sequences: [{ sequence_id: sequence.id, variables: {} }] } },
+      secrets: { '1.0.0': { $entries: [{ region: 'us' }] } },
+    })
+    const target = await addTarget(database)
+    const { command_id, plan } = await rig.planned({ solution_id: solution.id, target_ids: [target.id] })
+    expect(JSON.stringify(plan)).not.toContain('entry-secret')
+    const { pin, region } = plan.actions[0]?.variables ?? {}
+    expect(isSealed(pin) && JSON.parse(keyRing.openText(pin.$sealed, `plan:${command_id}:pin`))).toBe('entry-secret')
+    expect(region).toBe('us')
+    expect(plan.actions[1]?.variables).toEqual({ region: 'us' })
+  })
+
+  test('seals a name that only another source declares sensitive, from the moment that is published', async () => {
+    const action = await addSource(database)
+    const target = await addTarget(database, { variables: { wallet: 'shared-secret' } })
+    const request = { action_id: action.id, target_ids: [target.id] }
+    expect(JSON.stringify((await rig.planned(request)).plan)).toContain('shared-secret')
+    await addSource(database, {
+      versions: { '1.0.0': { type: 'script', script: 'x', variables: [{ name: 'wallet', sensitive: true }] } },
+    })
+    const { plan } = await rig.planned(request)
+    expect(JSON.stringify(plan)).not.toContain('shared-secret')
+    expect(plan.sensitive).toEqual(['wallet'])
+  })
+
+  test('of a caller that is bound to a tenant is of that tenant', async () => {
+    const tenant_id = await addTenant(database)
+    const action = await addSource(database)
+    const target = await addTarget(database, { tenant_id })
+    const { plan } = await rig.planned({ action_id: action.id, target_ids: [target.id] }, { ...ADMIN, tenant_id })
+    expect(plan.tenant?.id).toBe(tenant_id)
+  })
+})
+
+describe('targets', () => {
+  test('by tag are those of the environment or of none, without disabled ones, after those by id, by name', async () => {
+    const action = await addSource(database)
+    const environment_id = await addEnvironment(database)
+    const other = await addEnvironment(database)
+    const role = { key: 'role', value: uuidv7() }
+    const zone = { key: 'zone', value: 'a' }
+    const named = await addTarget(database, { name: 'z-named', tags: [role] })
+    const b = await addTarget(database, { name: 'b', tags: [role, zone], environment_id })
+    const a = await addTarget(database, { name: 'a', tags: [role] })
+    await addTarget(database, { name: 'c', tags: [role], enabled: false })
+    await addTarget(database, { name: 'd', tags: [role], environment_id: other })
+    const ids = async (request: Request) =>
+      (await rig.planned({ action_id: action.id, environment_id, ...request })).plan.targets.map(({ id }) => id)
+    expect(await ids({ target_ids: [named.id], target_tags: [role] })).toEqual([named.id, a.id, b.id])
+    expect(await ids({ target_tags: [role, zone], target_tags_match_all: true })).toEqual([b.id])
+  })
+
+  test('are online, stale or offline by what was seen of them, or of the instances for local ones', async () => {
+    const action = await addSource(database)
+    const local = await addTarget(database)
+    const simulated = await addTarget(database, { connection: { type: 'simulated' } })
+    const ssh = { connection: { type: 'ssh', host: 'h', username: 'u' } }
+    const [online, stale, offline, never] = [
+      await addTarget(database, ssh),
+      await addTarget(database, ssh),
+      await addTarget(database, ssh),
+      await addTarget(database, ssh),
+    ]
+    for (const [target, age] of [
+      [online, 60],
+      [stale, 120],
+      [offline, 601],
+    ] as const) {
+      await database.query(
+        'INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now() - make_interval(secs => $2))',
+        [target.id, age],
+      )
+    }
+    const target_ids = [local, simulated, online, stale, offline, never].map(({ id }) => id)
+    const summary = async () => (await rig.previewed({ action_id: action.id, target_ids })).target_summary
+    expect(await summary()).toEqual({ total: 6, online: 1, stale: 1, offline: 4 })
+    await heartbeat(database, 10)
+    expect(await summary()).toEqual({ total: 6, online: 3, stale: 1, offline: 2 })
+    await heartbeat(database, 40)
+    expect(await summary()).toEqual({ total: 6, online: 1, stale: 3, offline: 2 })
+  })
+})

@@ -1,0 +1,104 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { compile, PreviewTable } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import { uuidv7 } from '@slipway/runtime'
+import { addFreeze, addSource, addTarget, heartbeat } from './fixtures.ts'
+import { createRig, type Rig } from './rig.ts'
+
+let rig: Rig
+let database: Database
+
+beforeAll(async () => {
+  rig = await createRig()
+  database = rig.database
+})
+afterAll(() => rig.stop())
+beforeEach(async () => {
+  await database.query('DELETE FROM freezes')
+  await database.query('DELETE FROM instances')
+})
+
+describe('a preview', () => {
+  test('has the shape of the contract, hides secrets, names freezes and starts nothing', async () => {
+    const action = await addSource(database, {
+      name: 'ship',
+      versions: {
+        '1.0.0': { type: 'script', script: 'echo {{ nobody }}', variables: [{ name: 'pass', sensitive: true }] },
+      },
+    })
+    const target = await addTarget(database, { name: 'far', variables: { port: 1 } })
+    const freezeId = await addFreeze(database)
+    const request = {
+      action_id: action.id,
+      target_ids: [target.id],
+      variables: { pass: 'a-secret', colour: 'blue' },
+    }
+    const { command_id, ...preview } = await rig.previewed(request)
+    expect(compile(PreviewTable)(preview)).toEqual([])
+    expect(preview).toMatchObject({
+      source_type: 'action',
+      source_name: 'ship',
+      source_version: '1.0.0',
+      variables: { pass: '***', colour: 'blue' },
+      plan: { target_count: 1, resolved_variables: { pass: '***', colour: 'blue' }, tenant_name: null },
+    })
+    expect(preview.plan.targets).toEqual([{ id: target.id, name: 'far' }])
+    expect(preview.plan.actions).toMatchObject([{ action_id: action.id, action_name: 'ship', action_order: 0 }])
+    expect(preview.warnings.join('\n')).toMatch(new RegExp(`freeze-${freezeId}[^]*far[^]*nobody`))
+    expect(rig.started.map((command) => command.command_id)).not.toContain(command_id)
+
+    const dry = await rig.ask('plan.create', { ...request, dry_run: true })
+    expect(dry.ok && dry.result.warnings).toEqual(preview.warnings)
+    expect(rig.started.map((command) => command.command_id)).not.toContain(dry.command_id)
+  })
+})
+
+describe('a preview warns', () => {
+  test('that a deployment would be queued, and why', async () => {
+    const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
+    const capacity = async () => {
+      const { warnings } = await rig.previewed(request)
+      return warnings.filter((warning) => /instance|come first/.test(warning))
+    }
+    await database.query('DELETE FROM pending_requests')
+    expect(await capacity()).toEqual([
+      'No compatible orchestration instance is online: the deployment would be queued until one is',
+    ])
+    await heartbeat(database, 0)
+    await database.query(`UPDATE instances SET version = '9.9.0'`)
+    expect(await capacity()).toHaveLength(1)
+    await database.query(`UPDATE instances SET version = '0.1.7'`)
+    expect(await capacity()).toEqual(['No orchestration instance is free: the deployment would be queued'])
+    await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT id, 0 FROM instances')
+    expect(await capacity()).toEqual([])
+    await database.query(
+      `INSERT INTO pending_requests (id, priority, triggered_by, command) VALUES ($1, 0, 'olga', '{}')`,
+      [uuidv7()],
+    )
+    expect(await capacity()).toEqual(['Other requests wait that come first: the deployment may be queued'])
+    await database.query('DELETE FROM pending_requests')
+    await database.query('DELETE FROM instance_slots')
+  })
+
+  test('of freezes until their end, and tells those that it would override', async () => {
+    const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
+    const id = await addFreeze(database)
+    const ofFreezes = ({ warnings }: { warnings: string[] }) => warnings.filter((warning) => warning.includes(id))
+    expect(ofFreezes(await rig.previewed(request))).toEqual([
+      expect.stringMatching(/^Freeze "freeze-[0-9a-f-]+" blocks this deployment until \d{4}-\d\d-\d\dT[0-9:.]+Z$/),
+    ])
+    const overriding = { ...request, override_freeze: true, override_reason: 'must' }
+    expect(ofFreezes(await rig.previewed(overriding))).toEqual([expect.stringContaining('would be overridden')])
+  })
+})
+
+test('a plan that is more than a message may hold is refused, and can still be previewed', async () => {
+  const action = await addSource(database)
+  const notes = 'n'.repeat(100_000)
+  const target_ids: string[] = []
+  for (let n = 0; n < 160; n += 1) target_ids.push((await addTarget(database, { variables: { notes } })).id)
+  const request = { action_id: action.id, target_ids }
+  const reply = await rig.ask('plan.create', request)
+  expect(reply).toMatchObject({ ok: false, problem: { code: 'PAYLOAD_TOO_LARGE' } })
+  expect((await rig.previewed(request)).plan.targets.map(({ id }) => id)).toEqual(target_ids)
+})

@@ -1,0 +1,200 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Database } from '@slipway/database'
+import { encodeSqid } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import {
+  ADMIN,
+  addEnvironment,
+  addFreeze,
+  addSource,
+  addTarget,
+  addTenant,
+  OPERATOR,
+  type Request,
+  type StartCommand,
+} from './fixtures.ts'
+import { createRig, type Rig } from './rig.ts'
+
+let rig: Rig
+let database: Database
+
+beforeAll(async () => {
+  rig = await createRig()
+  database = rig.database
+})
+afterAll(() => rig.stop())
+beforeEach(async () => {
+  await database.query('DELETE FROM freezes')
+  await database.query('DELETE FROM instances')
+})
+
+const pathsOf = (problem: { details?: Record<string, unknown> }) =>
+  (problem.details as { errors: { path: string }[] }).errors.map(({ path }) => path)
+
+describe('is refused', () => {
+  test('what is not there, all of it at once', async () => {
+    const [action_id, targetId, tenant_id, environment_id] = [uuidv7(), uuidv7(), uuidv7(), uuidv7()]
+    const known = await addTarget(database)
+    const sqid = encodeSqid('target', 2_000_000_000)
+    const problem = await rig.refused({ action_id, tenant_id, environment_id, target_ids: [known.id, targetId, sqid] })
+    expect(problem.code).toBe('NOT_FOUND')
+    expect(problem.details).toEqual({
+      missing: [
+        { path: '/action_id', id: action_id },
+        { path: '/target_ids/1', id: targetId },
+        { path: '/target_ids/2', id: sqid },
+        { path: '/tenant_id', id: tenant_id },
+        { path: '/environment_id', id: environment_id },
+      ],
+    })
+  })
+
+  test('another tenant’s record, as if it were not there', async () => {
+    const [mine, theirs] = [await addTenant(database), await addTenant(database)]
+    const action = await addSource(database, { tenant_id: theirs })
+    const target = await addTarget(database, { tenant_id: theirs })
+    const environment_id = await addEnvironment(database, theirs)
+    const problem = await rig.refused(
+      { action_id: action.id, target_ids: [target.id], tenant_id: theirs, environment_id },
+      { ...ADMIN, tenant_id: mine },
+    )
+    expect(problem.code).toBe('NOT_FOUND')
+    expect(problem.details).toHaveProperty('missing.length', 4)
+  })
+
+  test('what does not fit the tenant and environment, for one who sees all', async () => {
+    const [one, two] = [await addTenant(database), await addTenant(database)]
+    const action = await addSource(database, { tenant_id: two })
+    const foreign = await addTarget(database, { tenant_id: two })
+    const environment_id = await addEnvironment(database, two)
+    const ours = await addEnvironment(database, one)
+    const elsewhere = await addTarget(database, { environment_id: ours })
+    const problem = await rig.refused({
+      action_id: action.id,
+      tenant_id: one,
+      environment_id,
+      target_ids: [foreign.id, elsewhere.id],
+    })
+    expect(problem.code).toBe('VALIDATION_ERROR')
+    expect(pathsOf(problem).sort()).toEqual(['/action_id', '/environment_id', '/target_ids/0', '/target_ids/1'])
+    // Without a tenant only shared records fit.
+    expect(pathsOf(await rig.refused({ action_id: action.id, target_ids: [foreign.id] })).sort()).toEqual([
+      '/action_id',
+      '/target_ids/0',
+    ])
+  })
+
+  test('a selection of nothing, or of what is disabled', async () => {
+    const action = await addSource(database)
+    const disabled = await addTarget(database, { enabled: false })
+    const paths = async (request: Request) => pathsOf(await rig.refused({ action_id: action.id, ...request }))
+    expect(await paths({ target_tags: [{ key: 'no', value: 'such' }] })).toEqual(['/target_tags'])
+    expect(await paths({})).toEqual(['/target_ids'])
+    expect(await paths({ target_ids: [disabled.id] })).toEqual(['/target_ids/0'])
+  })
+
+  test('a version that does not exist, naming those that do, together with what else is wrong', async () => {
+    const action = await addSource(database, {
+      versions: { '1.0.0': { type: 'script', script: 'x' }, '1.2.0': { type: 'script', script: 'x' } },
+    })
+    const disabled = await addTarget(database, { enabled: false })
+    const problem = await rig.refused({
+      action_id: action.id,
+      version_requirement: '^2.0.0',
+      target_ids: [disabled.id],
+    })
+    expect(pathsOf(problem)).toEqual(['/version_requirement', '/target_ids/0'])
+    expect(JSON.stringify(problem.details)).toContain('1.2.0, 1.0.0')
+  })
+
+  test('values that are missing, of the wrong type, unknown, or that pose as sealed', async () => {
+    const action = await addSource(database, {
+      versions: {
+        '1.0.0': {
+          type: 'script',
+          script: 'x',
+          variables: [
+            { name: 'must', required: true },
+            { name: 'count', type: 'number' },
+          ],
+        },
+      },
+    })
+    const target = await addTarget(database)
+    const request = { action_id: action.id, target_ids: [target.id] }
+    const problem = await rig.refused({ ...request, variables: { count: 'many' }, prompted_values: { nobody: 1 } })
+    expect(pathsOf(problem).sort()).toEqual(['/prompted_values/nobody', '/variables/count', '/variables/must'])
+    const posing = await rig.refused({ ...request, variables: { must: 'x', evil: { $sealed: 'v1.k.x' } } })
+    expect(pathsOf(posing)).toEqual(['/variables/evil'])
+  })
+
+  test('an override of freezes by one who is no admin, even where nothing is frozen', async () => {
+    const action = await addSource(database)
+    const target = await addTarget(database)
+    const request = { action_id: action.id, target_ids: [target.id], override_freeze: true, override_reason: 'now' }
+    expect((await rig.refused(request, OPERATOR)).code).toBe('INSUFFICIENT_PERMISSIONS')
+    expect((await rig.planned(request)).freeze_override).toEqual({ reason: 'now' })
+  })
+
+  test('what a freeze blocks, unless overridden by one who may', async () => {
+    const tenant_id = await addTenant(database)
+    const action = await addSource(database)
+    const target = await addTarget(database)
+    const request = { action_id: action.id, target_ids: [target.id] }
+    const create = async (more: Request, caller: StartCommand['caller']) => {
+      const reply = await rig.ask('plan.create', { ...request, ...more }, caller)
+      return reply.ok ? 'started' : reply.problem
+    }
+    const override = { override_freeze: true, override_reason: 'hot fix' }
+    const tenantAdmin = { ...ADMIN, tenant_id }
+
+    const own = await addFreeze(database, { tenant_id })
+    expect(await create({}, ADMIN)).toBe('started')
+    expect(await create({}, tenantAdmin)).toMatchObject({
+      code: 'DEPLOYMENT_FROZEN',
+      details: { active_freezes: [{ id: own, name: `freeze-${own}` }], can_override: true },
+    })
+    expect(await create(override, tenantAdmin)).toBe('started')
+
+    await addFreeze(database)
+    expect(await create({}, OPERATOR)).toMatchObject({ code: 'DEPLOYMENT_FROZEN', details: { can_override: false } })
+    expect(await create(override, tenantAdmin)).toMatchObject({
+      code: 'DEPLOYMENT_FROZEN',
+      details: { can_override: false },
+    })
+    expect(await create(override, ADMIN)).toBe('started')
+  })
+
+  test('a freeze of a solution leaves other sources alone', async () => {
+    const action = await addSource(database)
+    const sequence = await addSource(database, {
+      kind: 'sequence',
+      versions: { '1.0.0': { actions: [{ action_id: action.id }] } },
+    })
+    const solution = await addSource(database, {
+      kind: 'solution',
+      versions: { '1.0.0': { sequences: [{ sequence_id: sequence.id }] } },
+    })
+    const target = await addTarget(database)
+    await addFreeze(database, { solution_id: solution.id })
+    await rig.planned({ sequence_id: sequence.id, target_ids: [target.id] })
+    const reply = await rig.ask('plan.create', { solution_id: solution.id, target_ids: [target.id] })
+    expect(reply.ok ? 'started' : reply.problem.code).toBe('DEPLOYMENT_FROZEN')
+  })
+
+  test('one that recurs, in its windows', async () => {
+    const action = await addSource(database)
+    const target = await addTarget(database)
+    const request = { action_id: action.id, target_ids: [target.id] }
+    await addFreeze(database, { days_ago: 21 })
+    await addFreeze(database, { days_ago: 22, recurrence: 'FREQ=WEEKLY' })
+    await rig.planned(request)
+    const id = await addFreeze(database, { days_ago: 21, recurrence: 'FREQ=WEEKLY' })
+    const reply = await rig.ask('plan.create', request)
+    const { code, details } = (reply.ok ? {} : reply.problem) as { code?: string; details?: unknown }
+    expect({ code, details }).toMatchObject({ code: 'DEPLOYMENT_FROZEN', details: { active_freezes: [{ id }] } })
+    const [{ ends_at }] = (details as { active_freezes: [{ ends_at: string }] }).active_freezes
+    expect(Date.parse(ends_at)).toBeGreaterThan(Date.now())
+    expect(Date.parse(ends_at)).toBeLessThanOrEqual(Date.now() + 3_600_000)
+  })
+})

@@ -1,0 +1,122 @@
+import { expect } from '@jest/globals'
+import type { RequestOptions } from '@slipway/broker'
+import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
+import type { Database } from '@slipway/database'
+import type { VariableValues } from '@slipway/domain'
+import { uuidv7 } from '@slipway/runtime'
+import {
+  testLogger as logger,
+  openTestBroker,
+  openTestDatabase,
+  removeNamespace,
+  testNamespace,
+} from '@slipway/testing'
+import { createCommandHandler } from '../src/commands/handler.ts'
+import { ADMIN, keyRing, type Request, type StartCommand } from './fixtures.ts'
+
+/** A planner on the real broker, with a gateway's end that asks and a dispatcher's end that answers. */
+export interface Rig {
+  database: Database
+  /** What the dispatcher was told to start, in order. */
+  started: StartCommand[]
+  ask(
+    type: 'plan.create' | 'plan.preview',
+    request: Request,
+    caller?: StartCommand['caller'],
+  ): Promise<ReplyEnvelope<CommandReply<'plan.preview'>> & { command_id: string }>
+  /** The command that the dispatcher got for a request that must be accepted. */
+  planned(request: Request, caller?: StartCommand['caller']): Promise<StartCommand>
+  /** The preview of a request that must not be refused. */
+  previewed(request: Request): Promise<CommandReply<'plan.preview'> & { command_id: string }>
+  /** The refusal of a request that must not be accepted, by create and preview alike. */
+  refused(request: Request, caller?: StartCommand['caller']): Promise<Extract<ReplyEnvelope, { ok: false }>['problem']>
+  redeploy(
+    deploymentId: string,
+    request?: CommandBody<'plan.redeploy'>['request'] & { variables?: VariableValues },
+    caller?: StartCommand['caller'],
+  ): Promise<ReplyEnvelope & { command_id: string }>
+  stop(): Promise<void>
+}
+
+export async function createRig(): Promise<Rig> {
+  const server = await openTestDatabase()
+  const { database } = server
+  const namespace = testNamespace()
+  const [gateway, planner, dispatcher] = await Promise.all([
+    openTestBroker(namespace, 'gateway'),
+    openTestBroker(namespace, 'planner'),
+    openTestBroker(namespace, 'dispatcher'),
+  ])
+  const started: StartCommand[] = []
+  const handle = createCommandHandler({ database, broker: planner, keyRing, logger })
+  await planner.consume('planner.commands', { prefetch: 4, handle })
+  await dispatcher.consume('dispatcher.commands', {
+    prefetch: 4,
+    async handle({ body }, { replyTo, correlationId }) {
+      const command = body as StartCommand
+      started.push(command)
+      dispatcher.reply(replyTo, correlationId, {
+        ok: true,
+        result: { outcome: 'started', deployment_id: command.command_id },
+      })
+    },
+  })
+
+  async function send<T extends CommandType>(type: T, body: CommandBody<T>): Promise<ReplyEnvelope<CommandReply<T>>> {
+    const options = {
+      timeoutMs: 10_000,
+      deadline: new Date(Date.now() + 8_000).toISOString(),
+      request_id: 'request-1',
+    } satisfies RequestOptions
+    return gateway.request(type, body, options)
+  }
+
+  const seal = (command_id: string, values: { variables?: VariableValues; prompted_values?: VariableValues }) =>
+    keyRing.seal(JSON.stringify(values), `command:${command_id}`)
+
+  const ask: Rig['ask'] = async (type, { variables, prompted_values, ...request }, caller = ADMIN) => {
+    const command_id = uuidv7()
+    const values = { ...(variables ? { variables } : {}), ...(prompted_values ? { prompted_values } : {}) }
+    const sealed_values = variables || prompted_values ? seal(command_id, values) : null
+    const reply = await send(type, { command_id, caller, request, sealed_values })
+    return { ...(reply as ReplyEnvelope<CommandReply<'plan.preview'>>), command_id }
+  }
+
+  return {
+    database,
+    started,
+    ask,
+    async planned(request, caller) {
+      const reply = await ask('plan.create', request, caller)
+      const command = started.find(({ command_id }) => command_id === reply.command_id)
+      if (!command) throw new Error(`refused: ${JSON.stringify(reply)}`)
+      return command
+    },
+    async previewed(request) {
+      const reply = await ask('plan.preview', request)
+      if (!reply.ok) throw new Error(JSON.stringify(reply.problem))
+      return { ...reply.result, command_id: reply.command_id }
+    },
+    async refused(request, caller) {
+      const reply = await ask('plan.create', request, caller)
+      if (reply.ok) throw new Error('accepted')
+      const preview = await ask('plan.preview', request, caller)
+      expect(preview.ok ? 'accepted' : preview.problem).toEqual(reply.problem)
+      expect(started.map(({ command_id }) => command_id)).not.toContain(reply.command_id)
+      return reply.problem
+    },
+    async redeploy(deployment_id, { variables, ...request } = {}, caller = ADMIN) {
+      const command_id = uuidv7()
+      const sealed_values = variables ? seal(command_id, { variables }) : null
+      return {
+        ...(await send('plan.redeploy', { command_id, caller, deployment_id, request, sealed_values })),
+        command_id,
+      }
+    },
+    async stop() {
+      await Promise.all([gateway.close(), planner.close(), dispatcher.close()])
+      await removeNamespace(namespace)
+      await server.drop()
+    },
+  }
+}
