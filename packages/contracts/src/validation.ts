@@ -21,6 +21,8 @@ const ajv = new Ajv({
   strictTypes: false,
   strictTuples: false,
   allowUnionTypes: true,
+  // It takes two fifths of the time that schemas take at a start, and what it gives runs no faster.
+  code: { optimize: false },
 })
 ;(addFormats as unknown as (a: Ajv, formats: string[]) => void)(ajv, ['date-time', 'email', 'uri'])
 ajv.addFormat('uuid', isUuid)
