@@ -1,33 +1,15 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type Database, recordAudit } from '@slipway/database'
+import { expect, test } from '@jest/globals'
+import { recordAudit } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
+import { testLogger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
-import {
-  ADMIN,
-  addCatalog,
-  addInstance,
-  type Catalog,
-  clear,
-  deployment,
-  startCommand,
-  startDeployment,
-} from './fixtures.ts'
+import { testDatabase } from './database.ts'
+import { ADMIN, addInstance, deployment, startCommand, startDeployment } from './fixtures.ts'
 
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
-
-beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
-})
-afterAll(() => server.drop())
-beforeEach(() => clear(database))
+const { database, catalog } = await testDatabase()
 
 const received = { request_id: 'request-1' }
 const command = () => ({ command_id: uuidv7(), request_id: 'request-2' })

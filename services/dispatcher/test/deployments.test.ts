@@ -1,18 +1,14 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Database } from '@slipway/database'
+import { describe, expect, test } from '@jest/globals'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { confirmEnds } from '../src/deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../src/deployments/finish.ts'
 import { applySettings } from '../src/pending/settings.ts'
+import { testDatabase } from './database.ts'
 import {
   ADMIN,
-  addCatalog,
   addInstance,
-  type Catalog,
-  clear,
   deployment,
   liveLease,
   outbox,
@@ -24,17 +20,7 @@ import {
   stepStates,
 } from './fixtures.ts'
 
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
-
-beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
-})
-afterAll(() => server.drop())
-beforeEach(() => clear(database))
+const { database, catalog } = await testDatabase()
 
 const received = { request_id: 'request-1' }
 /** A command that comes for the first time. */

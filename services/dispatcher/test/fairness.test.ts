@@ -1,47 +1,29 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Database, recordAudit } from '@slipway/database'
+import { afterEach, describe, expect, test } from '@jest/globals'
+import { recordAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { drain } from '../src/pending/drain.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
+import { testDatabase } from './database.ts'
 import {
   ADMIN,
   addCatalog,
   addInstance,
-  type Catalog,
   type CommandOptions,
-  clear,
   deployment,
   queue as OFF,
   outbox,
   startCommand,
   startDeployment,
 } from './fixtures.ts'
+import { requestsOf } from './requests.ts'
 
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
-let other: Catalog
+const db = await testDatabase()
+const { database, catalog } = db
+const { drainAll, submit } = requestsOf(db)
+const other = await addCatalog(database)
 
-beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
-  other = await addCatalog(database)
-})
-afterAll(() => server.drop())
-beforeEach(() => clear(database))
 afterEach(() => applySettings(database, OFF))
-
-const drainAll = () => drain({ database, logger: testLogger, onCommitted: () => {} })
-
-async function submit(options: CommandOptions = {}, of = catalog): Promise<string> {
-  const command = startCommand(of, options)
-  await startDeployment(database, command, { request_id: null })
-  return command.command_id
-}
 
 /** Lets a request look as if it had waited for so long. */
 async function age(id: string, seconds: number): Promise<void> {

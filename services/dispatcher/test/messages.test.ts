@@ -1,16 +1,14 @@
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import type { CommandBody, CommandReply, EventBody } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, waitForValue } from '@slipway/testing'
+import { waitForValue } from '@slipway/testing'
+import { testDatabase } from './database.ts'
 import { testDispatchers } from './dispatchers.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, deployment, startCommand, states } from './fixtures.ts'
+import { ADMIN, addInstance, deployment, startCommand, states } from './fixtures.ts'
 
 /** Two dispatchers on the real broker; the test plays the gateway, the executor-bridge and its instance. */
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
+const { database, catalog } = await testDatabase()
 const dispatchers = testDispatchers()
 let gateway: Broker
 let bridge: Broker
@@ -19,9 +17,6 @@ let starts: CommandBody<'run.start'>[] = []
 let stops: CommandBody<'run.stop'>[] = []
 
 beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
   gateway = await dispatchers.connect('gateway')
   bridge = await dispatchers.connect('executor-bridge')
   await bridge.consume('executor.commands', {
@@ -34,7 +29,6 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  await clear(database)
   starts = []
   stops = []
   for (const name of ['dispatcher-1', 'dispatcher-2']) await dispatchers.start(database, name)
@@ -42,10 +36,7 @@ beforeEach(async () => {
 
 afterEach(() => dispatchers.stop())
 
-afterAll(async () => {
-  await dispatchers.close()
-  await server.drop()
-})
+afterAll(() => dispatchers.close())
 
 const request = <T extends 'deployment.start' | 'deployment.cancel' | 'pending.cancel' | 'pending.update'>(
   type: T,

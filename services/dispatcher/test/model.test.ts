@@ -1,7 +1,7 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { expect, test } from '@jest/globals'
 import type { Database, Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
+import { testLogger } from '@slipway/testing'
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { finishDeployment } from '../src/deployments/finish.ts'
@@ -10,33 +10,15 @@ import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
-import {
-  ADMIN,
-  addCatalog,
-  addInstance,
-  type Catalog,
-  clear,
-  loseInstance,
-  queue,
-  startCommand,
-  startDeployment,
-} from './fixtures.ts'
+import { testDatabase } from './database.ts'
+import { ADMIN, addInstance, clear, loseInstance, queue, startCommand, startDeployment } from './fixtures.ts'
 
 /**
  * Any commands, some at the same time, by two dispatchers on the real Postgres, whose transactions are cut off at any
  * statement. After each round the rules must hold that are about the queue, the leases and the states (I4, I14, I15, I16, I24).
  */
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
+const { database, catalog } = await testDatabase()
 const quiet = { ...testLogger, error: () => {}, warn: () => {} }
-
-beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
-})
-afterAll(() => server.drop())
 
 class Crash extends Error {
   override name = 'Crash'

@@ -1,24 +1,16 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Database, verifyAudit } from '@slipway/database'
+import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { verifyAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, testLogger } from '@slipway/testing'
+import { testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { findDroppable, retain } from '../src/retention/retain.ts'
 import type { RetentionRules } from '../src/retention/settings.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, startCommand, startDeployment } from './fixtures.ts'
+import { testDatabase } from './database.ts'
+import { ADMIN, addCatalog, addInstance, startCommand, startDeployment } from './fixtures.ts'
 
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
+const { database, catalog } = await testDatabase()
 
-beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
-})
-afterAll(() => server.drop())
 beforeEach(async () => {
-  await clear(database)
   await database.query('TRUNCATE log_chunks, command_results, run_progress, dropped_deployments')
   await addInstance(database, 100)
   await apply({ logDays: 1 })

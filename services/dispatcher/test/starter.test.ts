@@ -1,21 +1,11 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { type Database, recordAudit } from '@slipway/database'
+import { expect, test } from '@jest/globals'
+import { recordAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { createStarter } from '../src/deployments/starter.ts'
-import { addCatalog, addInstance, type Catalog, clear, outbox, startCommand, stepStates } from './fixtures.ts'
+import { testDatabase } from './database.ts'
+import { addInstance, outbox, startCommand, stepStates } from './fixtures.ts'
 
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
-
-beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
-})
-afterAll(() => server.drop())
-beforeEach(() => clear(database))
+const { database, catalog } = await testDatabase()
 
 const received = { request_id: null }
 

@@ -1,48 +1,27 @@
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import type { EventBody, EventType } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, waitForValue } from '@slipway/testing'
+import { waitForValue } from '@slipway/testing'
+import { testDatabase } from './database.ts'
 import { testDispatchers } from './dispatchers.ts'
-import {
-  ADMIN,
-  addCatalog,
-  addInstance,
-  type Catalog,
-  clear,
-  liveLease,
-  startCommand,
-  startDeployment,
-} from './fixtures.ts'
+import { ADMIN, addInstance, liveLease, startCommand } from './fixtures.ts'
+import { requestsOf } from './requests.ts'
 
 /** Messages and the tick wake the queue, and either alone is enough. */
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
+const db = await testDatabase()
+const { database, catalog } = db
+/** Queues a request without a word to the dispatcher. */
+const { submit } = requestsOf(db)
 const NEVER_MS = 3_600_000
 const dispatchers = testDispatchers()
 let others: Broker
 
 beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
   others = await dispatchers.connect('others')
 })
-beforeEach(() => clear(database))
 afterEach(() => dispatchers.stop())
-afterAll(async () => {
-  await dispatchers.close()
-  await server.drop()
-})
-
-/** Queues a request without a word to the dispatcher. */
-async function submit(): Promise<string> {
-  const command = startCommand(catalog)
-  await startDeployment(database, command, { request_id: null })
-  return command.command_id
-}
+afterAll(() => dispatchers.close())
 
 const statuses = async () => {
   const { rows } = await database.query<{ status: string }>('SELECT status FROM pending_requests ORDER BY rank, id')

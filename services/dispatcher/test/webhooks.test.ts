@@ -1,25 +1,17 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import type { Broker } from '@slipway/broker'
 import type { EventBody, EventType } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage } from '@slipway/database'
+import { enqueue, eventMessage } from '@slipway/database'
 import { type DestinationRules, KeyRing, uuidv7 } from '@slipway/runtime'
-import {
-  expectedSignature,
-  type OpenTestDatabase,
-  openTestDatabase,
-  type Receiver,
-  startReceiver,
-  waitFor,
-} from '@slipway/testing'
+import { expectedSignature, type Receiver, startReceiver, waitFor } from '@slipway/testing'
 import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
+import { testDatabase } from './database.ts'
 import { testDispatchers } from './dispatchers.ts'
-import { ADMIN, addCatalog, addInstance, type Catalog, clear, keys, startCommand } from './fixtures.ts'
+import { ADMIN, addInstance, keys, startCommand } from './fixtures.ts'
 
 /** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
-let server: OpenTestDatabase
-let database: Database
-let catalog: Catalog
+const { database, catalog } = await testDatabase()
 let other: string
 const dispatchers = testDispatchers()
 let gateway: Broker
@@ -28,16 +20,12 @@ const SECRET = `whsec_${Buffer.alloc(32, 5).toString('base64')}`
 let destinations: DestinationRules
 
 beforeAll(async () => {
-  server = await openTestDatabase()
-  database = server.database
-  catalog = await addCatalog(database)
   other = uuidv7()
   await database.query(`INSERT INTO tenants (id, name, slug) VALUES ($1, 'other', 'other')`, [other])
   gateway = await dispatchers.connect('gateway')
 }, 60_000)
 
 beforeEach(async () => {
-  await clear(database)
   await database.query('TRUNCATE webhooks, webhook_events CASCADE')
   destinations = { allowPrivate: true }
 })
@@ -51,10 +39,7 @@ afterEach(async () => {
   await dispatchers.stop()
 })
 
-afterAll(async () => {
-  await dispatchers.close()
-  await server.drop()
-})
+afterAll(() => dispatchers.close())
 
 async function receiver(): Promise<Receiver> {
   const made = await startReceiver()

@@ -1,0 +1,178 @@
+import { expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { testLogger as logger } from '@slipway/testing'
+import { finishDeployment } from '../src/deployments/finish.ts'
+import { insertLeases } from '../src/leases/allocate.ts'
+import { DRAIN_LOCK, drain } from '../src/pending/drain.ts'
+import { testDatabase } from './database.ts'
+import {
+  addCatalog,
+  addInstance,
+  deployment,
+  liveLease,
+  outbox,
+  startCommand,
+  startDeployment,
+  states,
+} from './fixtures.ts'
+import { requestsOf } from './requests.ts'
+
+const db = await testDatabase()
+const { database, catalog } = db
+const { drainAll, submit, pending } = requestsOf(db)
+
+async function dispatchOrder(): Promise<string[]> {
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT p.id FROM pending_requests p JOIN leases l ON l.deployment_id = p.deployment_id ORDER BY l.epoch`,
+  )
+  return rows.map(({ id }) => id)
+}
+
+test('requests are dispatched by priority, then age, as slots become free', async () => {
+  const low = await submit({ priority: -5 })
+  const old = await submit()
+  const young = await submit()
+  const urgent = await submit({ priority: 50 })
+  const instance = await addInstance(database, 1)
+  for (const id of [urgent, old, young, low]) {
+    await drainAll()
+    const request = await pending(id)
+    expect(request).toMatchObject({ status: 'dispatched', dispatched_to_instance_id: instance })
+    const deploymentId = String(request.deployment_id)
+    const lease = await liveLease(database, deploymentId)
+    await finishDeployment(database, {
+      deployment_id: deploymentId,
+      epoch: lease?.epoch ?? 0,
+      outcome: 'success',
+      error_message: null,
+    })
+  }
+  expect(await dispatchOrder()).toEqual([urgent, old, young, low])
+})
+
+test('a dispatched request has a deployment of its own that was queued first, under its own request id', async () => {
+  const id = await submit()
+  await addInstance(database, 1)
+  await drainAll()
+  const request = await pending(id)
+  const deploymentId = String(request.deployment_id)
+  expect(deploymentId).not.toBe(id)
+  expect(await states(database, deploymentId)).toEqual(['queued', 'running'])
+  expect(await deployment(database, deploymentId)).toMatchObject({ request_id: `request-${id}`, total_steps: 6 })
+  expect(await outbox(database, deploymentId)).toEqual(['run.start', 'deployment.created'])
+  expect(await outbox(database, id)).toEqual(['pending.created', 'pending.updated'])
+  const { rows } = await database.query(`SELECT DISTINCT request_id FROM outbox WHERE body ->> 'deployment_id' = $1`, [
+    deploymentId,
+  ])
+  expect(rows).toEqual([{ request_id: `request-${id}` }])
+})
+
+test('a new request waits behind those of the same priority and passes those of a lower one', async () => {
+  await submit({ priority: 0 })
+  await addInstance(database, 1)
+  const same = startCommand(catalog, { priority: 0 })
+  expect(await startDeployment(database, same, { request_id: null })).toMatchObject({ outcome: 'queued' })
+  const higher = startCommand(catalog, { priority: 1 })
+  expect(await startDeployment(database, higher, { request_id: null })).toMatchObject({ outcome: 'started' })
+})
+
+test('a long queue fills the free slots of all instances that take runs, in order, and no more', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 120; n += 1) ids.push(await submit())
+  const [half, whole, draining] = [
+    await addInstance(database, 60),
+    await addInstance(database, 40),
+    await addInstance(database, 40),
+  ]
+  await database.query('UPDATE instances SET draining = true WHERE id = $1', [draining])
+  // Every other slot of the first is taken.
+  const taken = Array.from({ length: 30 }, (_, n) => 2 * n)
+  await insertLeases(
+    database,
+    taken.map((slot) => ({ slot: { instance_id: half, instance_name: 'half', slot }, deployment_id: uuidv7() })),
+  )
+  await Promise.all([drainAll(), drainAll()])
+  expect(await dispatchOrder()).toEqual(ids.slice(0, 70))
+  const { rows } = await database.query(
+    `SELECT instance_id, count(*)::int AS live, count(DISTINCT slot)::int AS slots FROM leases
+      WHERE ended_at IS NULL GROUP BY instance_id ORDER BY live`,
+  )
+  expect(rows).toEqual([
+    { instance_id: whole, live: 40, slots: 40 },
+    { instance_id: half, live: 60, slots: 60 },
+  ])
+})
+
+test('several drainers and starters at once keep order and capacity, and dispatch each once', async () => {
+  const ids: string[] = []
+  for (let n = 0; n < 60; n += 1) ids.push(await submit({ priority: n % 3 }))
+  await addInstance(database, 20)
+  await addInstance(database, 20)
+  await Promise.all([drainAll(), drainAll(), ...Array.from({ length: 5 }, () => submit({ priority: -1 }))])
+  await drainAll()
+  const { rows } = await database.query<{ priority: number; status: string; n: number }>(
+    'SELECT priority, status, count(*) AS n FROM pending_requests GROUP BY 1, 2 ORDER BY 1 DESC, 2',
+  )
+  expect(rows).toEqual([
+    { priority: 2, status: 'dispatched', n: 20 },
+    { priority: 1, status: 'dispatched', n: 20 },
+    { priority: 0, status: 'pending', n: 20 },
+    { priority: -1, status: 'pending', n: 5 },
+  ])
+  const expected = [2, 1].flatMap((priority) => ids.filter((_, n) => n % 3 === priority))
+  const order = await dispatchOrder()
+  expect(new Set(order)).toEqual(new Set(expected))
+  const { rows: leases } = await database.query(
+    'SELECT count(*) AS live, count(DISTINCT deployment_id) AS runs FROM leases WHERE ended_at IS NULL',
+  )
+  expect(leases).toEqual([{ live: 40, runs: 40 }])
+})
+
+test('while another replica drains, a drain leaves the queue alone, and looks again when that has ended', async () => {
+  const id = await submit()
+  await addInstance(database, 1)
+  let waiting: Promise<void> | undefined
+  await database.transaction(async (tx) => {
+    await tx.query('SELECT pg_advisory_xact_lock($1, $2)', DRAIN_LOCK)
+    await drainAll()
+    expect((await pending(id)).status).toBe('pending')
+    waiting = drainAll()
+  })
+  await waiting
+  expect((await pending(id)).status).toBe('dispatched')
+})
+
+test('a request whose target is gone fails with the reason and leaves the slot to the next', async () => {
+  const own = await addCatalog(database)
+  const command = startCommand(own)
+  await startDeployment(database, command, { request_id: null })
+  const next = await submit()
+  await database.query('UPDATE targets SET enabled = false WHERE id = $1', [own.target_ids[1]])
+  await addInstance(database, 1)
+  await drainAll()
+  const failed = await pending(command.command_id)
+  expect(failed.status).toBe('failed')
+  expect(failed.error_message).toContain(`target "target-${own.target_ids[1]}"`)
+  expect(failed.error_message).not.toContain(`${own.target_ids[0]}`)
+  expect((await pending(next)).status).toBe('dispatched')
+})
+
+test('one request that cannot be written keeps no other waiting and is tried again, then given up', async () => {
+  const bad = await submit({ priority: 5 })
+  const good = await submit()
+  await database.query(
+    `UPDATE pending_requests SET command = jsonb_set(command, '{plan,actions,0,timeout_seconds}', '"x"') WHERE id = $1`,
+    [bad],
+  )
+  await addInstance(database, 2)
+  const quiet = { ...logger, error: () => {} }
+  const drainQuietly = () => drain({ database, logger: quiet, onCommitted: () => {} })
+  await drainQuietly()
+  expect((await pending(good)).status).toBe('dispatched')
+  expect(await pending(bad)).toMatchObject({ status: 'pending', retry_count: 1 })
+  for (let n = 2; n <= 5; n += 1) {
+    await database.query(`UPDATE pending_requests SET last_retry_at = now() - interval '1 hour'`)
+    await drainQuietly()
+  }
+  expect(await pending(bad)).toMatchObject({ status: 'failed', retry_count: 5, deployment_id: null })
+})

@@ -1,0 +1,170 @@
+import { describe, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { testLogger as logger } from '@slipway/testing'
+import { finishDeployment } from '../src/deployments/finish.ts'
+import { insertLeases, lockFreeSlots } from '../src/leases/allocate.ts'
+import { sweep } from '../src/leases/sweep.ts'
+import { testDatabase } from './database.ts'
+import {
+  ADMIN,
+  addInstance,
+  type CommandOptions,
+  deployment,
+  liveLease,
+  loseInstance,
+  outbox,
+  setStep,
+  states,
+  stepStates,
+} from './fixtures.ts'
+import { requestsOf } from './requests.ts'
+
+const db = await testDatabase()
+const { database } = db
+const { drainAll, submit, pending } = requestsOf(db)
+
+test('a lease begins when it is taken, however long ago the transaction did: the slot may have become free since', async () => {
+  await addInstance(database, 1)
+  const id = await submit()
+  await database.transaction(async (tx) => {
+    await tx.query('SELECT 1')
+    const lease = await liveLease(database, id)
+    const end = { deployment_id: id, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
+    expect(await finishDeployment(database, end)).toBe(true)
+    const slots = await lockFreeSlots(tx, 1)
+    await insertLeases(
+      tx,
+      slots.map((slot) => ({ slot, deployment_id: id })),
+    )
+  })
+  const { rows } = await database.query('SELECT acquired_at, ended_at FROM leases ORDER BY epoch')
+  expect(rows).toHaveLength(2)
+  expect(rows[1]?.['acquired_at'].getTime()).toBeGreaterThanOrEqual(rows[0]?.['ended_at'].getTime())
+})
+
+describe('sweep', () => {
+  async function running(options: CommandOptions = {}): Promise<{ id: string; epoch: number; instance_id: string }> {
+    const id = await submit(options)
+    const lease = await liveLease(database, id)
+    if (!lease) throw new Error('not started')
+    return { id, ...lease }
+  }
+
+  test('a run whose instance is lost goes on elsewhere under a higher epoch, its steps resolved', async () => {
+    const lost = await addInstance(database, 1)
+    const { id, epoch } = await running({ max_retries: 1 })
+    await setStep(database, id, [0, 0], 'completed')
+    await setStep(database, id, [0, 1], 'running', 0)
+    await setStep(database, id, [1, 0], 'running', 1)
+    await loseInstance(database, lost)
+    expect(await sweep(database, logger)).toBe(true)
+    expect(await liveLease(database, id)).toBeNull()
+
+    const other = await addInstance(database, 1)
+    const waiting = await submit({ priority: 100 })
+    await drainAll()
+    const lease = await liveLease(database, id)
+    expect(lease?.instance_id).toBe(other)
+    expect(lease?.epoch).toBeGreaterThan(epoch)
+    expect((await pending(waiting)).status).toBe('pending')
+    const { rows } = await database.query(
+      `SELECT state, retry_count, ever_failed, error_message FROM steps
+        WHERE deployment_id = $1 AND (target_index, action_index) IN ((0, 0), (0, 1), (1, 0)) ORDER BY target_index, action_index`,
+      [id],
+    )
+    expect(rows).toEqual([
+      { state: 'completed', retry_count: 0, ever_failed: false, error_message: null },
+      { state: 'pending', retry_count: 1, ever_failed: false, error_message: null },
+      {
+        state: 'failed',
+        retry_count: 1,
+        ever_failed: true,
+        error_message: 'the instance was lost while the command ran',
+      },
+    ])
+    const { rows: starts } = await database.query<{ epoch: number }>(
+      `SELECT (body ->> 'epoch')::int AS epoch FROM outbox WHERE type = 'run.start' AND body ->> 'deployment_id' = $1 ORDER BY id`,
+      [id],
+    )
+    expect(starts.map((start) => start.epoch)).toEqual([epoch, lease?.epoch])
+    expect(
+      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
+    ).toBe(false)
+  })
+
+  test('steps that were being rolled back stay so, to be rolled back again', async () => {
+    const lost = await addInstance(database, 1)
+    const { id } = await running()
+    await database.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [id])
+    await setStep(database, id, [0, 0], 'rolling_back')
+    await loseInstance(database, lost)
+    await sweep(database, logger)
+    await addInstance(database, 1)
+    await drainAll()
+    expect(await liveLease(database, id)).not.toBeNull()
+    expect((await stepStates(database, id))[0]).toBe('rolling_back')
+  })
+
+  test('a cancelled orphan is not taken up again', async () => {
+    const lost = await addInstance(database, 1)
+    const { id } = await running()
+    await loseInstance(database, lost)
+    await sweep(database, logger)
+    const { cancelDeployment } = await import('../src/deployments/cancel.ts')
+    await addInstance(database, 1)
+    await Promise.all([
+      cancelDeployment(database, { deployment_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null }),
+      drainAll(),
+    ])
+    await drainAll()
+    expect((await deployment(database, id)).state).toBe('cancelled')
+    expect(await liveLease(database, id)).toBeNull()
+  })
+
+  test('what its instance does not end in time is failed, its lease ended, the instance told', async () => {
+    await addInstance(database, 1)
+    const { id } = await running({ deployment_timeout_seconds: 5 })
+    await setStep(database, id, [0, 0], 'running')
+    await database.query(`UPDATE deployments SET deadline_at = now() - interval '59 seconds' WHERE id = $1`, [id])
+    expect(await sweep(database, logger)).toBe(false)
+    await database.query(`UPDATE deployments SET deadline_at = now() - interval '61 seconds' WHERE id = $1`, [id])
+    expect(await sweep(database, logger)).toBe(true)
+    expect(await deployment(database, id)).toMatchObject({
+      state: 'failed',
+      error_message: 'The deployment ran out of its time',
+    })
+    expect(await stepStates(database, id)).toEqual(['failed', ...Array(5).fill('skipped')])
+    expect(await liveLease(database, id)).toBeNull()
+    expect(await outbox(database, id)).toContain('run.stop')
+  })
+
+  test('a run whose end was told to nobody ends as its instance said', async () => {
+    await addInstance(database, 2)
+    const [one, two] = [await running(), await running()]
+    const told = (id: string, epoch: number, seconds: number) =>
+      database.query(
+        `INSERT INTO run_progress (deployment_id, epoch, finished_at, finished_outcome, finished_error)
+         VALUES ($1, $2, now() - make_interval(secs => $3), 'failed', 'disk full')`,
+        [id, epoch, seconds],
+      )
+    // Of an epoch that is over, and one of which the message may still come.
+    await told(one.id, one.epoch - 1, 60)
+    await told(two.id, two.epoch, 4)
+    expect(await sweep(database, logger)).toBe(false)
+    await database.query(`UPDATE run_progress SET finished_at = now() - interval '6 seconds'`)
+    expect(await sweep(database, logger)).toBe(true)
+    expect(await states(database, two.id)).toEqual(['running', 'failed'])
+    expect(await deployment(database, two.id)).toMatchObject({ state: 'failed', error_message: 'disk full' })
+    expect(await liveLease(database, two.id)).toBeNull()
+    expect((await deployment(database, one.id)).state).toBe('running')
+    expect(await sweep(database, logger)).toBe(false)
+  })
+
+  test('a lease that outlived its deployment ends', async () => {
+    await addInstance(database, 1)
+    const { id } = await running()
+    await database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE id = $1`, [id])
+    expect(await sweep(database, logger)).toBe(true)
+    expect(await liveLease(database, id)).toBeNull()
+  })
+})

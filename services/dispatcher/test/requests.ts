@@ -1,0 +1,33 @@
+import { testLogger as logger } from '@slipway/testing'
+import { drain } from '../src/pending/drain.ts'
+import type { CatalogDatabase } from './database.ts'
+import { type CommandOptions, startCommand, startDeployment } from './fixtures.ts'
+
+interface Pending {
+  id: string
+  status: string
+  deployment_id: string | null
+  dispatched_to_instance_id: string | null
+  error_message: string | null
+  retry_count: number
+}
+
+/** What tests do to the queue, and see of it. */
+export function requestsOf({ database, catalog }: CatalogDatabase) {
+  return {
+    drainAll: () => drain({ database, logger, onCommitted: () => {} }),
+
+    /** Starts a deployment, or queues it; gives the command's id. */
+    async submit(options: CommandOptions = {}, of = catalog): Promise<string> {
+      const command = startCommand(of, options)
+      await startDeployment(database, command, { request_id: `request-${command.command_id}` })
+      return command.command_id
+    },
+
+    async pending(id: string): Promise<Pending> {
+      const { rows } = await database.query<Pending>('SELECT * FROM pending_requests WHERE id = $1', [id])
+      if (!rows[0]) throw new Error(`no pending request ${id}`)
+      return rows[0]
+    },
+  }
+}
