@@ -9,7 +9,7 @@ import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { AGENT_TLS } from '@slipway/contracts'
 import { type Command, type CommandEnd, Kill } from '@slipway/execution'
-import { hashToken } from '@slipway/runtime'
+import { hashToken, Turnstile } from '@slipway/runtime'
 import { type AgentProcess, startAgent, startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { AgentTransport } from '../src/transports/agent/agent-transport.ts'
 import { type AgentAddress, AgentLink } from '../src/transports/agent/link.ts'
@@ -87,7 +87,7 @@ function run(
   } = {},
 ): Promise<Outcome> {
   const { address = direct(), signal = new AbortController().signal, output = [], onOutput } = options
-  const transport = new AgentTransport({ targetName: 'db-1', address, onSeen() {} })
+  const transport = new AgentTransport({ targetName: 'db-1', address, abandoning: new Turnstile(1), onSeen() {} })
   transports.push(transport)
   const identity = { ...commandOf({}).identity, deploymentId: randomUUID(), ...parts.identity }
   const errors: Buffer[] = []
@@ -390,6 +390,29 @@ describe('another run of the deployment', () => {
       await took.close()
     }
     expect(took.problems).toEqual([])
+  })
+
+  test('waits its turn to end what the former left, when there is much of it', async () => {
+    const until = gate(folder)
+    const of = (deploymentId: string, epoch: number) => ({ ...commandOf({}).identity, deploymentId, epoch })
+    const [first, second] = [randomUUID(), randomUUID()]
+    const abandoning = new Turnstile(1)
+    let leave = () => {}
+    const turn = abandoning.pass(() => new Promise<void>((resolve) => (leave = resolve)))
+    const former = run({ script: until.wait, identity: of(first, 1) })
+    const mark = randomUUID()
+    const lasting = run({ script: 'sleep 60', environment: { MARK: mark }, identity: of(second, 1) })
+    const ended = expect(lasting).rejects.toThrow('killed: its deployment was given to another instance')
+    await eventually('the former runs', () => processesWith(mark).length > 0)
+    const transport = new AgentTransport({ targetName: 'db-1', address: direct(), abandoning, onSeen() {} })
+    transports.push(transport)
+    for (const deploymentId of [first, second]) transport.abandon(of(deploymentId, 2))
+    // What goes past the turnstile reaches the agent meanwhile.
+    expect((await run({ script: 'sleep 0.5' })).end).toMatchObject({ exitCode: 0 })
+    until.open()
+    expect(await former).toMatchObject({ end: { exitCode: 0 } })
+    leave()
+    await Promise.all([ended, turn])
   })
 })
 

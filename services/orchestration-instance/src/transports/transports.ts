@@ -1,10 +1,13 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
 import { type Lifeline, type LocalLimits, LocalTransport, type Transport } from '@slipway/execution'
+import { Turnstile } from '@slipway/runtime'
 import { AgentTransport } from './agent/agent-transport.ts'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
 import { SshConnections, type SshConnectionsOptions } from './ssh/connections.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
+
+const ABANDONING = 50
 
 /** What a transport tells of its target. */
 export interface TargetNews {
@@ -16,6 +19,7 @@ export interface TargetNews {
 export class Transports {
   readonly #local: LocalTransport
   readonly #lifeline: Lifeline
+  readonly #abandoning = new Turnstile(ABANDONING)
   readonly ssh: SshConnections
 
   private constructor(local: LocalTransport, ssh: SshConnections, lifeline: Lifeline) {
@@ -38,7 +42,8 @@ export class Transports {
   to({ id, name, connection }: RunTarget, news: TargetNews): Transport {
     if (connection.type === 'local') return this.#local
     if (connection.type === 'agent') {
-      return new AgentTransport({ targetName: name, address: connection.agent, onSeen: news.onSeen })
+      const { agent: address } = connection
+      return new AgentTransport({ targetName: name, address, abandoning: this.#abandoning, onSeen: news.onSeen })
     }
     if (connection.type === 'simulated') return new SimulatedTransport(id, connection)
     return new SshTransport({

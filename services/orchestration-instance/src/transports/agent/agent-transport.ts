@@ -19,7 +19,7 @@ import {
   KILL_GRACE_MS,
   type Transport,
 } from '@slipway/execution'
-import { fullJitter, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { fullJitter, SLIPWAY_VERSION, sleep, type Turnstile } from '@slipway/runtime'
 import { plain } from '../words.ts'
 import { readFrames } from './frames.ts'
 import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link.ts'
@@ -48,6 +48,8 @@ export interface AgentTransportOptions {
   targetName: string
   /** Null where no agent is enrolled. */
   address: AgentAddress | null
+  /** Who takes a run over may have thousands of commands to end: this many agents are told at a time. */
+  abandoning: Turnstile
   /** The agent answered. */
   onSeen(): void
 }
@@ -86,8 +88,11 @@ export class AgentTransport implements Transport {
 
   /** Where the agent cannot be reached, it ends the command by itself when nobody has asked about it for a while. */
   abandon(identity: CommandIdentity): void {
-    if (!this.#link) return
-    const told = this.#end(this.#link, commandId(identity), KILL_GRACE_MS, AbortSignal.timeout(CONFIRM_MS))
+    const link = this.#link
+    if (!link) return
+    const told = this.#options.abandoning.pass(() =>
+      this.#end(link, commandId(identity), KILL_GRACE_MS, AbortSignal.timeout(CONFIRM_MS)),
+    )
     this.#farewells = Promise.all([this.#farewells, told])
   }
 
