@@ -9,6 +9,7 @@ export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
 export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from './outbound/destination.ts'
 export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
+export { type JsonPost, postJson } from './outbound/post-json.ts'
 export { isPublicAddress } from './outbound/public-address.ts'
 export { loggable, redactText } from './redaction.ts'
 export {

@@ -1,7 +1,7 @@
-import http from 'node:http'
-import https from 'node:https'
+import type { IncomingHttpHeaders } from 'node:http'
 import type { LookupFunction } from 'node:net'
 import { checkedAddresses, type DestinationRules } from './destination.ts'
+import { exchange } from './exchange.ts'
 
 export interface OutboundPost {
   url: URL
@@ -15,7 +15,7 @@ export interface OutboundPost {
 
 export interface OutboundAnswer {
   status: number
-  headers: http.IncomingHttpHeaders
+  headers: IncomingHttpHeaders
   body: Buffer
 }
 
@@ -25,47 +25,13 @@ export interface OutboundAnswer {
  * @throws DestinationRefused, or an Error of the network
  */
 export async function postOutbound(post: OutboundPost, rules: DestinationRules): Promise<OutboundAnswer> {
-  const until = Date.now() + post.timeoutMs
+  const since = Date.now()
   const addresses = await checkedAddresses(post.url, rules)
-  const pinned: LookupFunction = (_host, options, callback) => {
+  const lookup: LookupFunction = (_host, options, callback) => {
     const [first] = addresses
     if (options.all === true) callback(null, addresses)
     else callback(null, first?.address ?? '', first?.family)
   }
-  return new Promise((resolve, reject) => {
-    const { request } = post.url.protocol === 'https:' ? https : http
-    const outgoing = request(post.url, {
-      method: 'POST',
-      agent: false,
-      lookup: pinned,
-      headers: { ...post.headers, 'content-length': Buffer.byteLength(post.body) },
-    })
-    const timer = setTimeout(
-      () => {
-        // First: a response that has begun would tell of it in words of its own.
-        reject(new Error(`no whole answer within ${post.timeoutMs} ms`))
-        outgoing.destroy()
-      },
-      Math.max(0, until - Date.now()),
-    )
-    outgoing.on('close', () => clearTimeout(timer))
-    outgoing.on('error', reject)
-    outgoing.on('response', (response) => {
-      const pieces: Buffer[] = []
-      let size = 0
-      const answer = () => {
-        const body = Buffer.concat(pieces).subarray(0, post.maxAnswerBytes)
-        resolve({ status: response.statusCode ?? 0, headers: response.headers, body })
-        outgoing.destroy()
-      }
-      response.on('data', (piece: Buffer) => {
-        pieces.push(piece)
-        size += piece.length
-        if (size >= post.maxAnswerBytes) answer()
-      })
-      response.on('end', answer)
-      response.on('error', reject)
-    })
-    outgoing.end(post.body)
-  })
+  const answer = await exchange({ ...post, to: 'the receiver', agent: false, lookup, since, mayCut: true })
+  return { ...answer, body: await answer.body }
 }

@@ -1,5 +1,3 @@
-import http from 'node:http'
-import https from 'node:https'
 import {
   compile,
   type EnrolRequest,
@@ -8,14 +6,11 @@ import {
   type HeartbeatRequest,
   HeartbeatResponse,
 } from '@slipway/contracts'
+import { postJson } from '@slipway/runtime'
 
 const TIMEOUT_MS = 10_000
 const HEARTBEAT_TIMEOUT_MS = 4_000
 const IDLE_MS = 60_000
-/** Less than the bridge keeps a connection, so that no call meets its end. */
-const KEEP_ALIVE_MS = 30_000
-/** No answer is longer; what sends more is not read to its end. */
-const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 const checkEnrolled = compile(EnrolResponse)
 const checkHeartbeat = compile(HeartbeatResponse)
@@ -45,15 +40,9 @@ export class BridgeError extends Error {
 /** Speaks with the executor-bridge over HTTP. */
 export class BridgeClient {
   readonly #baseUrl: string
-  readonly #agent: http.Agent
 
   constructor(baseUrl: string) {
     this.#baseUrl = baseUrl.replace(/\/+$/, '')
-    this.#agent = new this.#module.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS })
-  }
-
-  get #module() {
-    return this.#baseUrl.startsWith('https:') ? https : http
   }
 
   enrol(request: EnrolRequest, enrolmentToken: string): Promise<EnrolResponse> {
@@ -97,46 +86,18 @@ export class BridgeClient {
     timeoutMs: number,
     check: (value: unknown) => { path: string; message: string }[],
   ): Promise<T> {
-    const { status, text } = await this.#send(path, token, body, timeoutMs)
-    const answer = parsed(text)
+    const { status, body: given } = await postJson({
+      url: `${this.#baseUrl}${path}`,
+      to: 'the bridge',
+      token,
+      body,
+      timeoutMs,
+    })
+    const answer = parsed((await given).toString('utf8'))
     if (status < 200 || status >= 300) throw refusal(status, answer)
     const problem = check(answer)[0]
     if (problem) throw new BridgeError(status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
     return answer as T
-  }
-
-  /** Not by fetch, which takes more than twice the processor time: every batch of events comes through here. */
-  #send(path: string, token: string, body: string, timeoutMs: number): Promise<{ status: number; text: string }> {
-    return new Promise((resolve, reject) => {
-      const outgoing = this.#module.request(`${this.#baseUrl}${path}`, {
-        method: 'POST',
-        agent: this.#agent,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(body),
-        },
-      })
-      const late = () => outgoing.destroy(new Error(`the bridge gave no whole answer within ${timeoutMs} ms`))
-      const timer = setTimeout(late, timeoutMs)
-      outgoing.on('close', () => clearTimeout(timer))
-      outgoing.on('error', reject)
-      outgoing.on('response', (response) => {
-        const pieces: Buffer[] = []
-        let size = 0
-        response.on('data', (piece: Buffer) => {
-          pieces.push(piece)
-          size += piece.length
-          if (size > MAX_ANSWER_BYTES)
-            outgoing.destroy(new Error(`the bridge's answer is longer than ${MAX_ANSWER_BYTES} bytes`))
-        })
-        response.on('end', () =>
-          resolve({ status: response.statusCode ?? 0, text: Buffer.concat(pieces).toString('utf8') }),
-        )
-        response.on('error', reject)
-      })
-      outgoing.end(body)
-    })
   }
 }
 

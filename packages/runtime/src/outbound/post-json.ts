@@ -1,0 +1,31 @@
+import http from 'node:http'
+import https from 'node:https'
+import { type Answer, type Exchange, exchange } from './exchange.ts'
+
+/** Less than servers of Slipway keep a connection, so that no call meets its end. */
+const KEEP_ALIVE_MS = 30_000
+
+const agents = {
+  http: new http.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS }),
+  https: new https.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS }),
+}
+
+/** No answer of one of us is longer; what sends more is not read to its end. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+
+export interface JsonPost extends Pick<Exchange, 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'signal'> {
+  url: string
+  /** What the caller shows of itself. */
+  token: string
+  headers?: Record<string, string>
+}
+
+/** Posts JSON to another part of Slipway, over connections that are kept. */
+export function postJson({ token, headers, ...post }: JsonPost): Promise<Answer> {
+  return exchange({
+    ...post,
+    headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    agent: post.url.startsWith('https:') ? agents.https : agents.http,
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+  })
+}
