@@ -16,6 +16,7 @@ export interface ConnectOptions {
   privateKeys: PrivateKeys
   /** How long the host may take until it lets us in. */
   readyMs?: number
+  keepAliveMs?: number
 }
 
 export interface Connected {
@@ -110,7 +111,7 @@ function discard(client: Client): void {
 function configOf(
   address: SshAddress,
   hostKeyAlgorithms: readonly string[] | null,
-  { keyExchanges, privateKeys, readyMs = READY_MS }: ConnectOptions,
+  { keyExchanges, privateKeys, readyMs = READY_MS, keepAliveMs = KEEPALIVE_MS }: ConnectOptions,
   hostVerifier: (key: Buffer) => boolean,
 ): ConnectConfig {
   return {
@@ -121,7 +122,7 @@ function configOf(
     algorithms: algorithmsOf(keyExchanges, hostKeyAlgorithms),
     hostVerifier,
     readyTimeout: readyMs,
-    keepaliveInterval: KEEPALIVE_MS,
+    keepaliveInterval: keepAliveMs,
     keepaliveCountMax: KEEPALIVE_COUNT,
   }
 }

@@ -1,6 +1,6 @@
 import { Turnstile } from '@slipway/runtime'
 import type { KeyExchange } from './algorithms.ts'
-import { type Connected, connect } from './connect.ts'
+import { type Connected, type ConnectOptions, connect } from './connect.ts'
 import type { KnownHostKey } from './host-key.ts'
 import { PrivateKeys } from './private-keys.ts'
 import type { SshAddress } from './ssh-errors.ts'
@@ -13,6 +13,7 @@ export interface SshConnectionsOptions {
   /** How many connections are being made at a time: a handshake costs far more than a command. */
   handshakes: number
   keyExchanges: readonly KeyExchange[]
+  keepAliveMs?: number
 }
 
 export interface Connection extends Connected {
@@ -23,16 +24,15 @@ export interface Connection extends Connected {
 
 /** Makes the connections of all runs, and knows those that are open. */
 export class SshConnections {
-  readonly #options: SshConnectionsOptions
+  readonly #options: ConnectOptions
   readonly #handshakes: Turnstile
   /** Probes wait for each other, never commands for probes. */
   readonly #probes = new Turnstile(PROBES)
   readonly #open = new Set<Connection>()
-  readonly #privateKeys = new PrivateKeys()
 
-  constructor(options: SshConnectionsOptions) {
-    this.#options = options
-    this.#handshakes = new Turnstile(options.handshakes)
+  constructor({ handshakes, ...options }: SshConnectionsOptions) {
+    this.#options = { ...options, privateKeys: new PrivateKeys() }
+    this.#handshakes = new Turnstile(handshakes)
   }
 
   /** `ahead`: no command waits for it yet. Throws CommandError, or the signal's reason. */
@@ -42,9 +42,8 @@ export class SshConnections {
     signal: AbortSignal,
     { ahead = false } = {},
   ): Promise<Connection> {
-    const { keyExchanges } = this.#options
-    const options = { keyExchanges, privateKeys: this.#privateKeys }
-    const connected = await this.#handshakes.pass(() => connect(address, known, options, signal), { canWait: ahead })
+    const task = () => connect(address, known, this.#options, signal)
+    const connected = await this.#handshakes.pass(task, { canWait: ahead })
     const connection: Connection = { ...connected, address, isOpen: true }
     this.#open.add(connection)
     connection.client.on('error', () => {})
@@ -68,9 +67,7 @@ export class SshConnections {
     }
     return this.#probes.pass(async () => {
       signal.throwIfAborted()
-      const { keyExchanges } = this.#options
-      const options = { keyExchanges, privateKeys: this.#privateKeys, readyMs: PROBE_MS }
-      const { client, hostKey } = await connect(address, known, options, signal)
+      const { client, hostKey } = await connect(address, known, { ...this.#options, readyMs: PROBE_MS }, signal)
       client.on('error', () => {}).end()
       return hostKey
     })

@@ -14,8 +14,8 @@ import { type Command, type CommandFile, INTERPRETER_CALLS } from '@slipway/exec
  *
  * Two processes of that shell do this: the guard reads the control line, the runner starts commands and waits for them. It
  * starts them in its foreground: what a shell starts in the background ignores INT and QUIT for ever. Each leads a
- * session of its own (setsid), and says in a file which, for the guard. Where there is no setsid, the whole shell ends
- * with its first command.
+ * session of its own (setsid), and says in a file which, for the guard. Where there is no setsid, or a shell that cannot
+ * tell the command's process beforehand, that is the shell's own, and the whole shell ends with its first command.
  *
  * On both output streams a mark stands before the command's own output and one behind it, so that nobody need wait for
  * the streams to close: a daemon may keep them open.
@@ -91,12 +91,12 @@ slipway_fail() {
 slipway_kill() {
   read -r slipway_pid <"$slipway_dir/pid" || return
   # In a group with the command this shell ends as well.
-  [ "$1$slipway_last" != KILLlast ] || rm -rf -- "$slipway_dir"
+  [ "$1 $slipway_pid" != "KILL $$" ] || rm -rf -- "$slipway_dir"
   # Until it leads a group, there is nothing but itself.
   kill "-$1" "-$slipway_pid" || kill "-$1" "$slipway_pid"
 } 2>/dev/null
 slipway_is_left() {
-  [ "$slipway_pid" ] && [ "$slipway_setsid" ] && kill -0 "-$slipway_pid"
+  [ "$slipway_pid" ] && [ -z "$slipway_last" ] && kill -0 "-$slipway_pid"
 } 2>/dev/null
 slipway_timer() {
   slipway_before=$!
@@ -139,24 +139,30 @@ slipway_command() {
   slipway_pid=$$
   [ -z "$slipway_setsid" ] || { read -r slipway_pid slipway_rest </proc/self/stat; } 2>/dev/null ||
     slipway_pid=$(exec sh -c 'echo "$PPID"')
+  # Some shells make no process for this list of commands, so that it is their own.
+  [ "$slipway_pid" = "$$" ] || set -- "$slipway_setsid" "$@"
   echo "$slipway_pid" >"$slipway_dir/pid" || slipway_fail directory
   [ ! -s "$slipway_dir/closed" ] || exit 125
-  eval "$slipway_exports"
   echo "$slipway_mark ready"
   echo "$slipway_mark ready" >&2
-  exec \${slipway_setsid:+"$slipway_setsid"} "$@" </dev/null
+  # What the shell refuses here (some variables are its own) is the command's output.
+  eval "$slipway_exports"
+  exec "$@" </dev/null
 }
 slipway_try() {
-  : >"$slipway_dir/ending"
-  : >"$slipway_dir/pid"
+  # Not by ":", with which a shell ends where the disk is full.
+  { true >"$slipway_dir/ending" && true >"$slipway_dir/pid" && true >"$slipway_dir/how"; } 2>/dev/null ||
+    slipway_fail directory
   {
     ( slipway_command "$@" )
     slipway_status=$?
   } 5>&2 2>"$slipway_dir/how"
   slipway_pid=
+  slipway_last=
   read -r slipway_pid <"$slipway_dir/pid"
+  [ "$slipway_pid" != "$$" ] || slipway_last=last
   while [ -s "$slipway_dir/ending" ] && slipway_is_left; do sleep 0.1 2>/dev/null || sleep 1; done
-  : >"$slipway_dir/pid"
+  true >"$slipway_dir/pid"
   # A shell that tells of a signal says something; exit codes may be as high.
   slipway_signal=
   [ "$slipway_status" -le 128 ] || [ ! -s "$slipway_dir/how" ] ||
@@ -164,13 +170,13 @@ slipway_try() {
   echo "$slipway_mark over $slipway_status\${slipway_signal:+ $slipway_signal}\${slipway_last:+ $slipway_last}"
   echo "$slipway_mark over" >&2
   # A daemon that the last line of the script started may be about to leave the group.
-  if [ -z "$slipway_setsid" ] || slipway_is_left; then sleep 0.3 2>/dev/null || sleep 1; fi
-  if [ -z "$slipway_setsid" ]; then
+  if [ "$slipway_last" ] || slipway_is_left; then sleep 0.3 2>/dev/null || sleep 1; fi
+  if [ "$slipway_last" ]; then
     rm -rf -- "$slipway_dir"
     kill -KILL "-$$"
   fi
   ! slipway_is_left || kill -KILL "-$slipway_pid" 2>/dev/null
-  : >"$slipway_file"
+  true >"$slipway_file"
   for slipway_rest in "$slipway_dir/work"/* "$slipway_dir/work"/.[!.]* "$slipway_dir/work"/..?*; do
     if [ -e "$slipway_rest" ] || [ -h "$slipway_rest" ]; then
       rm -rf -- "$slipway_dir/work"
@@ -185,8 +191,7 @@ slipway_runner() {
 }
 slipway_main() {
   umask 077
-  slipway_last=
-  slipway_setsid=$(command -v setsid) || slipway_last=last
+  slipway_setsid=$(command -v setsid)
   mkdir "$slipway_dir" "$slipway_dir/work" 2>/dev/null || slipway_fail directory
   trap '' HUP INT TERM PIPE
   exec 3<&0
@@ -242,8 +247,10 @@ rm -rf -- "$slipway_dir/files"
 
 function enter(workingDirectory: string | null): string {
   if (workingDirectory === null) return ''
-  const make = workingDirectory.startsWith('/') ? '' : `mkdir -p -- ${quoted(workingDirectory)} && `
-  return `{ ${make}cd -- ${quoted(workingDirectory)}; } 2>/dev/null || slipway_fail working-directory`
+  const isAbsolute = workingDirectory.startsWith('/')
+  // Without the dot it may be looked for in the host's CDPATH.
+  const place = quoted(isAbsolute ? workingDirectory : `./${workingDirectory}`)
+  return `{ ${isAbsolute ? '' : `mkdir -p ${place} && `}cd ${place}; } 2>/dev/null || slipway_fail working-directory`
 }
 
 function quoted(value: string): string {

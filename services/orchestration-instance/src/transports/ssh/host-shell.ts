@@ -1,16 +1,8 @@
 import { randomBytes } from 'node:crypto'
-import {
-  CONFIRM_MS,
-  type Command,
-  type CommandEnd,
-  type CommandIo,
-  graceOf,
-  type Lifeline,
-  whenAborted,
-} from '@slipway/execution'
+import { CONFIRM_MS, type CommandEnd, type CommandIo, graceOf, type Lifeline, whenAborted } from '@slipway/execution'
 import type { Client, ClientChannel } from 'ssh2'
 import { ChannelReader } from './channel-reader.ts'
-import { echoOf, MAX_REQUEST, programOf, type Request, requestOf, SHELL_COMMAND } from './host-script.ts'
+import { echoOf, MAX_REQUEST, programOf, type Request, SHELL_COMMAND } from './host-script.ts'
 import { type ChannelReaders, SshOutput } from './ssh-output.ts'
 
 /** How long a kill waits for a command that is about to start. */
@@ -23,7 +15,9 @@ export interface Outcome {
   /** Null where the host did not say how it ended. */
   end: CommandEnd | null
   hasBegun: boolean
-  /** What the host said instead of running it. */
+  /** Why the host did not start it, as far as it said so. */
+  problem: string | null
+  /** What else the host said instead of running it. */
   said: string
   /** Exit code of the shell itself, which should not have ended; null while it lives, or when nothing is known. */
   shellExit: number | null
@@ -87,19 +81,19 @@ export class HostShell {
     return this.isOpen
   }
 
-  /** Whether the command's request is better sent to a new shell. */
-  isTooLong(command: Command): boolean {
-    return this.#listens && command.script.length > MAX_REQUEST
+  /** Whether it is better sent to a new shell. */
+  isTooLong({ text }: Request): boolean {
+    return this.#listens && text.length > MAX_REQUEST
   }
 
-  /** `send` brings the content of files to a folder of the host. Throws what it throws. */
+  /** `send` brings the content of files to a folder of the host. Throws what it throws, or the signal's reason. */
   async run(
-    command: Command,
+    request: Request,
     io: CommandIo,
     signal: AbortSignal,
     send: (folder: string, signal: AbortSignal) => Promise<void>,
   ): Promise<Outcome> {
-    const request = requestOf(command)
+    signal.throwIfAborted()
     const output = new SshOutput(this.#readers, request.mark, io)
     const abort = whenAborted(signal)
     const over = new AbortController()
@@ -114,7 +108,7 @@ export class HostShell {
           await send(folder, over.signal)
           this.#say('run :')
         }
-        if (command.files.length > 0) output.asked.then(answer).catch(reject)
+        output.asked.then(answer).catch(reject)
       })
       const first = await Promise.race([output.over, this.#exit.known, abort.promise, notSent])
       if (first === 'aborted') await this.#kill(output, graceOf(signal))
@@ -134,7 +128,8 @@ export class HostShell {
     const killed = signal.aborted && exit ? { exitCode: null, signal: exit.signal, confirmed: true } : null
     const end = endOf(output.ending) ?? killed
     this.#isLast = output.ending?.endsWith(' last') ?? false
-    return { end, hasBegun: output.hasBegun, said: output.preamble, shellExit: exit?.exitCode ?? null }
+    const { hasBegun, problem, preamble: said } = output
+    return { end, hasBegun, problem, said, shellExit: exit?.exitCode ?? null }
   }
 
   #ask(request: Request): void {

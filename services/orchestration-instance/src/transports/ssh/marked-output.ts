@@ -1,5 +1,7 @@
 /** No greeting of a login shell is longer. */
 const MAX_PREAMBLE = 64 * 1024
+/** No closing line is longer; on one that never ends nobody waits. */
+const MAX_ENDING = 64
 
 /** Cuts a command's own output out of a stream: what stands between two lines that begin with a mark. */
 export class MarkedOutput {
@@ -79,8 +81,10 @@ export class MarkedOutput {
   #findOver(bytes: Buffer): { at: number; line?: string } | null {
     const at = bytes.indexOf(this.#over)
     if (at < 0) return null
-    const end = bytes.indexOf('\n', at)
-    return end < 0 ? { at } : { at, line: bytes.toString('latin1', at + this.#over.length, end) }
+    const from = at + this.#over.length
+    const end = bytes.indexOf('\n', from)
+    if (end < 0) return bytes.length - from > MAX_ENDING ? { at, line: '' } : { at }
+    return { at, line: bytes.toString('latin1', from, end) }
   }
 
   /** How many bytes at the end could become the mark with what comes next. */

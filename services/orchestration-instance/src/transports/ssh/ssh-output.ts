@@ -15,7 +15,7 @@ export class SshOutput {
   readonly #readers: ChannelReaders
   readonly #io: CommandIo
   readonly #outputs: Readonly<Record<OutputStream, MarkedOutput>>
-  readonly #asks: RegExp
+  readonly #mark: string
   #bytes = 0
   #taking = 0
   /** Resolves when the command starts. */
@@ -37,7 +37,7 @@ export class SshOutput {
     this.#readers = readers
     this.#io = io
     this.#outputs = { stdout: new MarkedOutput(mark), stderr: new MarkedOutput(mark) }
-    this.#asks = new RegExp(`^${mark} wants (.+)\n`, 'm')
+    this.#mark = mark
     this.begun = new Promise((resolve) => {
       this.#onBegun = () => resolve('begun')
     })
@@ -70,7 +70,12 @@ export class SshOutput {
     return this.#outputs.stdout.isOver ? this.#outputs.stdout.ending : null
   }
 
-  /** What the host said instead of running the command. */
+  /** Why the host did not start the command; null where it did, or said nothing. */
+  get problem(): string | null {
+    return this.#said('failed')
+  }
+
+  /** What else the host said instead of running the command. */
   get preamble(): string {
     return `${this.#outputs.stderr.preamble}\n${this.#outputs.stdout.preamble}`
   }
@@ -132,10 +137,19 @@ export class SshOutput {
     const { stdout } = this.#outputs
     if (stdout.hasBegun) this.#onBegun()
     else if (output === stdout) {
-      const folder = this.#asks.exec(stdout.preamble)?.[1]
-      if (folder !== undefined) this.#onAsked(folder)
+      const folder = this.#said('wants')
+      if (folder !== null) this.#onAsked(folder)
     }
     if (stdout.isOver) this.#onOver()
     if (this.#isComplete) this.#onComplete()
+  }
+
+  /** What stands behind the mark and this word. A greeting that ends without a newline may stand before it. */
+  #said(word: string): string | null {
+    const { preamble } = this.#outputs.stdout
+    const start = `${this.#mark} ${word} `
+    const at = preamble.indexOf(start)
+    const end = preamble.indexOf('\n', at)
+    return at < 0 || end < 0 ? null : preamble.slice(at + start.length, end)
   }
 }

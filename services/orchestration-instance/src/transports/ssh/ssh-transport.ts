@@ -11,7 +11,7 @@ import {
 import { endpointOf, plain } from '../words.ts'
 import type { Connection, SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
-import type { FileProblem } from './host-script.ts'
+import { type FileProblem, type Request, requestOf } from './host-script.ts'
 import { HostShell, type Outcome } from './host-shell.ts'
 import { sendFiles } from './send-files.ts'
 import type { SshAddress } from './ssh-errors.ts'
@@ -66,12 +66,13 @@ export class SshTransport implements Transport {
 
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
     await this.#whenPrepared(signal)
-    const place = await this.#placeFor(command, signal)
+    const request = requestOf(command)
+    const place = await this.#placeFor(request, signal)
     const { connection, shell } = place
     this.#options.onSeen()
     try {
       const endpoint = endpointOf(this.#options.address)
-      const outcome = await shell.run(command, io, signal, (folder, over) =>
+      const outcome = await shell.run(request, io, signal, (folder, over) =>
         sendFiles(connection.client, endpoint, folder, command.files, over),
       )
       return this.#judge(outcome, command, signal, connection)
@@ -119,24 +120,29 @@ export class SshTransport implements Transport {
     else this.#idle = setTimeout(() => this.#letGo(), IDLE_MS).unref()
   }
 
-  async #placeFor(command: Command, signal: AbortSignal): Promise<Place> {
+  async #placeFor(request: Request, signal: AbortSignal): Promise<Place> {
     const kept = this.#kept
     this.#kept = null
-    if (kept) {
-      const { connection, shell } = kept
-      if (shell && !shell.isTooLong(command) && (await shell.answers())) return { connection, shell }
-      shell?.close()
-      // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
-      const another = await this.#openShell(connection).catch(() => null)
-      if (another) return { connection, shell: another }
-      this.#options.connections.end(connection)
-    }
-    const connection = await this.#connect(signal)
+    // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
+    const place = kept && (await this.#placeOver(kept, request, signal).catch(() => null))
+    return place ?? this.#placeOver({ connection: await this.#connect(signal) }, request, signal)
+  }
+
+  /** Ends the connection when there can be no shell over it. */
+  async #placeOver({ connection, shell }: Kept, request: Request, signal: AbortSignal): Promise<Place> {
+    const end = () => this.#options.connections.end(connection)
+    // That ends whatever is waited for here.
+    signal.addEventListener('abort', end, { once: true })
     try {
+      if (shell && !shell.isTooLong(request) && (await shell.answers())) return { connection, shell }
+      shell?.close()
       return { connection, shell: await this.#openShell(connection) }
     } catch (error) {
-      this.#options.connections.end(connection)
+      end()
+      signal.throwIfAborted()
       throw error
+    } finally {
+      signal.removeEventListener('abort', end)
     }
   }
 
@@ -159,8 +165,8 @@ export class SshTransport implements Transport {
     return connection
   }
 
-  #fileProblem({ said }: Outcome, { files }: Command): FileError | null {
-    const [, index, problem] = / failed file (\d+) (\w+)$/m.exec(said) ?? []
+  #fileProblem({ problem: told }: Outcome, { files }: Command): FileError | null {
+    const [, index, problem] = /^file (\d+) (\w+)$/.exec(told ?? '') ?? []
     const file = files[Number(index)]
     if (file === undefined) return null
     const endpoint = endpointOf(this.#options.address)
@@ -172,10 +178,9 @@ export class SshTransport implements Transport {
     return new FileError(problems[problem as FileProblem], file.content)
   }
 
-  #problem({ said, hasBegun, shellExit }: Outcome, command: Command): string {
+  #problem({ said, problem, hasBegun, shellExit }: Outcome, command: Command): string {
     const endpoint = endpointOf(this.#options.address)
     if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
-    const [, problem] = /^slipway-[0-9a-f]+ failed ([\w-]+)$/m.exec(said) ?? []
     if (problem === 'interpreter') return `the interpreter ${command.interpreter} was not found on ${endpoint}`
     if (problem === 'working-directory') {
       return `the working directory ${command.workingDirectory} does not exist on ${endpoint}`
