@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Kill, Lifeline } from '@slipway/execution'
+import { processesWith } from './support/processes.ts'
+import { SshHost, start, startFamily } from './support/ssh-host.ts'
+import { eventually } from './support/wait.ts'
+
+let host: SshHost
+
+beforeAll(async () => {
+  host = await SshHost.start()
+})
+
+afterAll(() => host.stop())
+
+describe('the shell on the host', () => {
+  test('leaves INT to what it runs, and takes every character', async () => {
+    const { made } = host.transport()
+    const VALUE = `ā漢\u0081\u0088 "$(id)" \\n \`x\` ' ${String.fromCharCode(1)}\t`
+    for (const script of ['true', `sh -c 'kill -INT $$'; printf '%s\\n' "$? $VALUE" 'ā漢\\n'`]) {
+      const command = start(made, script, { environment: { VALUE } })
+      expect(await command.end).toMatchObject({ exitCode: 0 })
+      expect(command.output.stdout).toBe(script === 'true' ? '' : `130 ${VALUE}\nā漢\\n\n`)
+    }
+  })
+
+  test('tells exit codes from signals, and goes on after each', async () => {
+    const { made } = host.transport()
+    expect(await start(made, 'exit 137').end).toMatchObject({ exitCode: 137, signal: null })
+    expect(await start(made, 'kill -SEGV $$').end).toMatchObject({ exitCode: null, signal: 'SIGSEGV' })
+    expect(await start(made, '', { workingDirectory: '/no/such' }).end.catch(() => 'refused')).toBe('refused')
+    expect(await start(made, 'exit 255').end).toMatchObject({ exitCode: 255, signal: null })
+  })
+
+  test('takes a long script as a second one', async () => {
+    const { made } = host.transport()
+    await start(made, 'true').end
+    const command = start(made, `: ${'x'.repeat(200_000)}\necho end`)
+    await command.end
+    expect(command.output.stdout).toBe('end\n')
+  })
+
+  test('is missed when a command kills it, and nothing runs on', async () => {
+    const { made } = host.transport()
+    const mark = randomUUID()
+    const command = start(made, `export MARK=${mark}; echo up; sleep 600 & kill -KILL $PPID; sleep 600`)
+    await expect(command.end).rejects.toThrow(`connection to ${host.endpoint} was lost while the command ran`)
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+  })
+
+  test('kills by itself when nobody tells it that commands may live on, but not what comes after', async () => {
+    const lifeline = new Lifeline()
+    lifeline.renew(performance.now() + 60_000)
+    const { made } = host.transport({ lifeline })
+    expect(await start(made, 'true').end).toMatchObject({ exitCode: 0 })
+    const { end, mark } = await startFamily(made)
+    lifeline.renew(performance.now() + 2_000)
+    expect(await end).toEqual({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+    await eventually('nothing is left', () => processesWith(mark).length === 0)
+    lifeline.renew(performance.now() + 60_000)
+    expect(await start(made, 'sleep 1.5').end).toMatchObject({ exitCode: 0 })
+  })
+
+  /** A host with this in the place of login shells. */
+  const hostThat = (says: string) => SshHost.start([`ForceCommand ${says}`])
+
+  test('is understood where a greeting has no end of line, and starts in no folder of the same name', async () => {
+    const greeting = 'printf welcome; printf welcome >&2; export CDPATH=/usr; exec sh -c "$SSH_ORIGINAL_COMMAND"'
+    const other = await hostThat(greeting)
+    const inside = start(other.transport().made, 'pwd; echo err >&2', { workingDirectory: 'bin' })
+    expect(await inside.end).toMatchObject({ exitCode: 0 })
+    expect(inside.output).toEqual({ stdout: expect.stringMatching(/^\/.*\/work\/bin\n$/), stderr: 'err\n' })
+    await expect(start(other.transport().made, '', { interpreter: 'pwsh' }).end).rejects.toThrow(
+      `the interpreter pwsh was not found on ${other.endpoint}`,
+    )
+    await other.stop()
+  })
+
+  /** A host on which programs are found in one folder, with this one as `sh`, and without those that are left out. */
+  async function hostWith(shell: string, without: readonly string[]) {
+    const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-programs-'))
+    for (const name of readdirSync('/usr/bin')) {
+      if (name !== 'sh' && !without.includes(name)) symlinkSync(path.join('/usr/bin', name), path.join(folder, name))
+    }
+    symlinkSync(path.join('/usr/bin', shell), path.join(folder, 'sh'))
+    const other = await hostThat(`exec env PATH=${folder} ${folder}/sh -c "$SSH_ORIGINAL_COMMAND"`)
+    const { made } = other.transport()
+    const stop = async () => {
+      made.close()
+      await other.stop()
+      rmSync(folder, { recursive: true })
+    }
+    return { made, stop }
+  }
+
+  test.each([
+    ['dash', []],
+    ['bash', []],
+    ['dash', ['setsid']],
+    ['bash', ['setsid']],
+  ])('is %s, on a host without %j', async (shell, without) => {
+    const { made, stop } = await hostWith(shell, without)
+    const [stubborn, leftover] = [randomUUID(), randomUUID()]
+    const first = start(made, `MARK=${leftover} sleep 600 & echo "$0"; exit 3`)
+    expect(await first.end).toMatchObject({ exitCode: 3 })
+    await eventually('the leftover is gone', () => processesWith(leftover).length === 0)
+    const second = await startFamily(made)
+    second.cancel(10_000)
+    expect(await second.end).toMatchObject({ exitCode: null, confirmed: true })
+    await eventually('nothing is left', () => processesWith(second.mark).length === 0)
+    const third = start(made, `export MARK=${stubborn}; trap '' TERM; pwd; while :; do sleep 0.1; done`)
+    await eventually('it runs', () => third.output.stdout.endsWith('/work\n'))
+    third.abort.abort(new Kill('cancelled', 500))
+    expect(await third.end).toMatchObject({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+    await eventually('nothing is left', () => processesWith(stubborn).length === 0)
+    // One of them belongs to the shell.
+    const refused = start(made, 'echo started', { environment: { UID: '7', OPTIND: 'x' } })
+    await refused.end
+    expect(refused.output).toEqual({ stdout: '', stderr: expect.stringMatching(/UID|number/) })
+    const last = start(made, 'pwd; exit 4')
+    expect(await last.end).toMatchObject({ exitCode: 4 })
+    made.close()
+    const folders = [third, last].map(({ output }) => path.dirname(output.stdout.trim()))
+    await eventually('their directories are gone', () => !folders.some((folder) => existsSync(folder)))
+    await stop()
+  })
+})

@@ -1,0 +1,77 @@
+import { randomUUID } from 'node:crypto'
+import { existsSync, mkdtempSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { Kill } from '@slipway/execution'
+import { serverOf } from './support/processes.ts'
+import { SshHost, start } from './support/ssh-host.ts'
+import { eventually } from './support/wait.ts'
+
+let host: SshHost
+
+beforeAll(async () => {
+  host = await SshHost.start()
+})
+
+afterAll(() => host.stop())
+
+describe('files', () => {
+  const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-sent-'))
+  afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+  /** A file of zeros: it takes a while to be sent, and no room. */
+  function zeros(bytes: number) {
+    const source = path.join(folder, randomUUID())
+    writeFileSync(source, '')
+    truncateSync(source, bytes)
+    return { source, content: '0'.repeat(64), path: 'x', mode: '0644' }
+  }
+
+  /** Where the host keeps content of this size that was, or is being, sent. */
+  const sentTo = () =>
+    readdirSync(os.tmpdir())
+      .filter((name) => /^slipway\.[0-9a-f]{32}$/.test(name))
+      .map((name) => path.join(os.tmpdir(), name))
+      .filter((directory) => existsSync(path.join(directory, 'files', '0')))
+
+  test('an abort while they are sent ends at once and leaves nothing on the host', async () => {
+    const { made } = host.transport()
+    const before = new Set(sentTo())
+    const { end, abort } = start(made, 'echo started', { files: [zeros(4 * 1024 ** 3)] })
+    const [directory = ''] = await eventually('they are being sent', () => {
+      const fresh = sentTo().filter((each) => !before.has(each))
+      return fresh.length > 0 && fresh
+    })
+    abort.abort(new Kill('stop', 0))
+    expect(await end).toMatchObject({ exitCode: null })
+    await eventually('the directory is gone', () => !existsSync(directory))
+    const next = start(made, 'echo next')
+    await next.end
+    expect(next.output.stdout).toBe('next\n')
+  })
+
+  test('a connection that is lost meanwhile fails the try and leaves nothing on the host', async () => {
+    const { made } = host.transport()
+    const server = start(made, 'echo $PPID; sleep 0.2')
+    await eventually('it runs', () => server.output.stdout !== '')
+    const id = serverOf(Number(server.output.stdout))
+    await server.end
+    const before = new Set(sentTo())
+    const { end } = start(made, 'echo started', { files: [zeros(4 * 1024 ** 3)] })
+    const [directory = ''] = await eventually('they are being sent', () => {
+      const fresh = sentTo().filter((each) => !before.has(each))
+      return fresh.length > 0 && fresh
+    })
+    process.kill(id, 'SIGKILL')
+    await expect(end).rejects.toThrow(/the connection was lost|was lost before the command started/)
+    await eventually('the directory is gone', () => !existsSync(directory))
+  })
+
+  test('bytes that are not what their hash says are refused by the host', async () => {
+    const { made } = host.transport()
+    const { end, output } = start(made, 'echo started', { files: [zeros(100)] })
+    await expect(end).rejects.toThrow(`the file x was damaged on its way to ${host.endpoint}`)
+    expect(output.stdout).toBe('')
+  })
+})
