@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
-import { type CommandBody, compile, type Envelope, Preview } from '@slipway/contracts'
+import { type CommandBody, compile, type Envelope, Preview, TARGET_COLUMNS } from '@slipway/contracts'
 import { frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
 import { command } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
@@ -102,11 +102,15 @@ describe('create', () => {
     expect(refusal(await create())).toEqual(refused(404, 'NOT_FOUND', { missing }))
   })
 
-  test('dry_run asks for a preview and multiplies its targets by its actions', async () => {
+  test.each([
+    ['records', [{ id: UNKNOWN_ID, name: 'a "quoted" target' }]],
+    ['columns', { ids: [UNKNOWN_ID], names: ['a "quoted" target'] }],
+    ['names for the ids of the request', { ids: null, names: ['a "quoted" target'] }],
+  ])('dry_run asks for a preview and multiplies its targets by its actions: %s', async (_, told) => {
     const preview = {
       plan: {
         target_count: 1,
-        targets: [{ id: UNKNOWN_ID, name: 'a "quoted" target' }],
+        targets: told,
         actions: [0, 1].map((action_order) => ({
           sequence_id: UNKNOWN_ID,
           sequence_name: 's',
@@ -157,7 +161,7 @@ describe('create', () => {
       }))
       expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
     }
-    expect(commands.map(({ type }) => type)).toEqual(['plan.preview', 'plan.preview'])
+    expect(commands).toMatchObject(Array(2).fill({ type: 'plan.preview', accepts: TARGET_COLUMNS }))
   })
 
   test('an answer that is lost is looked up: what took effect is told', async () => {

@@ -16,7 +16,8 @@ test.each([
   ['names of many bytes', ['日'.repeat(200_000), 'a "b"', '日'.repeat(90_000), 'c']],
 ])('steps are the pieces put together: %s', (_, names) => {
   const targets = names.map((name) => ({ id: randomUUID(), name }))
-  const pieces = [...plannedSteps(id, { actions, targets })]
+  const rows = targets.map((target) => ({ target_id: target.id, target_name: target.name }))
+  const pieces = [...plannedSteps(id, actions, rows)]
   expect(pieces.every((piece) => piece.length > 0)).toBe(true)
   const steps = targets.flatMap((target, row) =>
     actions.map((action, column) => ({

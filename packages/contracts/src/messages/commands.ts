@@ -30,12 +30,18 @@ export const StartOutcome = Type.Union([
 const { plan, ...previewFields } = Preview.properties
 const { steps: _steps, ...planFields } = plan.properties
 
+/** Said with a preview's command by whoever reads targets in columns; others get them as the records that they were. */
+export const TARGET_COLUMNS = 'target-columns'
+
+/** Thousands of targets, column by column. Without ids they are those that the request gave, in its order. */
+const TargetColumns = Strict({ ids: Nullable(Type.Array(Uuid)), names: Type.Array(Type.String()) })
+
 /** A preview as the table that it is, targets and actions once each: the gateway multiplies them into steps. */
 export const PreviewTable = Strict({
   ...previewFields,
   plan: Strict({
     ...planFields,
-    targets: Type.Array(NamedRecord),
+    targets: Type.Union([TargetColumns, Type.Array(NamedRecord)]),
     actions: Type.Array(
       Strict({
         sequence_id: Uuid,

@@ -37,9 +37,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         })
         if (dry_run === true) {
           audit.changesNothing()
-          const commandId = uuidv7()
-          const planned = await command(broker, 'plan.preview', messageOf(commandId), { requestId })
-          return answerPreview(commandId, planned)
+          return answerPreview(broker, messageOf(uuidv7()), requestId)
         }
         const started = await onlyOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
           audit.leaveToCommand(commandId)
@@ -64,7 +62,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const command_id = uuidv7()
         const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
         const message = { command_id, caller: messageCaller(caller), request, sealed_values }
-        return answerPreview(command_id, await command(broker, 'plan.preview', message, { requestId }))
+        return answerPreview(broker, message, requestId)
       },
     },
 

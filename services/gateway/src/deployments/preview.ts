@@ -1,16 +1,35 @@
-import type { CommandReply } from '@slipway/contracts'
+import type { Broker } from '@slipway/broker'
+import { type CommandBody, type CommandReply, TARGET_COLUMNS } from '@slipway/contracts'
 import type { Answer } from '../http/handler.ts'
 import { answerPieces, type Piece } from '../http/pieces.ts'
-import { plannedSteps } from './steps.ts'
+import { command } from './command.ts'
+import { plannedSteps, type TargetRow } from './steps.ts'
+
+type Command = CommandBody<'plan.preview'>
+type Preview = CommandReply<'plan.preview'>
 
 /** Answers with a preview. The planner tells targets and actions once each; here each target's steps are put into words. */
-export function answerPreview(commandId: string, preview: CommandReply<'plan.preview'>): Promise<Answer> {
-  return answerPieces(200, pieces(commandId, preview))
+export async function answerPreview(
+  broker: Pick<Broker, 'request'>,
+  message: Command,
+  requestId: string,
+): Promise<Answer> {
+  const preview = await command(broker, 'plan.preview', message, { requestId, accepts: TARGET_COLUMNS })
+  return answerPieces(200, pieces(message, preview))
 }
 
-function* pieces(commandId: string, { plan, ...rest }: CommandReply<'plan.preview'>): Generator<Piece> {
+function* pieces({ command_id, request }: Command, { plan, ...rest }: Preview): Generator<Piece> {
   const { actions, targets, ...planRest } = plan
   yield `${JSON.stringify(rest).slice(0, -1)},"plan":${JSON.stringify(planRest).slice(0, -1)},"steps":[`
-  yield* plannedSteps(commandId, { actions, targets })
+  yield* plannedSteps(command_id, actions, targetsOf(targets, request.target_ids ?? []))
   yield ']}}'
+}
+
+function* targetsOf(targets: Preview['plan']['targets'], asked: readonly string[]): Generator<TargetRow> {
+  if (Array.isArray(targets)) {
+    for (const { id, name } of targets) yield { target_id: id, target_name: name }
+    return
+  }
+  const ids = targets.ids ?? asked
+  for (const [index, target_name] of targets.names.entries()) yield { target_id: ids[index] as string, target_name }
 }

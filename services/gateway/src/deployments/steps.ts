@@ -10,12 +10,12 @@ const PIECE_BYTES = 224 * 1024
 
 type Table = CommandReply<'plan.preview'>['plan']
 
-/** A row of the plan: a target, and what has happened to its steps; null where nothing has to any of them. */
-interface TargetRow {
+/** A row of the plan: a target, and what has happened to its steps. */
+export interface TargetRow {
   target_id: string
   target_name: string
-  /** A line for each action, empty where nothing has happened. */
-  states: string | null
+  /** A line for each action, empty where nothing has happened; none where nothing has to any of them. */
+  states?: string | null
 }
 
 const PENDING = inside({
@@ -94,9 +94,8 @@ export async function* readSteps(
 }
 
 /** The steps of a plan of which nothing has begun, likewise. */
-export function plannedSteps(id: string, { actions, targets }: Pick<Table, 'actions' | 'targets'>): Generator<Buffer> {
-  const rows = targets.map((target) => ({ target_id: target.id, target_name: target.name, states: null }))
-  return pieces(id, actions.map(columnOf), rows, 0)
+export function plannedSteps(id: string, actions: readonly Action[], targets: Iterable<TargetRow>): Generator<Buffer> {
+  return pieces(id, actions.map(columnOf), targets, 0)
 }
 
 /** What each step says of its action, up to its state and, as bytes, up to its end where it is pending. */
@@ -120,13 +119,14 @@ function columnOf({
 const OPEN = Buffer.from(',{"id":"')
 
 /** What repeats is put into words once and copied from then on; what is copied goes to its place at once. */
-function* pieces(id: string, columns: Column[], rows: readonly TargetRow[], first: number): Generator<Buffer> {
+function* pieces(id: string, columns: Column[], rows: Iterable<TargetRow>, first: number): Generator<Buffer> {
   const ids = new StepIds(id)
   let piece = Buffer.allocUnsafe(PIECE_BYTES)
   // Nothing comes before the first step, so there is no comma.
   let start = first === 0 ? 1 : 0
   let end = 0
-  for (const [index, { states, ...target }] of rows.entries()) {
+  let index = first
+  for (const { states, ...target } of rows) {
     const row = Buffer.from(`",${inside(target)}`)
     const stateOf = states?.split('\n')
     for (const [action, { text, pending }] of columns.entries()) {
@@ -142,11 +142,12 @@ function* pieces(id: string, columns: Column[], rows: readonly TargetRow[], firs
         end = 0
       }
       piece.set(OPEN, end)
-      ids.write(first + index, action, piece, end + OPEN.length)
+      ids.write(index, action, piece, end + OPEN.length)
       piece.set(row, end + OPEN.length + STEP_ID_BYTES)
       piece.set(rest, end + bytes - rest.length)
       end += bytes
     }
+    index += 1
   }
   if (end > 0) yield piece.subarray(start, end)
 }

@@ -7,7 +7,7 @@ import { checkPlanHash, planHash } from '../planning/plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from '../planning/planning.ts'
 import { previewOf } from '../planning/preview.ts'
 import { missingInRedeploy, redeployRequest } from '../planning/redeploy.ts'
-import { createRequest, openValues } from '../planning/request.ts'
+import { createRequest, openValues, type PlanningRequest } from '../planning/request.ts'
 import { sealPlan } from '../planning/seal.ts'
 import { capacityWarnings } from '../records/capacity.ts'
 import { loadOriginal } from '../records/original.ts'
@@ -48,13 +48,13 @@ const start = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 's
 // Not a Buffer: those share their memory, and what is handed from thread to thread is handed over whole.
 const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-function decide(resources: PlanningResources, { type, body }: Envelope): Promise<Decided> {
+function decide(resources: PlanningResources, { type, body, accepts }: Envelope): Promise<Decided> {
   switch (type) {
     case 'plan.preview':
-      return planCreate(resources, body as CommandBody<'plan.preview'>, true)
+      return planPreview(resources, body as CommandBody<'plan.preview'>, accepts)
     case 'plan.create': {
       const command = body as CommandBody<'plan.create'>
-      return planCreate(resources, command, command.request.dry_run ?? false)
+      return command.request.dry_run ? planPreview(resources, command, accepts) : planCreate(resources, command)
     }
     case 'plan.redeploy':
       return planRedeploy(resources, body as CommandBody<'plan.redeploy'>)
@@ -63,22 +63,29 @@ function decide(resources: PlanningResources, { type, body }: Envelope): Promise
   }
 }
 
-async function planCreate(
+async function planPreview(
   resources: PlanningResources,
-  command: CommandBody<'plan.create'>,
-  previewOnly: boolean,
+  command: CommandBody<'plan.preview'>,
+  accepts: string | undefined,
 ): Promise<Decided> {
-  checkOverride(command.caller, command.request)
-  const values = openValues(resources.keyRing, command.command_id, command.sealed_values)
-  const request = createRequest(command, values)
+  const { database, keyRing } = resources
+  const request = requestOf(keyRing, command)
   const planning = planRequest(resources, request, missingRecords)
-  if (previewOnly) {
-    const looking = capacityWarnings(resources.database, request.options.priority)
-    const [planned, capacity] = await Promise.all([planning, looking])
-    const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
-    return { preview: previewOf(previewed, planHash(resources.keyRing, planned.plan)) }
-  }
-  return { start: startCommand(resources.keyRing, command, await planning, null) }
+  const looking = capacityWarnings(database, request.options.priority)
+  const [planned, capacity] = await Promise.all([planning, looking])
+  const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
+  const { target_ids } = request
+  return { preview: previewOf(previewed, planHash(keyRing, planned.plan), { target_ids, accepts }) }
+}
+
+async function planCreate(resources: PlanningResources, command: CommandBody<'plan.create'>): Promise<Decided> {
+  const planned = await planRequest(resources, requestOf(resources.keyRing, command), missingRecords)
+  return { start: startCommand(resources.keyRing, command, planned, null) }
+}
+
+function requestOf(keyRing: KeyRing, command: CommandBody<'plan.create'>): PlanningRequest {
+  checkOverride(command.caller, command.request)
+  return createRequest(command, openValues(keyRing, command.command_id, command.sealed_values))
 }
 
 async function planRedeploy(resources: PlanningResources, command: CommandBody<'plan.redeploy'>): Promise<Decided> {
