@@ -1,5 +1,5 @@
 import { decodeSqid, isUuid, isVersion, isVersionRequirement, nameProblems } from '@slipway/domain'
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import { _, Ajv, type ErrorObject, type KeywordCxt, str, type ValidateFunction } from 'ajv'
 import formatsModule from 'ajv-formats'
 import { ID_KINDS, NOT_BLANK, type TSchema, VARIABLE_NAME } from './schema.ts'
 
@@ -25,6 +25,21 @@ const ajv = new Ajv({
   code: { optimize: false },
 })
 ;(addFormats as unknown as (a: Ajv, formats: string[]) => void)(ajv, ['date-time', 'email', 'uri'])
+// Characters are counted only where there are more code units than characters may be: ids come by the thousand.
+ajv.removeKeyword('maxLength')
+ajv.addKeyword({
+  keyword: 'maxLength',
+  type: 'string',
+  schemaType: 'number',
+  error: {
+    message: ({ schemaCode }) => str`must NOT have more than ${schemaCode} characters`,
+    params: ({ schemaCode }) => _`{limit: ${schemaCode}}`,
+  },
+  code(context: KeywordCxt) {
+    const { data, schemaCode } = context
+    context.fail(_`${data}.length > ${schemaCode} && [...${data}].length > ${schemaCode}`)
+  },
+})
 ajv.addFormat('uuid', isUuid)
 ajv.addFormat('name', (text: string) => nameProblems(text).length === 0)
 ajv.addFormat('version', isVersion)

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { Type } from '@sinclair/typebox'
 import {
   BUILT_IN_ROLES,
   COMMANDS,
@@ -117,6 +118,13 @@ describe('problems', () => {
     )
     expect(connection({ type: 'ssh', host: 'a', port: 0 }).sort()).toEqual(['/connection/port', '/connection/username'])
     expect(connection({ type: 'telnet' })).toEqual(['/connection/type'])
+  })
+
+  test('of a text that is too long count characters, not halves of them', () => {
+    const problemsOf = compile(Type.String({ maxLength: 3 }))
+    const tooLong = [{ path: '', message: 'must NOT have more than 3 characters' }]
+    for (const text of ['', 'abc', '🚢🚢🚢', 'a\ud83db']) expect(problemsOf(text)).toEqual([])
+    for (const text of ['abcd', '🚢🚢🚢🚢', 'ab🚢c', 'abc\ud83d']) expect(problemsOf(text)).toEqual(tooLong)
   })
 
   test('of values that are no objects stand at the top', () => {

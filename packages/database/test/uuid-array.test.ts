@@ -23,7 +23,15 @@ test('Postgres reads the UUIDs that were written, in their order', async () => {
 
 test('text that is no UUID is refused, not passed over', () => {
   const [good, bad] = ['00000000-0000-0000-0000-000000000000', '00000000-0000-0000-0000-00000000000g']
-  for (const given of [[bad], [bad, good], [good, bad], [good, ''], [`${good}00`]]) {
+  for (const given of [
+    [bad],
+    [bad, good],
+    [good, bad],
+    [good, ''],
+    [`${good}00`],
+    [good.replace('-', '0')],
+    [good.slice(1), `0${good}`],
+  ]) {
     expect(() => uuidArray(given)).toThrow(TypeError)
   }
 })
