@@ -17,11 +17,32 @@ export interface ValueLayers {
   actions: { action: ResolvedAction; values: VariableValues; path: string }[]
   tenant: VariableValues
   environment: VariableValues
-  targets: readonly { name: string; variables: VariableValues }[]
+  targets: OwnValues
   variables: VariableValues
   prompted: VariableValues
   /** The key under which `prompted_values` gave a name. */
   promptedKeys: ReadonlyMap<string, string>
+}
+
+/** Values that targets have of their own. Most have none, and there are thousands of them. */
+export class OwnValues {
+  /** Those that have any. */
+  readonly targets: readonly { name: string; variables: VariableValues }[]
+  readonly total: number
+  readonly #counts = new Map<string, number>()
+
+  constructor(targets: readonly { name: string; variables: VariableValues }[]) {
+    this.targets = targets.filter(({ variables }) => Object.keys(variables).length > 0)
+    this.total = targets.length
+    for (const { variables } of this.targets) {
+      for (const name of Object.keys(variables)) this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1)
+    }
+  }
+
+  /** How many targets have no value of that name. */
+  lacking(name: string): number {
+    return this.total - (this.#counts.get(name) ?? 0)
+  }
 }
 
 /** `prompted_values` by name, each key being the name or the id of a variable that the source declares. */
@@ -48,15 +69,6 @@ export function valueProblems(layers: ValueLayers, definitions: Definitions): Fi
   return [...badNames(layers), ...clashes(layers, definitions), ...wrongTypes(layers, definitions), ...missing(layers)]
 }
 
-/** How many targets have a value of their own, by name. */
-export function targetsWithValue(targets: ValueLayers['targets']): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const { variables } of targets) {
-    for (const name of Object.keys(variables)) counts.set(name, (counts.get(name) ?? 0) + 1)
-  }
-  return counts
-}
-
 function badNames({ variables }: ValueLayers): FieldError[] {
   return Object.keys(variables)
     .filter((name) => !isVariableName(name))
@@ -67,7 +79,7 @@ function clashes(layers: ValueLayers, definitions: Definitions): FieldError[] {
   const { actions, tenant, environment, targets, variables } = layers
   const names = new Set(definitions.keys())
   for (const values of [...actions.map((each) => each.values), tenant, environment, variables]) addNames(names, values)
-  for (const target of targets) addNames(names, target.variables)
+  for (const target of targets.targets) addNames(names, target.variables)
   return clashingNames(names).map(([first, second]) => {
     const given = [second, first].find((name) => Object.hasOwn(variables, name))
     const path = given === undefined ? '/variables' : pointer('variables', given)
@@ -81,9 +93,8 @@ function addNames(names: Set<string>, values: VariableValues): void {
 
 function* wrongTypes(layers: ValueLayers, definitions: Definitions): Generator<FieldError> {
   const { actions, tenant, environment, targets, variables, prompted, promptedKeys } = layers
-  const withOwn = targetsWithValue(targets)
   const inRequest = (name: string) => Object.hasOwn(variables, name) || Object.hasOwn(prompted, name)
-  const reachesTargets = (name: string) => !inRequest(name) && (withOwn.get(name) ?? 0) < targets.length
+  const reachesTargets = (name: string) => !inRequest(name) && targets.lacking(name) > 0
   const isShared = (name: string) => Object.hasOwn(tenant, name) || Object.hasOwn(environment, name)
 
   for (const { name, problem } of misfits(prompted, definitions, () => true)) {
@@ -93,7 +104,7 @@ function* wrongTypes(layers: ValueLayers, definitions: Definitions): Generator<F
   for (const { name, problem } of misfits(variables, definitions, (name) => !Object.hasOwn(prompted, name))) {
     yield { path: pointer('variables', name), message: `variable "${name}" ${problem}` }
   }
-  for (const target of targets) {
+  for (const target of targets.targets) {
     for (const { name, problem } of misfits(target.variables, definitions, (name) => !inRequest(name))) {
       yield { path: '/target_ids', message: `variable "${name}" of target "${target.name}" ${problem}` }
     }
@@ -127,15 +138,14 @@ function* misfits(
 }
 
 function missing({ actions, tenant, environment, targets, variables, prompted }: ValueLayers): FieldError[] {
-  const withOwn = targetsWithValue(targets)
   const found = new Map<string, FieldError>()
   const isRequired = (definition: VariableDefinition) => definition.required === true
   for (const { action, values } of actions) {
     for (const { name } of action.definitions.flat().filter(isRequired)) {
-      const lacking = targets.length - (withOwn.get(name) ?? 0)
+      const lacking = targets.lacking(name)
       const has = [values, tenant, environment, variables, prompted].some((layer) => Object.hasOwn(layer, name))
       if (has || lacking === 0) continue
-      const message = `required variable "${name}" has no value for ${lacking} of ${targets.length} targets`
+      const message = `required variable "${name}" has no value for ${lacking} of ${targets.total} targets`
       found.set(name, { path: pointer('variables', name), message })
     }
   }

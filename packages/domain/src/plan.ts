@@ -7,7 +7,7 @@ import type {
   TargetMode,
   VariableValues,
 } from './plan-types.ts'
-import { promptedByName, targetsWithValue, type ValueLayers, valueProblems } from './plan-values.ts'
+import { OwnValues, promptedByName, type ValueLayers, valueProblems } from './plan-values.ts'
 import { type FieldError, validationProblem } from './problem.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
 import { templateNames } from './templates.ts'
@@ -67,7 +67,7 @@ export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } 
     })),
     tenant: tenant?.variables ?? {},
     environment: environment?.variables ?? {},
-    targets: input.targets,
+    targets: new OwnValues(input.targets),
     variables: request.variables ?? {},
     ...promptedByName(request.prompted_values ?? {}, definitions, errors),
   }
@@ -87,7 +87,7 @@ export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } 
   }
   const warnings = [
     ...statusWarnings(input.targets),
-    ...templateWarnings(plan, source.actions),
+    ...templateWarnings(plan, source.actions, layers.targets),
     ...unusedWarnings(Object.keys(layers.variables), definitions, source.actions),
   ]
   return { plan, warnings }
@@ -149,15 +149,14 @@ function statusWarnings(targets: readonly PlanTargetRecord[]): string[] {
   return [...named, `Of the other targets ${offline} are offline and ${others.length - offline} stale`]
 }
 
-function templateWarnings(plan: Plan, actions: readonly ResolvedAction[]): string[] {
-  const withOwn = targetsWithValue(plan.targets)
+function templateWarnings(plan: Plan, actions: readonly ResolvedAction[], targets: OwnValues): string[] {
   const warnings = new Set<string>()
   for (const [index, { definition, action_name }] of actions.entries()) {
     const values = mergeValues(plan.actions[index]?.variables, plan.shared_variables, plan.override_variables)
     for (const name of templateNames(scriptsOf(definition))) {
-      const lacking = Object.hasOwn(values, name) ? 0 : plan.targets.length - (withOwn.get(name) ?? 0)
+      const lacking = Object.hasOwn(values, name) ? 0 : targets.lacking(name)
       if (lacking === 0) continue
-      const where = lacking === plan.targets.length ? '' : ` on ${lacking} of ${plan.targets.length} targets`
+      const where = lacking === targets.total ? '' : ` on ${lacking} of ${targets.total} targets`
       warnings.add(`Action "${action_name}": {{ ${name} }} has no value${where} and is left as it stands`)
     }
   }

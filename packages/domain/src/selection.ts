@@ -52,14 +52,14 @@ export function selectTargets<T extends TargetCandidate>(
   if (ids.length === 0 && tags.length === 0) {
     result.problems.push({ path: '/target_ids', message: 'give target_ids, target_tags or both' })
   }
-  for (const [index, id] of ids.entries()) {
+  ids.forEach((id, index) => {
     const target = candidates.get(id)
     const misfit = target && misfitOf(target, scope)
-    const path = () => pointer('target_ids', index)
-    if (!target) result.missing.push({ path: path(), id })
-    else if (misfit) result.problems.push({ path: path(), message: `target "${target.name}" ${misfit}` })
-    else chosen.set(id, target)
-  }
+    if (!target) result.missing.push({ path: pointer('target_ids', index), id })
+    else if (misfit) {
+      result.problems.push({ path: pointer('target_ids', index), message: `target "${target.name}" ${misfit}` })
+    } else chosen.set(id, target)
+  })
   if (tags.length > 0) {
     const found = [...candidates.values()].filter(
       (target) => misfitOf(target, scope) === null && hasTags(target, tags, matchAll),

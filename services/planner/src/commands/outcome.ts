@@ -111,7 +111,7 @@ function startCommand(
     caller,
     freeze_override: passFreezes(planned.freezes, request),
     plan: sealPlan(keyRing, command_id, planned.plan),
-    selection: planned.selection,
+    selection: { ...planned.selection, target_ids: [...new Set(planned.selection.target_ids)] },
     source_deployment_id: sourceDeploymentId,
   }
 }

@@ -32,6 +32,7 @@ export interface Planned {
   /** Values are in clear; see `sealPlan`. */
   plan: Plan
   warnings: string[]
+  /** Ids as often as they were given. */
   selection: CommandBody<'deployment.start'>['selection']
   target_summary: ReturnType<typeof targetSummary>
   /** What freezes say at `planned_at`, by the database's clock. */
@@ -99,7 +100,7 @@ export async function planRequest(
     plan,
     warnings: [...freezeWarnings(verdict), ...built.warnings],
     selection: {
-      target_ids: [...new Set(selection.target_ids)],
+      target_ids: selection.target_ids,
       target_tags: [...request.target_tags],
       target_tags_match_all: request.target_tags_match_all,
       version_requirement: request.version_requirement ?? null,
@@ -114,9 +115,9 @@ export async function planRequest(
 function missingOf(request: PlanningRequest, { source, targets, tenant, environment }: Records): MissingRecord[] {
   const missing: MissingRecord[] = []
   if (source === null) missing.push({ path: `/${request.source.type}_id`, id: request.source.id })
-  for (const [index, id] of request.target_ids.entries()) {
+  request.target_ids.forEach((id, index) => {
     if (targets.uuids[index] === undefined) missing.push({ path: `/target_ids/${index}`, id })
-  }
+  })
   if (request.tenant_id !== null && tenant === null) missing.push({ path: '/tenant_id', id: request.tenant_id })
   if (request.environment_id !== null && environment === null) {
     missing.push({ path: '/environment_id', id: request.environment_id })

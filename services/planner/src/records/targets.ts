@@ -106,8 +106,8 @@ async function readTargets(
 function addRecords(records: Map<string, TargetRecord>, columns: Columns): void {
   const { id: ids, name, tenant_id, environment_id, enabled, variables_sealed, status, tags } = columns
   const at = <T>(column: T[], index: number) => column[index] as T
-  for (const [index, id] of ids.entries()) {
-    if (records.has(id)) continue
+  ids.forEach((id, index) => {
+    if (records.has(id)) return
     records.set(id, {
       id,
       name: at(name, index),
@@ -118,5 +118,5 @@ function addRecords(records: Map<string, TargetRecord>, columns: Columns): void 
       status: at(status, index),
       tags: tags?.[id] ?? null,
     })
-  }
+  })
 }
