@@ -1,7 +1,6 @@
 import type { ConsumeMessage } from 'amqplib'
 import { PoisonMessage } from './errors.ts'
 import {
-  contentOf,
   correlation,
   EncodedBody,
   encode,
@@ -18,7 +17,8 @@ import {
  */
 export interface Batch {
   messages: OutgoingMessage[]
-  contents: Buffer[]
+  /** Their bodies; none of a message that goes alone whatever comes after it. */
+  texts: string[]
   bytes: number
 }
 
@@ -36,45 +36,43 @@ interface PartHead {
 
 /** Puts a message to those before it, or begins a batch with it. */
 export function gather(batches: Batch[], message: OutgoingMessage): void {
-  const content = contentOf(message.body)
+  if (!isPlain(message)) return void batches.push({ messages: [message], texts: [], bytes: MAX_BYTES })
+  const text = message.json ?? JSON.stringify(message.body)
+  const bytes = Buffer.byteLength(text)
   const last = batches.at(-1)
-  if (last && mayJoin(last, message, content)) {
+  if (last && mayJoin(last, message, bytes)) {
     last.messages.push(message)
-    last.contents.push(content)
-    last.bytes += content.length
-  } else batches.push({ messages: [message], contents: [content], bytes: content.length })
+    last.texts.push(text)
+    last.bytes += bytes
+  } else batches.push({ messages: [message], texts: [text], bytes })
 }
 
-function mayJoin({ messages, bytes }: Batch, message: OutgoingMessage, content: Buffer): boolean {
+function mayJoin({ messages, texts, bytes }: Batch, message: OutgoingMessage, more: number): boolean {
   const [first] = messages
   return (
     first !== undefined &&
     first.exchange === message.exchange &&
     first.type === message.type &&
-    isPlain(first) &&
-    isPlain(message) &&
-    messages.length < MAX_PARTS &&
-    bytes + content.length <= MAX_BYTES
+    texts.length > 0 &&
+    texts.length < MAX_PARTS &&
+    bytes + more <= MAX_BYTES
   )
 }
 
-/** Nobody waits for its answer, and it comes never too late. */
-const isPlain = ({ reply_to, correlation_id, deadline }: OutgoingMessage) =>
-  reply_to === undefined && correlation_id === undefined && deadline === undefined
+/** Nobody waits for its answer, it comes never too late, and it is not so large that it came in bytes. */
+const isPlain = ({ body, reply_to, correlation_id, deadline }: OutgoingMessage) =>
+  !(body instanceof EncodedBody) && reply_to === undefined && correlation_id === undefined && deadline === undefined
 
 /** The wire form of a batch; of one message, its own. Throws when its type is not in the contracts. */
-export function encodeBatch({ messages, contents }: Batch, namespace: string): WireMessage {
+export function encodeBatch({ messages, texts }: Batch, namespace: string): WireMessage {
   const [first] = messages
-  const [content] = contents
-  if (first === undefined || content === undefined) throw new TypeError('a batch has at least one message')
-  if (messages.length === 1) return encode({ ...first, body: new EncodedBody(content) }, namespace)
+  const [json] = texts
+  if (first === undefined) throw new TypeError('a batch has at least one message')
+  if (messages.length === 1) return encode(json === undefined ? first : { ...first, json }, namespace)
   const { exchange, type, message_id } = first
-  const lines = messages.map((message, index) => `${JSON.stringify(headOf(message))}\n${contents[index]}\n`)
-  const body = new EncodedBody(Buffer.from(lines.join('')))
-  const { options, ...wire } = encode(
-    { exchange, type, message_id, body, request_id: null, traceparent: null },
-    namespace,
-  )
+  const lines = messages.map((message, index) => `${JSON.stringify(headOf(message))}\n${texts[index]}\n`)
+  const whole = { exchange, type, message_id, json: lines.join(''), request_id: null, traceparent: null }
+  const { options, ...wire } = encode(whole, namespace)
   const headers = { ...options.headers, [HEADER.parts]: messages.length }
   return { ...wire, options: { ...options, contentType: CONTENT_TYPE, headers } }
 }

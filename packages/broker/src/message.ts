@@ -7,7 +7,9 @@ import { exchangeName, isDurablyBound } from './topology.ts'
 export interface OutgoingMessage {
   exchange: 'commands' | 'events'
   type: string
-  body: unknown
+  body?: unknown
+  /** The body in place of `body`, where it is JSON already. */
+  json?: string
   message_id: string
   request_id: string | null
   /** W3C; that of the current trace where left out. */
@@ -77,7 +79,7 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
   return {
     exchange: exchangeName(namespace, message.exchange),
     ...route(message),
-    content: contentOf(message.body),
+    content: message.json === undefined ? contentOf(message.body) : Buffer.from(message.json),
     options: {
       messageId: message.message_id,
       type: message.type,

@@ -3,7 +3,15 @@ import type { Envelope } from '@slipway/contracts'
 import { currentContext, uuidv7 } from '@slipway/runtime'
 import type { GetMessage } from 'amqplib'
 import { type Batch, encodeBatch, gather } from '../src/batch.ts'
-import { type Broker, type Delivery, HEADER, type OutgoingMessage, PoisonMessage, queueName } from '../src/index.ts'
+import {
+  type Broker,
+  type Delivery,
+  EncodedBody,
+  HEADER,
+  type OutgoingMessage,
+  PoisonMessage,
+  queueName,
+} from '../src/index.ts'
 import { eventually, Harness, stopRun } from './harness.ts'
 
 const harness = new Harness()
@@ -69,6 +77,16 @@ describe('messages go together', () => {
     const { content, options } = encodeBatch(batch as Batch, namespace)
     expect(JSON.parse(content.toString())).toEqual(batch?.messages[0]?.body)
     expect(options.headers).not.toHaveProperty(HEADER.parts)
+  })
+
+  test('what is JSON already goes as it is, and what came in bytes goes alone', () => {
+    const { body, ...rest } = stopRun()
+    const json = JSON.stringify(body, undefined, 0).replaceAll(',', ', ')
+    const inBytes = stopRun({ body: new EncodedBody(Buffer.from(json)) })
+    const batches = batchesOf([{ ...rest, json }, stopRun({ body }), inBytes, { ...rest, json }])
+    const contents = batches.map((batch) => encodeBatch(batch, namespace).content.toString())
+    expect(contents[0]?.split('\n').filter((_, line) => line % 2 === 1)).toEqual([json, JSON.stringify(body)])
+    expect(contents.slice(1)).toEqual([json, json])
   })
 })
 

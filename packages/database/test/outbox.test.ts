@@ -80,7 +80,7 @@ test('a message that cannot be sent holds up no other', async () => {
     logger,
     intervalMs: 20,
     async publish(messages) {
-      const isPoison = ({ body }: { body: unknown }) => JSON.stringify(body).endsWith('2"}')
+      const isPoison = ({ json }: { json: string }) => json.endsWith('2"}')
       sent.push(...messages.filter((m) => !isPoison(m)).map((m) => m.message_id))
       const failures = messages.filter(isPoison)
       if (failures.length > 0) throw Object.assign(new Error('too large'), { failures })
