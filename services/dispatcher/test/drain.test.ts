@@ -157,6 +157,28 @@ test('a request whose target is gone fails with the reason and leaves the slot t
   expect((await pending(next)).status).toBe('dispatched')
 })
 
+test('of requests that are dispatched together each fails for what itself was planned with and is gone', async () => {
+  const plans: [string | null, (plan: ReturnType<typeof startCommand>['plan']) => void][] = [
+    ['action "release" 1.0.0', ({ source }) => Object.assign(source, { id: uuidv7() })],
+    ['action "step 1" 1.0.1', ({ actions }) => Object.assign(actions[1] as object, { action_version: '1.0.1' })],
+    ['target "other"', ({ targets }) => Object.assign(targets[1] as object, { id: uuidv7(), name: 'other' })],
+    ['tenant "acme"', (plan) => Object.assign(plan, { tenant: { id: uuidv7(), name: 'acme' } })],
+    ['environment "test"', (plan) => Object.assign(plan, { environment: { id: uuidv7(), name: 'test' } })],
+    [null, () => {}],
+  ]
+  const commands = plans.map(([, spoil]) => {
+    const command = startCommand(catalog)
+    spoil(command.plan)
+    return command
+  })
+  for (const command of commands) await startDeployment(database, command, { request_id: null })
+  await addInstance(database, commands.length)
+  await drainAll()
+  const seen = await Promise.all(commands.map(async ({ command_id }) => (await pending(command_id)).error_message))
+  const why = 'Since the request was queued these were deleted or disabled: '
+  expect(seen).toEqual(plans.map(([gone]) => gone && why + gone))
+})
+
 test('one request that cannot be written keeps no other waiting and is tried again, then given up', async () => {
   const bad = await submit({ priority: 5 })
   const good = await submit()
