@@ -163,10 +163,29 @@ async function retrying<T>(once: () => Promise<T>): Promise<T> {
 }
 
 /**
+ * Runs work within a transaction that may fail for itself: then what it did is undone, and the transaction goes on.
+ * Nothing is waited for but the work: what it sends first goes with the savepoint.
+ */
+export async function attempt<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
+  const { connection, end } = lend(tx)
+  try {
+    const [, result] = await Promise.all([tx.query('SAVEPOINT attempt'), work(connection)])
+    // Should that fail, whatever comes next does.
+    tx.query('RELEASE SAVEPOINT attempt').catch(() => {})
+    return result
+  } catch (error) {
+    end()
+    // Where the connection is gone the transaction is, too, and the first error says why.
+    await tx.query('ROLLBACK TO SAVEPOINT attempt').catch(() => {})
+    throw error
+  }
+}
+
+/**
  * A connection until `end`. When one of several statements fails, what was to follow another of them may still be on its
  * way: it must not run outside the transaction, or for the next tenant that the connection serves.
  */
-function lend(client: pg.PoolClient): { connection: Queryable; end(): void } {
+function lend(client: Queryable): { connection: Queryable; end(): void } {
   let ended = false
   return {
     connection: {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { createDatabase, type Database, enqueue, eventMessage, startRelay } from '@slipway/database'
+import { attempt, createDatabase, type Database, enqueue, eventMessage, startRelay } from '@slipway/database'
 import { createLogger, withContext } from '@slipway/runtime'
 import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing'
 
@@ -89,6 +89,23 @@ test('a message that cannot be sent holds up no other', async () => {
   await waitFor(async () => (await unsent()) === 1)
   await relay.stop()
   expect(sent).toHaveLength(2)
+})
+
+test('of work that fails for itself nothing stays, nor what was still to follow, and the transaction goes on', async () => {
+  let late: Promise<unknown> | undefined
+  await database.transaction(async (tx) => {
+    await enqueue(tx, [freed(1)])
+    const work = attempt(tx, async (inner) => {
+      late = new Promise((resolve) => setTimeout(resolve, 50)).then(() => enqueue(inner, [freed(3)]))
+      await Promise.all([enqueue(inner, [freed(2)]), inner.query('SELECT 1 / 0'), late])
+    })
+    await expect(work).rejects.toThrow('division by zero')
+    await expect(late).rejects.toThrow('not lent any more')
+    await attempt(tx, (inner) => enqueue(inner, [freed(4)]))
+    await enqueue(tx, [freed(5)])
+  })
+  const { rows } = await database.query(`SELECT right(body ->> 'instance_id', 1) AS n FROM outbox ORDER BY id`)
+  expect(rows.map(({ n }) => n)).toEqual(['1', '4', '5'])
 })
 
 test('a transaction that meets a deadlock is run again', async () => {

@@ -1,6 +1,6 @@
 import type { CommandBody } from '@slipway/contracts'
 import { commandMessage, enqueue, eventMessage, type Queryable } from '@slipway/database'
-import { insertLeases, type Lease, type Slot } from '../leases/allocate.ts'
+import { insertLeases, type Slot } from '../leases/allocate.ts'
 
 /** A deployment that starts now, in a slot that this transaction has locked. */
 export interface Starting {
@@ -17,13 +17,12 @@ export interface Starting {
  * Starts deployments: leases, rows and messages in a handful of statements, whatever their number and size.
  * The plan is taken apart by the database: steps are targets times actions and never cross the wire.
  */
-export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
-  if (starting.length === 0) return []
-  const [leases] = await Promise.all([insertAndAnnounce(tx, starting), insertDeployments(tx, starting)])
-  return leases
+export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<void> {
+  if (starting.length === 0) return
+  await Promise.all([insertAndAnnounce(tx, starting), insertDeployments(tx, starting)])
 }
 
-async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<Lease[]> {
+async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<void> {
   const leases = await insertLeases(tx, starting)
   const causes = starting.map(({ request_id, traceparent }) => ({ request_id, traceparent }))
   // Kind by kind: neighbours of one kind go as one message.
@@ -37,7 +36,6 @@ async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): 
       ...causes[index],
     })),
   ])
-  return leases
 }
 
 async function insertDeployments(tx: Queryable, starting: readonly Starting[]): Promise<void> {

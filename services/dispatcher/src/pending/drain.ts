@@ -1,4 +1,4 @@
-import { type Database, isConnectionError, type Queryable } from '@slipway/database'
+import { attempt, type Database, isConnectionError, type Queryable } from '@slipway/database'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot } from '../leases/allocate.ts'
@@ -109,13 +109,10 @@ interface Pair {
 /** All at once; if that fails, one by one, so that the one at fault is found and keeps no other waiting. */
 async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): Promise<void> {
   if (pairs.length === 0) return
-  await tx.query('SAVEPOINT dispatch')
   try {
-    await start(tx, pairs)
-    await tx.query('RELEASE SAVEPOINT dispatch')
+    await attempt(tx, (inner) => start(inner, pairs))
   } catch (error) {
     if (isPassing(error)) throw error
-    await tx.query('ROLLBACK TO SAVEPOINT dispatch')
     const [first, ...rest] = pairs
     if (first && rest.length === 0) {
       logger.error('a pending request could not be dispatched', { pending_request_id: first.request.id, error })
@@ -126,22 +123,21 @@ async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): 
 }
 
 async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
-  const starting = pairs.map(({ request, slot }) => ({
-    deployment_id: uuidv7(),
-    tenant_id: request.tenant_id,
-    request_id: request.request_id,
-    traceparent: request.traceparent,
-    slot,
-    from: { pending_request_id: request.id },
-  }))
-  const leases = await writeStarted(tx, starting)
-  await markDispatched(
-    tx,
-    pairs.flatMap(({ request }, index) => {
-      const lease = leases[index]
-      return lease ? [{ request, deployment_id: lease.deployment_id, instance_id: lease.instance_id }] : []
-    }),
-  )
+  const dispatched = pairs.map((pair) => ({ ...pair, deployment_id: uuidv7() }))
+  await Promise.all([
+    writeStarted(
+      tx,
+      dispatched.map(({ request, slot, deployment_id }) => ({
+        deployment_id,
+        tenant_id: request.tenant_id,
+        request_id: request.request_id,
+        traceparent: request.traceparent,
+        slot,
+        from: { pending_request_id: request.id },
+      })),
+    ),
+    markDispatched(tx, dispatched),
+  ])
 }
 
 /** Failures that say nothing about the request: the whole transaction is tried again. */

@@ -1,5 +1,6 @@
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { pendingSourcesOf } from '@slipway/domain'
+import type { Slot } from '../leases/allocate.ts'
 
 /** A request that the drain has in hand. */
 export interface ClaimedRequest {
@@ -33,26 +34,25 @@ export async function claim(tx: Queryable, ids: readonly string[]): Promise<Clai
 
 export async function markDispatched(
   tx: Queryable,
-  dispatched: readonly { request: ClaimedRequest; deployment_id: string; instance_id: string }[],
+  dispatched: readonly { request: ClaimedRequest; deployment_id: string; slot: Slot }[],
 ): Promise<void> {
-  await tx.query(
-    `UPDATE pending_requests p
-        SET status = 'dispatched', deployment_id = d.deployment_id, dispatched_at = now(),
-            dispatched_to_instance_id = d.instance_id, error_message = NULL
-       FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS d (id, deployment_id, instance_id)
-      WHERE p.id = d.id AND p.status = ANY($4::pending_status[])`,
-    [
-      dispatched.map(({ request }) => request.id),
-      dispatched.map(({ deployment_id }) => deployment_id),
-      dispatched.map(({ instance_id }) => instance_id),
-      IN_HAND,
-    ],
-  )
-  await announce(
-    tx,
-    dispatched.map(({ request }) => request),
-    'dispatched',
-  )
+  const requests = dispatched.map(({ request }) => request)
+  await Promise.all([
+    tx.query(
+      `UPDATE pending_requests p
+          SET status = 'dispatched', deployment_id = d.deployment_id, dispatched_at = now(),
+              dispatched_to_instance_id = d.instance_id, error_message = NULL
+         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS d (id, deployment_id, instance_id)
+        WHERE p.id = d.id AND p.status = ANY($4::pending_status[])`,
+      [
+        requests.map(({ id }) => id),
+        dispatched.map(({ deployment_id }) => deployment_id),
+        dispatched.map(({ slot }) => slot.instance_id),
+        IN_HAND,
+      ],
+    ),
+    announce(tx, requests, 'dispatched'),
+  ])
 }
 
 /** What requests were planned with is gone: they end, with the reason. */

@@ -1,4 +1,12 @@
-import { ALL_TENANTS, type Database, type KeptEvent, LISTENS, listItems, type Queryable } from '@slipway/database'
+import {
+  ALL_TENANTS,
+  attempt,
+  type Database,
+  type KeptEvent,
+  LISTENS,
+  listItems,
+  type Queryable,
+} from '@slipway/database'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
 
 /** How long a delivery is tried. */
@@ -45,12 +53,9 @@ async function recordOrPutOff(
   options: Pick<RecordOptions, 'keys' | 'logger'>,
 ): Promise<void> {
   if (events.length === 0) return
-  await tx.query('SAVEPOINT record')
   try {
-    await record(tx, events, options.keys)
-    await tx.query('RELEASE SAVEPOINT record')
+    await attempt(tx, (inner) => record(inner, events, options.keys))
   } catch (error) {
-    await tx.query('ROLLBACK TO SAVEPOINT record')
     const [first, ...rest] = events
     if (first && rest.length === 0) return putOff(tx, first, { error, logger: options.logger })
     for (const event of events) await recordOrPutOff(tx, [event], options)
