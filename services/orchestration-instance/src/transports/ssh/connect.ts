@@ -1,8 +1,10 @@
+import type { Socket } from 'node:net'
 import { CommandError } from '@slipway/execution'
 import { type AnyAuthMethod, Client, type ConnectConfig } from 'ssh2'
 import { endpointOf } from '../words.ts'
 import { algorithmsOf, type KeyExchange } from './algorithms.ts'
 import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
+import { openSocket } from './packet-socket.ts'
 import type { PrivateKeys } from './private-keys.ts'
 import { type ConnectError, connectProblem, type SshAddress } from './ssh-errors.ts'
 
@@ -69,6 +71,8 @@ function tryToConnect(
     onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) return onAbort()
+    // Or the library lets the host sign with each of its keys, as soon as it has let us in, for nobody.
+    client.once('handshake', () => Object.assign(client, { _remoteVer: '' }))
     client.once('ready', () => resolve({ client, hostKey: hostKeyText(hostKey as Buffer) }))
     client.once('error', (error: ConnectError) => {
       if (known && hostKey && !known.matches(hostKey)) return resolve({ wrongKey: hostKey })
@@ -76,10 +80,13 @@ function tryToConnect(
       reject(new CommandError(connectProblem(error, address)))
     })
     client.once('close', () => reject(new CommandError(`connection closed by ${endpoint} before it was established`)))
+    let sock: Socket | undefined
     try {
-      client.connect(configOf(address, hostKeyAlgorithms, options, verify))
-      client.setNoDelay(true)
+      const config = configOf(address, hostKeyAlgorithms, options, verify)
+      sock = openSocket(address.host, address.port)
+      client.connect({ ...config, sock })
     } catch (error) {
+      sock?.destroy()
       // The library's own text may quote what it could not read.
       const what = /key/i.test((error as Error).message)
         ? 'the private key cannot be read'
@@ -115,8 +122,6 @@ function configOf(
   hostVerifier: (key: Buffer) => boolean,
 ): ConnectConfig {
   return {
-    host: address.host,
-    port: address.port,
     username: address.username,
     authHandler: waysIn(address, privateKeys),
     algorithms: algorithmsOf(keyExchanges, hostKeyAlgorithms),

@@ -9,6 +9,8 @@ import { type ChannelReaders, SshOutput } from './ssh-output.ts'
 const START_MS = 1_000
 /** After so long without a word the link may be gone, which nobody notices before something is sent. */
 const FRESH_MS = 100
+/** Given, for the one that is made otherwise costs more than the rest of a command. */
+const OVER = new Error('the command is over')
 
 /** What became of a command. */
 export interface Outcome {
@@ -117,7 +119,7 @@ export class HostShell {
       this.close()
       throw error
     } finally {
-      over.abort()
+      over.abort(OVER)
       abort.forget()
     }
     await output.finish()
