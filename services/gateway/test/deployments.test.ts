@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
-import { type CommandBody, compile, type Envelope, Preview, TARGET_COLUMNS } from '@slipway/contracts'
+import { type CommandBody, compile, type Envelope, NAMES_OF_TARGETS, Preview } from '@slipway/contracts'
 import { frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
 import { command } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
@@ -104,8 +104,8 @@ describe('create', () => {
 
   test.each([
     ['records', [{ id: UNKNOWN_ID, name: 'a "quoted" target' }]],
-    ['columns', { ids: [UNKNOWN_ID], names: ['a "quoted" target'] }],
-    ['names for the ids of the request', { ids: null, names: ['a "quoted" target'] }],
+    ['names and ids', { ids: [UNKNOWN_ID], names: 'a "quoted" target' }],
+    ['names for the ids of the request', { ids: null, names: 'a "quoted" target' }],
   ])('dry_run asks for a preview and multiplies its targets by its actions: %s', async (_, told) => {
     const preview = {
       plan: {
@@ -161,7 +161,7 @@ describe('create', () => {
       }))
       expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
     }
-    expect(commands).toMatchObject(Array(2).fill({ type: 'plan.preview', accepts: TARGET_COLUMNS }))
+    expect(commands).toMatchObject(Array(2).fill({ type: 'plan.preview', accepts: NAMES_OF_TARGETS }))
   })
 
   test('an answer that is lost is looked up: what took effect is told', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { compile, PreviewTable, TARGET_COLUMNS } from '@slipway/contracts'
+import { compile, NAMES_OF_TARGETS, PreviewTable } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { addFreeze, addSource, addTarget, heartbeat } from './fixtures.ts'
@@ -92,7 +92,7 @@ describe('a preview warns', () => {
   })
 })
 
-test('targets are told in columns to whoever reads them so, without ids where those of the request say the same', async () => {
+test('targets are told by their names to whoever reads them so, with ids where those of the request say something else', async () => {
   const action = await addSource(database)
   const web = { key: 'role', value: `web-${action.id}` }
   const [first, second, tagged] = [
@@ -101,16 +101,16 @@ test('targets are told in columns to whoever reads them so, without ids where th
     await addTarget(database, { name: 'tagged', tags: [web] }),
   ]
   const targetsOf = async (target_ids: string[], target_tags: (typeof web)[] = []) => {
-    const preview = await rig.previewed({ action_id: action.id, target_ids, target_tags }, TARGET_COLUMNS)
+    const preview = await rig.previewed({ action_id: action.id, target_ids, target_tags }, NAMES_OF_TARGETS)
     const { command_id: _, ...told } = preview
     expect(compile(PreviewTable)(told)).toEqual([])
     return told.plan.targets
   }
-  expect(await targetsOf([second.id, first.id])).toEqual({ ids: null, names: ['second', 'first'] })
-  const both = { ids: [first.id, second.id], names: ['first', 'second'] }
+  expect(await targetsOf([second.id, first.id])).toEqual({ ids: null, names: 'second\0first' })
+  const both = { ids: [first.id, second.id], names: 'first\0second' }
   expect(await targetsOf([first.id.toUpperCase(), second.id])).toEqual(both)
   expect(await targetsOf([first.id, second.id, first.id])).toEqual(both)
-  const more = { ids: [first.id, tagged.id], names: ['first', 'tagged'] }
+  const more = { ids: [first.id, tagged.id], names: 'first\0tagged' }
   expect(await targetsOf([first.id], [web])).toEqual(more)
   const { plan } = await rig.previewed({ action_id: action.id, target_ids: [first.id] }, 'something-else')
   expect(plan.targets).toEqual([{ id: first.id, name: 'first' }])
@@ -124,6 +124,6 @@ test('a plan that is more than a message may hold is refused, and can still be p
   const request = { action_id: action.id, target_ids }
   const reply = await rig.ask('plan.create', request)
   expect(reply).toMatchObject({ ok: false, problem: { code: 'PAYLOAD_TOO_LARGE' } })
-  const { targets } = (await rig.previewed(request, TARGET_COLUMNS)).plan
-  expect(targets).toMatchObject({ ids: null, names: { length: target_ids.length } })
+  const { target_count, targets } = (await rig.previewed(request, NAMES_OF_TARGETS)).plan
+  expect([target_count, targets]).toMatchObject([target_ids.length, { ids: null }])
 })

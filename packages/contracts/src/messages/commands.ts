@@ -30,18 +30,20 @@ export const StartOutcome = Type.Union([
 const { plan, ...previewFields } = Preview.properties
 const { steps: _steps, ...planFields } = plan.properties
 
-/** Said with a preview's command by whoever reads targets in columns; others get them as the records that they were. */
-export const TARGET_COLUMNS = 'target-columns'
+/** Said with a preview's command by whoever reads targets as a list of names; others get the records that they know. */
+export const NAMES_OF_TARGETS = 'names-of-targets'
+/** What stands between two names, for it is in none. */
+export const NAMES_END = '\0'
 
-/** Thousands of targets, column by column. Without ids they are those that the request gave, in its order. */
-const TargetColumns = Strict({ ids: Nullable(Type.Array(Uuid)), names: Type.Array(Type.String()) })
+/** Thousands of targets: their names as one text. Without ids they are those that the request gave, in its order. */
+const NamesOfTargets = Strict({ ids: Nullable(Type.Array(Uuid)), names: Type.String() })
 
 /** A preview as the table that it is, targets and actions once each: the gateway multiplies them into steps. */
 export const PreviewTable = Strict({
   ...previewFields,
   plan: Strict({
     ...planFields,
-    targets: Type.Union([TargetColumns, Type.Array(NamedRecord)]),
+    targets: Type.Union([NamesOfTargets, Type.Array(NamedRecord)]),
     actions: Type.Array(
       Strict({
         sequence_id: Uuid,

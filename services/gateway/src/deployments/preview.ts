@@ -1,5 +1,5 @@
 import type { Broker } from '@slipway/broker'
-import { type CommandBody, type CommandReply, TARGET_COLUMNS } from '@slipway/contracts'
+import { type CommandBody, type CommandReply, NAMES_END, NAMES_OF_TARGETS } from '@slipway/contracts'
 import type { Answer } from '../http/handler.ts'
 import { answerPieces, type Piece } from '../http/pieces.ts'
 import { command } from './command.ts'
@@ -14,7 +14,7 @@ export async function answerPreview(
   message: Command,
   requestId: string,
 ): Promise<Answer> {
-  const preview = await command(broker, 'plan.preview', message, { requestId, accepts: TARGET_COLUMNS })
+  const preview = await command(broker, 'plan.preview', message, { requestId, accepts: NAMES_OF_TARGETS })
   return answerPieces(200, pieces(message, preview))
 }
 
@@ -31,5 +31,9 @@ function* targetsOf(targets: Preview['plan']['targets'], asked: readonly string[
     return
   }
   const ids = targets.ids ?? asked
-  for (const [index, target_name] of targets.names.entries()) yield { target_id: ids[index] as string, target_name }
+  let index = 0
+  for (const target_name of targets.names.split(NAMES_END)) {
+    yield { target_id: ids[index] as string, target_name }
+    index += 1
+  }
 }

@@ -129,7 +129,8 @@ function* pieces(id: string, columns: Column[], rows: Iterable<TargetRow>, first
   for (const { states, ...target } of rows) {
     const row = Buffer.from(`",${inside(target)}`)
     const stateOf = states?.split('\n')
-    for (const [action, { text, pending }] of columns.entries()) {
+    for (let action = 0; action < columns.length; action += 1) {
+      const { text, pending } = columns[action] as Column
       const state = stateOf?.[action]
       const rest = state ? Buffer.from(text + state.slice(1)) : pending
       const bytes = OPEN.length + STEP_ID_BYTES + row.length + rest.length

@@ -6,7 +6,7 @@ export type Piece = string | Uint8Array
 type Pieces = AsyncIterable<Piece> | Iterable<Piece>
 
 /** So much is gathered before the answer begins: whatever goes wrong until then is told by a status. */
-const WHOLE_BYTES = 256 * 1024
+const WHOLE_BYTES = 192 * 1024
 
 /** Answers with JSON text that comes in pieces; small ones whole. */
 export async function answerPieces(
@@ -16,16 +16,18 @@ export async function answerPieces(
 ): Promise<Answer> {
   const { before = '', after = '' } = around ?? {}
   const iterator = asynchronous(pieces)
-  const first = [Buffer.from(before)]
+  const first = [bytesOf(before)]
   let size = 0
   for (let next = await iterator.next(); !next.done; next = await iterator.next()) {
-    const bytes = Buffer.from(next.value)
+    const bytes = bytesOf(next.value)
     first.push(bytes)
     size += bytes.length
     if (size > WHOLE_BYTES) return { status, chunks: rejoin(Buffer.concat(first), iterator, after) }
   }
   return { status, json: Buffer.concat(first).toString() + after }
 }
+
+const bytesOf = (piece: Piece) => (typeof piece === 'string' ? Buffer.from(piece) : piece)
 
 async function* asynchronous(pieces: Pieces): AsyncGenerator<Piece> {
   yield* pieces

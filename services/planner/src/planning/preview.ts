@@ -1,4 +1,4 @@
-import { type CommandReply, TARGET_COLUMNS } from '@slipway/contracts'
+import { type CommandReply, NAMES_END, NAMES_OF_TARGETS } from '@slipway/contracts'
 import { type Plan, type PlannedAction, resolvedVariables } from '@slipway/domain'
 import type { Planned } from './planning.ts'
 
@@ -37,9 +37,9 @@ export function previewOf(planned: Planned, plan_hash: string, asked: Asked): Pr
 
 /** Ids that the gateway has given are not told to it again: they are most of what there is to tell of thousands. */
 function targetsOf({ targets }: Plan, { target_ids, accepts }: Asked): Preview['plan']['targets'] {
-  if (accepts !== TARGET_COLUMNS) return targets.map(({ id, name }) => ({ id, name }))
+  if (accepts !== NAMES_OF_TARGETS) return targets.map(({ id, name }) => ({ id, name }))
   const isAsked = targets.length === target_ids.length && targets.every(({ id }, index) => id === target_ids[index])
-  return { ids: isAsked ? null : targets.map(({ id }) => id), names: targets.map(({ name }) => name) }
+  return { ids: isAsked ? null : targets.map(({ id }) => id), names: targets.map(({ name }) => name).join(NAMES_END) }
 }
 
 function place(action: PlannedAction): Preview['plan']['actions'][number] {
