@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { LOST_AFTER, type Queryable, targetStatus, uuidArray } from '@slipway/database'
 import { decodeSqid, isUuid, type TargetStatus, type TargetTag } from '@slipway/domain'
 import { references } from './ids.ts'
@@ -54,10 +55,17 @@ export async function loadTargets(
     target_ids: ids.slice(portion * IDS_AT_ONCE, (portion + 1) * IDS_AT_ONCE),
     target_tags: portion === 0 ? tags : [],
   }))
-  const found = await Promise.all(portions.map((portion) => readTargets(database, caller, portion)))
   const records = new Map<string, TargetRecord>()
-  for (const columns of found) addRecords(records, columns)
-  const numbered = new Map(found.flatMap((columns) => Object.entries(columns.numbered ?? {})))
+  const numbered = new Map<string, string>()
+  await Promise.all(
+    portions.map(async (portion, index) => {
+      // Postgres begins with the first while the next is put into its form, and ends with it first.
+      if (index > 0) await nextTurn()
+      const columns = await readTargets(database, caller, portion)
+      addRecords(records, columns)
+      for (const [number, id] of Object.entries(columns.numbered ?? {})) numbered.set(number, id)
+    }),
+  )
   const uuidOf = (id: string) => {
     if (records.has(id)) return id
     const uuid = isUuid(id) ? id.toLowerCase() : numbered.get(String(decodeSqid('target', id)))
@@ -102,12 +110,13 @@ async function readTargets(
   return rows[0] as Columns
 }
 
-/** What one statement found; one that was found by its id and by a tag keeps the tag. */
+/** What one statement found; one that was found by its id and, by another statement, by a tag keeps the tag. */
 function addRecords(records: Map<string, TargetRecord>, columns: Columns): void {
   const { id: ids, name, tenant_id, environment_id, enabled, variables_sealed, status, tags } = columns
   const at = <T>(column: T[], index: number) => column[index] as T
   ids.forEach((id, index) => {
-    if (records.has(id)) return
+    const found = tags?.[id] ?? null
+    if (found === null && records.has(id)) return
     records.set(id, {
       id,
       name: at(name, index),
@@ -116,7 +125,7 @@ function addRecords(records: Map<string, TargetRecord>, columns: Columns): void 
       enabled: at(enabled, index),
       variables_sealed: at(variables_sealed, index),
       status: at(status, index),
-      tags: tags?.[id] ?? null,
+      tags: found,
     })
   })
 }
