@@ -3,7 +3,7 @@ import { conflict, type SourceType } from '@slipway/domain'
 
 type Kind = SourceType | 'target' | 'environment' | 'tenant'
 
-const UNFINISHED = `d.state IN ('pending', 'queued', 'running', 'rolling_back')`
+const UNFINISHED = 'd.completed_at IS NULL'
 const WAITING = `p.status IN ('pending', 'processing')`
 const carries = (table: string, field: string, what: string) =>
   `SELECT '${what}' AS what WHERE EXISTS (SELECT FROM ${table} r WHERE r.${field} = $1::uuid)`
