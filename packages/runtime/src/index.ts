@@ -11,6 +11,7 @@ export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem
 export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
 export { type JsonPost, postJson } from './outbound/post-json.ts'
 export { isPublicAddress } from './outbound/public-address.ts'
+export { RecentMap } from './recent-map.ts'
 export { loggable, redactText } from './redaction.ts'
 export {
   constantTimeEqual,

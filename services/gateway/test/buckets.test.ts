@@ -2,7 +2,6 @@ import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { takeFromBucket } from '../src/limits/bucket.ts'
 import { LocalBuckets } from '../src/limits/local-buckets.ts'
-import { RecentMap } from '../src/limits/recent-map.ts'
 import type { Rate } from '../src/limits/settings.ts'
 
 const START = 1_700_000_000_000_000
@@ -79,14 +78,4 @@ test('local buckets are apart by address', () => {
   expect(buckets.take('a', rate, START)).toBe(0)
   expect(buckets.take('a', rate, START)).toBe(1_000_000)
   expect(buckets.take('b', rate, START)).toBe(0)
-})
-
-test('a recent map forgets what was set longest ago', () => {
-  const map = new RecentMap<number>(2)
-  map.set('a', 1)
-  map.set('b', 2)
-  map.set('a', 3)
-  map.set('c', 4)
-  expect(map.size).toBe(2)
-  expect([map.get('a'), map.get('b'), map.get('c')]).toEqual([3, undefined, 4])
 })

@@ -3,7 +3,7 @@ import { type KeyRing, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
 import { answerPieces } from '../http/pieces.ts'
-import { messageCaller } from '../identity/calling-user.ts'
+import { type CallingUser, messageCaller } from '../identity/calling-user.ts'
 import { command } from './command.ts'
 import { readDetail } from './detail.ts'
 import { onlyOnce } from './idempotency.ts'
@@ -28,13 +28,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
       ...rules,
       async handle(call) {
         const { caller, body, requestId, audit } = call
-        const { variables, prompted_values, dry_run, ...request } = body
-        const messageOf = (command_id: string) => ({
-          command_id,
-          caller: messageCaller(caller),
-          request,
-          sealed_values: sealValues(keys, command_id, { variables, prompted_values }),
-        })
+        const { dry_run, ...given } = body
+        const messageOf = (commandId: string) => planCommand(keys, commandId, caller, given)
         if (dry_run === true) {
           audit.changesNothing()
           return answerPreview(broker, messageOf(uuidv7()), requestId)
@@ -58,11 +53,7 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     previewDeployment: {
       ...rules,
       async handle({ caller, body, requestId }) {
-        const { variables, prompted_values, ...request } = body
-        const command_id = uuidv7()
-        const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
-        const message = { command_id, caller: messageCaller(caller), request, sealed_values }
-        return answerPreview(broker, message, requestId)
+        return answerPreview(broker, planCommand(keys, uuidv7(), caller, body), requestId)
       },
     },
 
@@ -78,13 +69,11 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           params['id'] ?? '',
         )
         audit.about({ resource_id: deployment_id, tenant_id })
-        const { variables, prompted_values, ...request } = body
         const scope = `POST /deployments/${deployment_id}/redeploy`
-        const started = await onlyOnce({ database, keys }, call, scope, (command_id, since) => {
-          const sealed_values = sealValues(keys, command_id, { variables, prompted_values })
-          const message = { command_id, caller: messageCaller(caller), deployment_id, request, sealed_values }
-          audit.leaveToCommand(command_id)
-          const effect = { lookUp: lookUp(command_id), forbid: audit.forbid }
+        const started = await onlyOnce({ database, keys }, call, scope, (commandId, since) => {
+          const message = { ...planCommand(keys, commandId, caller, body), deployment_id }
+          audit.leaveToCommand(commandId)
+          const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
           return command(broker, 'plan.redeploy', message, { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
@@ -99,12 +88,16 @@ function queued({ pending_request_id, message }: Extract<StartOutcome, { outcome
   return { status: 202, body: { pending_request_id, pending: true, message } }
 }
 
-/** Values may be secrets, so they travel sealed, for this one command. */
-function sealValues(
+/** What a command says of a request, for the planner. Values may be secrets, so they travel sealed, for this one command. */
+function planCommand<R extends GivenValues>(
   keys: KeyRing,
-  commandId: string,
-  { variables, prompted_values }: { [K in keyof GivenValues]: GivenValues[K] | undefined },
-): string | null {
-  if (variables === undefined && prompted_values === undefined) return null
-  return keys.seal(JSON.stringify({ variables, prompted_values }), `command:${commandId}`)
+  command_id: string,
+  caller: CallingUser,
+  { variables, prompted_values, ...request }: R,
+) {
+  const given = variables !== undefined || prompted_values !== undefined
+  const sealed_values = given
+    ? keys.seal(JSON.stringify({ variables, prompted_values }), `command:${command_id}`)
+    : null
+  return { command_id, caller: messageCaller(caller), request, sealed_values }
 }

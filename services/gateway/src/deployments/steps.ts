@@ -8,8 +8,6 @@ const STEPS_READ_AT_ONCE = 5_000
 /** One piece of an answer: half a millisecond of work, and all that a slow reader keeps in memory. */
 const PIECE_BYTES = 224 * 1024
 
-type Table = CommandReply<'plan.preview'>['plan']
-
 /** A row of the plan: a target, and what has happened to its steps. */
 export interface TargetRow {
   target_id: string
@@ -47,7 +45,7 @@ const statesOf = (asStarted: boolean) => (asStarted ? 'NULL' : STATES)
 /** So many of a deployment's targets are read together with what else is told of it. */
 const FIRST_TARGETS = 50
 
-type Action = Table['actions'][number]
+type Action = CommandReply<'plan.preview'>['plan']['actions'][number]
 
 /** The actions of a deployment and its first targets: for most plans all there is to read. */
 export interface FirstSteps {

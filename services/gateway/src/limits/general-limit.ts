@@ -1,8 +1,7 @@
-import type { Logger } from '@slipway/runtime'
+import { type Logger, RecentMap } from '@slipway/runtime'
 import { limitedAs } from './address-ranges.ts'
 import { answerWithin } from './answer-within.ts'
 import { LocalBuckets } from './local-buckets.ts'
-import { RecentMap } from './recent-map.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress, Rate } from './settings.ts'
 
@@ -31,7 +30,7 @@ export interface GeneralLimitOptions {
 export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLimitOptions): GeneralLimit {
   const local = new LocalBuckets()
   /** Until when an address has been told to wait. Whatever others take, its bucket is no fuller before then. */
-  const refusedUntil = new RecentMap<number>(MAX_REFUSED)
+  const refusedUntil = new RecentMap<string, number>(MAX_REFUSED)
   /** When Redis is to be asked again; null while it answers. */
   let askAgainAt: number | null = null
 

@@ -1,12 +1,12 @@
+import { RecentMap } from '@slipway/runtime'
 import { takeFromBucket } from './bucket.ts'
-import { RecentMap } from './recent-map.ts'
 import type { Rate } from './settings.ts'
 
 const MAX_ADDRESSES = 10_000
 
 /** Buckets of this process alone, in bounded memory: of too many the one not used for longest is forgotten. */
 export class LocalBuckets {
-  readonly #full = new RecentMap<number>(MAX_ADDRESSES)
+  readonly #full = new RecentMap<string, number>(MAX_ADDRESSES)
 
   /** How many microseconds until a request of this address passes; 0: now. */
   take(address: string, rate: Rate, nowUs = Math.floor(performance.now() * 1_000)): number {

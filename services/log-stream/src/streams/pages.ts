@@ -1,3 +1,4 @@
+import { RecentMap } from '@slipway/runtime'
 import type { Chunk } from '../deployments/queries.ts'
 import type { Places } from './frames.ts'
 import { encodeLines, type LineFrames } from './tape.ts'
@@ -15,7 +16,7 @@ type Read = (from: number, to: number) => Promise<Chunk[]>
 export class Pages {
   readonly #places: Places
   readonly #read: Read
-  readonly #pages = new Map<number, Promise<LineFrames[]>>()
+  readonly #pages = new RecentMap<number, Promise<LineFrames[]>>(MAX_PAGES)
 
   constructor(places: Places, read: Read) {
     this.#places = places
@@ -35,8 +36,6 @@ export class Pages {
       ({ length }) => (length === 0 ? forget() : setTimeout(forget, KEEP_MS).unref()),
       () => forget(),
     )
-    const [oldest] = this.#pages.keys()
-    if (oldest !== undefined && this.#pages.size > MAX_PAGES) this.#pages.delete(oldest)
     return page
   }
 

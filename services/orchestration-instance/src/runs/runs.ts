@@ -3,6 +3,7 @@ import path from 'node:path'
 import type { RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
+import { RecentMap } from '@slipway/runtime'
 import { readHeader } from '../journal/read-journal.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
 
@@ -33,7 +34,7 @@ export class Runs {
   readonly #hosting: Hosting
   readonly #entries = new Map<string, Entry>()
   /** The highest epoch of each deployment that has ended here or was stopped. */
-  readonly #past = new Map<string, { epoch: number; finished: boolean; ending: Ending }>()
+  readonly #past = new RecentMap<string, { epoch: number; finished: boolean; ending: Ending }>(REMEMBERED)
   #mayRun = false
   #draining = false
 
@@ -225,10 +226,7 @@ export class Runs {
 
   #remember({ deployment_id, epoch }: RunRef, end: { finished: boolean; ending: Ending }): void {
     if ((this.#past.get(deployment_id)?.epoch ?? 0) > epoch) return
-    this.#past.delete(deployment_id)
     this.#past.set(deployment_id, { epoch, ...end })
-    const oldest = this.#past.size > REMEMBERED ? this.#past.keys().next().value : undefined
-    if (oldest !== undefined) this.#past.delete(oldest)
   }
 
   #inTurn<T>(entry: Entry, task: () => Promise<T> | T): Promise<T> {

@@ -13,7 +13,7 @@ import {
   type VariableValues,
   withEntryValues,
 } from '@slipway/domain'
-import type { KeyRing } from '@slipway/runtime'
+import { type KeyRing, RecentMap } from '@slipway/runtime'
 import { type References, references } from './ids.ts'
 import { type Caller, visible } from './visibility.ts'
 
@@ -117,14 +117,19 @@ async function loadDefinitions(
   keyRing: KeyRing,
   pairs: readonly SourceVersion[],
 ): Promise<Map<string, Definition>> {
-  const found = new Map(pairs.map((pair) => [placeOf(pair), known.get(placeOf(pair))]))
-  const missing = pairs.filter((pair) => found.get(placeOf(pair)) === undefined)
+  const found = new Map<string, Definition>()
+  const missing: SourceVersion[] = []
+  for (const pair of pairs) {
+    const definition = published.get(placeOf(pair))
+    if (definition === undefined) missing.push(pair)
+    else found.set(placeOf(pair), definition)
+  }
   for (const { definition, secrets, size, ...pair } of await readDefinitions(database, missing)) {
     const opened = openDefinition(keyRing, pair, definition, secrets)
     found.set(placeOf(pair), opened)
-    if (secrets === null && size <= MAX_KNOWN_BYTES) keep(placeOf(pair), opened)
+    if (secrets === null && size <= MAX_KNOWN_BYTES) published.set(placeOf(pair), opened)
   }
-  return new Map([...found].flatMap(([place, definition]) => (definition === undefined ? [] : [[place, definition]])))
+  return found
 }
 
 interface SourceVersion {
@@ -135,16 +140,9 @@ interface SourceVersion {
 const placeOf = ({ id, version }: SourceVersion) => `${id} ${version}`
 
 /** Published versions never change. Those that hold secrets, and large ones, are read each time. */
-const known = new Map<string, Definition>()
 const MAX_KNOWN = 500
 const MAX_KNOWN_BYTES = 8_192
-
-/** The one that was kept first makes room. */
-function keep(place: string, definition: Definition): void {
-  const [oldest] = known.keys()
-  if (oldest !== undefined && known.size >= MAX_KNOWN) known.delete(oldest)
-  known.set(place, definition)
-}
+const published = new RecentMap<string, Definition>(MAX_KNOWN)
 
 async function readDefinitions(database: Queryable, pairs: readonly SourceVersion[]) {
   if (pairs.length === 0) return []
@@ -198,7 +196,7 @@ function catalogRecord(row: SourceRow, definitions: ReadonlyMap<string, Definiti
   const versions = row.versions.map((version) => ({
     version,
     get definition(): Definition {
-      const definition = definitions.get(`${row.id} ${version}`)
+      const definition = definitions.get(placeOf({ id: row.id, version }))
       if (definition === undefined) throw new Error(`Version ${version} of source ${row.id} was not loaded`)
       return definition
     },

@@ -1,4 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
+import { RecentMap } from '@slipway/runtime'
 import ssh2, {
   BaseAgent,
   type IdentityCallback,
@@ -18,15 +19,12 @@ const HASHES: Readonly<Record<string, string>> = {
 
 /** Private keys, read once for many connections: the library reads them for each signature, which costs ten times as much. */
 export class PrivateKeys {
-  readonly #keys = new Map<string, PrivateKey>()
+  readonly #keys = new RecentMap<string, PrivateKey>(KEPT)
 
   /** Throws when it is none, or needs a passphrase. */
   get(text: string): PrivateKey {
     const key = this.#keys.get(text) ?? new PrivateKey(text)
-    this.#keys.delete(text)
     this.#keys.set(text, key)
-    const oldest = this.#keys.size > KEPT ? this.#keys.keys().next().value : undefined
-    if (oldest !== undefined) this.#keys.delete(oldest)
     return key
   }
 }

@@ -1,6 +1,6 @@
 /** A map that holds no more than so many entries: the one that was set longest ago makes room. */
-export class RecentMap<V> {
-  readonly #entries = new Map<string, V>()
+export class RecentMap<K, V> {
+  readonly #entries = new Map<K, V>()
   readonly #capacity: number
 
   constructor(capacity: number) {
@@ -11,11 +11,11 @@ export class RecentMap<V> {
     return this.#entries.size
   }
 
-  get(key: string): V | undefined {
+  get(key: K): V | undefined {
     return this.#entries.get(key)
   }
 
-  set(key: string, value: V): void {
+  set(key: K, value: V): void {
     this.#entries.delete(key)
     if (this.#entries.size >= this.#capacity) {
       const [oldest] = this.#entries.keys()
@@ -24,7 +24,7 @@ export class RecentMap<V> {
     this.#entries.set(key, value)
   }
 
-  delete(key: string): void {
+  delete(key: K): void {
     this.#entries.delete(key)
   }
 }
