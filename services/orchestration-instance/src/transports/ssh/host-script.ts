@@ -51,15 +51,16 @@ export function requestOf(command: Command): Request {
   const { file, args } = INTERPRETER_CALLS[command.interpreter]
   const script = `"$slipway_dir/${file}"`
   const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
-  const exports = Object.entries(command.environment).map(([name, value]) => `export ${name}=${quoted(value)}`)
+  const exports = Object.entries(command.environment).map(([name, value]) => `${name}=${quoted(value)}`)
   const settings = {
     mark,
     script: command.script,
     enter: enter(command.workingDirectory),
     take: takeFiles(command.files),
-    exports: exports.join('\n'),
   }
   const set = Object.entries(settings).map(([name, value]) => `slipway_${name}=${quoted(value)}`)
+  // As a function, for values would be quoted twice in a variable, and a host reads a request byte by byte.
+  set.push(`slipway_exports() { ${exports.length > 0 ? `export ${exports.join(' ')}` : ':'}; }`)
   const text = `${set.join('; ')}; slipway_file=${script}; slipway_try ${call}`.replaceAll('\n', `'"$slipway_newline"'`)
   return { text, mark }
 }
@@ -132,21 +133,22 @@ slipway_command() {
   exec 2>&5 5>&-
   trap - HUP INT TERM PIPE
   command -v "$1" >/dev/null 2>&1 || slipway_fail interpreter
+  slipway_pid=$$
+  # Where that folder leads says which process this is, without a program and without reading.
+  [ -z "$slipway_setsid" ] || { cd -P /proc/self && slipway_pid=\${PWD##*/}; } 2>/dev/null ||
+    slipway_pid=$(exec sh -c 'echo "$PPID"')
   { slipway_say "$slipway_script" >"$slipway_file" && cd "$slipway_dir/work"; } 2>/dev/null || slipway_fail directory
   eval "$slipway_enter"
   umask 022
   eval "$slipway_take"
-  slipway_pid=$$
-  [ -z "$slipway_setsid" ] || { read -r slipway_pid slipway_rest </proc/self/stat; } 2>/dev/null ||
-    slipway_pid=$(exec sh -c 'echo "$PPID"')
   # Some shells make no process for this list of commands, so that it is their own.
-  [ "$slipway_pid" = "$$" ] || set -- "$slipway_setsid" "$@"
+  [ "$slipway_pid" = "$$" ] || set -- setsid "$@"
   echo "$slipway_pid" >"$slipway_dir/pid" || slipway_fail directory
   [ ! -s "$slipway_dir/closed" ] || exit 125
   echo "$slipway_mark ready"
   echo "$slipway_mark ready" >&2
   # What the shell refuses here (some variables are its own) is the command's output.
-  eval "$slipway_exports"
+  slipway_exports
   exec "$@" </dev/null
 }
 slipway_try() {
@@ -191,7 +193,8 @@ slipway_runner() {
 }
 slipway_main() {
   umask 077
-  slipway_setsid=$(command -v setsid)
+  slipway_setsid=
+  ! command -v setsid >/dev/null 2>&1 || slipway_setsid=there
   mkdir "$slipway_dir" "$slipway_dir/work" 2>/dev/null || slipway_fail directory
   trap '' HUP INT TERM PIPE
   exec 3<&0
