@@ -2,20 +2,27 @@ import { randomInt, randomUUID } from 'node:crypto'
 
 let lastTime = 0
 let counter = 0
+/** What ids of `lastTime` begin with. */
+let head = ''
 
 /** A new UUID (version 7) that sorts after every earlier one of this process, whatever the clock does. */
 export function uuidv7(): string {
   const now = Date.now()
   if (now > lastTime) {
-    lastTime = now
+    begin(now)
     // The upper half of the 12 bits stays free for ids of the same millisecond.
     counter = randomInt(0x800)
   } else if (++counter > 0xfff) {
-    lastTime += 1
+    begin(lastTime + 1)
     counter = 0
   }
-  const time = lastTime.toString(16).padStart(12, '0')
   const order = counter.toString(16).padStart(3, '0')
   // The tail of a random UUID: variant bits and 62 random ones.
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${order}-${randomUUID().slice(19)}`
+  return `${head}${order}-${randomUUID().slice(19)}`
+}
+
+function begin(time: number): void {
+  lastTime = time
+  const digits = time.toString(16).padStart(12, '0')
+  head = `${digits.slice(0, 8)}-${digits.slice(8)}-7`
 }
