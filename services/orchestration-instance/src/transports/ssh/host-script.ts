@@ -134,9 +134,14 @@ slipway_command() {
   trap - HUP INT TERM PIPE
   command -v "$1" >/dev/null 2>&1 || slipway_fail interpreter
   slipway_pid=$$
-  # Where that folder leads says which process this is, without a program and without reading.
-  [ -z "$slipway_setsid" ] || { cd -P /proc/self && slipway_pid=\${PWD##*/}; } 2>/dev/null ||
-    slipway_pid=$(exec sh -c 'echo "$PPID"')
+  if [ "$slipway_setsid" ]; then
+    # Where that folder leads says which process this is, without a program and without reading; not to every shell.
+    cd -P /proc/self 2>/dev/null
+    case "$PWD" in
+      /proc/[0-9]*) slipway_pid=\${PWD##*/} ;;
+      *) slipway_pid=$(exec sh -c 'echo "$PPID"') ;;
+    esac
+  fi
   { slipway_say "$slipway_script" >"$slipway_file" && cd "$slipway_dir/work"; } 2>/dev/null || slipway_fail directory
   eval "$slipway_enter"
   umask 022
