@@ -1,18 +1,13 @@
 import { execFile } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import http from 'node:http'
-import https from 'node:https'
-import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
-import { AGENT_TLS } from '@slipway/contracts'
-import { type Command, type CommandEnd, Kill } from '@slipway/execution'
+import { Kill } from '@slipway/execution'
 import { hashToken, Turnstile } from '@slipway/runtime'
-import { type AgentProcess, startAgent, startTcpProxy, type TcpProxy } from '@slipway/testing'
-import { AgentTransport } from '../src/transports/agent/agent-transport.ts'
-import { type AgentAddress, AgentLink } from '../src/transports/agent/link.ts'
+import { startTcpProxy, type TcpProxy } from '@slipway/testing'
+import { AgentHost } from './support/agent-host.ts'
 import { commandOf } from './support/commands.ts'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { gate } from './support/gate.ts'
@@ -21,89 +16,24 @@ import { processesWith } from './support/processes.ts'
 import { specOf } from './support/specs.ts'
 import { eventually } from './support/wait.ts'
 
-const KEY = Buffer.alloc(32, 9).toString('base64')
-const AGENT_ID = randomUUID()
 const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-agent-test-'))
-
-/** The bridge as an agent sees it. */
-let bridge: http.Server
-let isRevoked = false
-let agent: AgentProcess
+let host: AgentHost
 let proxy: TcpProxy
-const transports: AgentTransport[] = []
 
 beforeAll(async () => {
-  bridge = http.createServer((request, response) => {
-    const enrolment = { agent_id: AGENT_ID, target_name: 'db-1', key: KEY, credential: 'c', heartbeat_seconds: 1 }
-    const refused = isRevoked && request.url !== '/v1/agents'
-    const body = refused
-      ? { error: { message: 'revoked' } }
-      : request.url === '/v1/agents'
-        ? enrolment
-        : { heartbeat_seconds: 1 }
-    response.writeHead(refused ? 401 : 200).end(JSON.stringify(body))
-  })
-  await new Promise<void>((resolve) => bridge.listen(0, '127.0.0.1', resolve))
-  const { port } = bridge.address() as AddressInfo
-  agent = await startAgent({
-    bridgeUrl: `http://127.0.0.1:${port}`,
-    token: 'token',
-    settings: { SLIPWAY_AGENT_ORPHAN_SECONDS: '6', SLIPWAY_AGENT_SPOOL_MIB: '1' },
-  })
-  proxy = await startTcpProxy(`tcp://127.0.0.1:${agent.port}`)
+  host = await AgentHost.start()
+  proxy = await startTcpProxy(`tcp://127.0.0.1:${host.agent.port}`)
 }, 90_000)
-afterEach(() => {
-  for (const transport of transports.splice(0)) transport.close()
-})
+afterEach(() => host?.closeTransports())
 afterAll(async () => {
   // A start that failed left less.
   await proxy?.close()
-  await agent?.remove()
-  bridge.closeAllConnections()
-  bridge.close()
+  await host?.remove()
   rmSync(folder, { recursive: true, force: true })
 })
 
-function addressOf(port: number): AgentAddress {
-  return { id: AGENT_ID, host: '127.0.0.1', port, key: KEY }
-}
-const direct = () => addressOf(agent.port)
-const proxied = () => addressOf(Number(new URL(proxy.url).port))
-
-interface Outcome {
-  end: CommandEnd
-  stdout: string
-  stderr: string
-}
-
-/** Runs a command to its end; what it wrote is collected as it comes. */
-function run(
-  parts: Partial<Command>,
-  options: {
-    address?: AgentAddress | null
-    signal?: AbortSignal
-    output?: Buffer[]
-    onOutput?: () => Promise<void>
-  } = {},
-): Promise<Outcome> {
-  const { address = direct(), signal = new AbortController().signal, output = [], onOutput } = options
-  const transport = new AgentTransport({ targetName: 'db-1', address, abandoning: new Turnstile(1), onSeen() {} })
-  transports.push(transport)
-  const identity = { ...commandOf({}).identity, deploymentId: randomUUID(), ...parts.identity }
-  const errors: Buffer[] = []
-  const io = {
-    onOutput(stream: 'stdout' | 'stderr', chunk: Buffer) {
-      ;(stream === 'stdout' ? output : errors).push(chunk)
-      return onOutput?.()
-    },
-  }
-  return transport.run(commandOf({ ...parts, identity }), io, signal).then((end) => ({
-    end,
-    stdout: Buffer.concat(output).toString(),
-    stderr: Buffer.concat(errors).toString(),
-  }))
-}
-
+const proxied = () => host.address(Number(new URL(proxy.url).port))
+const run: AgentHost['run'] = (parts, options) => host.run(parts, options)
 const lines = (text: string) => text.split('\n').filter((line) => line !== '')
 const place = (name: string) => path.join(folder, `${name}-${randomUUID()}`)
 
@@ -144,7 +74,7 @@ describe('a command', () => {
     const content = hashToken('right')
     const files = [{ content, path: 'file', mode: '0600', source }]
     await run({ files })
-    writeFileSync(path.join(agent.folder, 'content', content), 'wrong')
+    writeFileSync(path.join(host.agent.folder, 'content', content), 'wrong')
     await expect(run({ files })).rejects.toThrow('the file file was damaged on the disk of the target')
     expect((await run({ script: 'cat file', files })).stdout).toBe('right')
   })
@@ -161,9 +91,9 @@ describe('a command', () => {
   })
 
   test('lives on while it writes nothing, or nobody takes what it writes, for longer than nobody may ask', async () => {
-    const silent = run({ script: 'sleep 8; echo done' })
-    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 8_000))
-    const untaken = run({ script: 'echo begun; sleep 9' }, { onOutput: pause })
+    const silent = run({ script: 'sleep 7; echo done' })
+    const pause = () => new Promise<void>((resolve) => setTimeout(resolve, 7_000))
+    const untaken = run({ script: 'echo begun; sleep 8' }, { onOutput: pause })
     expect([await silent, await untaken]).toMatchObject([
       { end: { exitCode: 0 }, stdout: 'done\n' },
       { end: { exitCode: 0 }, stdout: 'begun\n' },
@@ -263,7 +193,7 @@ describe('a lost link', () => {
   test('that does not come back kills the command, of which the agent tells when it does', async () => {
     const mark = randomUUID()
     const running = run({ script: 'echo begun; sleep 60', environment: { MARK: mark } }, { address: proxied() })
-    const failing = expect(running).rejects.toThrow('killed: no instance asked about it for 6 s')
+    const failing = expect(running).rejects.toThrow('killed: no instance asked about it for 5 s')
     await eventually('the command runs', () => processesWith(mark).length > 0)
     proxy.refuse(true)
     await eventually('it is killed', () => processesWith(mark).length === 0)
@@ -293,9 +223,9 @@ describe('an agent that dies', () => {
     const running = run({ script, environment: { MARK: mark } }, { output })
     const failing = expect(running).rejects.toThrow('the agent was restarted while the command ran')
     await eventually('its output is there', () => Buffer.concat(output).toString().endsWith('2000\n'))
-    await agent.end('SIGKILL')
+    await host.agent.end('SIGKILL')
     await eventually('nothing of it is left', () => processesWith(mark).length === 0)
-    await agent.start()
+    await host.agent.start()
     await failing
     expect(lines(readFileSync(file, 'utf8'))).toEqual(['start'])
     expect(lines(Buffer.concat(output).toString())).toEqual(Array.from({ length: 2_000 }, (_, n) => String(n + 1)))
@@ -310,17 +240,17 @@ describe('an agent that dies', () => {
     proxy.refuse(true)
     await eventually('it has ended', () => existsSync(done))
     await new Promise((resolve) => setTimeout(resolve, 1_000))
-    await agent.end('SIGKILL')
-    await agent.start()
+    await host.agent.end('SIGKILL')
+    await host.agent.start()
     proxy.refuse(false)
     const { end, stdout } = await running
     expect({ end, stdout }).toEqual({ end: { exitCode: 0, signal: null, confirmed: true }, stdout: 'one\ntwo\n' })
   })
 
   test('is told of as such where nothing listens any more', async () => {
-    await agent.end('SIGTERM')
-    await expect(run({})).rejects.toThrow(`the agent on db-1 (127.0.0.1:${agent.port}) refused the connection`)
-    await agent.start()
+    await host.agent.end('SIGTERM')
+    await expect(run({})).rejects.toThrow(`the agent on db-1 (127.0.0.1:${host.agent.port}) refused the connection`)
+    await host.agent.start()
     expect((await run({ script: 'echo back' })).stdout).toBe('back\n')
   })
 })
@@ -334,14 +264,14 @@ test('a second agent on the port of one that runs says so, and touches nothing t
   const second = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
     const env = {
       PATH: process.env['PATH'] ?? '',
-      SLIPWAY_AGENT_STATE_DIR: agent.folder,
+      SLIPWAY_AGENT_STATE_DIR: host.agent.folder,
       SLIPWAY_AGENT_HOST: '127.0.0.1',
-      SLIPWAY_AGENT_PORT: String(agent.port),
+      SLIPWAY_AGENT_PORT: String(host.agent.port),
     }
     execFile(process.execPath, [program], { env }, (error, _stdout, stderr) => resolve({ code: error?.code, stderr }))
   })
   expect(second.stderr).toContain(
-    `SLIPWAY_AGENT_PORT names 127.0.0.1:${agent.port}, which is taken: choose another port`,
+    `SLIPWAY_AGENT_PORT names 127.0.0.1:${host.agent.port}, which is taken: choose another port`,
   )
   expect(second.code).toBe(78)
   until.open()
@@ -374,7 +304,7 @@ describe('another run of the deployment', () => {
       const spec = specOf({
         epoch: 2,
         steps: [{ target: 0, action: 0, retry_count: 0, state: 'failed' }],
-        targets: [{ name: 'db-1', connection: { type: 'agent', agent: direct() } }],
+        targets: [{ name: 'db-1', connection: { type: 'agent', agent: host.address() } }],
         actions: [{ script: 'true' }],
       })
       const identity = { ...commandOf({}).identity, deploymentId: spec.deployment_id }
@@ -404,8 +334,7 @@ describe('another run of the deployment', () => {
     const lasting = run({ script: 'sleep 60', environment: { MARK: mark }, identity: of(second, 1) })
     const ended = expect(lasting).rejects.toThrow('killed: its deployment was given to another instance')
     await eventually('the former runs', () => processesWith(mark).length > 0)
-    const transport = new AgentTransport({ targetName: 'db-1', address: direct(), abandoning, onSeen() {} })
-    transports.push(transport)
+    const transport = host.transport({ abandoning })
     for (const deploymentId of [first, second]) transport.abandon(of(deploymentId, 2))
     // What goes past the turnstile reaches the agent meanwhile.
     expect((await run({ script: 'sleep 0.5' })).end).toMatchObject({ exitCode: 0 })
@@ -413,132 +342,5 @@ describe('another run of the deployment', () => {
     expect(await former).toMatchObject({ end: { exitCode: 0 } })
     leave()
     await Promise.all([ended, turn])
-  })
-})
-
-describe('who speaks', () => {
-  test('what is no path is refused, and the agent lives on', async () => {
-    const link = new AgentLink(direct())
-    for (const [asked, status] of [
-      ['//', 404],
-      ['/v1/commands/%', 404],
-      ['/v1/commands/x/output?from=%', 400],
-    ] as const) {
-      expect((await link.call({ method: 'GET', path: asked, limit: 1_000 })).status).toBe(status)
-    }
-    link.close()
-  })
-
-  test('without the key nobody is let in', async () => {
-    const stranger = { ...direct(), key: Buffer.alloc(32, 1).toString('base64') }
-    await expect(run({}, { address: stranger })).rejects.toThrow('does not accept its key')
-    await expect(run({}, { address: { ...direct(), id: randomUUID() } })).rejects.toThrow('does not accept its key')
-    await expect(fetch(`http://127.0.0.1:${agent.port}/v1/commands/x`)).rejects.toThrow()
-  })
-
-  test('an agent without the key is not believed', async () => {
-    const impostor = https.createServer({ ...AGENT_TLS, pskCallback: () => Buffer.alloc(32, 1) })
-    await new Promise<void>((resolve) => impostor.listen(0, '127.0.0.1', resolve))
-    const { port } = impostor.address() as AddressInfo
-    await expect(run({ script: 'echo secret' }, { address: addressOf(port) })).rejects.toThrow(
-      'does not accept its key',
-    )
-    impostor.close()
-  })
-
-  describe('an agent that lies', () => {
-    const accepted = JSON.stringify({ version: '1.0.0', orphaned_after_seconds: 5 })
-    const frame = (kind: number, content: Buffer, size = content.length) => {
-      const head = Buffer.alloc(5)
-      head.writeUInt8(kind, 0)
-      head.writeUInt32BE(size, 1)
-      return Buffer.concat([head, content])
-    }
-    const end = (parts: object) =>
-      frame(
-        3,
-        Buffer.from(
-          JSON.stringify({ exit_code: 0, signal: null, confirmed: true, error: null, content: null, ...parts }),
-        ),
-      )
-
-    /** Answers a start with `first`, and questions for output with `output`. */
-    async function against(first: [number, string], output: Buffer): Promise<unknown> {
-      const liar = https.createServer(
-        { ...AGENT_TLS, pskCallback: () => Buffer.from(KEY, 'base64') },
-        (request, response) => {
-          request.resume()
-          if (request.method === 'PUT') response.writeHead(first[0]).end(first[1])
-          else response.writeHead(200).end(output)
-        },
-      )
-      await new Promise<void>((resolve) => liar.listen(0, '127.0.0.1', resolve))
-      const { port } = liar.address() as AddressInfo
-      try {
-        return await run({ script: 'true' }, { address: addressOf(port) })
-      } finally {
-        liar.closeAllConnections()
-        liar.close()
-      }
-    }
-    const fitting: [number, string] = [201, accepted]
-
-    test.each<[string, [number, string], Buffer, string]>([
-      ['accepts with anything', [201, '<html>'], Buffer.alloc(0), 'gave a wrong answer'],
-      ['accepts at great length', [201, 'x'.repeat(300_000)], Buffer.alloc(0), 'gave a wrong answer: more than'],
-      ['refuses with anything', [500, 'no'], Buffer.alloc(0), 'gave a wrong answer: status 500'],
-      ['sends more than it was asked for', fitting, Buffer.alloc(2_000_000, 1), 'gave a wrong answer'],
-      ['sends a frame without end', fitting, frame(1, Buffer.alloc(70_000), 2 ** 31), 'a frame of 2147483648 bytes'],
-      ['sends a frame of no kind', fitting, frame(9, Buffer.alloc(1)), 'a frame of kind 9'],
-      [
-        'says that it ended in no way',
-        fitting,
-        frame(3, Buffer.from('{"exit_code":"0"}')),
-        'gave a wrong answer: an end with',
-      ],
-      [
-        'asks for other content',
-        [409, JSON.stringify({ error: { code: 'MISSING_CONTENT', message: '', missing: ['a'.repeat(64)] } })],
-        Buffer.alloc(0),
-        'it asks for other content',
-      ],
-      [
-        'has another version',
-        [
-          409,
-          JSON.stringify({
-            error: { code: 'VERSION', message: 'version 2.0.0 of the agent does not fit 1.0.0 of the instance' },
-          }),
-        ],
-        Buffer.alloc(0),
-        'version 2.0.0 of the agent does not fit 1.0.0',
-      ],
-      ['colours its reasons', fitting, end({ error: 'red\u001b[31m' }), 'red [31m'],
-    ])('%s', async (_name, first, output, message) => {
-      await expect(against(first, output)).rejects.toThrow(message)
-    })
-
-    test('does not before this is tried', async () => {
-      const output = Buffer.concat([frame(1, Buffer.from('out')), end({ exit_code: 4 })])
-      expect(await against(fitting, output)).toMatchObject({ end: { exitCode: 4 }, stdout: 'out' })
-    })
-  })
-
-  test('where none is enrolled the command says so', async () => {
-    await expect(run({}, { address: null })).rejects.toThrow('no agent is enrolled for db-1')
-  })
-
-  test('a revoked agent kills what it runs and lets nobody in, until the bridge takes it again', async () => {
-    const mark = randomUUID()
-    const running = run({ script: 'sleep 60', environment: { MARK: mark } }).catch((error: Error) => error.message)
-    await eventually('the command runs', () => processesWith(mark).length > 0)
-    isRevoked = true
-    await eventually('it is killed', () => processesWith(mark).length === 0)
-    await expect(run({})).rejects.toThrow('does not accept its key')
-    isRevoked = false
-    expect(await running).toBe('killed: the agent was revoked')
-    expect((await eventually('it lets in again', () => run({ script: 'echo in' }).catch(() => null))).stdout).toBe(
-      'in\n',
-    )
   })
 })
