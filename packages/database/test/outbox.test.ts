@@ -72,6 +72,36 @@ test('messages that the broker did not confirm stay and are sent later', async (
   expect(sent).toHaveLength(2)
 })
 
+test('a relay that began while nothing waited reads what it sends, not all that waits', async () => {
+  const one = createDatabase({ url: made.url, applicationName: 'test', max: 1, tenant: '*' })
+  const scanned = async () => {
+    await one.query('SELECT pg_stat_force_next_flush()')
+    const { rows } = await one.query<{ n: number }>(
+      `SELECT seq_tup_read AS n FROM pg_stat_user_tables WHERE relname = 'outbox'`,
+    )
+    return rows[0]?.n ?? Number.NaN
+  }
+  await database.query('VACUUM ANALYZE outbox')
+  let sent = 0
+  const relay = startRelay({
+    ...{ database: one, logger, intervalMs: 20 },
+    publish: async (messages) => {
+      sent += messages.length
+    },
+  })
+  await enqueue(database, [freed(0)])
+  await waitFor(() => sent === 1)
+  const before = await scanned()
+  await enqueue(
+    database,
+    Array.from({ length: 2_000 }, (_, n) => freed(n)),
+  )
+  await waitFor(() => sent === 2_001)
+  await relay.stop()
+  expect((await scanned()) - before).toBeLessThan(100)
+  await one.close()
+})
+
 test('a message that cannot be sent holds up no other', async () => {
   await enqueue(database, [freed(1), freed(2), freed(3)])
   const sent: string[] = []
