@@ -80,6 +80,9 @@ describe('the shell on the host', () => {
     await other.stop()
   })
 
+  /** A bash that is given this finds no such folder. */
+  const NO_PROC = 'BASH_FUNC_cd%%=() { case "$*" in */proc*) return 1 ;; esac; builtin cd "$@"; }'
+
   /** A host on which programs are found in one folder, with this one as `sh`, and without those that are left out. */
   async function hostWith(shell: string, without: readonly string[]) {
     const folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-programs-'))
@@ -87,7 +90,8 @@ describe('the shell on the host', () => {
       if (name !== 'sh' && !without.includes(name)) symlinkSync(path.join('/usr/bin', name), path.join(folder, name))
     }
     symlinkSync(path.join('/usr/bin', shell), path.join(folder, 'sh'))
-    const other = await hostThat(`exec env PATH=${folder} ${folder}/sh -c "$SSH_ORIGINAL_COMMAND"`)
+    const settings = [`PATH=${folder}`, ...(without.includes('/proc') ? [`'${NO_PROC}'`] : [])].join(' ')
+    const other = await hostThat(`exec env ${settings} ${folder}/sh -c "$SSH_ORIGINAL_COMMAND"`)
     const { made } = other.transport()
     const stop = async () => {
       made.close()
@@ -102,6 +106,7 @@ describe('the shell on the host', () => {
     ['bash', []],
     ['dash', ['setsid']],
     ['bash', ['setsid']],
+    ['bash', ['/proc']],
   ])('is %s, on a host without %j', async (shell, without) => {
     const { made, stop } = await hostWith(shell, without)
     const [stubborn, leftover] = [randomUUID(), randomUUID()]
