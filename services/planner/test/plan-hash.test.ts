@@ -1,19 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { compile, PreviewTable } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
 import { KeyRing } from '@slipway/runtime'
 import { checkPlanHash, planHash } from '../src/planning/plan-hash.ts'
 import { addEnvironment, addSource, addTarget, keyRing, type Request, storeDeployment } from './fixtures.ts'
-import { createRig, type Rig } from './rig.ts'
+import { testRig } from './rig.ts'
 
-let rig: Rig
-let database: Database
-
-beforeAll(async () => {
-  rig = await createRig()
-  database = rig.database
-})
-afterAll(() => rig.stop())
+const rig = await testRig()
+const { database } = rig
 
 async function hashOf(request: Request): Promise<string> {
   const { command_id: _, ...preview } = await rig.previewed(request)

@@ -1,23 +1,12 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { validateBody } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
 import { encodeSqid, isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { ADMIN, addEnvironment, addSource, addTarget, addTenant, heartbeat, keyRing, type Request } from './fixtures.ts'
-import { createRig, type Rig } from './rig.ts'
+import { testRig } from './rig.ts'
 
-let rig: Rig
-let database: Database
-
-beforeAll(async () => {
-  rig = await createRig()
-  database = rig.database
-})
-afterAll(() => rig.stop())
-beforeEach(async () => {
-  await database.query('DELETE FROM freezes')
-  await database.query('DELETE FROM instances')
-})
+const rig = await testRig()
+const { database } = rig
 
 describe('a plan', () => {
   test('of a solution holds every action in order, in the versions that satisfy', async () => {

@@ -1,22 +1,11 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
 import { compile, NAMES_OF_TARGETS, PreviewTable } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { addFreeze, addSource, addTarget, heartbeat } from './fixtures.ts'
-import { createRig, type Rig } from './rig.ts'
+import { testRig } from './rig.ts'
 
-let rig: Rig
-let database: Database
-
-beforeAll(async () => {
-  rig = await createRig()
-  database = rig.database
-})
-afterAll(() => rig.stop())
-beforeEach(async () => {
-  await database.query('DELETE FROM freezes')
-  await database.query('DELETE FROM instances')
-})
+const rig = await testRig()
+const { database } = rig
 
 describe('a preview', () => {
   test('has the shape of the contract, hides secrets, names freezes and starts nothing', async () => {

@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import type { Database } from '@slipway/database'
+import { describe, expect, test } from '@jest/globals'
 import { isSealed } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import {
@@ -12,16 +11,10 @@ import {
   type StartCommand,
   storeDeployment,
 } from './fixtures.ts'
-import { createRig, type Rig } from './rig.ts'
+import { type Rig, testRig } from './rig.ts'
 
-let rig: Rig
-let database: Database
-
-beforeAll(async () => {
-  rig = await createRig()
-  database = rig.database
-})
-afterAll(() => rig.stop())
+const rig = await testRig()
+const { database } = rig
 
 /** Creates a deployment the way the services do, and returns its command. */
 async function original(request: Request, failedTargets: number[] = [], caller = ADMIN): Promise<StartCommand> {

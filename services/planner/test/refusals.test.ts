@@ -1,5 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { Database } from '@slipway/database'
+import { describe, expect, test } from '@jest/globals'
 import { encodeSqid } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import {
@@ -13,20 +12,10 @@ import {
   type Request,
   type StartCommand,
 } from './fixtures.ts'
-import { createRig, type Rig } from './rig.ts'
+import { testRig } from './rig.ts'
 
-let rig: Rig
-let database: Database
-
-beforeAll(async () => {
-  rig = await createRig()
-  database = rig.database
-})
-afterAll(() => rig.stop())
-beforeEach(async () => {
-  await database.query('DELETE FROM freezes')
-  await database.query('DELETE FROM instances')
-})
+const rig = await testRig()
+const { database } = rig
 
 const pathsOf = (problem: { details?: Record<string, unknown> }) =>
   (problem.details as { errors: { path: string }[] }).errors.map(({ path }) => path)

@@ -1,4 +1,4 @@
-import { expect } from '@jest/globals'
+import { afterAll, beforeEach, expect } from '@jest/globals'
 import type { RequestOptions } from '@slipway/broker'
 import type { CommandBody, CommandReply, CommandType, ReplyEnvelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
@@ -36,10 +36,10 @@ export interface Rig {
     request?: CommandBody<'plan.redeploy'>['request'] & { variables?: VariableValues },
     caller?: StartCommand['caller'],
   ): Promise<ReplyEnvelope & { command_id: string }>
-  stop(): Promise<void>
 }
 
-export async function createRig(): Promise<Rig> {
+/** One for a file of tests: each test begins without freezes and instances. */
+export async function testRig(): Promise<Rig> {
   const server = await openTestDatabase()
   const { database } = server
   const namespace = testNamespace()
@@ -93,6 +93,16 @@ export async function createRig(): Promise<Rig> {
     return { ...(reply as ReplyEnvelope<CommandReply<'plan.preview'>>), command_id }
   }
 
+  afterAll(async () => {
+    await Promise.all([gateway.close(), planner.close(), dispatcher.close()])
+    await removeNamespace(namespace)
+    await server.drop()
+  })
+  beforeEach(async () => {
+    await database.query('DELETE FROM freezes')
+    await database.query('DELETE FROM instances')
+  })
+
   return {
     database,
     started,
@@ -123,11 +133,6 @@ export async function createRig(): Promise<Rig> {
         ...(await send('plan.redeploy', { command_id, caller, deployment_id, request, sealed_values })),
         command_id,
       }
-    },
-    async stop() {
-      await Promise.all([gateway.close(), planner.close(), dispatcher.close()])
-      await removeNamespace(namespace)
-      await server.drop()
     },
   }
 }
