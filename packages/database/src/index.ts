@@ -32,6 +32,7 @@ export {
 } from './items/variables.ts'
 export { pendingItems } from './items/waiting.ts'
 export { type ResealProgress, resealAll } from './keys/reseal.ts'
+export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
 export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'

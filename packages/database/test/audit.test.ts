@@ -7,6 +7,7 @@ import {
   createDatabase,
   type Database,
   dropOldAudit,
+  LOCK_KEYS,
   linkAudit,
   recordAudit,
   verifyAudit,
@@ -140,7 +141,7 @@ describe('the chain', () => {
   test('goes on where another process stopped, one at a time', async () => {
     await linked(3)
     await database.transaction(async (tx) => {
-      await tx.query('SELECT pg_advisory_xact_lock($1, $2)', [0x51b, 2])
+      await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.auditChain})`)
       expect(await linkAudit(database, { late: true })).toBeNull()
     })
     await recordAudit(database, [entry()])

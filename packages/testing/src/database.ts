@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDatabase, type Database } from '@slipway/database'
+import { createDatabase, type Database, LOCK_KEYS } from '@slipway/database'
 import pg from 'pg'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
@@ -14,8 +14,6 @@ export interface TestDatabase {
   drop(): Promise<void>
 }
 
-/** Template databases are made by one test process while the others wait for this lock. */
-const TEMPLATE_LOCK = 4_711_001
 /** Owns the test databases. Superusers pass by row-level security, and the server's user may be one. */
 const OWNER = 'slipway_tests'
 
@@ -58,7 +56,7 @@ async function ensureTemplate(
   admin: pg.Client,
 ): Promise<{ name: string; owner: Awaited<ReturnType<typeof ensureOwner>> }> {
   const name = templateName()
-  await admin.query('SELECT pg_advisory_lock($1)', [TEMPLATE_LOCK])
+  await admin.query(`SELECT pg_advisory_lock(${LOCK_KEYS.testTemplate})`)
   try {
     const owner = await ensureOwner(admin)
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
@@ -75,7 +73,7 @@ async function ensureTemplate(
     }
     return { name, owner }
   } finally {
-    await admin.query('SELECT pg_advisory_unlock($1)', [TEMPLATE_LOCK])
+    await admin.query(`SELECT pg_advisory_unlock(${LOCK_KEYS.testTemplate})`)
   }
 }
 

@@ -1,9 +1,10 @@
 import { expect, test } from '@jest/globals'
+import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { insertLeases } from '../src/leases/allocate.ts'
-import { DRAIN_LOCK, drain } from '../src/pending/drain.ts'
+import { drain } from '../src/pending/drain.ts'
 import { testDatabase } from './database.ts'
 import {
   addCatalog,
@@ -133,7 +134,7 @@ test('while another replica drains, a drain leaves the queue alone, and looks ag
   await addInstance(database, 1)
   let waiting: Promise<void> | undefined
   await database.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1, $2)', DRAIN_LOCK)
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.queueDrain})`)
     await drainAll()
     expect((await pending(id)).status).toBe('pending')
     waiting = drainAll()

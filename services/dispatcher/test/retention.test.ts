@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { verifyAudit } from '@slipway/database'
+import { LOCK_KEYS, verifyAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
@@ -220,7 +220,7 @@ test('one process at a time drops, and what it drops leaves a record', async () 
   await deployed(40)
   const blocker = await database.pool.connect()
   try {
-    await blocker.query(`SELECT pg_advisory_lock(hashtext('slipway.retention'))`)
+    await blocker.query(`SELECT pg_advisory_lock(${LOCK_KEYS.retention})`)
     expect(await apply({ deploymentDays: 30 })).toBeNull()
   } finally {
     blocker.release(true)

@@ -1,4 +1,5 @@
 import type { Database, Queryable } from '../database.ts'
+import { LOCK_KEYS } from '../lock-keys.ts'
 import { CANONICAL, type ChainHead, chainStart, DROP_ACTION, linkHash } from './chain.ts'
 import { recordAudit } from './record.ts'
 
@@ -39,7 +40,7 @@ export async function dropOldAudit(
   batch = BATCH,
 ): Promise<number> {
   return database.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(hashtext('slipway.audit_drop'))`)
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.auditDrop})`)
     const { head, records } = await nextOld(tx, await chainStart(tx), days, batch)
     if (records === 0) return 0
     await recordAudit(tx, [

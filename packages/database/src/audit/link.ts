@@ -1,8 +1,7 @@
 import type { Database, Queryable } from '../database.ts'
+import { LOCK_KEYS } from '../lock-keys.ts'
 import { CANONICAL, type ChainHead, chainHead, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
 
-/** One process at a time appends to the chain. */
-const LINK_LOCK = [0x51b, 2]
 const BATCH = 2_000
 
 export interface LinkOptions {
@@ -24,8 +23,8 @@ export async function linkAudit(
 ): Promise<(ChainHead & { linked: number; more: boolean }) | null> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<{ locked: boolean }>(
-      'SELECT pg_try_advisory_xact_lock($1, $2) AS locked',
-      LINK_LOCK,
+      `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.auditChain}) AS locked`,
+      [],
     )
     if (!rows[0]?.locked) return null
     // Read under the lock: whoever held it before has committed.

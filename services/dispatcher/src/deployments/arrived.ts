@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
 import { ANY_ORPHAN } from '../leases/orphans.ts'
 import { rankBehind } from '../pending/queue.ts'
 
@@ -14,7 +14,10 @@ export interface Arrived {
 /** Of two copies of a command that come at once, the second waits here and then finds what the first did. */
 export async function serialize(tx: Queryable, arrived: readonly Arrived[]): Promise<void> {
   const ids = arrived.map(({ command }) => command.command_id).sort()
-  await tx.query('SELECT pg_advisory_xact_lock(hashtextextended(id, 0)) FROM unnest($1::text[]) AS c (id)', [ids])
+  await tx.query(
+    `SELECT pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.command('id')}) FROM unnest($1::text[]) AS c (id)`,
+    [ids],
+  )
 }
 
 /** What the database says of a command at the moment. */

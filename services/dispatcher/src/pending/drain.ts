@@ -1,4 +1,4 @@
-import { attempt, type Database, isConnectionError, type Queryable } from '@slipway/database'
+import { attempt, type Database, isConnectionError, LOCK_KEYS, type Queryable } from '@slipway/database'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot } from '../leases/allocate.ts'
@@ -9,8 +9,6 @@ import { type Holds, holdsNow, type Next, nextWaiting } from './queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from './status.ts'
 import { lockTenants, tenantRoom } from './tenant-room.ts'
 
-/** One drainer at a time in a database, so that the order of the queue holds over all replicas. */
-export const DRAIN_LOCK = [0x51b, 1]
 /** Requests a transaction dispatches at most. */
 const BATCH = 500
 /** And so many bytes of commands, as they are stored: large plans are started few at a time. */
@@ -54,7 +52,10 @@ function drainOnce({ database, logger }: DrainOptions): Promise<Round> {
 }
 
 async function lockDrain(tx: Queryable): Promise<boolean> {
-  const { rows } = await tx.query<{ locked: boolean }>('SELECT pg_try_advisory_xact_lock($1, $2) AS locked', DRAIN_LOCK)
+  const { rows } = await tx.query<{ locked: boolean }>(
+    `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDrain}) AS locked`,
+    [],
+  )
   return rows[0]?.locked ?? false
 }
 

@@ -1,4 +1,4 @@
-import type { Queryable } from '@slipway/database'
+import { LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
 
 /** How many more deployments each tenant may run now, under a limit for each; those of no tenant have none. */
 export class TenantRoom {
@@ -48,7 +48,7 @@ export async function lockTenants(tx: Queryable, tenants: readonly (string | nul
   const ids = [...new Set(tenants)].filter((tenant) => tenant !== null).sort()
   if (ids.length === 0) return
   await tx.query(
-    `SELECT pg_advisory_xact_lock(hashtextextended('slipway.running.' || tenant, 0))
+    `SELECT pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.tenantRunning('tenant')})
        FROM (SELECT tenant FROM unnest($1::text[]) AS t (tenant) ORDER BY tenant COLLATE "C") ordered`,
     [ids],
   )

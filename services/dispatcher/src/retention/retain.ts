@@ -1,4 +1,4 @@
-import { countOldAudit, type Database, dropOldAudit } from '@slipway/database'
+import { countOldAudit, type Database, dropOldAudit, LOCK_KEYS } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { countOldDeployments, dropOldDeployments } from './deployments.ts'
 import { dropOldDays, findOldDays, type OldDay } from './lines.ts'
@@ -75,9 +75,10 @@ async function dropAllOldAudit(database: Database, days: number, signal: AbortSi
 /** The turn is a lock of one connection: should the process die, it ends with that. */
 async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | null> {
   const connection = await database.pool.connect()
-  const lock = `hashtext('slipway.retention')`
   try {
-    const { rows } = await connection.query<{ locked: boolean }>(`SELECT pg_try_advisory_lock(${lock}) AS locked`)
+    const { rows } = await connection.query<{ locked: boolean }>(
+      `SELECT pg_try_advisory_lock(${LOCK_KEYS.retention}) AS locked`,
+    )
     if (rows[0]?.locked !== true) {
       connection.release()
       return null
@@ -89,7 +90,7 @@ async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | 
   return {
     async end() {
       // Whatever becomes of the call, closing the connection ends the lock.
-      await connection.query(`SELECT pg_advisory_unlock(${lock})`).catch(() => {})
+      await connection.query(`SELECT pg_advisory_unlock(${LOCK_KEYS.retention})`).catch(() => {})
       connection.release(true)
     },
   }

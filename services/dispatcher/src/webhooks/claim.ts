@@ -1,8 +1,6 @@
-import type { Database } from '@slipway/database'
+import { type Database, LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 
-/** One claimer at a time, so that the bound of each webhook holds over all replicas. */
-const CLAIM_LOCK = [0x51b, 2]
 /** Longer than any attempt. What a dispatcher that died had in hand is due again after this. */
 const LEASE = '60 seconds'
 /** Attempts at a time for one webhook: a receiver that hangs holds no more. */
@@ -23,7 +21,7 @@ export interface Claimed {
 /** Takes up to `limit` deliveries that are due, of each webhook the longest due first, and every webhook in turn. */
 export function claimDue(database: Database, limit: number): Promise<Claimed[]> {
   return database.transaction(async (tx) => {
-    await tx.query('SELECT pg_advisory_xact_lock($1, $2)', CLAIM_LOCK)
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.webhookClaims})`, [])
     const { rows } = await tx.query<Claimed>(
       `WITH next AS MATERIALIZED (
          SELECT n.id

@@ -1,5 +1,5 @@
 import type { EnrolRequest, EnrolResponse } from '@slipway/contracts'
-import { enqueue, eventMessage, LOST_AFTER_SECONDS, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, LOCK_KEYS_BY_VALUE, LOST_AFTER_SECONDS, type Queryable } from '@slipway/database'
 import { constantTimeEqual, hashToken, isCompatible, SecretError, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { newCredential } from '../http/credential.ts'
@@ -25,7 +25,7 @@ export async function enrol(bridge: Bridge, request: EnrolRequest): Promise<Enro
   const { database, keys, logger } = bridge
   const { instanceId, credential, anew } = await database.transaction(async (tx) => {
     // Two first enrolments of one name: the second must see the first.
-    await tx.query(`SELECT pg_advisory_xact_lock(hashtext('slipway.enrol/' || $1))`, [request.name])
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.instanceName('$1')})`, [request.name])
     const { rows } = await tx.query<Known>(
       'SELECT id, callback_token_sealed, removed_at IS NOT NULL AS removed FROM instances WHERE name = $1 FOR UPDATE',
       [request.name],

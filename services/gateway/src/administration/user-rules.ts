@@ -1,5 +1,5 @@
 import { ADMIN_ROLE } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { LOCK_KEYS, type Queryable } from '@slipway/database'
 import { conflict, Problem, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../identity/calling-user.ts'
 import type { UserRecord } from './user-records.ts'
@@ -75,7 +75,7 @@ const administers = ({ status, roles, tenant_id }: Standing) =>
  */
 export async function requireAnotherAdmin(tx: Queryable, user: UserRecord, after: Standing | null): Promise<void> {
   if (!administers(user) || (after !== null && administers(after))) return
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtext('slipway.last_admin'))`)
+  await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.lastAdmin})`)
   const { rowCount } = await tx.query(
     `SELECT FROM users u JOIN user_roles ur ON ur.user_id = u.id JOIN roles r ON r.id = ur.role_id
      WHERE r.name = $1 AND u.status = 'active' AND u.tenant_id IS NULL AND u.id <> $2 LIMIT 1`,

@@ -1,4 +1,4 @@
-import type { Prisma } from '@slipway/database'
+import { LOCK_KEYS, type Prisma } from '@slipway/database'
 import { conflict, type SourceType } from '@slipway/domain'
 
 type Kind = SourceType | 'target' | 'environment' | 'tenant'
@@ -77,7 +77,7 @@ export async function requireUnused(tx: Prisma.TransactionClient, kind: Kind, id
  */
 export async function lockComposition(tx: Prisma.TransactionClient, mode: 'publish' | 'delete'): Promise<void> {
   const lock = mode === 'publish' ? 'pg_advisory_xact_lock_shared' : 'pg_advisory_xact_lock'
-  await tx.$executeRawUnsafe(`SELECT ${lock}(hashtext('slipway.composition'))`)
+  await tx.$executeRawUnsafe(`SELECT ${lock}(${LOCK_KEYS.composition})`)
 }
 
 /** @throws Problem CONFLICT when one of these sources, which were there a moment ago, has been deleted */

@@ -1,5 +1,5 @@
 import { BUILT_IN_ROLES } from '@slipway/contracts'
-import type { Database, Queryable } from '@slipway/database'
+import { type Database, LOCK_KEYS, type Queryable } from '@slipway/database'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from './calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from './passwords.ts'
@@ -19,7 +19,7 @@ export async function seedIdentity(
   { admin, passwords, logger }: { admin: FirstAdmin; passwords: PasswordHasher; logger: Logger },
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(hashtext('slipway.seed_identity'))`)
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.seedIdentity})`)
     await seedRoles(tx)
     const { rowCount } = await tx.query('SELECT 1 FROM users LIMIT 1')
     if (rowCount !== 0) return

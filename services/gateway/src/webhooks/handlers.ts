@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import type { OperationId } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import { LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { changesOf } from '../catalog/changing.ts'
@@ -157,9 +157,7 @@ export function webhookHandlers({
 
 /** @throws Problem CONFLICT when the tenant has as many webhooks as it may have */
 async function requireRoom(tx: Queryable, tenantId: string | null): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(hashtextextended('slipway.webhooks/' || coalesce($1, ''), 0))`, [
-    tenantId,
-  ])
+  await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.tenantWebhooks("coalesce($1, '')")})`, [tenantId])
   const { rows } = await tx.query<{ count: number }>(
     'SELECT count(*) FROM webhooks WHERE tenant_id IS NOT DISTINCT FROM $1::uuid',
     [tenantId],
