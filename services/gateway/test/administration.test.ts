@@ -243,12 +243,44 @@ describe('nobody gives away what they lack', () => {
     expect((await manager.send('createRole', '/admin/roles', less)).status).toBe(201)
   })
 
-  test('roles that the user has already may stay, and be taken', async () => {
+  test('a change of roles needs every permission of the result, those of unchanged roles too', async () => {
     const { id } = await createUser({ roles: ['operator', 'user'] })
     const change = (roles: string[]) => manager.send('updateUser', `/admin/users/${id}`, { roles })
-    expect((await change(['operator'])).status).toBe(200)
-    expect(refusal(await change(['operator', 'user']))).toEqual(forbidden)
+    expect(refusal(await change(['operator']))).toEqual(forbidden)
+    expect(refusal(await change(['operator', 'user', managerRole.name]))).toEqual(forbidden)
+    expect((await change(['user', 'operator'])).status).toBe(200)
+    expect((await change([managerRole.name])).body.roles).toEqual([managerRole.name])
     expect((await change([])).status).toBe(200)
+  })
+
+  test('a change of tenant needs every permission of the result', async () => {
+    const { id } = await createUser({ roles: ['admin'], tenant_id: tenants.a })
+    const path = `/admin/users/${id}`
+    for (const tenant_id of [null, tenants.b]) {
+      expect(refusal(await manager.send('updateUser', path, { tenant_id }))).toEqual(forbidden)
+      const withRoles = { tenant_id, roles: ['admin', managerRole.name] }
+      expect(refusal(await manager.send('updateUser', path, withRoles))).toEqual(forbidden)
+    }
+    expect((await admin.send('getUser', path)).body).toMatchObject({ tenant_id: tenants.a, roles: ['admin'] })
+    expect((await admin.send('updateUser', path, { tenant_id: null })).body.tenant_id).toBeNull()
+    const few = await createUser({ roles: [managerRole.name], tenant_id: tenants.a })
+    const released = await manager.send('updateUser', `/admin/users/${few.id}`, { tenant_id: null })
+    expect(released.body.tenant_id).toBeNull()
+  })
+
+  test('an API key gives a tenant only as far as its scopes reach', async () => {
+    const { client } = await clientWith(['admin'])
+    const key = await client.send('createApiKey', '/auth/api-keys', { name: 'people', scopes: ['users:update'] })
+    const withKey = clientOf(gateway, key.body.full_key)
+    const { id } = await createUser({ roles: ['admin'], tenant_id: tenants.a })
+    expect(refusal(await withKey.send('updateUser', `/admin/users/${id}`, { tenant_id: null }))).toEqual(forbidden)
+  })
+
+  test('renaming and suspending need no permission of the user', async () => {
+    const { id } = await createUser({ roles: ['admin'], tenant_id: tenants.a })
+    const change = { username: unique('renamed'), display_name: 'New', status: 'suspended' }
+    const same = { ...change, tenant_id: tenants.a, roles: ['admin'] }
+    expect((await manager.send('updateUser', `/admin/users/${id}`, same)).body).toMatchObject(same)
   })
 
   test('nor take over who may do more', async () => {

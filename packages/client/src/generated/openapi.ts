@@ -161,7 +161,7 @@ export interface components {
             slug?: string;
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409); password and e-mail of a user who may do more than the caller cannot be changed (403). */
+        /** @description A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409). A change of roles or tenant needs every permission that the user has afterwards; a user who is bound to no tenant afterwards needs a caller who is bound to none (403). Password and e-mail of a user who may do more than the caller cannot be changed (403). Renaming and suspending need only `users:update`. */
         ChangeUser: {
             display_name?: string | null;
             /**

@@ -26,8 +26,10 @@ export const ChangeUser = Type.Partial(CreateUser, {
   additionalProperties: false,
   description:
     'A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. ' +
-    'One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409); ' +
-    'password and e-mail of a user who may do more than the caller cannot be changed (403).',
+    'One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409). ' +
+    'A change of roles or tenant needs every permission that the user has afterwards; a user who is bound to no tenant ' +
+    'afterwards needs a caller who is bound to none (403). Password and e-mail of a user who may do more than the ' +
+    'caller cannot be changed (403). Renaming and suspending need only `users:update`.',
 })
 
 const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({ maxLength: 255 }), {

@@ -27,14 +27,34 @@ export async function rolesNamed(tx: Queryable, names: readonly string[]): Promi
   return rows
 }
 
-/**
- * Nobody gives away what they may not do themselves: neither as a role nor in one.
- * @throws Problem INSUFFICIENT_PERMISSIONS
- */
+/** @throws Problem INSUFFICIENT_PERMISSIONS when the caller lacks one of these permissions */
 export function requireMayGive(caller: CallingUser, permissions: Iterable<string>): void {
   const lacking = [...new Set(permissions)].filter((permission) => !caller.permissions.includes(permission)).sort()
   if (lacking.length === 0) return
   throw new Problem('INSUFFICIENT_PERMISSIONS', `You cannot give permissions that you lack: ${lacking.join(', ')}`)
+}
+
+/** Whether a change gives a user other roles or another tenant. */
+export function changesReach(user: Standing, after: Standing): boolean {
+  if (after.tenant_id !== user.tenant_id) return true
+  return !isSameSet(new Set(user.roles), new Set(after.roles))
+}
+
+const isSameSet = (one: Set<string>, other: Set<string>) =>
+  one.size === other.size && [...one].every((element) => other.has(element))
+
+/**
+ * A change of roles or tenant needs every permission of the result. Roles that stay count too: with another tenant the
+ * same permissions reach other records.
+ * @throws Problem INSUFFICIENT_PERMISSIONS
+ */
+export function requireMayGiveReach(caller: CallingUser, after: Standing, roles: readonly GrantedRole[]): void {
+  requireMayGive(
+    caller,
+    roles.flatMap(({ permissions }) => permissions),
+  )
+  if (after.tenant_id !== null || caller.tenant_id === null) return
+  throw new Problem('INSUFFICIENT_PERMISSIONS', 'Only users who are bound to no tenant may release others from theirs')
 }
 
 /**

@@ -11,10 +11,11 @@ import { normalizeEmail } from '../identity/calling-user.ts'
 import { announceRevocation, revokeUser } from '../identity/revocation.ts'
 import { countUsers, lockUser, pageOfUsers, readUser, type UserRecord } from './user-records.ts'
 import {
+  changesReach,
   type GrantedRole,
   requireAnotherAdmin,
   requireMayActAs,
-  requireMayGive,
+  requireMayGiveReach,
   requireNotFromOneself,
   rolesNamed,
 } from './user-rules.ts'
@@ -50,7 +51,7 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const user = await orTaken(TAKEN, () =>
           database.transaction(async (tx) => {
             const roles = await rolesNamed(tx, body.roles)
-            requireMayGive(caller, permissionsOf(roles))
+            requireMayGiveReach(caller, { status, roles: body.roles, tenant_id }, roles)
             await tx.query(
               `INSERT INTO users (id, email, username, display_name, password_hash, status, tenant_id)
                VALUES ($1, $2, $3, $4, $5, $6, $7)`,
@@ -93,8 +94,8 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
               ...(body.tenant_id === undefined ? {} : { tenant_id: references.tenantFor(caller) }),
               roles: body.roles?.toSorted() ?? old.roles,
             }
-            const roles = body.roles === undefined ? null : await rolesNamed(tx, body.roles)
-            requireMayGive(caller, permissionsOf((roles ?? []).filter(({ name }) => !old.roles.includes(name))))
+            const roles = changesReach(old, after) ? await rolesNamed(tx, body.roles ?? old.roles) : null
+            if (roles !== null) requireMayGiveReach(caller, after, roles)
             if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
             requireNotFromOneself(caller, old, after)
             await requireAnotherAdmin(tx, old, after)
@@ -130,8 +131,6 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
     },
   }
 }
-
-const permissionsOf = (roles: GrantedRole[]) => roles.flatMap(({ permissions }) => permissions)
 
 async function writeUser(
   tx: Queryable,
