@@ -28,7 +28,7 @@ async function make(body: object = {}, token = user.token): Promise<{ id: string
   expectAnswer('createApiKey', response)
   return { id: response.body.api_key.id, key: response.body.full_key }
 }
-const target = (name: string) => ({ name, connection: { type: 'local' } })
+const target = (name: string) => ({ name, connection: { type: 'simulated' } })
 
 describe('making a key', () => {
   test('shows it once, and keeps a hash', async () => {

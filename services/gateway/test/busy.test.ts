@@ -23,7 +23,7 @@ afterAll(() => gateway.close())
 let counter = 0
 const unique = (name: string) => `${name} ${++counter}`
 const newTarget = (more: object = {}) =>
-  ofTenant.send('createTarget', '/targets', { name: unique('target'), connection: { type: 'local' }, ...more })
+  ofTenant.send('createTarget', '/targets', { name: unique('target'), connection: { type: 'simulated' }, ...more })
 const crowd = <T>(call: (index: number) => Promise<T>) =>
   Array.from({ length: CROWD }, (_, index) => index).map((index) => call(index))
 const tally = (answers: { status: number }[]) => {

@@ -221,7 +221,7 @@ describe('what a user may do', () => {
   test('suspension and changed roles take effect with the next request', async () => {
     const { id, token } = await addUser(gateway, { role: 'operator' })
     const create = (name: string) =>
-      clientOf(gateway, token).send('createTarget', '/targets', { name, connection: { type: 'local' } })
+      clientOf(gateway, token).send('createTarget', '/targets', { name, connection: { type: 'simulated' } })
     expect((await create('allowed')).status).toBe(201)
     await gateway.database.query(
       `UPDATE user_roles SET role_id = (SELECT id FROM roles WHERE name = 'user') WHERE user_id = $1`,

@@ -38,7 +38,7 @@ beforeAll(async () => {
       environments: await id('createEnvironment', '/environments', own),
       targets: await id('createTarget', '/targets', {
         ...own,
-        connection: { type: 'local' },
+        connection: { type: 'simulated' },
         tags: [{ key: 'of', value: name }],
       }),
       'deployment-freezes': await id('createFreeze', '/deployment-freezes', { ...own, ...times }),
@@ -91,7 +91,7 @@ describe('a record of another tenant is not there', () => {
   })
 
   test('nor in a body', async () => {
-    const body = { name: 'stolen', connection: { type: 'local' }, environment_id: ids.b['environments'] }
+    const body = { name: 'stolen', connection: { type: 'simulated' }, environment_id: ids.b['environments'] }
     expect((await ofA.send('createTarget', '/targets', body)).status).toBe(404)
   })
 })

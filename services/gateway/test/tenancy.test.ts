@@ -117,7 +117,7 @@ test('a filter by another tenant finds nothing', async () => {
 })
 
 describe('writing', () => {
-  const target = (more: object) => ({ name: `t ${Math.random()}`, connection: { type: 'local' }, ...more })
+  const target = (more: object) => ({ name: `t ${Math.random()}`, connection: { type: 'simulated' }, ...more })
 
   test('a record of a tenant-bound caller is always of that tenant', async () => {
     for (const tenant_id of [undefined, null, a.tenant]) {

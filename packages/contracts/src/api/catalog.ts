@@ -133,7 +133,14 @@ export const CreateSolutionVersion = Strict({ version: Version, definition: Solu
 
 // ── Targets ──────────────────────────────────────────────────────────────────────────────────────────────────────
 
-export const LocalConnection = Strict({ type: Type.Literal('local') })
+export const LocalConnection = Strict(
+  { type: Type.Literal('local') },
+  {
+    description:
+      'Commands run on the machine of the orchestration instance. Creating a local target, or changing a target to ' +
+      'local, needs the permission `targets:local`; users of a tenant never may.',
+  },
+)
 
 const ssh = {
   type: Type.Literal('ssh'),

@@ -19,12 +19,18 @@ export const RESOURCES = [
 ] as const
 
 export type Resource = (typeof RESOURCES)[number]
-export type Permission = `${Resource}:${(typeof READ_CREATE_UPDATE_DELETE)[number]}` | 'deployments:cancel'
+/**
+ * `targets:local`: make a target local, so that its commands run on the machine of the orchestration instance. It has
+ * no effect for users of a tenant.
+ */
+const SPECIAL = ['deployments:cancel', 'targets:local'] as const
+
+export type Permission = `${Resource}:${(typeof READ_CREATE_UPDATE_DELETE)[number]}` | (typeof SPECIAL)[number]
 
 /** Every permission there is; scopes of API keys are named alike. */
 export const PERMISSIONS: readonly Permission[] = [
   ...RESOURCES.flatMap((resource) => READ_CREATE_UPDATE_DELETE.map((action) => `${resource}:${action}` as const)),
-  'deployments:cancel',
+  ...SPECIAL,
 ].sort() as Permission[]
 
 const reading = PERMISSIONS.filter((p) => p.endsWith(':read') && !/^(users|roles|audit):/.test(p))

@@ -4,11 +4,13 @@ import { notFound, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { isObject } from '../http/json.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { revokeAgent } from './agents.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { isLocal, requireMayMakeLocal } from './local-targets.ts'
 import { inPrisma, whose } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
@@ -52,6 +54,9 @@ export function targetHandlers({
     },
 
     createTarget: {
+      authorize: (caller, body) => {
+        if (isObject(body) && isLocal(body['connection'])) requireMayMakeLocal(caller)
+      },
       check: ({ variables }) => valueProblems(variables, 'variables'),
       async handle(call) {
         const { caller } = call
@@ -114,6 +119,7 @@ export function targetHandlers({
             await lockRecord(tx, 'targets', id)
             const old = await tx.target.findFirst({ where: { id }, include: withTags })
             if (old === null) throw notFound('The target')
+            if (isLocal(body.connection) && !isLocal(old.connection)) requireMayMakeLocal(caller)
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
             const environment_id =
               body.environment_id === undefined ? old.environment_id : references.id('/environment_id')

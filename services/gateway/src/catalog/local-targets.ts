@@ -1,0 +1,21 @@
+import { insufficientPermissions, Problem } from '@slipway/domain'
+import { isObject } from '../http/json.ts'
+import type { CallingUser } from '../identity/calling-user.ts'
+
+/** Whether a connection is local. Takes any value: a body is authorized before it is validated. */
+export const isLocal = (connection: unknown): boolean => isObject(connection) && connection['type'] === 'local'
+
+/**
+ * Commands of a local target run on the machine of the orchestration instance, beside those of all tenants.
+ * The built-in role admin of a tenant-bound user contains the permission too, so the tenant is checked as well.
+ * @throws Problem INSUFFICIENT_PERMISSIONS
+ */
+export function requireMayMakeLocal(caller: CallingUser): void {
+  if (caller.tenant_id !== null) {
+    throw new Problem(
+      'INSUFFICIENT_PERMISSIONS',
+      'A user of a tenant cannot make a local target: ask an administrator of the installation for one',
+    )
+  }
+  if (!caller.permissions.includes('targets:local')) throw insufficientPermissions('targets:local')
+}
