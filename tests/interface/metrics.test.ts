@@ -268,6 +268,20 @@ test('a large plan is told as such', async () => {
 })
 
 describe('trouble', () => {
+  test('log lines of a day without partition are told, and no longer once they have moved into a partition', async () => {
+    await becomes('executor-bridge', 'slipway_log_partition_days', {}, (days) => days === 3)
+    await moves(
+      () =>
+        database.query(
+          `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines, created_at)
+           VALUES (gen_random_uuid(), 0, 1, '[]', now() - interval '100 days')`,
+        ),
+      [['executor-bridge', 'slipway_log_default_rows']],
+    )
+    await database.query(`SELECT ensure_log_partition((now() - interval '100 days')::date)`)
+    await becomes('executor-bridge', 'slipway_log_default_rows', {}, (rows) => rows === 0)
+  })
+
   test('a message that cannot leave the outbox stands there, and ages', async () => {
     await moves(
       () =>
