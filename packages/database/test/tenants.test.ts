@@ -49,6 +49,7 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO sessions (id, user_id, token_version, expires_at) VALUES ($1, $1, 1, now())`,
     `INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at) VALUES ($1::uuid::text, $1, $1, now())`,
     `INSERT INTO recovery_codes (user_id, code_hash) VALUES ($1, '')`,
+    `INSERT INTO wrong_codes (user_id, failed_at, locks) VALUES ($1, '{}', 0)`,
     `INSERT INTO api_keys (id, user_id, name, key_prefix, key_hash) VALUES ($1, $1, '', '', $1::uuid::text)`,
     `INSERT INTO audit_records (id, action, resource_type, tenant_id, details) VALUES ($1, '', '', $2, '{}')`,
     `INSERT INTO environments (id, tenant_id, name) VALUES ($1, $2, $1::uuid::text)`,

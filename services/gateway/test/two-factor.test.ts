@@ -5,6 +5,7 @@ import { connectCache } from '../src/cache.ts'
 import { createGateway } from '../src/gateway.ts'
 import { createAttempts } from '../src/identity/attempts.ts'
 import { stepOfCode } from '../src/identity/totp.ts'
+import { addWrongCode } from '../src/identity/wrong-codes.ts'
 import { loginAs, me, outcome, refresh, steadyClock, totp, verify } from './credentials.ts'
 import { addUser, expectAnswer, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
@@ -47,6 +48,10 @@ const wrongFor = (secret: string) => {
   const right = [-2, -1, 0, 1, 2].map((shift) => totp(secret, shift))
   return Array.from({ length: 20 }, (_, n) => String(n).padStart(6, '0')).filter((code) => !right.includes(code))
 }
+
+/** As if the lock of the user's codes ended now. */
+const endLock = () =>
+  gateway.database.query('UPDATE wrong_codes SET locked_until = clock_timestamp() WHERE user_id = $1', [user.id])
 
 describe('codes', () => {
   // RFC 6238, appendix B, for SHA-1; the last six of its eight digits.
@@ -121,14 +126,6 @@ describe('setting it up', () => {
     expect(again).not.toBe(secret)
     expect(refusal(await post('enable', { code: recoveryCodes[0] }))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
   })
-
-  test('codes cannot be guessed at without end with a stolen token', async () => {
-    const { secret } = await enable()
-    const codes: unknown[] = []
-    for (const code of wrongFor(secret).slice(0, 11)) codes.push((await post('disable', { code })).body.error.code)
-    expect(codes).toEqual([...Array(10).fill('INVALID_CREDENTIALS'), 'AUTH_RATE_LIMIT_EXCEEDED'])
-    expect((await post('disable', { code: totp(secret) })).status).toBe(429)
-  })
 })
 
 describe('a login', () => {
@@ -200,14 +197,15 @@ describe('a login', () => {
     const { secret } = await enable()
     const pending = await pendingToken()
     const wrong = wrongFor(secret)
-    for (const code of wrong.slice(0, 5)) {
-      expect(refusal(await verify(gateway, pending, code))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
-    }
+    for (const code of wrong.slice(0, 5)) await verify(gateway, pending, code)
+    await endLock()
     expect(refusal(await verify(gateway, pending, totp(secret)))).toEqual(refused(401, 'INVALID_TOKEN'))
 
+    await gateway.database.query('DELETE FROM wrong_codes')
     const another = await pendingToken()
     const answers = await Promise.all(wrong.slice(0, 15).map((code) => verify(gateway, another, code)))
-    expect(answers.filter(({ body }) => body.error.code === 'INVALID_CREDENTIALS')).toHaveLength(5)
+    expect(answers.filter(({ body }) => body.error.code === 'INVALID_CREDENTIALS')).toHaveLength(4)
+    await endLock()
     expect((await verify(gateway, another, totp(secret))).body.error.code).toBe('INVALID_TOKEN')
     expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
   })
@@ -257,7 +255,173 @@ describe('recovery codes', () => {
   })
 })
 
-test('what a right code has done is told, though the cache goes away then', async () => {
+describe('wrong codes of a user', () => {
+  const locked = (seconds: number) => ({ status: 429, code: 'AUTH_RATE_LIMIT_EXCEEDED', seconds })
+  const told = ({ status, body }: { status: number; body: { error: { code: string; retry_after_secs?: number } } }) =>
+    status === 429
+      ? { status, code: body.error.code, seconds: body.error.retry_after_secs }
+      : { status, code: body.error.code }
+  const wrongOnce = { status: 401, code: 'INVALID_CREDENTIALS' }
+  /** Each code with a pending token of its own. */
+  const tryCodes = async (codes: string[]) => {
+    const answers: ReturnType<typeof told>[] = []
+    for (const code of codes) answers.push(told(await verify(gateway, await pendingToken(), code)))
+    return answers
+  }
+
+  test('are counted over all pending tokens: the fifth locks, for right codes and recovery codes too', async () => {
+    const { secret, recoveryCodes } = await enable()
+    const pending = await pendingToken()
+    expect(await tryCodes(wrongFor(secret).slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
+    const response = await request(gateway.app)
+      .post('/api/v1/auth/2fa/verify')
+      .send({ pending_token: pending, code: totp(secret) })
+    const seconds = Number(response.headers['retry-after'])
+    expect(told(response)).toEqual(locked(seconds))
+    expect([seconds > 20, seconds <= 30]).toEqual([true, true])
+    expect(response.headers['x-ratelimit-remaining']).toBe('0')
+    expect((await verify(gateway, await pendingToken(), recoveryCodes[0] ?? '')).status).toBe(429)
+    expect((await verify(gateway, await pendingToken(), '000000')).status).toBe(429)
+  })
+
+  test('of one pending token lock as well, and a locked user hears of the lock, not of the spent token', async () => {
+    const { secret } = await enable()
+    const pending = await pendingToken()
+    const answers = []
+    for (const code of wrongFor(secret).slice(0, 6)) answers.push((await verify(gateway, pending, code)).status)
+    expect(answers).toEqual([401, 401, 401, 401, 429, 429])
+  })
+
+  test('locks double up to 900 s; a right code after the delay clears the count', async () => {
+    const { secret } = await enable()
+    const wrong = wrongFor(secret)
+    await tryCodes(wrong.slice(0, 4))
+    for (const seconds of [30, 60, 120, 240, 480, 900, 900]) {
+      expect(await tryCodes(wrong.slice(0, 1))).toEqual([locked(seconds)])
+      expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(429)
+      await endLock()
+    }
+    expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
+    expect(await tryCodes(wrong.slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
+  })
+
+  test('tries while locked neither count nor spend a pending token', async () => {
+    const { secret } = await enable()
+    await tryCodes(wrongFor(secret).slice(0, 5))
+    const pending = await pendingToken()
+    for (const code of wrongFor(secret).slice(0, 8)) expect((await verify(gateway, pending, code)).status).toBe(429)
+    await endLock()
+    expect((await verify(gateway, pending, totp(secret))).status).toBe(200)
+  })
+
+  test('in parallel, over two gateways, four are judged and no more', async () => {
+    const { secret } = await enable()
+    const { accessTokens } = gateway.dependencies
+    const replica = createGateway(gateway.dependencies)
+    const wrong = wrongFor(secret).slice(0, 15)
+    const answers = await Promise.all(
+      [...wrong, ...wrong, ...wrong, ...wrong].map((code, index) =>
+        verify(index % 2 ? gateway : replica, accessTokens.issuePending({ user_id: user.id, token_version: 1 }), code),
+      ),
+    )
+    expect(answers.filter(({ status }) => status === 401)).toHaveLength(4)
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(56)
+    expect((await verify(replica, await pendingToken(), totp(secret))).status).toBe(429)
+  })
+
+  test('older than 15 minutes do not count', async () => {
+    const { secret } = await enable()
+    await tryCodes(wrongFor(secret).slice(0, 4))
+    await gateway.database.query(
+      `UPDATE wrong_codes SET failed_at = ARRAY(SELECT at - interval '901 seconds' FROM unnest(failed_at) at)
+       WHERE user_id = $1`,
+      [user.id],
+    )
+    expect(await tryCodes(wrongFor(secret).slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
+  })
+
+  test('used codes do not count: they tell nothing of those to come', async () => {
+    const { secret, recoveryCodes } = await enable()
+    const [first = ''] = recoveryCodes
+    expect((await verify(gateway, await pendingToken(), first)).status).toBe(200)
+    expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(200)
+    expect(await tryCodes([first, totp(secret), first, totp(secret), first, totp(secret)])).toEqual(
+      Array(6).fill(wrongOnce),
+    )
+  })
+
+  test('by a session count too, and lock what a session asks a code for', async () => {
+    const { secret } = await enable()
+    const [one, two, three, four, five] = wrongFor(secret)
+    expect(await tryCodes([one, two] as string[])).toEqual([wrongOnce, wrongOnce])
+    const answers = []
+    for (const code of [three, four, five]) answers.push(told(await post('disable', { code })))
+    expect(answers).toEqual([wrongOnce, wrongOnce, locked(30)])
+    expect((await post('disable', { code: totp(secret) })).status).toBe(429)
+    expect((await verify(gateway, await pendingToken(), totp(secret))).status).toBe(429)
+    await endLock()
+    expect((await post('disable', { code: totp(secret) })).status).toBe(200)
+  })
+
+  test('when it is set up count as well', async () => {
+    const secret = await setUp()
+    const answers = []
+    for (const code of wrongFor(secret).slice(0, 5)) answers.push(told(await post('enable', { code })))
+    expect(answers).toEqual([...Array(4).fill(wrongOnce), locked(30)])
+    expect((await post('enable', { code: totp(secret) })).status).toBe(429)
+  })
+
+  test('and the lock stand in the audit log', async () => {
+    const { secret } = await enable()
+    await tryCodes(wrongFor(secret).slice(0, 5))
+    const { rows } = await gateway.database.query<{ actor_id: string | null; details: object }>(
+      `SELECT actor_id, details FROM audit_records WHERE action = 'auth.verify_2fa' AND resource_id = $1 ORDER BY number`,
+      [user.id],
+    )
+    const wrong = { outcome: 'refused', status: 401, code: 'INVALID_CREDENTIALS' }
+    const lock = { outcome: 'refused', status: 429, code: 'AUTH_RATE_LIMIT_EXCEEDED', codes_locked_seconds: 30 }
+    expect(rows).toEqual([...Array(4).fill(wrong), lock].map((details) => ({ actor_id: null, details })))
+  })
+
+  test('of one user lock no other', async () => {
+    const { secret } = await enable()
+    await tryCodes(wrongFor(secret).slice(0, 5))
+    user = await addUser(gateway, { role: 'operator', password: PASSWORD })
+    const other = await enable()
+    expect((await verify(gateway, await pendingToken(), totp(other.secret))).status).toBe(200)
+  })
+
+  test('lock though Redis is away', async () => {
+    const { secret } = await enable()
+    const away = connectCache('redis://127.0.0.1:1', { ...logger, warn() {}, error() {} })
+    const blind = createGateway({ ...gateway.dependencies, cache: away })
+    const disable = (code: string) =>
+      request(blind.app).post('/api/v1/auth/2fa/disable').set('Authorization', `Bearer ${user.token}`).send({ code })
+    try {
+      for (const code of wrongFor(secret).slice(0, 4)) expect((await disable(code)).status).toBe(401)
+      const [wrong = ''] = wrongFor(secret)
+      expect((await disable(wrong)).status).toBe(429)
+      expect((await disable(totp(secret))).status).toBe(429)
+    } finally {
+      await away.close()
+    }
+  })
+
+  test('after a lock the next one locks again, until 15 minutes pass without one', () => {
+    const at = (seconds: number) => new Date(1_700_000_000_000 + seconds * 1_000)
+    const lockedUntil0 = { failed_at: [], locks: 3, locked_until: at(0) }
+    expect(addWrongCode(lockedUntil0, at(899)).lockSeconds).toBe(240)
+    expect(addWrongCode(lockedUntil0, at(901))).toEqual({
+      failed_at: [at(901)],
+      locks: 0,
+      locked_until: null,
+      lockSeconds: null,
+    })
+    expect(addWrongCode({ ...lockedUntil0, locks: 1_000_000 }, at(1)).lockSeconds).toBe(900)
+  })
+})
+
+test('what a right password has done is told, though the cache goes away then', async () => {
   const quiet = { ...logger, warn() {}, error() {} }
   const cache = connectCache(serverUrl('REDIS_URL'), quiet)
   await waitFor(() => cache.isUp(), { what: 'the cache' })
@@ -265,5 +429,5 @@ test('what a right code has done is told, though the cache goes away then', asyn
     await cache.close()
     return true
   }
-  expect(await createAttempts(cache, gateway.namespace).proving(user.id, proof)).toBe(true)
+  expect(await createAttempts(cache, gateway.namespace).checkPassword(user.id, proof)).toBe(true)
 })

@@ -39,7 +39,7 @@ export function accountHandlers({
     changePassword: {
       async handle({ caller, body, audit }) {
         const hash = (await findUserById(database, caller.user_id))?.password_hash ?? null
-        const right = await attempts.proving(caller.user_id, () => passwords.matches(body.current_password, hash))
+        const right = await attempts.checkPassword(caller.user_id, () => passwords.matches(body.current_password, hash))
         if (!right || hash === null) throw new Problem('INVALID_CREDENTIALS', 'The current password is wrong')
         const newHash = await passwords.hash(body.new_password)
         await database.transaction(async (tx) => {

@@ -4,11 +4,11 @@ import { PENDING_TOKEN_SECONDS } from './access-token.ts'
 
 /** Codes that may be tried with one pending token. */
 const TRIES_OF_PENDING_TOKEN = 5
-/** Wrong proofs (codes, passwords) that a user's sessions may offer within the window. */
-const WRONG_PROOFS = 10
-const PROOF_WINDOW_SECONDS = 900
+/** Wrong passwords that a user's sessions may offer within the window. */
+const WRONG_PASSWORDS = 10
+const PASSWORD_WINDOW_SECONDS = 900
 
-/** How often secrets may be guessed. Every method throws SERVICE_UNAVAILABLE while that cannot be known. */
+/** How often pending tokens may be tried and passwords be guessed. Every method throws SERVICE_UNAVAILABLE while that cannot be known. */
 export interface Attempts {
   /**
    * Takes one of the tries that a pending token has, before its code is looked at: so many at once have no more.
@@ -18,15 +18,15 @@ export interface Attempts {
   /** Leaves a pending token no further try. */
   burn(tokenId: string): Promise<void>
   /**
-   * Does what asks a user who is logged in for a code or the password. Counts as wrong unless `proof` says true.
+   * Checks the password of a user who is logged in. It counts as wrong unless `isRight` resolves to true.
    * @throws Problem AUTH_RATE_LIMIT_EXCEEDED after too many wrong ones
    */
-  proving(userId: string, proof: () => Promise<boolean>): Promise<boolean>
+  checkPassword(userId: string, isRight: () => Promise<boolean>): Promise<boolean>
 }
 
 export function createAttempts(cache: Cache, namespace: string): Attempts {
   const pendingKey = (tokenId: string) => `${namespace}:pending-2fa:${tokenId}`
-  const proofKey = (userId: string) => `${namespace}:wrong-proofs:${userId}`
+  const passwordKey = (userId: string) => `${namespace}:wrong-passwords:${userId}`
 
   /** Counts up; the time to live is set with the first, in the same transaction, so that no count stays for ever. */
   const count = (key: string, seconds: number) =>
@@ -48,20 +48,20 @@ export function createAttempts(cache: Cache, namespace: string): Attempts {
         redis.set(pendingKey(tokenId), TRIES_OF_PENDING_TOKEN, 'EX', PENDING_TOKEN_SECONDS + 60),
       )
     },
-    async proving(userId, proof) {
-      const key = proofKey(userId)
-      if ((await count(key, PROOF_WINDOW_SECONDS)) > WRONG_PROOFS) {
+    async checkPassword(userId, isRight) {
+      const key = passwordKey(userId)
+      if ((await count(key, PASSWORD_WINDOW_SECONDS)) > WRONG_PASSWORDS) {
         const left = await cache.run((redis) => redis.ttl(key))
-        throw authRateLimited(Math.max(1, left), 'too many wrong codes or passwords')
+        throw authRateLimited(Math.max(1, left), 'Too many wrong passwords were given by sessions of this user')
       }
-      const proved = await proof().catch(async (error) => {
-        // Nothing was said about the proof itself.
+      const right = await isRight().catch(async (error) => {
+        // The check failed, so the password was not judged.
         await cache.run((redis) => redis.decr(key)).catch(() => {})
         throw error
       })
-      // What was proved has taken effect by now; a count that stays is over by itself.
-      if (proved) await cache.run((redis) => redis.del(key)).catch(() => {})
-      return proved
+      // The caller goes on even if the count stays: it expires by itself.
+      if (right) await cache.run((redis) => redis.del(key)).catch(() => {})
+      return right
     },
   }
 }

@@ -7,8 +7,9 @@ import { ACCESS_TOKEN_SECONDS } from './access-token.ts'
 import type { Attempts } from './attempts.ts'
 import { findUserByEmail, findUserById, type KnownUser, normalizeEmail, userRecord } from './calling-user.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
-import { acceptCode } from './second-factor.ts'
+import { lockFactor, takeCode } from './second-factor.ts'
 import { openSession, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
+import { requireNotLocked } from './wrong-codes.ts'
 
 type Parts = Pick<Dependencies, 'database' | 'keys' | 'accessTokens' | 'passwords' | 'outboxChanged'> & {
   attempts: Attempts
@@ -79,19 +80,24 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
     verifyTwoFactor: {
       async handle({ body, audit }) {
         const pending = accessTokens.verifyPending(body.pending_token)
-        await attempts.takeTry(pending.token_id)
         const user = await findUserById(database, pending.user_id)
         audit.about(subjectOf(user))
         if (user === null || user.status !== 'active' || !user.totp_enabled) throw invalidPending()
         // The password was changed, or all sessions were ended, since it was shown.
         if (user.token_version !== pending.token_version) throw invalidPending()
+        // First, so that a locked user keeps the tries of the token, and hears of the lock when none is left.
+        await requireNotLocked(database, user.user_id)
+        await attempts.takeTry(pending.token_id)
         const session = await database.transaction(async (tx) => {
-          if (!(await acceptCode(tx, keys, user, body.code))) return null
+          const factor = await lockFactor(tx, user.user_id)
+          if (!factor.totp_enabled) throw invalidPending()
+          const refusal = await takeCode(tx, { keys, audit }, { ...user, ...factor }, body.code)
+          if (refusal !== null) return refusal
           await tx.query(noteLogin, [user.user_id])
           await audit.record(tx, recordOf(user))
           return openSession(tx, user)
         })
-        if (session === null) throw new Problem('INVALID_CREDENTIALS', 'The code is wrong, or was used before')
+        if (session instanceof Problem) throw session
         // The code is used up, which is what counts; the token would only be good for another code.
         await attempts.burn(pending.token_id).catch(() => {})
         return loggedIn(user, session)

@@ -22,11 +22,21 @@ export async function dropRecoveryCodes(tx: Pick<Queryable, 'query'>, userId: st
   await tx.query('DELETE FROM recovery_codes WHERE user_id = $1', [userId])
 }
 
-/** Uses a recovery code up; false when it is none, or was used before. Of many at once one succeeds. */
-export async function spendRecoveryCode(tx: Pick<Queryable, 'query'>, userId: string, code: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    'UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL',
+export type CodeJudgement = 'right' | 'used' | 'wrong'
+
+/** Uses a recovery code up. Of many at once one is right. */
+export async function spendRecoveryCode(
+  tx: Pick<Queryable, 'query'>,
+  userId: string,
+  code: string,
+): Promise<CodeJudgement> {
+  const { rows } = await tx.query<{ is_spent_now: boolean }>(
+    `WITH spent AS (
+       UPDATE recovery_codes SET used_at = now() WHERE user_id = $1 AND code_hash = $2 AND used_at IS NULL RETURNING 1)
+     SELECT EXISTS (SELECT FROM spent) AS is_spent_now FROM recovery_codes WHERE user_id = $1 AND code_hash = $2`,
     [userId, hashToken(code.replaceAll(/[\s-]/g, '').toUpperCase())],
   )
-  return rowCount === 1
+  const [found] = rows
+  if (found === undefined) return 'wrong'
+  return found.is_spent_now ? 'right' : 'used'
 }

@@ -1,12 +1,13 @@
 import type { Queryable } from '@slipway/database'
 import { conflict, Problem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import type { AuditTrail } from '../audit/trail.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import type { Attempts } from './attempts.ts'
 import type { CallingUser } from './calling-user.ts'
-import { dropRecoveryCodes, replaceRecoveryCodes, spendRecoveryCode } from './recovery-codes.ts'
+import { type CodeJudgement, dropRecoveryCodes, replaceRecoveryCodes, spendRecoveryCode } from './recovery-codes.ts'
 import { makeTotpSecret, otpauthUrl, stepOfCode } from './totp.ts'
+import { codesAreLocked, countWrongCode, forgetWrongCodes, requireNotLocked } from './wrong-codes.ts'
 
 const sealedFor = (userId: string) => `user:${userId}:totp`
 const wrongCode = () => new Problem('INVALID_CREDENTIALS', 'The code is wrong, or was used before')
@@ -15,21 +16,18 @@ const wrongCode = () => new Problem('INVALID_CREDENTIALS', 'The code is wrong, o
 export function secondFactorHandlers({
   database,
   keys,
-  attempts,
-}: Pick<Dependencies, 'database' | 'keys'> & { attempts: Attempts }): HandlersOf<
-  'setUpTwoFactor' | 'enableTwoFactor' | 'disableTwoFactor'
-> {
-  /** Runs `work` in a transaction that commits only when the code is good: the code then counts as used. */
-  const withCode = (caller: CallingUser, wanted: 'enabled' | 'set up', code: string, work: Work) =>
-    attempts.proving(caller.user_id, () =>
-      database.transaction(async (tx) => {
-        const factor = await lockFactor(tx, caller.user_id)
-        requireState(factor, wanted)
-        const good = await acceptCode(tx, keys, { user_id: caller.user_id, ...factor }, code)
-        if (good) await work(tx)
-        return good
-      }),
-    )
+}: Pick<Dependencies, 'database' | 'keys'>): HandlersOf<'setUpTwoFactor' | 'enableTwoFactor' | 'disableTwoFactor'> {
+  /** Does `work` in the transaction that takes the code. */
+  async function withCode({ caller, body, audit }: CodeCall, wanted: 'enabled' | 'set up', work: Work): Promise<void> {
+    const refusal = await database.transaction(async (tx) => {
+      const factor = await lockFactor(tx, caller.user_id)
+      requireState(factor, wanted)
+      const refused = await takeCode(tx, { keys, audit }, { ...caller, ...factor }, body.code)
+      if (refused === null) await work(tx)
+      return refused
+    })
+    if (refusal !== null) throw refusal
+  }
 
   return {
     setUpTwoFactor: {
@@ -48,22 +46,23 @@ export function secondFactorHandlers({
     },
 
     enableTwoFactor: {
-      async handle({ caller, body, audit }) {
+      async handle(call) {
+        const { caller, audit } = call
         let recoveryCodes: string[] = []
-        const good = await withCode(caller, 'set up', body.code, async (tx) => {
+        await withCode(call, 'set up', async (tx) => {
           await tx.query('UPDATE users SET totp_enabled = true WHERE id = $1', [caller.user_id])
           recoveryCodes = await replaceRecoveryCodes(tx, caller.user_id)
           await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
         })
-        if (!good) throw wrongCode()
         const message = 'Two-factor authentication is enabled. Keep the recovery codes: they are not shown again'
         return { status: 200, body: { message, recovery_codes: recoveryCodes } }
       },
     },
 
     disableTwoFactor: {
-      async handle({ caller, body, audit }) {
-        const good = await withCode(caller, 'enabled', body.code, async (tx) => {
+      async handle(call) {
+        const { caller, audit } = call
+        await withCode(call, 'enabled', async (tx) => {
           await tx.query(
             'UPDATE users SET totp_enabled = false, totp_sealed = NULL, totp_last_step = NULL WHERE id = $1',
             [caller.user_id],
@@ -71,21 +70,28 @@ export function secondFactorHandlers({
           await dropRecoveryCodes(tx, caller.user_id)
           await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
         })
-        if (!good) throw wrongCode()
         return { status: 200, body: { message: 'Two-factor authentication is disabled' } }
       },
     },
   }
 }
 
+interface CodeCall {
+  caller: CallingUser
+  body: { code: string }
+  audit: AuditTrail
+}
+
+type Transaction = Pick<Queryable, 'query'>
 type Work = (tx: Queryable) => Promise<void>
 
-interface Factor {
+export interface Factor {
   totp_enabled: boolean
   totp_sealed: string | null
 }
 
-async function lockFactor(tx: Pick<Queryable, 'query'>, userId: string): Promise<Factor> {
+/** The second factor of a user, locked until the transaction ends: codes of one user are taken one after the other. */
+export async function lockFactor(tx: Transaction, userId: string): Promise<Factor> {
   const { rows } = await tx.query<Factor>('SELECT totp_enabled, totp_sealed FROM users WHERE id = $1 FOR UPDATE', [
     userId,
   ])
@@ -98,23 +104,50 @@ function requireState({ totp_enabled, totp_sealed }: Factor, wanted: 'enabled' |
   if (wanted === 'set up' && totp_sealed === null) throw conflict('Set two-factor authentication up first')
 }
 
+type FactorUser = Factor & Pick<CallingUser, 'user_id' | 'tenant_id'>
+
 /**
- * Takes a code of the authenticator or, once enabled, a recovery code, and uses it up: it succeeds once, however many
- * come at the same time.
+ * Takes a code of the authenticator or, once enabled, a recovery code. Null when it is right. Otherwise the refusal,
+ * for the caller to throw after the commit: the transaction counts the wrong code.
+ * @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the codes of the user are locked
  */
-export async function acceptCode(
-  tx: Pick<Queryable, 'query'>,
-  keys: KeyRing,
-  user: Factor & { user_id: string },
+export async function takeCode(
+  tx: Transaction,
+  { keys, audit }: { keys: KeyRing; audit: AuditTrail },
+  user: FactorUser,
   code: string,
-): Promise<boolean> {
-  const { user_id, totp_sealed, totp_enabled } = user
-  if (totp_sealed === null) return false
+): Promise<Problem | null> {
+  const subject = { resource_id: user.user_id, tenant_id: user.tenant_id }
+  audit.about(subject)
+  await requireNotLocked(tx, user.user_id)
+  const judgement = await judgeCode(tx, keys, user, code)
+  if (judgement === 'right') {
+    await forgetWrongCodes(tx, user.user_id)
+    return null
+  }
+  // A used code says nothing about the codes to come. Counting it would lock out who sends a form twice.
+  if (judgement === 'used') return wrongCode()
+  const { lockSeconds } = await countWrongCode(tx, user.user_id)
+  if (lockSeconds === null) return wrongCode()
+  const problem = codesAreLocked(lockSeconds)
+  const details = { outcome: 'refused', status: problem.status, code: problem.code, codes_locked_seconds: lockSeconds }
+  await audit.record(tx, { ...subject, details })
+  return problem
+}
+
+/** Uses a right code up: it succeeds once, however many come at the same time. */
+async function judgeCode(
+  tx: Transaction,
+  keys: KeyRing,
+  { user_id, totp_sealed, totp_enabled }: FactorUser,
+  code: string,
+): Promise<CodeJudgement> {
+  if (totp_sealed === null) return 'wrong'
   const step = stepOfCode(keys.openText(totp_sealed, sealedFor(user_id)), code)
-  if (step === null) return totp_enabled && (await spendRecoveryCode(tx, user_id, code))
+  if (step === null) return totp_enabled ? spendRecoveryCode(tx, user_id, code) : 'wrong'
   const { rowCount } = await tx.query(
     'UPDATE users SET totp_last_step = $2 WHERE id = $1 AND coalesce(totp_last_step < $2, true)',
     [user_id, step],
   )
-  return rowCount === 1
+  return rowCount === 1 ? 'right' : 'used'
 }

@@ -23,7 +23,9 @@ export const authenticationOperations = {
     limit: 'login',
     cookie: 'sets',
     refusals: ['INVALID_CREDENTIALS', 'INVALID_TOKEN'],
-    summary: 'End a login with the second factor; sets the refresh cookie. Five wrong codes spend the pending token',
+    summary:
+      'End a login with the second factor; sets the refresh cookie. Five tries spend the pending token. From the ' +
+      'fifth wrong code of a user within 15 minutes on, 429 for right codes too: 30 seconds, doubling up to 900',
     tag: 'authentication',
     access: 'public',
     body: auth.VerifyTwoFactor,
@@ -93,7 +95,9 @@ export const authenticationOperations = {
     audit: 'auth.enable_2fa',
     loginOnly: true,
     refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
-    summary: 'Ask for a second factor from the next login on; shows the recovery codes once',
+    summary:
+      'Ask for a second factor from the next login on; shows the recovery codes once. Wrong codes count as in the ' +
+      'second step of a login',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -105,7 +109,7 @@ export const authenticationOperations = {
     audit: 'auth.disable_2fa',
     loginOnly: true,
     refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
-    summary: 'Log in with the password alone again',
+    summary: 'Log in with the password alone again; wrong codes count as in the second step of a login',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,

@@ -1,0 +1,81 @@
+import type { Queryable } from '@slipway/database'
+import { authRateLimited } from '@slipway/domain'
+
+/** The wrong code that locks, counted within the window. */
+const LOCKING_CODE = 5
+const WINDOW_SECONDS = 900
+const FIRST_LOCK_SECONDS = 30
+const MAX_LOCK_SECONDS = 900
+
+const REASON = 'Too many wrong two-factor codes were given for this user'
+
+type Db = Pick<Queryable, 'query'>
+
+/** The wrong two-factor codes of one user, however they came. */
+export interface WrongCodes {
+  /** The latest ones, oldest first. */
+  failed_at: Date[]
+  /** Consecutive locks. */
+  locks: number
+  locked_until: Date | null
+}
+
+/** @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the user's codes are locked */
+export async function requireNotLocked(db: Db, userId: string): Promise<void> {
+  const { rows } = await db.query<{ seconds: number }>(
+    `SELECT ceil(extract(epoch FROM locked_until - clock_timestamp()))::int AS seconds FROM wrong_codes
+     WHERE user_id = $1 AND locked_until > clock_timestamp()`,
+    [userId],
+  )
+  const [lock] = rows
+  if (lock !== undefined) throw codesAreLocked(lock.seconds)
+}
+
+export const codesAreLocked = (seconds: number) => authRateLimited(seconds, REASON)
+
+/** Counts a wrong code. The caller holds the user's row lock, so parallel codes are counted one after the other. */
+export async function countWrongCode(tx: Db, userId: string): Promise<WrongCode> {
+  // The clock of the database: those of the replicas may differ.
+  const { rows } = await tx.query<WrongCodes & { now: Date }>(
+    `SELECT clock_timestamp() AS now, coalesce(w.failed_at, '{}') AS failed_at, coalesce(w.locks, 0) AS locks,
+       w.locked_until
+     FROM users u LEFT JOIN wrong_codes w ON w.user_id = u.id WHERE u.id = $1`,
+    [userId],
+  )
+  const [before] = rows
+  if (before === undefined) return { lockSeconds: null }
+  const { lockSeconds, ...after } = addWrongCode(before, before.now)
+  await tx.query(
+    `INSERT INTO wrong_codes (user_id, failed_at, locks, locked_until) VALUES ($1, $2, $3, $4)
+     ON CONFLICT (user_id) DO UPDATE SET failed_at = $2, locks = $3, locked_until = $4`,
+    [userId, after.failed_at, after.locks, after.locked_until],
+  )
+  return { lockSeconds }
+}
+
+/** What a wrong code leads to. */
+export interface WrongCode {
+  /** How long it locks the codes of its user; null when it does not. */
+  lockSeconds: number | null
+}
+
+export async function forgetWrongCodes(tx: Db, userId: string): Promise<void> {
+  await tx.query('DELETE FROM wrong_codes WHERE user_id = $1', [userId])
+}
+
+/**
+ * The fifth wrong code within the window locks. After a lock, the first wrong code locks again for twice as long, until
+ * a whole window passes without one.
+ */
+export function addWrongCode({ failed_at, locks, locked_until }: WrongCodes, now: Date): WrongCodes & WrongCode {
+  const windowStart = now.getTime() - WINDOW_SECONDS * 1_000
+  const failedAt = [...failed_at.filter((at) => at.getTime() > windowStart), now]
+  const wasLocked = locked_until !== null && locked_until.getTime() > windowStart
+  if (!wasLocked && failedAt.length < LOCKING_CODE) {
+    return { failed_at: failedAt, locks: 0, locked_until: null, lockSeconds: null }
+  }
+  const lockNumber = wasLocked ? locks + 1 : 1
+  const lockSeconds = Math.min(FIRST_LOCK_SECONDS * 2 ** (lockNumber - 1), MAX_LOCK_SECONDS)
+  // The lock stands for the codes that led to it.
+  return { failed_at: [], locks: lockNumber, locked_until: new Date(now.getTime() + lockSeconds * 1_000), lockSeconds }
+}
