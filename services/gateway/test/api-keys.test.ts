@@ -83,6 +83,7 @@ describe('making a key', () => {
     const { key: admins } = await make({}, gateway.adminToken)
     const bodies: Partial<Record<OperationId, object>> = {
       createApiKey: { name: 'another' },
+      logout: {},
       changePassword: { current_password: 'x', new_password: 'x'.repeat(12) },
       setUpTwoFactor: {},
       enableTwoFactor: { code: '123456' },
@@ -93,6 +94,8 @@ describe('making a key', () => {
       for (const each of [key, admins])
         expect(await outcome(gateway, each, 'post', path, body)).toEqual([403, 'FORBIDDEN'])
     }
+    for (const token of [user.token, gateway.adminToken]) expect(await me(gateway, token)).toEqual([200, null])
+    expect(await outcome(gateway, key, 'post', '/auth/sse-token')).toEqual([200, null])
   })
 })
 

@@ -14,7 +14,7 @@ const POLICY: Record<string, string> = {
   'POST /auth/login': 'anybody',
   'POST /auth/2fa/verify': 'anybody',
   'POST /auth/refresh': 'anybody',
-  'POST /auth/logout': 'user',
+  'POST /auth/logout': 'login',
   'GET /auth/me': 'user',
   'POST /auth/password': 'login',
   'POST /auth/2fa/setup': 'login',

@@ -16,7 +16,9 @@ with a request is reported at once. An unknown path is 404 \`NOT_FOUND\`, an unk
 GET but those of streams answers HEAD as well. What belongs to another tenant does not exist.
 
 **Limits.** 100 requests a second for each client address, 200 at once; beyond that 429 in plain text. Five attempts to log in
-within a minute; the sixth locks the address out for 15 minutes. Both can be configured. Probes are not counted.
+within a minute; the sixth locks the address out for 15 minutes. Both can be configured. Probes are not counted. Wrong two-factor
+codes count per user: the fifth within 15 minutes locks the user's codes for 30 seconds, each further one for twice as long, up
+to 900 seconds.
 
 **Lists.** \`page\` counts from 1, \`limit\` is 1 to 100 (50 when omitted); values out of range are moved into it. Newest first.
 

@@ -49,6 +49,7 @@ export const authenticationOperations = {
     method: 'POST',
     path: '/auth/logout',
     audit: 'auth.logout',
+    loginOnly: true,
     summary: 'End all sessions, stream tokens and open streams of the calling user; API keys stay',
     tag: 'authentication',
     access: 'authenticated',
