@@ -50,6 +50,8 @@ test('an instance is listed and read as the interface says', async () => {
       draining: false,
       last_heartbeat_at: expect.stringMatching(/Z$/),
       labels: {},
+      allowed_labels: {},
+      tenant_id: null,
       created_at: expect.stringMatching(/Z$/),
     },
   ])

@@ -78,6 +78,7 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO contents (id, size, upload_id) VALUES ($1::uuid::text, 0, $1)`,
     `INSERT INTO content_uploaders VALUES ($1::uuid::text, $1)`,
     `INSERT INTO source_contents VALUES ($1, '1.0.0', $1::uuid::text)`,
+    `INSERT INTO instance_grants (id, tenant_id, token_hash, uses, expires_at) VALUES ($1, $2, '', 1, now())`,
     `INSERT INTO webhooks (id, tenant_id, url, events, secret_sealed) VALUES ($1, $2, '', '{}', '')`,
     `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
        VALUES ($1, $1, $2, $1, '', '', now())`,
@@ -150,8 +151,8 @@ describe('the setting of a connection', () => {
     'content_chunks',
     'freezes',
   ])
-  /** Of no tenant: the store's own. */
-  const NOBODYS = new Set(['content_uploads'])
+  /** A tenant sees no row of these: parts of uploads, and grants to join, which belong to the installation. */
+  const NOBODYS = new Set(['content_uploads', 'instance_grants'])
   const own = (name: string) => (NOBODYS.has(name) ? 0 : SHARED.has(name) ? 2 : 1)
 
   test('* sees everything, in every table', async () => {

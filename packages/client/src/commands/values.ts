@@ -63,6 +63,16 @@ export function duration(text: string): number {
   return Number(number) * (UNITS[unit] ?? 0)
 }
 
+/** A duration in whole seconds. */
+export const seconds = (text: string): number => Math.round(duration(text) / 1_000)
+
+/** `KEY=VALUE` allows one value of a label, `KEY` any. */
+export function allowedLabel(text: string): [string, string | null] {
+  const [, key, value = null] = /^([^=,]+)(?:=([^,]*))?$/.exec(text) ?? []
+  if (key === undefined) throw new InvalidArgumentError('Write it as KEY=VALUE or KEY, without commas.')
+  return [key, value]
+}
+
 /** A timestamp, `now`, or a duration from now such as `+2h`. */
 export function moment(text: string): string {
   if (text === 'now') return new Date().toISOString()

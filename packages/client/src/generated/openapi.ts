@@ -118,7 +118,7 @@ export interface components {
         /** @description Only users who are bound to no tenant change instances (403). */
         ChangeInstance: {
             draining?: boolean;
-            /** @description As a whole, until the instance enrols with other ones */
+            /** @description As a whole, until the instance claims other ones */
             labels?: {
                 [key: string]: string;
             };
@@ -318,6 +318,19 @@ export interface components {
             start_time: string;
             tenant_id?: string | null;
             time_zone?: string | null;
+        };
+        /** @description Only users who are bound to no tenant create grants (403). */
+        CreateInstanceGrant: {
+            /** @description From now on; 3600 when omitted */
+            expires_in_seconds?: number;
+            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            labels?: {
+                [key: string]: string | null;
+            };
+            /** @description An instance that joins runs only deployments of this tenant */
+            tenant_id?: string | null;
+            /** @description How many instances can join; 1 when omitted */
+            uses?: number;
         };
         CreateQueued: {
             message: string;
@@ -562,6 +575,10 @@ export interface components {
         Instance: {
             /** @description Deployments that it runs now */
             active: number;
+            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            allowed_labels: {
+                [key: string]: string | null;
+            };
             /** @description Deployments that it runs at once */
             capacity: number;
             /** Format: date-time */
@@ -579,7 +596,31 @@ export interface components {
              * @enum {string}
              */
             status: "online" | "draining" | "offline";
+            /** @description It runs only deployments of this tenant */
+            tenant_id: string | null;
             version: string;
+        };
+        InstanceGrant: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            labels: {
+                [key: string]: string | null;
+            };
+            /**
+             * @description Only an active grant lets an instance join
+             * @enum {string}
+             */
+            status: "active" | "used_up" | "expired";
+            tenant_id: string | null;
+            /** @description How many instances have joined with it */
+            used: number;
+            uses: number;
         };
         /** @description Commands run on the machine of the orchestration instance. Creating a local target, or changing a target to local, needs the permission `targets:local`; users of a tenant never may. */
         LocalConnection: {
@@ -618,6 +659,30 @@ export interface components {
         };
         Message: {
             message: string;
+        };
+        NewInstanceGrant: {
+            /** Format: date-time */
+            created_at: string;
+            created_by: string | null;
+            /** Format: date-time */
+            expires_at: string;
+            /** Format: uuid */
+            id: string;
+            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            labels: {
+                [key: string]: string | null;
+            };
+            /**
+             * @description Only an active grant lets an instance join
+             * @enum {string}
+             */
+            status: "active" | "used_up" | "expired";
+            tenant_id: string | null;
+            /** @description What the instance presents when it joins. It is not shown again. */
+            token: string;
+            /** @description How many instances have joined with it */
+            used: number;
+            uses: number;
         };
         NewPassword: string;
         NoBody: Record<string, never>;
@@ -1579,7 +1644,7 @@ export interface operations {
     listAuditLogs: {
         parameters: {
             query?: {
-                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.update" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
+                action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 actor_id?: string;
                 /** @description Number of the first line to send; 0 when omitted */
                 from?: string;
@@ -1588,7 +1653,7 @@ export interface operations {
                 /** @description From 1; what is smaller counts as 1 */
                 page?: string;
                 resource_id?: string;
-                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "pending_request" | "role" | "sequence" | "solution" | "target" | "tenant" | "user" | "webhook";
+                resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "role" | "sequence" | "solution" | "target" | "tenant" | "user" | "webhook";
                 to?: string;
             };
             header?: never;
@@ -2624,6 +2689,102 @@ export interface operations {
                         status: string;
                     };
                 };
+            };
+        };
+    };
+    listInstanceGrants: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; values out of range are moved into it */
+                limit?: string;
+                /** @description From 1; what is smaller counts as 1 */
+                page?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["InstanceGrant"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    createInstanceGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: {
+            content: {
+                "application/json": components["schemas"]["CreateInstanceGrant"];
+            };
+        };
+        responses: {
+            /** @description Done */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["NewInstanceGrant"];
+                };
+            };
+        };
+    };
+    getInstanceGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["InstanceGrant"];
+                };
+            };
+        };
+    };
+    revokeInstanceGrant: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID; a SqId too where the record has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the body is empty */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
         };
     };

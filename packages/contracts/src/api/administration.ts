@@ -37,7 +37,19 @@ const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({
   maxProperties: 100,
 })
 
-/** An orchestration instance, which enrols itself. */
+const AllowedLabels = Type.Record(
+  Type.String({ pattern: '^[^=,]{1,255}$' }),
+  Type.Unsafe<string | null>({ type: ['string', 'null'], pattern: '^[^,]{0,255}$' }),
+  {
+    additionalProperties: false,
+    maxProperties: 100,
+    description:
+      'Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An ' +
+      'instance that claims any other label is refused.',
+  },
+)
+
+/** An orchestration instance. It joins with a grant or as a Kubernetes service account. */
 export const Instance = Strict({
   id: Uuid,
   name: Type.String(),
@@ -51,18 +63,58 @@ export const Instance = Strict({
   draining: Type.Boolean(),
   last_heartbeat_at: Nullable(Timestamp),
   labels: Type.Record(Type.String(), Type.String()),
+  allowed_labels: AllowedLabels,
+  tenant_id: withOptions(Nullable(Uuid), { description: 'It runs only deployments of this tenant' }),
   created_at: Timestamp,
 })
 
 export const ChangeInstance = Strict(
   {
     draining: Type.Optional(Type.Boolean()),
-    labels: Type.Optional(
-      withOptions(Labels, { description: 'As a whole, until the instance enrols with other ones' }),
-    ),
+    labels: Type.Optional(withOptions(Labels, { description: 'As a whole, until the instance claims other ones' })),
   },
   { description: 'Only users who are bound to no tenant change instances (403).' },
 )
+
+/** How many instances one grant can let join, and how long it can be valid. */
+const MAX_GRANT_USES = 1_000
+const MAX_GRANT_SECONDS = 7 * 24 * 3_600
+
+export const CreateInstanceGrant = Strict(
+  {
+    expires_in_seconds: Type.Optional(
+      Type.Integer({ minimum: 60, maximum: MAX_GRANT_SECONDS, description: 'From now on; 3600 when omitted' }),
+    ),
+    uses: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: MAX_GRANT_USES, description: 'How many instances can join; 1 when omitted' }),
+    ),
+    labels: Type.Optional(AllowedLabels),
+    tenant_id: Type.Optional(
+      withOptions(Nullable(Id('tenant')), {
+        description: 'An instance that joins runs only deployments of this tenant',
+      }),
+    ),
+  },
+  { description: 'Only users who are bound to no tenant create grants (403).' },
+)
+
+/** A permission for orchestration instances to join. Its token is shown once. */
+export const InstanceGrant = Strict({
+  id: Uuid,
+  status: literals(['active', 'used_up', 'expired'], { description: 'Only an active grant lets an instance join' }),
+  uses: Type.Integer(),
+  used: Type.Integer({ description: 'How many instances have joined with it' }),
+  labels: AllowedLabels,
+  tenant_id: Nullable(Uuid),
+  expires_at: Timestamp,
+  created_by: Nullable(Uuid),
+  created_at: Timestamp,
+})
+
+export const NewInstanceGrant = Strict({
+  ...InstanceGrant.properties,
+  token: Type.String({ description: 'What the instance presents when it joins. It is not shown again.' }),
+})
 
 export const Role = Strict({
   id: Uuid,

@@ -19,6 +19,9 @@ const pendingChange = Strict({
 /** `previous_tenant_id`: whose it was, where that has changed. */
 const ofTenant = { tenant_id: Nullable(Uuid), previous_tenant_id: Type.Optional(Nullable(Uuid)) }
 
+/** `tenant_id`: of an instance that serves one tenant only; absent or null otherwise. */
+const instanceChange = Strict({ instance_id: Uuid, tenant_id: Type.Optional(Nullable(Uuid)) })
+
 export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
@@ -28,9 +31,9 @@ export const EVENTS = {
   'deployment.updated': event(deploymentChange),
   'pending.created': event(pendingChange),
   'pending.updated': event(pendingChange),
-  'instance.created': event(Strict({ instance_id: Uuid })),
-  'instance.updated': event(Strict({ instance_id: Uuid })),
-  'instance.deleted': event(Strict({ instance_id: Uuid })),
+  'instance.created': event(instanceChange),
+  'instance.updated': event(instanceChange),
+  'instance.deleted': event(instanceChange),
   'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
   'target.updated': event(Strict({ target_id: Uuid, ...ofTenant })),
   'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),

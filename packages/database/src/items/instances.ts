@@ -34,5 +34,7 @@ export const INSTANCE = jsonObject({
   draining: 'i.draining',
   last_heartbeat_at: isoTime('i.last_heartbeat_at'),
   labels: 'i.labels',
+  allowed_labels: 'i.allowed_labels',
+  tenant_id: 'i.tenant_id',
   created_at: isoTime('i.created_at'),
 })

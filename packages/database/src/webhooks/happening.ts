@@ -52,8 +52,8 @@ export function happeningOf({ type, body }: Pick<Envelope, 'type' | 'body'>): Ha
     case 'instance.created':
     case 'instance.updated':
     case 'instance.deleted': {
-      const { instance_id: id } = body as EventBody<'instance.created'>
-      return { event: type, kind: 'instance', id, tenant_id: null, shared: true, gone: type === 'instance.deleted' }
+      const { instance_id: id, tenant_id = null } = body as EventBody<'instance.created'>
+      return { event: type, kind: 'instance', id, tenant_id, shared: true, gone: type === 'instance.deleted' }
     }
     default:
       return null

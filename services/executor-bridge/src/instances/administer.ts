@@ -35,7 +35,7 @@ export function changeInstance(
     ])
     // A dispatcher that is about to lease one of them is waited for; the next one sees the change.
     await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 ORDER BY slot FOR UPDATE', [instance_id])
-    await enqueue(tx, [eventMessage('instance.updated', { instance_id })])
+    await enqueue(tx, [eventMessage('instance.updated', { instance_id, tenant_id: before.tenant_id })])
     return { from: { draining: before.draining, labels: before.labels }, to: after }
   })
 }
@@ -54,13 +54,14 @@ export function removeInstance(
     if (before.active > 0) throw conflict('The instance still runs deployments', { active: before.active })
     if (before.heard) throw conflict('The instance is online: stop it first')
     await tx.query(`UPDATE instances SET removed_at = now(), credential_hash = '' WHERE id = $1`, [instance_id])
-    await enqueue(tx, [eventMessage('instance.deleted', { instance_id })])
+    await enqueue(tx, [eventMessage('instance.deleted', { instance_id, tenant_id: before.tenant_id })])
     return { name: before.name }
   })
 }
 
 interface InstanceRow {
   name: string
+  tenant_id: string | null
   draining: boolean
   labels: Record<string, string>
   active: number
@@ -100,7 +101,7 @@ function administer(
 
 async function lockInstance(tx: Queryable, id: string): Promise<InstanceRow | undefined> {
   const { rows } = await tx.query<InstanceRow>(
-    `SELECT name, draining, labels, coalesce(last_heartbeat_at, enrolled_at) >= now() - interval '${LOST_AFTER}' AS heard,
+    `SELECT name, tenant_id, draining, labels, coalesce(last_heartbeat_at, enrolled_at) >= now() - interval '${LOST_AFTER}' AS heard,
             (SELECT count(*)::int FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS active
        FROM instances i WHERE id = $1 AND removed_at IS NULL FOR UPDATE`,
     [id],

@@ -5,17 +5,21 @@ import type { Dependencies } from '../dependencies.ts'
 import { recordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
 import { type CallingUser, messageCaller } from '../identity/calling-user.ts'
+import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'
 
-/** Instances serve all tenants: whoever may reads them, users of no tenant administer them. The bridge owns them. */
+/**
+ * Users of no tenant administer instances. A user of a tenant reads those that serve all tenants and those of the own
+ * tenant. The executor-bridge owns the rows.
+ */
 export function instanceHandlers({ database, broker }: Dependencies): HandlersOf<InstanceOperation> {
   async function send(
     call: Call<'updateInstance' | 'deleteInstance'>,
     order: { type: 'instance.update'; change: Call<'updateInstance'>['body'] } | { type: 'instance.delete' },
   ): Promise<string> {
     const instance_id = call.params['id'] ?? ''
-    await readInstance(database, instance_id)
+    await readInstance(database, call.caller, instance_id)
     const subject = { resource_id: instance_id, tenant_id: null }
     const body = { instance_id, caller: messageCaller(call.caller) }
     const done = { instance_id }
@@ -27,21 +31,23 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
 
   return {
     listInstances: {
-      handle({ query }) {
+      handle({ query, caller }) {
         const pattern = query.search === undefined ? null : `%${escapeLike(query.search)}%`
-        const chosen = 'instances i WHERE i.removed_at IS NULL AND ($1::text IS NULL OR i.name ILIKE $1)'
+        const chosen = `instances i
+          WHERE i.removed_at IS NULL AND ($1::text IS NULL OR i.name ILIKE $1) AND ${visibleSql('i', 2)}`
         return answerPage(
           query,
           async () => {
             const { rows } = await database.query<{ total: number }>(`SELECT count(*)::int AS total FROM ${chosen}`, [
               pattern,
+              caller.tenant_id,
             ])
             return rows[0]?.total ?? 0
           },
           async ({ skip, take }) => {
             const { rows } = await database.query<{ item: object }>(
-              `SELECT ${INSTANCE} AS item FROM ${chosen} ORDER BY i.created_at DESC, i.id DESC LIMIT $2 OFFSET $3`,
-              [pattern, take, skip],
+              `SELECT ${INSTANCE} AS item FROM ${chosen} ORDER BY i.created_at DESC, i.id DESC LIMIT $3 OFFSET $4`,
+              [pattern, caller.tenant_id, take, skip],
             )
             return rows.map(({ item }) => item)
           },
@@ -50,14 +56,17 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
     },
 
     getInstance: {
-      handle: async ({ params }) => ({ status: 200, body: await readInstance(database, params['id'] ?? '') }),
+      handle: async ({ params, caller }) => ({
+        status: 200,
+        body: await readInstance(database, caller, params['id'] ?? ''),
+      }),
     },
 
     updateInstance: {
       authorize: (caller) => requireNoTenant(caller, 'instances:update'),
       async handle(call) {
         const id = await send(call, { type: 'instance.update', change: call.body })
-        return { status: 200, body: await readInstance(database, id) }
+        return { status: 200, body: await readInstance(database, call.caller, id) }
       },
     },
 
@@ -71,16 +80,16 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
   }
 }
 
-function requireNoTenant({ tenant_id }: CallingUser, permission: string): void {
+export function requireNoTenant({ tenant_id }: CallingUser, permission: string): void {
   if (tenant_id !== null) throw insufficientPermissions(`${permission}, which only users of no tenant have`)
 }
 
 /** @throws Problem NOT_FOUND */
-async function readInstance(db: Queryable, id: string): Promise<object> {
+async function readInstance(db: Queryable, viewer: Viewer, id: string): Promise<object> {
   const { rows } = isUuid(id)
     ? await db.query<{ item: object }>(
-        `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL`,
-        [id],
+        `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL AND ${visibleSql('i', 2)}`,
+        [id, viewer.tenant_id],
       )
     : { rows: [] }
   if (rows[0] === undefined) throw notFound('The instance')

@@ -50,6 +50,8 @@ const USES: Record<Kind, string[]> = {
     carries('sources', 'tenant_id', 'an action, a sequence or a solution'),
     carries('freezes', 'tenant_id', 'a freeze'),
     carries('webhooks', 'tenant_id', 'a webhook'),
+    `SELECT 'an orchestration instance' AS what
+      WHERE EXISTS (SELECT FROM instances i WHERE i.tenant_id = $1::uuid AND i.removed_at IS NULL)`,
     carries('deployments', 'tenant_id', 'a deployment'),
     carries('pending_requests', 'tenant_id', 'a request for a deployment'),
   ],

@@ -32,8 +32,8 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
   instances: {
     atFirst: 'online 0',
     read: rowsOf(
-      `SELECT id, NULL AS tenant_id, concat_ws(' ', item ->> 'status', item ->> 'active') AS shown
-         FROM (SELECT i.id, ${INSTANCE} AS item FROM instances i WHERE i.removed_at IS NULL) shown`,
+      `SELECT id, tenant_id, concat_ws(' ', item ->> 'status', item ->> 'active') AS shown
+         FROM (SELECT i.id, i.tenant_id, ${INSTANCE} AS item FROM instances i WHERE i.removed_at IS NULL) shown`,
     ),
   },
   freezes: {

@@ -1,5 +1,7 @@
 import type { TSchema } from '@sinclair/typebox'
+import { Strict } from '../../schema.ts'
 import * as administration from '../administration.ts'
+import { Page, PageQuery } from '../common.ts'
 import { list, op } from './operation.ts'
 
 const records = <const R extends 'user' | 'role'>(
@@ -96,6 +98,46 @@ const instances = {
   }),
 }
 
+const grants = {
+  list: op({
+    method: 'GET',
+    path: '/instances/grants',
+    summary: 'List grants to join, newest first',
+    tag: 'instances',
+    access: 'instances:read',
+    query: Strict(PageQuery),
+    responses: { 200: Page(administration.InstanceGrant) },
+  }),
+  create: op({
+    method: 'POST',
+    path: '/instances/grants',
+    audit: 'instance_grant.create',
+    summary: 'Get a token with which orchestration instances join',
+    tag: 'instances',
+    access: 'instances:create',
+    body: administration.CreateInstanceGrant,
+    bodyOptional: true,
+    responses: { 201: administration.NewInstanceGrant },
+  }),
+  get: op({
+    method: 'GET',
+    path: '/instances/grants/{id}',
+    summary: 'Read a grant to join',
+    tag: 'instances',
+    access: 'instances:read',
+    responses: { 200: administration.InstanceGrant },
+  }),
+  revoke: op({
+    method: 'DELETE',
+    path: '/instances/grants/{id}',
+    audit: 'instance_grant.delete',
+    summary: 'Revoke a grant to join; instances that joined with it stay',
+    tag: 'instances',
+    access: 'instances:delete',
+    responses: { 204: null },
+  }),
+}
+
 export const administrationOperations = {
   listUsers: users.list,
   createUser: users.create,
@@ -111,4 +153,8 @@ export const administrationOperations = {
   getInstance: instances.get,
   updateInstance: instances.update,
   deleteInstance: instances.delete,
+  listInstanceGrants: grants.list,
+  createInstanceGrant: grants.create,
+  getInstanceGrant: grants.get,
+  revokeInstanceGrant: grants.revoke,
 } as const

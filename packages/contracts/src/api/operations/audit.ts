@@ -4,9 +4,12 @@ import { AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
 
-/** The audit log, whose actions are those of all other operations. */
+/** Actions that do not come through the API: instances join at the executor-bridge. */
+const BEYOND_THE_API = ['instance.join']
+
+/** The audit log. Its actions are those of all other operations, and those that come another way. */
 export function auditOperations(others: Record<string, Operation>) {
-  const actions = [...new Set(Object.values(others).flatMap(({ audit }) => audit ?? []))].sort()
+  const actions = [...new Set([...Object.values(others).flatMap(({ audit }) => audit ?? []), ...BEYOND_THE_API])].sort()
   const resourceTypes = [...new Set(actions.map(auditResourceType))].sort()
   return {
     listAuditLogs: op({

@@ -1,0 +1,181 @@
+import { execFile } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { hashToken } from '@slipway/runtime'
+import { repositoryRoot } from '@slipway/testing'
+import { addTenant, addUser, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+let gateway: TestGateway
+let admin: Client
+let tenant: { id: string; admin: Client }
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  tenant = await addTenant(gateway, 'A')
+})
+afterAll(() => gateway.close())
+
+const create = (body: object = {}) => admin.send('createInstanceGrant', '/instances/grants', body)
+const rowOf = async (id: string) =>
+  (await gateway.database.query('SELECT * FROM instance_grants WHERE id = $1', [id])).rows[0]
+const auditOf = async (id: string) =>
+  (
+    await gateway.database.query<{ action: string; tenant_id: string | null; details: Record<string, unknown> }>(
+      'SELECT action, tenant_id, details FROM audit_records WHERE resource_id = $1 ORDER BY number',
+      [id],
+    )
+  ).rows
+
+describe('a grant', () => {
+  test('is for one instance within an hour unless the request says otherwise', async () => {
+    const { status, body } = await create()
+    expect([status, body]).toMatchObject([
+      201,
+      { status: 'active', uses: 1, used: 0, labels: {}, tenant_id: null, token: expect.stringContaining(body.id) },
+    ])
+    const seconds = (Date.parse(body.expires_at) - Date.now()) / 1_000
+    expect(seconds).toBeGreaterThan(3_500)
+    expect(seconds).toBeLessThan(3_700)
+  })
+
+  test('shows its token once and is stored as a hash', async () => {
+    const { body } = await create({ uses: 3, expires_in_seconds: 60, labels: { pool: 'eu', zone: null } })
+    const { token, ...grant } = body
+    const stored = JSON.stringify(await rowOf(grant.id))
+    expect(stored).toContain(hashToken(token))
+    expect(stored).not.toContain(token.split('.')[1])
+    expect((await admin.send('getInstanceGrant', `/instances/grants/${grant.id}`)).body).toEqual(grant)
+    const list = (await admin.send('listInstanceGrants', '/instances/grants')).body
+    expect(list.data[0]).toEqual(grant)
+    const audit = await auditOf(grant.id)
+    expect(audit).toMatchObject([
+      { action: 'instance_grant.create', tenant_id: null, details: { uses: 3, labels: { pool: 'eu', zone: null } } },
+    ])
+    expect(JSON.stringify(audit)).not.toContain(token.split('.')[1])
+  })
+
+  test('can be for the instances of one tenant', async () => {
+    const { body } = await create({ tenant_id: tenant.id })
+    expect(body.tenant_id).toBe(tenant.id)
+    expect(refusal(await create({ tenant_id: '00000000-0000-4000-8000-000000000000' }))).toMatchObject({
+      status: 404,
+      details: { missing: [{ path: '/tenant_id' }] },
+    })
+  })
+
+  test('that is revoked is gone, and the audit log says how often it was used', async () => {
+    const { id } = (await create({ uses: 5 })).body
+    await gateway.database.query('UPDATE instance_grants SET used = 2 WHERE id = $1', [id])
+    expect((await admin.send('revokeInstanceGrant', `/instances/grants/${id}`)).status).toBe(204)
+    expect(await rowOf(id)).toBeUndefined()
+    for (const operation of ['getInstanceGrant', 'revokeInstanceGrant'] as const) {
+      expect(refusal(await admin.send(operation, `/instances/grants/${id}`))).toEqual(refused(404, 'NOT_FOUND'))
+    }
+    expect((await auditOf(id))[1]).toMatchObject({ action: 'instance_grant.delete', details: { uses: 5, used: 2 } })
+  })
+
+  test('says whether it still lets an instance join', async () => {
+    const ids = { active: '', used_up: '', expired: '' }
+    for (const status of Object.keys(ids) as (keyof typeof ids)[]) ids[status] = (await create()).body.id
+    await gateway.database.query('UPDATE instance_grants SET used = 1 WHERE id = $1', [ids.used_up])
+    await gateway.database.query('UPDATE instance_grants SET expires_at = now() WHERE id = $1', [ids.expired])
+    for (const [status, id] of Object.entries(ids)) {
+      expect((await admin.send('getInstanceGrant', `/instances/grants/${id}`)).body.status).toBe(status)
+    }
+  })
+
+  test('that ended a month ago is deleted when the next one is created', async () => {
+    const [old, recent] = [(await create()).body.id, (await create()).body.id]
+    await gateway.database.query(
+      `UPDATE instance_grants SET expires_at = now() - CASE WHEN id = $1 THEN interval '31 days' ELSE interval '1 day' END
+        WHERE id = ANY($2)`,
+      [old, [old, recent]],
+    )
+    await create()
+    expect([await rowOf(old), await rowOf(recent)]).toMatchObject([undefined, { id: recent }])
+  })
+
+  test('ends with its tenant', async () => {
+    const other = (await admin.send('createTenant', '/tenants', { name: 'ends' })).body.id
+    const { id } = (await create({ tenant_id: other })).body
+    expect((await admin.send('deleteTenant', `/tenants/${other}`)).status).toBe(204)
+    expect(await rowOf(id)).toBeUndefined()
+  })
+})
+
+test.each<[string, object, string[]]>([
+  ['no uses', { uses: 0 }, ['/uses']],
+  ['too many uses', { uses: 1_001 }, ['/uses']],
+  ['a moment', { expires_in_seconds: 59 }, ['/expires_in_seconds']],
+  ['more than a week', { expires_in_seconds: 604_801 }, ['/expires_in_seconds']],
+  ['a label that no instance can have', { labels: { 'a=b': 'c' } }, ['/labels/a=b']],
+  ['a value that no instance can have', { labels: { a: 'b,c=d' } }, ['/labels/a']],
+  ['a field that is not known', { token: 'mine' }, ['/token']],
+])('%s is refused', async (_what, body, paths) => {
+  const response = await create(body)
+  const errors = paths.map((at) => expect.objectContaining({ path: at }))
+  expect(refusal(response)).toEqual(refused(400, 'VALIDATION_ERROR', { errors }))
+})
+
+test('callers who are bound to a tenant, or lack the permission, neither see nor create nor revoke grants', async () => {
+  const { id } = (await create({ tenant_id: tenant.id })).body
+  const operator = clientOf(gateway, (await addUser(gateway, { role: 'operator' })).token)
+  const calls = [
+    [tenant.admin, 'createInstanceGrant', '/instances/grants'],
+    [tenant.admin, 'listInstanceGrants', '/instances/grants'],
+    [tenant.admin, 'getInstanceGrant', `/instances/grants/${id}`],
+    [tenant.admin, 'revokeInstanceGrant', `/instances/grants/${id}`],
+    [operator, 'createInstanceGrant', '/instances/grants'],
+    [operator, 'revokeInstanceGrant', `/instances/grants/${id}`],
+  ] as const
+  for (const [client, operation, at] of calls) {
+    expect([operation, refusal(await client.send(operation, at))]).toEqual([
+      operation,
+      refused(403, 'INSUFFICIENT_PERMISSIONS'),
+    ])
+  }
+  expect(await rowOf(id)).toMatchObject({ used: 0 })
+})
+
+describe('the command for operators on the machine', () => {
+  const run = promisify(execFile)
+  const command = path.join(repositoryRoot, 'services/gateway/dist/administration/join-token.js')
+  const url = () => gateway.dependencies.database.pool.options.connectionString ?? ''
+  const call = (...args: string[]) =>
+    run(process.execPath, [command, ...args], { env: { PATH: process.env['PATH'], DATABASE_URL: url() } })
+
+  test('prints a token and leaves an audit record', async () => {
+    const { stdout } = await call('--uses', '2', '--label', 'pool=eu', '--label', 'zone')
+    const [id = ''] = stdout.split('.')
+    expect(await rowOf(id)).toMatchObject({
+      token_hash: hashToken(stdout.trim()),
+      uses: 2,
+      labels: { pool: 'eu', zone: null },
+      created_by: null,
+    })
+    expect(await auditOf(id)).toMatchObject([{ action: 'instance_grant.create' }])
+  }, 30_000)
+
+  test('writes a token into a file that only its owner can read', async () => {
+    const folder = mkdtempSync(path.join(tmpdir(), 'slipway-join-'))
+    try {
+      const file = path.join(folder, 'token')
+      expect((await call('--file', file)).stdout).toBe('')
+      expect(await rowOf(readFileSync(file, 'utf8').split('.')[0] ?? '')).toMatchObject({ uses: 1 })
+      expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
+    } finally {
+      rmSync(folder, { recursive: true })
+    }
+  }, 30_000)
+
+  test('refuses what the API refuses', async () => {
+    await expect(call('--uses', '0')).rejects.toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('uses must be'),
+    })
+  }, 30_000)
+})
