@@ -8,7 +8,7 @@
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
 #   scripts/infra.sh status         one line for each server; fails when one is down
 #   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines
-#   scripts/infra.sh test-tools     what only the tests need: an sshd, a Redis of their own, python3, curl, and a browser
+#   scripts/infra.sh test-tools     what only the tests need: an sshd, a Redis of their own, python3, curl, openssl, and a browser
 #   scripts/infra.sh remove         stop, and delete the data
 #
 # Settings: DATABASE_URL, RABBITMQ_URL, REDIS_URL (servers that exist already); SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT,
@@ -199,7 +199,7 @@ print_env() {
 
 # Not every distribution has the browser as a package: without it the tests of streams in a browser are passed over.
 test_tools() {
-  need_packages sshd=openssh-server redis-server=redis-server python3=python3 curl=curl
+  need_packages sshd=openssh-server redis-server=redis-server python3=python3 curl=curl openssl=openssl
   (need_packages chromium-headless-shell=chromium-headless-shell) || say 'no browser: its tests are passed over'
 }
 

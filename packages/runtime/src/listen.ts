@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server, 
 import type { AddressInfo, Server as NetServer } from 'node:net'
 import { ConfigurationError } from './config.ts'
 import { measureRequest } from './metrics/http.ts'
+import { createTlsServer, type TlsOptions } from './tls/server.ts'
 import { traced } from './tracing/spans.ts'
 
 export interface Place {
@@ -16,6 +17,8 @@ export interface ListenOptions extends Place {
   stopping?: AbortSignal
   /** Beyond the time limits that every server of Slipway has. */
   server?: ServerOptions
+  /** Serves HTTPS with this certificate; without it, plain HTTP. */
+  tls?: TlsOptions
 }
 
 export interface ListeningServer {
@@ -28,22 +31,25 @@ export interface ListeningServer {
 const IDLE_SWEEP_MS = 50
 
 /**
- * Serves HTTP. Clients that are slow to say what they want are cut off; idle connections are kept longer than a caller
- * waits between two calls, since one closed under a call would look like a failed call.
- * @throws ConfigurationError when the port cannot be had
+ * Serves HTTP or HTTPS. Slow clients are cut off. Idle connections are kept longer than a caller waits between two
+ * calls: a connection that the server closes under a call looks like a failed call.
+ * @throws ConfigurationError when the port, the certificate or its key cannot be used
  */
 export async function listen(
   app: RequestListener,
-  { host, port, variable, stopping, server: options }: ListenOptions,
+  { host, port, variable, stopping, server: options, tls }: ListenOptions,
 ): Promise<ListeningServer> {
   const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, noDelay: true }
-  const server = createServer({ ...limits, ...options }, observed(app))
+  const { server, release } = tls
+    ? createTlsServer(observed(app), { ...limits, ...options }, tls)
+    : { server: createServer({ ...limits, ...options }, observed(app)), release: () => {} }
   if (stopping) endConnectionsOf(server, stopping)
   return {
     server,
     port: await takePlace(server, { host, port, variable }),
     close: () =>
       new Promise((resolve) => {
+        release()
         // A connection kept alive after its last answer would hold up the stop.
         const idle = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
         server.close(() => {

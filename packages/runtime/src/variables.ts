@@ -119,6 +119,14 @@ export const commonConfig = {
     expects: 'true or false',
     examples: ['true'],
   }),
+  SLIPWAY_BRIDGE_CA_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'File with the CA certificates in PEM that the certificate of the bridge is verified with, instead of those of the system; a changed file is used without a restart',
+      examples: ['/etc/slipway/trust/ca.crt'],
+    }),
+  ),
   SLIPWAY_WEBHOOK_ALLOW_PRIVATE: Type.Boolean({
     default: false,
     description: 'Whether webhooks may lead to private, loopback and link-local addresses',

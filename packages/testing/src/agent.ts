@@ -40,7 +40,7 @@ function build(): void {
 
 /** Enrols with the agent's own command. Returns how that ended. */
 export function enrolAgent(
-  { bridgeUrl, token, address }: AgentSettings,
+  { bridgeUrl, token, address, settings }: AgentSettings,
   { folder, port }: { folder: string; port: number },
 ): Promise<{ code: number; stdout: string; stderr: string }> {
   build()
@@ -54,6 +54,7 @@ export function enrolAgent(
           PATH: process.env['PATH'] ?? '',
           SLIPWAY_AGENT_STATE_DIR: folder,
           SLIPWAY_AGENT_PORT: String(port),
+          ...settings,
         },
       },
       (error, stdout, stderr) => resolve({ code: error ? Number(error.code ?? 1) : 0, stdout, stderr }),

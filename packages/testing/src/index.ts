@@ -1,6 +1,7 @@
 export { type AgentProcess, type AgentSettings, enrolAgent, startAgent } from './agent.ts'
 export { type Answer, type Api, apiWithToken, loginToSuite } from './api.ts'
 export { openTestBroker } from './broker.ts'
+export { makeCertificates, type TestCertificates, type TestCertificatesOptions } from './certificates.ts'
 export {
   connectTo,
   createTestDatabase,

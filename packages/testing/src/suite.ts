@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { makeCertificates, type TestCertificates } from './certificates.ts'
 import { createTestDatabase, type TestDatabase } from './database.ts'
 import { type Metrics, readMetrics } from './metrics.ts'
 import { removeNamespace, testNamespace } from './namespace.ts'
@@ -34,6 +35,8 @@ export interface SuiteOptions {
   secondLogStream?: boolean
   /** Whether a second planner, dispatcher and executor-bridge run; each instance knows one bridge. */
   secondWorkers?: boolean
+  /** Whether the executor-bridges serve HTTPS, with certificates of a private CA. */
+  tls?: boolean
   /** Where the built repository is whose code a service runs; this one where it is left out. */
   codeOf?: (name: ServiceName) => string
   /** A database to run on, dropped with the suite; a new one where it is left out. */
@@ -49,6 +52,8 @@ export interface Suite {
   logStreams: string[]
   /** Where agents find the executor-bridge. */
   bridgeUrl: string
+  /** The certificates of the executor-bridges, where they serve HTTPS. */
+  certificates: TestCertificates | null
   databaseUrl: string
   namespace: string
   admin: { email: string; password: string }
@@ -88,8 +93,9 @@ export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-suite-'))
   const namespace = testNamespace()
   const admin = { email: 'admin@example.com', password: randomBytes(12).toString('base64url') }
-  const processes = await describe({ database, folder, namespace, admin, options })
-  const suite = control({ processes, database, folder, namespace, admin })
+  const certificates = options.tls === true ? makeCertificates() : null
+  const processes = await describe({ database, folder, namespace, admin, certificates, options })
+  const suite = control({ processes, database, folder, namespace, admin, certificates })
   try {
     const names = [...processes.keys()]
     const isSecond = (name: ServiceName) => name.endsWith('-2')
@@ -108,9 +114,10 @@ async function describe(made: {
   folder: string
   namespace: string
   admin: { email: string; password: string }
+  certificates: TestCertificates | null
   options: SuiteOptions
 }): Promise<Map<ServiceName, Process>> {
-  const { database, folder, namespace, admin, options } = made
+  const { database, folder, namespace, admin, certificates, options } = made
   const servers = {
     DATABASE_URL: database.url,
     RABBITMQ_URL: serverUrl('RABBITMQ_URL'),
@@ -121,6 +128,15 @@ async function describe(made: {
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
   const secondBridge = options.secondWorkers === true ? await freePort() : bridge
 
+  const scheme = certificates ? 'https' : 'http'
+  const trust: Record<string, string> = certificates ? { SLIPWAY_BRIDGE_CA_FILE: certificates.caFile } : {}
+  const keyPair: Record<string, string> = certificates
+    ? {
+        SLIPWAY_BRIDGE_TLS_CERT_FILE: certificates.certFile,
+        SLIPWAY_BRIDGE_TLS_KEY_FILE: certificates.keyFile,
+      }
+    : {}
+
   const instance = async (name: string, itsBridge: number) => {
     const port = await freePort()
     return {
@@ -130,7 +146,8 @@ async function describe(made: {
       SLIPWAY_INSTANCE_PORT: String(port),
       SLIPWAY_INSTANCE_URL: `http://127.0.0.1:${port}`,
       SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
-      SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${itsBridge}`,
+      ...trust,
+      SLIPWAY_BRIDGE_URL: `${scheme}://127.0.0.1:${itsBridge}`,
       SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
     }
   }
@@ -160,6 +177,7 @@ async function describe(made: {
         ...servers,
         ...encryption,
         ...enrolment,
+        ...keyPair,
         SLIPWAY_BRIDGE_HOST: '127.0.0.1',
         SLIPWAY_BRIDGE_PORT: String(bridge),
       },
@@ -218,8 +236,9 @@ function control(made: {
   folder: string
   namespace: string
   admin: { email: string; password: string }
+  certificates: TestCertificates | null
 }): Suite {
-  const { processes, database, folder, namespace, admin } = made
+  const { processes, database, folder, namespace, admin, certificates } = made
   const logFile = (name: ServiceName) => path.join(folder, `${name}.log`)
   const logOf = (name: ServiceName) => (fs.existsSync(logFile(name)) ? fs.readFileSync(logFile(name), 'utf8') : '')
 
@@ -264,7 +283,8 @@ function control(made: {
   return {
     url: `http://127.0.0.1:${processOf('gateway').env['SLIPWAY_PORT']}`,
     secondUrl: `http://127.0.0.1:${processes.get('gateway-2')?.env['SLIPWAY_PORT'] ?? 'none'}`,
-    bridgeUrl: `http://127.0.0.1:${processOf('executor-bridge').env['SLIPWAY_BRIDGE_PORT']}`,
+    bridgeUrl: `${certificates ? 'https' : 'http'}://127.0.0.1:${processOf('executor-bridge').env['SLIPWAY_BRIDGE_PORT']}`,
+    certificates,
     logStreams: [...processes].flatMap(([name, { env }]) =>
       name.startsWith('log-stream') ? [`http://127.0.0.1:${env['SLIPWAY_LOG_STREAM_PORT']}`] : [],
     ),
@@ -308,6 +328,7 @@ function control(made: {
       await database.drop()
       const logs = complaints.map((line) => `${line}\n${logOf(line.split(' ')[0] as ServiceName).slice(-2_000)}`)
       fs.rmSync(folder, { recursive: true, force: true })
+      certificates?.remove()
       if (logs.length > 0) throw new Error(logs.join('\n'))
     },
   }

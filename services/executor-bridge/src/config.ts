@@ -23,6 +23,28 @@ export const bridgeConfig = Type.Object({
     description: 'Address on which instances reach the bridge',
     examples: ['0.0.0.0'],
   }),
+  SLIPWAY_BRIDGE_TLS_CERT_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'File with the certificate of the bridge in PEM, followed by intermediate certificates; a changed file is used without a restart',
+      examples: ['/etc/slipway/tls/tls.crt'],
+    }),
+  ),
+  SLIPWAY_BRIDGE_TLS_KEY_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'File with the private key of that certificate in PEM',
+      examples: ['/etc/slipway/tls/tls.key'],
+    }),
+  ),
+  SLIPWAY_BRIDGE_PLAIN: Type.Boolean({
+    default: false,
+    description:
+      'Whether the bridge may serve plain HTTP on an address that other machines reach, as behind a proxy that encrypts',
+    expects: 'true or false',
+    examples: ['false'],
+  }),
   SLIPWAY_PROBE_SECONDS: Type.Integer({
     default: 60,
     minimum: 0,

@@ -8,6 +8,7 @@ import { bridgeConfig } from './config.ts'
 import { createLiveStreams } from './events/live-streams.ts'
 import { keepLogPartitions } from './events/partitions.ts'
 import { createApp } from './http/app.ts'
+import { keyPairFilesOf } from './http/encryption.ts'
 import { createInstanceHandler } from './instances/handler.ts'
 import { connectRedis } from './redis.ts'
 import { createHandover } from './runs/handover.ts'
@@ -23,6 +24,10 @@ await runService({
   name: 'executor-bridge',
   config: bridgeConfig,
   async start({ name, config, logger, health, onStop, fatal, signal }) {
+    const keyPair = await keyPairFilesOf(config)
+    if (config.SLIPWAY_BRIDGE_PLAIN) {
+      logger.warn('SLIPWAY_BRIDGE_PLAIN is true: credentials and secrets cross the network unencrypted')
+    }
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
     onStop('database', () => database.close())
@@ -68,6 +73,7 @@ await runService({
       host: config.SLIPWAY_BRIDGE_HOST,
       variable: 'SLIPWAY_BRIDGE_PORT',
       stopping: signal,
+      ...(keyPair ? { tls: { files: keyPair, logger } } : {}),
     })
     onStop('http server', () => server.close())
     const fading = tellOfFading(bridge)
@@ -80,6 +86,8 @@ await runService({
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle })
     await broker.consume('executor.instances', { prefetch: INSTANCES_PREFETCH, handle })
     onStop('consumer', () => broker.stopConsuming())
-    logger.info('instances are served', { port: server.port, host: config.SLIPWAY_BRIDGE_HOST })
+    logger.info('instances are served', {
+      ...{ port: server.port, host: config.SLIPWAY_BRIDGE_HOST, tls: keyPair !== null },
+    })
   },
 })

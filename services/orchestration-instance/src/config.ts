@@ -92,8 +92,9 @@ export const config = Type.Object({
   SLIPWAY_BRIDGE_URL: urlVariable({
     schemes: ['http', 'https'],
     description: 'Base URL of the executor-bridge',
-    examples: ['http://127.0.0.1:8082'],
+    examples: ['https://bridge.example.com:8082'],
   }),
+  SLIPWAY_BRIDGE_CA_FILE: commonConfig.SLIPWAY_BRIDGE_CA_FILE,
   SLIPWAY_ENROLMENT_TOKEN: secretVariable({
     description: 'With it the instance enrols at the executor-bridge, which has the same',
     examples: ['<output of `openssl rand -hex 32`>'],

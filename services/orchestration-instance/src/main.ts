@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef } from '@slipway/contracts'
 import { Lifeline } from '@slipway/execution'
-import { listen, runService, SLIPWAY_VERSION } from '@slipway/runtime'
+import { BridgeConnections, listen, runService, SLIPWAY_VERSION } from '@slipway/runtime'
 import { createApi } from './api/app.ts'
 import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'
@@ -20,10 +20,15 @@ await runService({
   name: 'orchestration-instance',
   config,
   async start({ config, logger, health, onStop, fatal, signal }) {
+    const connections = new BridgeConnections({
+      caFile: config.SLIPWAY_BRIDGE_CA_FILE,
+      urlSetting: 'SLIPWAY_BRIDGE_URL',
+      logger,
+    })
     const folder = path.resolve(config.SLIPWAY_JOURNAL_DIR)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const identity = await Identity.open(folder)
-    const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL)
+    const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL, connections)
     const lifeline = new Lifeline()
     const transports = await Transports.open(path.join(folder, 'commands'), lifeline, {
       handshakes: config.SLIPWAY_SSH_HANDSHAKES,

@@ -1,11 +1,14 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { BridgeConnections } from '@slipway/runtime'
+import { testLogger } from '@slipway/testing'
 import { BridgeClient, BridgeError, FencedError, UnauthorizedError } from '../src/bridge/bridge-client.ts'
 
 let answer: (response: http.ServerResponse, body: string) => void
 let client: BridgeClient
-let connections = 0
+let accepted = 0
+const connections = new BridgeConnections({ caFile: undefined, urlSetting: 'none', logger: testLogger })
 const server = http.createServer((request, response) => {
   let body = ''
   request.on('data', (piece) => {
@@ -14,12 +17,12 @@ const server = http.createServer((request, response) => {
   request.on('end', () => answer(response, body))
 })
 server.on('connection', () => {
-  connections += 1
+  accepted += 1
 })
 
 beforeAll(async () => {
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  client = new BridgeClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`)
+  client = new BridgeClient(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`, connections)
 })
 
 afterAll(() => {
@@ -45,7 +48,7 @@ test('sends batches over one connection, as they are, in bytes', async () => {
     '{"epoch":1,"first_event":7,"events":["grün 🚀"]}',
     '{"epoch":1,"first_event":7,"events":[]}',
   ])
-  expect(connections).toBe(1)
+  expect(accepted).toBe(1)
 })
 
 test('tells refusals apart', async () => {

@@ -6,6 +6,7 @@ export const ADDRESS_PATTERN = '^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+\\])?(:\\d{1
 /** What the agent reads from its environment. */
 export const agentConfig = Type.Object({
   SLIPWAY_LOG_LEVEL: commonConfig.SLIPWAY_LOG_LEVEL,
+  SLIPWAY_BRIDGE_CA_FILE: commonConfig.SLIPWAY_BRIDGE_CA_FILE,
   SLIPWAY_AGENT_STATE_DIR: Type.String({
     default: '/var/lib/slipway-agent',
     minLength: 1,

@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { LocalTransport } from '@slipway/execution'
-import { ConfigurationError, loadConfig, runService, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { BridgeConnections, ConfigurationError, loadConfig, runService, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { ENROL_USAGE, enrol } from './bridge/enrol.ts'
 import { Heartbeats } from './bridge/heartbeats.ts'
 import { Commands } from './commands/commands.ts'
@@ -43,6 +43,11 @@ function serveInstances(): Promise<void> {
     name: 'target-agent',
     config: agentConfig,
     async start({ config, logger, onStop }) {
+      const connections = new BridgeConnections({
+        caFile: config.SLIPWAY_BRIDGE_CA_FILE,
+        urlSetting: 'the URL that the agent enrolled with',
+        logger,
+      })
       const folder = path.resolve(config.SLIPWAY_AGENT_STATE_DIR)
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const identity = new Identity(folder)
@@ -72,6 +77,7 @@ function serveInstances(): Promise<void> {
 
       server.answerWith(createRoutes({ commands, shelf, orphanedAfterMs, logger }))
       const heartbeats = new Heartbeats({
+        connections,
         identity,
         address: config.SLIPWAY_AGENT_ADDRESS,
         port: server.port,

@@ -2,8 +2,8 @@ import http from 'node:http'
 import https from 'node:https'
 import { type Answer, type Exchange, exchange } from './exchange.ts'
 
-/** Less than servers of Slipway keep a connection, so that no call meets its end. */
-const KEEP_ALIVE_MS = 30_000
+/** Shorter than servers of Slipway keep a connection, so that no call meets a connection that just closed. */
+export const KEEP_ALIVE_MS = 30_000
 
 const agents = {
   http: new http.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS }),
@@ -18,14 +18,16 @@ export interface JsonPost extends Pick<Exchange, 'body' | 'to' | 'timeoutMs' | '
   /** What the caller shows of itself. */
   token: string
   headers?: Record<string, string>
+  /** The pool of connections; one for all callers unless given. */
+  agent?: http.Agent
 }
 
 /** Posts JSON to another part of Slipway, over connections that are kept. */
-export function postJson({ token, headers, ...post }: JsonPost): Promise<Answer> {
+export function postJson({ token, headers, agent, ...post }: JsonPost): Promise<Answer> {
   return exchange({
     ...post,
     headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    agent: post.url.startsWith('https:') ? agents.https : agents.http,
+    agent: agent ?? (post.url.startsWith('https:') ? agents.https : agents.http),
     maxAnswerBytes: MAX_ANSWER_BYTES,
   })
 }

@@ -6,11 +6,12 @@ import {
   type HeartbeatRequest,
   HeartbeatResponse,
 } from '@slipway/contracts'
-import { postJson } from '@slipway/runtime'
+import type { BridgeConnections } from '@slipway/runtime'
 
 const TIMEOUT_MS = 10_000
 const HEARTBEAT_TIMEOUT_MS = 4_000
 const IDLE_MS = 60_000
+const REFUSAL_BYTES = 64 * 1024
 
 const checkEnrolled = compile(EnrolResponse)
 const checkHeartbeat = compile(HeartbeatResponse)
@@ -37,12 +38,14 @@ export class BridgeError extends Error {
   }
 }
 
-/** Speaks with the executor-bridge over HTTP. */
+/** Speaks with the executor-bridge over HTTP or HTTPS. */
 export class BridgeClient {
   readonly #baseUrl: string
+  readonly #connections: BridgeConnections
 
-  constructor(baseUrl: string) {
+  constructor(baseUrl: string, connections: BridgeConnections) {
     this.#baseUrl = baseUrl.replace(/\/+$/, '')
+    this.#connections = connections
   }
 
   enrol(request: EnrolRequest, enrolmentToken: string): Promise<EnrolResponse> {
@@ -60,23 +63,12 @@ export class BridgeClient {
     return this.#post<EventBatchResponse>(`/v1/runs/${deploymentId}/events`, credential, body, TIMEOUT_MS, checkEvents)
   }
 
-  /** Content as it comes. Throws when nothing has come for a minute. */
+  /** Content as it comes. Reading it throws when nothing has come for a minute. */
   async content(id: string, credential: string): Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }> {
-    const abort = new AbortController()
-    const idle = setTimeout(() => abort.abort(new Error('nothing came for a minute')), IDLE_MS)
-    try {
-      const response = await fetch(`${this.#baseUrl}/v1/content/${id}`, {
-        headers: { authorization: `Bearer ${credential}` },
-        redirect: 'error',
-        signal: abort.signal,
-      })
-      if (!response.ok) throw refusal(response.status, await response.json().catch(() => null))
-      const size = Number(response.headers.get('content-length') ?? 0)
-      return { size, bytes: piecesOf(response.body, idle) }
-    } catch (error) {
-      clearTimeout(idle)
-      throw error
-    }
+    const url = `${this.#baseUrl}/v1/content/${id}`
+    const { status, headers, body } = await this.#connections.download({ url, token: credential, idleMs: IDLE_MS })
+    if (status !== 200) throw refusal(status, parsed(await beginningOf(body)))
+    return { size: Number(headers['content-length'] ?? 0), bytes: body }
   }
 
   async #post<T>(
@@ -86,9 +78,8 @@ export class BridgeClient {
     timeoutMs: number,
     check: (value: unknown) => { path: string; message: string }[],
   ): Promise<T> {
-    const { status, body: given } = await postJson({
+    const { status, body: given } = await this.#connections.post({
       url: `${this.#baseUrl}${path}`,
-      to: 'the bridge',
       token,
       body,
       timeoutMs,
@@ -109,15 +100,16 @@ function parsed(text: string): unknown {
   }
 }
 
-async function* piecesOf(body: ReadableStream<Uint8Array> | null, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
-  try {
-    for await (const piece of body ?? []) {
-      idle.refresh()
-      yield piece
-    }
-  } finally {
-    clearTimeout(idle)
+/** Enough of an answer for its error message. */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
+  const pieces: Uint8Array[] = []
+  let size = 0
+  for await (const piece of body) {
+    pieces.push(piece)
+    size += piece.length
+    if (size >= REFUSAL_BYTES) break
   }
+  return Buffer.concat(pieces).toString('utf8')
 }
 
 function refusal(status: number, answer: unknown): Error {

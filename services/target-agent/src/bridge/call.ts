@@ -1,6 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 import { compile, type Static, type TSchema } from '@slipway/contracts'
+import type { BridgeConnections } from '@slipway/runtime'
 
 const TIMEOUT_MS = 10_000
 const ANSWER_LIMIT = 64 * 1024
@@ -17,6 +18,7 @@ export class BridgeRefusal extends Error {
 }
 
 export interface BridgeCall<T extends TSchema> {
+  connections: BridgeConnections
   url: string
   path: string
   credential: string
@@ -25,7 +27,7 @@ export interface BridgeCall<T extends TSchema> {
   answer: T
 }
 
-/** Posts to the bridge over a connection of its own. Throws BridgeRefusal, and errors of the connection. */
+/** Posts to the bridge. Throws BridgeRefusal, BridgeTlsError, and errors of the connection. */
 export async function callBridge<T extends TSchema>(call: BridgeCall<T>): Promise<Static<T>> {
   const url = new URL(`${call.url.replace(/\/+$/, '')}${call.path}`)
   const { status, text } = await exchange(url, call)
@@ -41,19 +43,21 @@ export async function callBridge<T extends TSchema>(call: BridgeCall<T>): Promis
 
 function exchange(
   url: URL,
-  { credential, bodyOf }: Pick<BridgeCall<TSchema>, 'credential' | 'bodyOf'>,
+  { connections, credential, bodyOf }: Pick<BridgeCall<TSchema>, 'connections' | 'credential' | 'bodyOf'>,
 ): Promise<{ status: number; text: string }> {
   return new Promise((resolve, reject) => {
     const request = (url.protocol === 'https:' ? https : http).request(url, {
       method: 'POST',
-      agent: false,
+      agent: connections.agentFor(url.href),
       headers: { authorization: `Bearer ${credential}`, 'content-type': 'application/json' },
       signal: AbortSignal.timeout(TIMEOUT_MS),
     })
-    request.on('error', reject)
+    request.on('error', (error) => reject(connections.explain(error, url.href)))
     request.on('socket', (socket) => {
-      // Only then does it have an address.
-      socket.once('connect', () => request.end(JSON.stringify(bodyOf(plainAddress(socket.localAddress ?? '')))))
+      const send = () => request.end(JSON.stringify(bodyOf(plainAddress(socket.localAddress ?? ''))))
+      // A socket has its address once it is connected; a pooled one is.
+      if (socket.connecting) socket.once('connect', send)
+      else send()
     })
     request.on('response', (response) => {
       let text = ''

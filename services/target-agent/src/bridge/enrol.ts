@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 import { parseArgs } from 'node:util'
 import { AgentEnrolResponse } from '@slipway/contracts'
+import { BridgeConnections, ConfigurationError, createLogger } from '@slipway/runtime'
 import { ADDRESS_PATTERN, type AgentConfig } from '../config.ts'
 import { saveEnrolment } from '../identity/identity.ts'
 import { aboutAgent } from './about.ts'
@@ -11,7 +12,8 @@ const ADDRESS = new RegExp(ADDRESS_PATTERN)
 
 export const ENROL_USAGE = `target-agent enrol --url URL --token TOKEN [--address HOST[:PORT]]
 
-  --url      base URL of the executor-bridge
+  --url      base URL of the executor-bridge; with https, SLIPWAY_BRIDGE_CA_FILE names
+             the CA certificates to verify it with, unless the system trusts its CA
   --token    from POST /api/v1/targets/{id}/agent-token; - reads it from standard input,
              where no list of processes shows it
   --address  where instances find this agent; unless given, the address from which it
@@ -24,10 +26,12 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
   const { url, address } = options
   const token = options.token === '-' ? (await text(process.stdin)).trim() : options.token
   const folder = config.SLIPWAY_AGENT_STATE_DIR
+  const logger = createLogger({ service: 'target-agent', level: 'warn', stream: process.stderr })
   try {
     // Before the token is spent.
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const enrolment = await callBridge({
+      connections: new BridgeConnections({ caFile: config.SLIPWAY_BRIDGE_CA_FILE, urlSetting: '--url', logger }),
       url,
       path: '/v1/agents',
       credential: token,
@@ -40,6 +44,7 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
     return 0
   } catch (error) {
     if (error instanceof BridgeRefusal) return fail(`the bridge refuses: ${error.message}`)
+    if (error instanceof ConfigurationError) return fail(error.message)
     const { code, message } = error as NodeJS.ErrnoException
     return fail(`it could not enrol at ${url}: ${message || code}`)
   }

@@ -1,5 +1,5 @@
 import { AgentHeartbeatResponse } from '@slipway/contracts'
-import { fullJitter, type Logger, sleep } from '@slipway/runtime'
+import { type BridgeConnections, fullJitter, type Logger, sleep } from '@slipway/runtime'
 import type { Enrolment, Identity } from '../identity/identity.ts'
 import { aboutAgent } from './about.ts'
 import { BridgeRefusal, callBridge } from './call.ts'
@@ -8,6 +8,7 @@ const UNENROLLED_MS = 1_000
 const RETRY = { baseMs: 1_000, capMs: 30_000 }
 
 export interface HeartbeatOptions {
+  connections: BridgeConnections
   identity: Identity
   /** As configured; empty where that was said when it enrolled, if at all. */
   address: string
@@ -22,6 +23,8 @@ export class Heartbeats {
   readonly #options: HeartbeatOptions
   readonly #stop = new AbortController()
   #failures = 0
+  /** The message of the last failure: the same one is logged once. */
+  #lastFailure = ''
 
   constructor(options: HeartbeatOptions) {
     this.#options = options
@@ -57,9 +60,10 @@ export class Heartbeats {
 
   /** Returns how long to wait for the next one. */
   async #beat(enrolment: Enrolment): Promise<number> {
-    const { identity, address, port, onRevoked, logger } = this.#options
+    const { connections, identity, address, port, onRevoked, logger } = this.#options
     try {
       const { heartbeat_seconds } = await callBridge({
+        connections,
         url: enrolment.bridge_url,
         path: `/v1/agents/${enrolment.agent_id}/heartbeat`,
         credential: enrolment.credential,
@@ -68,6 +72,7 @@ export class Heartbeats {
       })
       if (this.#failures > 0) logger.info('the bridge is reached again')
       this.#failures = 0
+      this.#lastFailure = ''
       identity.judge(enrolment, true)
       // Agents that were started at once shall not call at once for ever.
       return heartbeat_seconds * 1_000 * (0.9 + 0.2 * Math.random())
@@ -77,9 +82,10 @@ export class Heartbeats {
       if (isRevoked && identity.judge(enrolment, false)) {
         logger.error('the bridge has revoked this agent: commands are killed and no instance is let in', { error })
         onRevoked()
-      } else if (!isRevoked && this.#failures === 1) {
+      } else if (!isRevoked && String(error) !== this.#lastFailure) {
         logger.warn('the bridge does not take the heartbeat, going on trying', { error })
       }
+      this.#lastFailure = String(error)
       return isRevoked ? enrolment.heartbeat_seconds * 1_000 : fullJitter(this.#failures, RETRY)
     }
   }

@@ -1,0 +1,44 @@
+import http from 'node:http'
+import https from 'node:https'
+
+export interface Download {
+  url: string
+  headers: Record<string, string>
+  /** How the far end is called in errors. */
+  to: string
+  agent: http.Agent
+  /** The download fails when nothing has come for so long. */
+  idleMs: number
+}
+
+export interface DownloadAnswer {
+  status: number
+  headers: http.IncomingHttpHeaders
+  /** The body as it comes. It has to be read, else it fails after `idleMs`. */
+  body: AsyncIterable<Uint8Array>
+}
+
+/** Gets, and resolves when an answer begins. Redirects are answers like any other. */
+export function download({ url, headers, to, agent, idleMs }: Download): Promise<DownloadAnswer> {
+  return new Promise((resolve, reject) => {
+    const { get } = url.startsWith('https:') ? https : http
+    const outgoing = get(url, { headers, agent })
+    let receiver: { destroy(error: Error): unknown } = outgoing
+    const idle = setTimeout(() => receiver.destroy(new Error(`${to} sent nothing for ${idleMs} ms`)), idleMs)
+    outgoing.on('error', reject)
+    outgoing.on('close', () => clearTimeout(idle))
+    outgoing.on('response', (response) => {
+      // From here on, an error of the request would not reach the reader of the body.
+      receiver = response
+      idle.refresh()
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: watched(response, idle) })
+    })
+  })
+}
+
+async function* watched(response: http.IncomingMessage, idle: NodeJS.Timeout): AsyncGenerator<Uint8Array> {
+  for await (const piece of response) {
+    idle.refresh()
+    yield piece
+  }
+}
