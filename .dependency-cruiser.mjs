@@ -7,6 +7,7 @@ const PACKAGES = {
   runtime: ['contracts', 'domain'],
   broker: ['contracts', 'domain', 'runtime'],
   execution: ['contracts'],
+  limits: ['domain', 'runtime'],
   database: ['contracts', 'domain', 'runtime'],
   client: ['contracts', 'domain'],
   testing: ['broker', 'client', 'contracts', 'database', 'domain', 'runtime'],
@@ -14,11 +15,11 @@ const PACKAGES = {
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
 const SERVICES = {
-  gateway: INFRASTRUCTURE,
+  gateway: [...INFRASTRUCTURE, 'limits'],
   planner: INFRASTRUCTURE,
   dispatcher: INFRASTRUCTURE,
   'executor-bridge': INFRASTRUCTURE,
-  'log-stream': INFRASTRUCTURE,
+  'log-stream': [...INFRASTRUCTURE, 'limits'],
   // They run beside the targets, where neither the database nor the broker can be reached.
   'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime'],
   'target-agent': ['contracts', 'domain', 'execution', 'runtime'],

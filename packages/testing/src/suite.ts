@@ -189,6 +189,7 @@ async function describe(made: {
         ...encryption,
         SLIPWAY_LOG_STREAM_HOST: '127.0.0.1',
         SLIPWAY_LOG_STREAM_PORT: String(logStream),
+        SLIPWAY_RATE_LIMIT_OVERRIDES: '127.0.0.1/32=0',
       },
     ],
     ['orchestration-instance', await instance('one', bridge)],

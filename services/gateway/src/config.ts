@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { loginVariables, rateVariables } from '@slipway/limits'
 import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
 /** What the gateway reads from its environment. */
@@ -29,46 +30,8 @@ export const gatewayConfig = Type.Object({
     description: 'Where the log-stream service is',
     examples: ['http://127.0.0.1:8081'],
   }),
-  SLIPWAY_TRUSTED_PROXIES: Type.Optional(
-    Type.String({
-      description: 'Proxies whose X-Forwarded-For tells where a request came from: address ranges, comma separated',
-      examples: ['10.0.0.0/8,2001:db8::/32'],
-    }),
-  ),
-  SLIPWAY_RATE_LIMIT_RPS: figureVariable({
-    default: 100,
-    maximum: 1_000_000,
-    description: 'Requests a second that one client address may make for as long as it likes; 0: no limit',
-  }),
-  SLIPWAY_RATE_LIMIT_BURST: figureVariable({
-    default: 200,
-    minimum: 1,
-    maximum: 1_000_000,
-    description: 'Requests that one client address may make at once',
-  }),
-  SLIPWAY_RATE_LIMIT_OVERRIDES: Type.Optional(
-    Type.String({
-      description: 'Other limits by address, as <range>=<requests a second>[:<burst>], comma separated; 0: no limit',
-      examples: ['10.0.0.0/8=1000:2000,127.0.0.0/8=0'],
-    }),
-  ),
-  SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: figureVariable({
-    default: 5,
-    maximum: 1_000_000,
-    description: 'Attempts to log in that one client address may make within a minute; 0: no limit',
-  }),
-  SLIPWAY_LOGIN_OVERRIDES: Type.Optional(
-    Type.String({
-      description: 'Other limits of attempts to log in by address, as <range>=<attempts>, comma separated; 0: no limit',
-      examples: ['10.0.0.0/8=100'],
-    }),
-  ),
-  SLIPWAY_LOGIN_LOCKOUT_SECONDS: figureVariable({
-    default: 900,
-    minimum: 1,
-    maximum: 86_400,
-    description: 'How long an address that tried to log in too often is locked out',
-  }),
+  ...rateVariables,
+  ...loginVariables,
   SLIPWAY_CONTENT_RETENTION_DAYS: figureVariable({
     default: 30,
     maximum: 36_500,

@@ -1,11 +1,10 @@
 import type { Broker } from '@slipway/broker'
 import type { Database } from '@slipway/database'
+import type { AddressRange, Limits } from '@slipway/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { Cache } from './cache.ts'
 import type { AccessTokens } from './identity/access-token.ts'
 import type { PasswordHasher } from './identity/passwords.ts'
-import type { AddressRange } from './limits/address-ranges.ts'
-import type { Limits } from './limits/limits.ts'
 
 /** Everything that handlers work with; made once in main.ts. */
 export interface Dependencies {

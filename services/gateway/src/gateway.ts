@@ -1,4 +1,5 @@
 import { forAllTenants } from '@slipway/database'
+import { clientAddress } from '@slipway/limits'
 import type { Express } from 'express'
 import { administrationHandlers } from './administration/handlers.ts'
 import { auditHandlers } from './audit/handlers.ts'
@@ -8,7 +9,6 @@ import { contentHandlers } from './content/handlers.ts'
 import type { Dependencies } from './dependencies.ts'
 import { deploymentHandlers } from './deployments/handlers.ts'
 import { createApp } from './http/app.ts'
-import { clientAddress } from './http/client-address.ts'
 import type { Handlers } from './http/handler.ts'
 import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
@@ -25,7 +25,7 @@ export interface Gateway {
 /** Puts the gateway together: the only place that knows all of its parts. */
 export function createGateway(dependencies: Dependencies): Gateway {
   const authenticate = createAuthenticate(dependencies)
-  const streams = createStreamProxy(dependencies.logStreamUrl, dependencies.logger)
+  const streams = createStreamProxy(dependencies)
   const handlers: Handlers = {
     ...identityHandlers(dependencies),
     ...catalogHandlers(dependencies),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
+import { readLimitSettings } from '@slipway/limits'
 import { loadConfig } from '@slipway/runtime'
 import { gatewayConfig } from '../src/config.ts'
-import { readLimitSettings } from '../src/limits/settings.ts'
 
 const REQUIRED = {
   DATABASE_URL: 'postgres://a@b/c',

@@ -1,11 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import {
+  type AddressRange,
+  connectLimits,
+  createLimits,
+  type LimitSettings,
+  type LimitsRedis,
+  parseRange,
+  type Rate,
+} from '@slipway/limits'
 import { serverUrl, startTcpProxy, type TcpProxy, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
-import { type AddressRange, parseRange } from '../src/limits/address-ranges.ts'
-import { createLimits } from '../src/limits/limits.ts'
-import { connectLimits, type LimitsRedis } from '../src/limits/redis.ts'
-import type { LimitSettings, Rate } from '../src/limits/settings.ts'
 import { ADMIN, logger, refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 const LOOPBACK = ['127.0.0.0/8', '::1'].map((text) => parseRange(text) as AddressRange)

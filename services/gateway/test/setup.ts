@@ -2,6 +2,7 @@ import { expect } from '@jest/globals'
 import { type Broker, connectBroker } from '@slipway/broker'
 import { compile, errorCodesOf, OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { createDatabase, type Database } from '@slipway/database'
+import type { Limits } from '@slipway/limits'
 import { createLogger, KeyRing, randomToken, uuidv7 } from '@slipway/runtime'
 import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing'
 import bcrypt from 'bcrypt'
@@ -12,7 +13,6 @@ import { createGateway, type Gateway } from '../src/gateway.ts'
 import { createAccessTokens } from '../src/identity/access-token.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
 import { createPasswordHasher } from '../src/identity/passwords.ts'
-import type { Limits } from '../src/limits/limits.ts'
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' }
 export const JWT_KEY = Buffer.alloc(32, 9)

@@ -1,6 +1,7 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { COUNTED_HEADER, countedMark, isCounted } from '@slipway/limits'
 import { waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
@@ -37,11 +38,11 @@ afterEach(async () => {
 })
 
 /** Opens a stream and gives what has arrived so far, and whether it has ended. */
-async function open(query = '?sse_token=t0ken&from=3') {
+async function open(query = '?sse_token=t0ken&from=3', headers: Record<string, string> = {}) {
   const client = { text: '', ended: false, status: 0, abort: () => {} }
   const outgoing = http.get(
     `http://127.0.0.1:${server.port}${PATH}${query}`,
-    { headers: { Authorization: 'Bearer not-for-streams', 'X-Request-Id': 'stream-1' } },
+    { headers: { Authorization: 'Bearer not-for-streams', 'X-Request-Id': 'stream-1', ...headers } },
     (response) => {
       client.status = response.statusCode ?? 0
       response.on('data', (chunk) => {
@@ -73,6 +74,14 @@ test('each piece is passed on when it comes, with the query and without the bear
   await waitFor(() => client.text === 'data: 1\n\ndata: 2\n\n', { what: 'the second message' })
   upstream?.response.end()
   await waitFor(() => client.ended, { what: 'the end' })
+})
+
+test('is marked as counted by the limit, whatever its client says', async () => {
+  const client = await open('?sse_token=t0ken', { [COUNTED_HEADER]: 'made up' })
+  const { keys } = testGateway.dependencies
+  expect(upstream !== null && isCounted(upstream.request, keys)).toBe(true)
+  expect(upstream?.request.headers[COUNTED_HEADER]).toBe(countedMark(keys, `${PATH}?sse_token=t0ken`))
+  client.abort()
 })
 
 test('a refusal of the log-stream service is passed on', async () => {

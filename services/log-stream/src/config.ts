@@ -1,7 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { rateVariables } from '@slipway/limits'
 import { commonConfig, figureVariable, portVariable } from '@slipway/runtime'
 
-/** What the log-stream reads from its environment. The keys open what targets show of their variables. */
+/**
+ * What the log-stream reads from its environment. The keys open what targets show of their variables, and verify what the
+ * gateway says of its requests.
+ */
 export const logStreamConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
   RABBITMQ_URL: commonConfig.RABBITMQ_URL,
@@ -11,14 +15,15 @@ export const logStreamConfig = Type.Object({
   SLIPWAY_MANAGEMENT_PORT: commonConfig.SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
   SLIPWAY_NAMESPACE: commonConfig.SLIPWAY_NAMESPACE,
+  ...rateVariables,
   SLIPWAY_LOG_STREAM_PORT: portVariable({
     default: 8081,
-    description: 'Port on which the gateway reaches the streams',
+    description: 'Port on which the gateway and ingresses reach the streams',
   }),
   SLIPWAY_LOG_STREAM_HOST: Type.String({
     default: '127.0.0.1',
     minLength: 1,
-    description: 'Address on which the gateway reaches the streams',
+    description: 'Address on which the gateway and ingresses reach the streams',
     examples: ['0.0.0.0'],
   }),
   SLIPWAY_MAX_STREAMS: figureVariable({

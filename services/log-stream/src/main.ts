@@ -1,5 +1,6 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase, measureConnections } from '@slipway/database'
+import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createFeeds } from './changes/feeds.ts'
 import { logStreamConfig } from './config.ts'
@@ -20,10 +21,13 @@ await runService({
   async start({ name, config, logger, health, onStop, fatal, signal }) {
     const namespace = config.SLIPWAY_NAMESPACE
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
+    const { trustedProxies, rate } = readRateSettings(config)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
     onStop('database', () => database.close())
     const redis = connectRedis(config.REDIS_URL, logger)
     onStop('redis', () => redis.disconnect())
+    const limitsRedis = connectLimits(config.REDIS_URL, logger)
+    onStop('limits', async () => limitsRedis.disconnect())
     const broker = await connectBroker({ url: config.RABBITMQ_URL, namespace, name, logger, onFatal: fatal })
     onStop('broker', () => broker.close())
     health.check('database', () => database.isUp())
@@ -42,7 +46,12 @@ await runService({
       maxPerUser: config.SLIPWAY_MAX_STREAMS_PER_USER,
     })
     onStop('guard of open streams', () => guard.stop())
-    const app = createApp({ database, redis, namespace, logger, hubs, feeds, guard, limits: WATCHER_LIMITS })
+    const rateLimit = {
+      general: createGeneralLimit({ redis: limitsRedis, namespace, rate, logger }),
+      trustedProxies,
+      keys,
+    }
+    const app = createApp({ database, redis, namespace, logger, hubs, feeds, guard, limits: WATCHER_LIMITS, rateLimit })
     const server = await listen(app, {
       port: config.SLIPWAY_LOG_STREAM_PORT,
       host: config.SLIPWAY_LOG_STREAM_HOST,

@@ -1,12 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
+import { parseRange } from '@slipway/limits'
 import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
 import { removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
 import { createFeeds, type Feeds } from '../src/changes/feeds.ts'
 import type { ListenerLimits } from '../src/changes/listener.ts'
 import { createApp } from '../src/http/app.ts'
+import type { RateLimit } from '../src/http/rate-limit.ts'
 import { connectRedis } from '../src/redis.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
@@ -73,6 +75,8 @@ export interface StreamsOptions {
   maxStreams?: number
   maxStreamsPerUser?: number
   redisUrl?: string
+  /** None without it. */
+  rateLimit?: RateLimit['general']
   logger?: Logger
   checkMs?: number
   resyncMs?: number
@@ -114,7 +118,12 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
   })
   const limits = { ...WATCHER_LIMITS, ...options.limits }
   const where = { database: options.streamDatabase ?? database, redis, namespace }
-  const server = await listen(createApp({ ...where, logger: log, hubs, feeds, guard, limits }), {
+  const rateLimit = {
+    general: options.rateLimit ?? { admits: async () => true },
+    trustedProxies: ['127.0.0.0/8', '::1'].flatMap((range) => parseRange(range) ?? []),
+    keys: TEST_KEYS,
+  }
+  const server = await listen(createApp({ ...where, logger: log, hubs, feeds, guard, limits, rateLimit }), {
     port: 0,
     host: '127.0.0.1',
     variable: 'none',

@@ -1,10 +1,11 @@
+import { refuseFlood } from '@slipway/limits'
 import { currentContext, type Logger, measureRequest, type Span, traced, uuidv7, withContext } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
 import { answerDocs, docsRoute } from '../docs/page.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
 import { DatabaseBusy, isDefect, problemOf } from './problem-of.ts'
-import { refuse, refuseFlood } from './respond.ts'
+import { refuse } from './respond.ts'
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 /** Called every few seconds by whatever watches us; their lines would hide the others. */

@@ -63,15 +63,6 @@ async function stream(response: Response, chunks: AsyncIterable<string | Uint8Ar
   response.end()
 }
 
-/** 429 of the general limit, which is plain text and costs as little as can be. */
-export function refuseFlood(response: Response): void {
-  response.status(429)
-  response.setHeader('Content-Type', 'text/plain; charset=utf-8')
-  response.setHeader('Retry-After', '1')
-  response.setHeader('X-RateLimit-Remaining', '0')
-  response.end('Too many requests from this address: try again in a second\n')
-}
-
 /** Seconds after which a service that had no time, or lost a part for a moment, is worth asking again. */
 const RETRY_AFTER_UNAVAILABLE = 2
 

@@ -1,8 +1,10 @@
 import type { ServerResponse } from 'node:http'
 import { unavailable } from '@slipway/domain'
-import { currentContext, currentTraceparent, type Logger } from '@slipway/runtime'
+import { COUNTED_HEADER, countedMark } from '@slipway/limits'
+import { currentContext, currentTraceparent } from '@slipway/runtime'
 import type { Request, Response } from 'express'
 import httpProxy from 'http-proxy-3'
+import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { refuse } from '../http/respond.ts'
 
@@ -12,9 +14,11 @@ export interface StreamProxy {
   close(): void
 }
 
+type StreamProxyOptions = Pick<Dependencies, 'logStreamUrl' | 'keys' | 'logger'>
+
 /** Passes live streams through from the log-stream service, which checks their tokens. Nothing is kept back. */
-export function createStreamProxy(target: string, logger: Logger): StreamProxy {
-  const proxy = httpProxy.createProxyServer({ target, changeOrigin: true, xfwd: true })
+export function createStreamProxy({ logStreamUrl, keys, logger }: StreamProxyOptions): StreamProxy {
+  const proxy = httpProxy.createProxyServer({ target: logStreamUrl, changeOrigin: true, xfwd: true })
   const open = new Set<ServerResponse>()
   proxy.on('proxyReq', (outgoing) => {
     // A stream's only credential is its token; no other one has to leave the gateway.
@@ -35,6 +39,8 @@ export function createStreamProxy(target: string, logger: Logger): StreamProxy {
     if (requestId) request.headers['x-request-id'] = requestId
     const traceparent = currentTraceparent()
     if (traceparent !== null) request.headers['traceparent'] = traceparent
+    // The log-stream has the same limit, for clients that reach it directly.
+    request.headers[COUNTED_HEADER] = countedMark(keys, request.url)
     proxy.web(request, response, {}, (error) => {
       if (response.destroyed || response.writableEnded) return
       logger.warn('the log-stream service cannot be reached', { error })

@@ -16,6 +16,7 @@ import type { Guard } from '../tokens/guard.ts'
 import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
 import type { Standing } from '../tokens/standing.ts'
 import { whenClosed } from './closed.ts'
+import { limitRate, type RateLimit } from './rate-limit.ts'
 
 export interface LogStream {
   database: Database
@@ -26,6 +27,7 @@ export interface LogStream {
   feeds: Feeds
   guard: Guard
   limits: WatcherLimits
+  rateLimit: RateLimit
 }
 
 const LOGS = 'deployments:read'
@@ -36,6 +38,7 @@ export function createApp(stream: LogStream): Express {
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(requestContext)
+  app.use(limitRate(stream.rateLimit, stream.logger))
 
   app
     .route('/api/v1/deployments/:id/logs')

@@ -24,7 +24,7 @@ export interface LoginLimitOptions {
   logger: Logger
 }
 
-/** So many attempts in any minute; the next one locks its address out. */
+/** Allows a number of attempts in any minute. The next attempt locks its address out. */
 export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
   const { redis, namespace, attemptsPerMinute, lockoutSeconds, logger } = options
   async function count(key: string, allowed: number): Promise<number> {

@@ -2,7 +2,7 @@ import type { Logger } from '@slipway/runtime'
 import { Redis } from 'ioredis'
 
 const CONNECT_MS = 2_000
-/** A connection that leaves a command unanswered for so long is given up. */
+/** A connection is closed when a command on it gets no answer for this long. */
 const SILENCE_MS = 2_000
 const RECONNECT_CAP_MS = 3_000
 
@@ -48,10 +48,7 @@ export interface LimitsRedis extends Redis {
   countAttempt(attempts: string, lock: string, allowed: number, lockSeconds: number): Promise<number>
 }
 
-/**
- * A connection for the limits alone, so that no slower command stands before them. While Redis is away commands fail at
- * once.
- */
+/** A connection for the limits alone, so that they wait for no slower command. While Redis is away, commands fail at once. */
 export function connectLimits(url: string, logger: Logger): LimitsRedis {
   const redis = new Redis(url, {
     enableOfflineQueue: false,
@@ -64,7 +61,7 @@ export function connectLimits(url: string, logger: Logger): LimitsRedis {
       countAttempt: { lua: ATTEMPT, numberOfKeys: 2 },
     },
   })
-  // What this means for requests is said where they are limited.
+  // The limits log what this means for requests.
   redis.on('error', (error) => logger.debug('the limits cannot reach Redis', { error }))
   return redis as LimitsRedis
 }

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { isIP } from 'node:net'
-import { type AddressRange, plainAddress } from '../limits/address-ranges.ts'
+import { type AddressRange, plainAddress } from './address-ranges.ts'
 
 /**
- * The address that a request came from: the socket's, unless that is a trusted proxy. Then X-Forwarded-For is read from
- * its right end, where the nearest proxy wrote, for as long as the writer is trusted: everything further to the left may
- * be made up. An entry that is no address ends the walk.
+ * The address that a request came from: that of the socket, unless it is a trusted proxy. Then X-Forwarded-For is read from
+ * its right end, where the nearest proxy wrote, as long as the writer is trusted. Entries further to the left may be forged.
+ * An entry that is no address ends the walk.
  */
 export function clientAddress(
   request: Pick<IncomingMessage, 'headers' | 'socket'>,

@@ -2,7 +2,7 @@ import { BlockList, isIP } from 'node:net'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** An address as it is compared and shown: IPv4 in IPv6 clothes is IPv4, and an interface's name is no part of it. */
+/** The form in which addresses are compared and shown: mapped IPv4 becomes IPv4, and a zone id is dropped. */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const [bare = ''] = address.split('%')
@@ -25,7 +25,7 @@ export interface AddressRange {
   contains(address: string): boolean
 }
 
-/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Null when it is none of them. */
+/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Null for anything else. */
 export function parseRange(text: string): AddressRange | null {
   const [network = '', bits, ...rest] = text.split('/')
   const family = isIP(network)
@@ -49,10 +49,7 @@ export function parseRange(text: string): AddressRange | null {
 
 const IPV6_PREFIX_GROUPS = 4
 
-/**
- * What an address is counted under: an IPv4 address itself, and of an IPv6 address its /64, which is what one
- * customer has at least.
- */
+/** The key under which an address is counted: an IPv4 address itself, an IPv6 address by its /64. One customer has at least a /64. */
 export function limitedAs(address: string): string {
   const plain = plainAddress(address)
   if (isIP(plain) !== 6) return plain

@@ -1,8 +1,8 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { takeFromBucket } from '../src/limits/bucket.ts'
-import { LocalBuckets } from '../src/limits/local-buckets.ts'
-import type { Rate } from '../src/limits/settings.ts'
+import { takeFromBucket } from '../src/bucket.ts'
+import { LocalBuckets } from '../src/local-buckets.ts'
+import type { Rate } from '../src/settings.ts'
 
 const START = 1_700_000_000_000_000
 const rates = fc.record({ rps: fc.integer({ min: 1, max: 100_000 }), burst: fc.integer({ min: 1, max: 500 }) })

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from '@jest/globals'
-import { clientAddress } from '../src/http/client-address.ts'
-import { type AddressRange, limitedAs, parseRange, plainAddress } from '../src/limits/address-ranges.ts'
+import { type AddressRange, limitedAs, parseRange, plainAddress } from '../src/address-ranges.ts'
+import { clientAddress } from '../src/client-address.ts'
 
 const range = (text: string) => parseRange(text) as AddressRange
 const TRUSTED = ['10.0.0.0/8', '2001:db8:1::/48'].map(range)

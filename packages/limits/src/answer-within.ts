@@ -1,6 +1,6 @@
 /**
- * The answer, or undefined when it takes longer than this. A busy process is no slow server: what has arrived by then but
- * was not read yet still counts.
+ * The answer, or undefined when it takes longer than this. An answer that has arrived in time counts, even if this process was
+ * too busy to read it.
  */
 export async function answerWithin<T>(milliseconds: number, answer: Promise<T>): Promise<T | undefined> {
   let timer: NodeJS.Timeout | undefined

@@ -4,7 +4,7 @@ import type { Rate } from './settings.ts'
 
 const MAX_ADDRESSES = 10_000
 
-/** Buckets of this process alone, in bounded memory: of too many the one not used for longest is forgotten. */
+/** Buckets of this process alone, in bounded memory: the least recently used bucket is forgotten first. */
 export class LocalBuckets {
   readonly #full = new RecentMap<string, number>(MAX_ADDRESSES)
 

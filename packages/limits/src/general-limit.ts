@@ -5,9 +5,9 @@ import { LocalBuckets } from './local-buckets.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress, Rate } from './settings.ts'
 
-/** Longer than this no request waits for the shared buckets. */
+/** The longest time that a request waits for the shared buckets. */
 const ANSWER_MS = 100
-/** While Redis is away it is asked again so often. */
+/** The interval of retries while Redis is away. */
 const RETRY_MS = 500
 const MAX_REFUSED = 10_000
 
@@ -24,14 +24,14 @@ export interface GeneralLimitOptions {
 }
 
 /**
- * The limit on all requests of an address. Its buckets are in Redis, for all replicas together; while Redis is away or slow
- * each replica keeps its own.
+ * The limit on all requests of an address. All replicas share its buckets in Redis. While Redis is away or slow, each replica
+ * keeps buckets of its own.
  */
 export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLimitOptions): GeneralLimit {
   const local = new LocalBuckets()
-  /** Until when an address has been told to wait. Whatever others take, its bucket is no fuller before then. */
+  /** When a refused address may try again. Requests of other replicas can only move this time further away. */
   const refusedUntil = new RecentMap<string, number>(MAX_REFUSED)
-  /** When Redis is to be asked again; null while it answers. */
+  /** The time of the next try to reach Redis; null while Redis answers. */
   let askAgainAt: number | null = null
 
   async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
@@ -50,7 +50,7 @@ export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLi
     }
   }
 
-  /** While Redis is away one request in a while asks it, and waits for it no more than the others do. */
+  /** While Redis is away, one request per retry interval asks it, without waiting for the answer. */
   function takeWhileAway(key: string, limit: Rate, now: number): number {
     if (askAgainAt !== null && now >= askAgainAt) {
       askAgainAt = now + RETRY_MS

@@ -1,0 +1,24 @@
+import type { Rate } from './settings.ts'
+
+/**
+ * A token bucket as one number, by the generic cell rate algorithm. `full` is the time at which the bucket is full again; each
+ * request moves it by one interval. A request passes while `full` is at most a whole bucket ahead. All times are whole
+ * microseconds, so that no sum is rounded.
+ */
+export interface BucketStep {
+  /** The new value of `full`. A refused request leaves it unchanged. */
+  full: number
+  /** 0: the request passes. Otherwise the time until a request passes. */
+  waitUs: number
+}
+
+/** `full` is 0 for an unused bucket. The script in redis.ts computes the same. */
+export function takeFromBucket(full: number, nowUs: number, { rps, burst }: Rate): BucketStep {
+  const interval = Math.max(1, Math.floor(1_000_000 / rps))
+  const capacity = interval * burst
+  // After a clock was set back or a limit was lowered, nobody waits longer than a bucket takes to fill.
+  const present = Math.min(Math.max(full, nowUs), nowUs + capacity)
+  const next = present + interval
+  const waitUs = next - nowUs - capacity
+  return waitUs > 0 ? { full: present, waitUs } : { full: next, waitUs: 0 }
+}

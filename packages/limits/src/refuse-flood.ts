@@ -1,0 +1,10 @@
+import type { ServerResponse } from 'node:http'
+
+/** 429 of the general limit. It is plain text and costs as little as possible. */
+export function refuseFlood(response: ServerResponse): void {
+  response.statusCode = 429
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8')
+  response.setHeader('Retry-After', '1')
+  response.setHeader('X-RateLimit-Remaining', '0')
+  response.end('Too many requests from this address: try again in a second\n')
+}

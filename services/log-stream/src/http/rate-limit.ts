@@ -1,0 +1,19 @@
+import { type AddressRange, clientAddress, type GeneralLimit, isCounted, refuseFlood } from '@slipway/limits'
+import type { KeyRing, Logger } from '@slipway/runtime'
+import type { RequestHandler } from 'express'
+
+export interface RateLimit {
+  general: GeneralLimit
+  trustedProxies: AddressRange[]
+  /** What the gateway marks the requests with that it has counted. */
+  keys: KeyRing
+}
+
+/** The general limit of the gateway, for clients that an ingress leads here directly. */
+export function limitRate({ general, trustedProxies, keys }: RateLimit, logger: Logger): RequestHandler {
+  return async (request, response, next) => {
+    if (isCounted(request, keys) || (await general.admits(clientAddress(request, trustedProxies)))) return next()
+    logger.info('a stream was refused', { path: request.path, status: 429 })
+    refuseFlood(response)
+  }
+}
