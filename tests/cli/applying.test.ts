@@ -148,6 +148,43 @@ describe('apply', () => {
     expect(JSON.parse(stdout)).toEqual({ changes: [], unchanged: 7, applied: false })
   })
 
+  test('marks variables as sensitive, shows them nowhere, and shows one again only with its value', async () => {
+    const n = catalog()
+    is(await apply([], SECRET), 0)
+    edit('variables: { port: 80 }', 'variables: { port: 80, token: hush-hush }\nsensitive_variables: [token]')
+    const marked = await apply([], SECRET)
+    is(marked, 0)
+    expect(marked.stdout).toMatch(/variables\.token: \*\*\*\n/)
+    expect(marked.stdout).toContain('sensitive_variables: [] -> ["token"]')
+    expect(await one('targets', `web ${n}`)).toMatchObject({
+      variables: { port: 80, token: '***' },
+      sensitive_variables: ['token'],
+    })
+    const exported = await cli.run(['export', '--kind', 'target'], { cwd: folder })
+    expect(exported.stdout).toMatch(/token: "\*\*\*"\nsensitive_variables:\n {2}- token\n/)
+
+    // The server hides the value, so another one is sent on request only.
+    edit('hush-hush', 'another-one')
+    expect((await apply([], SECRET)).stdout).toContain('nothing to change')
+    const resent = await apply(['--resend-secrets'], SECRET)
+    expect(resent.stdout).toMatch(/variables\.token: \*\*\*\n/)
+    edit('sensitive_variables: [token]', '')
+    expect((await apply([], SECRET)).stdout).toContain('nothing to change')
+    edit('token: another-one }', 'token: "***" }\nsensitive_variables: []')
+    const refused = await apply([], SECRET)
+    is(refused, 3)
+    expect(refused.stderr).toMatch(/^catalog\.yaml:\d+:1: sensitive_variables leaves out "token"/m)
+    edit('token: "***" }', 'token: no-secret }')
+    is(await apply([], SECRET), 0)
+    expect(await one('targets', `web ${n}`)).toMatchObject({
+      variables: { port: 80, token: 'no-secret' },
+      sensitive_variables: [],
+    })
+    for (const { stdout, stderr } of [marked, exported, resent, refused]) {
+      expect(`${stdout}${stderr}`).not.toMatch(/hush-hush|another-one/)
+    }
+  })
+
   test('publishes a raised version with its difference, and refuses to change a published one', async () => {
     const n = catalog()
     is(await apply([], SECRET), 0)

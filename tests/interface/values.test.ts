@@ -84,7 +84,7 @@ test('a sensitive value is used and shown nowhere, whichever layer it comes from
       { name: 'd', sensitive: true, default: secrets[3] },
     ],
   })
-  const target = await createLocalTarget(api, { variables: { a: secrets[0] } })
+  const target = await createLocalTarget(api, { variables: { a: secrets[0] }, sensitive_variables: ['a'] })
   const body = { action_id, target_ids: [target], variables: { b: secrets[1] } }
   expect((await api.post('/deployments', body)).body.error.details.errors).toEqual([
     { path: '/variables/c', message: expect.stringContaining('required') },
@@ -108,6 +108,45 @@ test('a sensitive value is used and shown nowhere, whichever layer it comes from
   }
   for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
 })
+
+test('a variable that a record marks is used and shown nowhere, though no source declares its name', async () => {
+  const secrets = ['of-the-environment', 'of-the-target', 'of-the-request']
+  const action_id = await createAction(api, {
+    script:
+      'echo "$SLIPWAY_VAR_A $SLIPWAY_VAR_B" | tr a-z b-za; echo "{{ a }} {{ b }}"; echo "$SLIPWAY_VAR_B" >&2; exit 3',
+  })
+  const { body: environment } = await api.post('/environments', {
+    name: 'marks a variable',
+    variables: { a: secrets[0], region: 'eu-west' },
+    sensitive_variables: ['a'],
+  })
+  const target = await createLocalTarget(api, { variables: { b: secrets[1] }, sensitive_variables: ['b'] })
+  const request = { action_id, environment_id: environment.id, target_ids: [target] }
+  const preview = await api.post('/deployments/preview', request)
+  expect(preview.body.variables).toEqual({ a: '***', region: 'eu-west' })
+  const first = await ran(request)
+  const shifted = secrets.map((text) =>
+    text.replace(/[a-z]/g, (c) => (c === 'z' ? 'a' : String.fromCharCode(c.charCodeAt(0) + 1))),
+  )
+  expect(first.lines.slice(0, 3)).toEqual([`${shifted[0]} ${shifted[1]}`, '*** ***', '***'])
+  const again = await api.post(`/deployments/${first.deployment.id}/redeploy`)
+  await deploymentEnd(api, again.body.id)
+  const second = await ran({ ...request, variables: { b: secrets[2] } })
+  expect(second.lines[1]).toBe('*** ***')
+  const shown = [preview.body, first, again.body, second]
+  for (const place of [
+    `/deployments/${first.deployment.id}/analysis`,
+    `/deployments/${again.body.id}`,
+    `/deployments/${again.body.id}/logs/history`,
+    `/environments/${environment.id}`,
+    `/targets/${target}`,
+    '/targets',
+    '/audit/logs?limit=100',
+  ]) {
+    shown.push((await api.get(place)).body)
+  }
+  for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
+}, 60_000)
 
 test('a freeze that begins while a request waits holds it, says so, and lets it go at its end', async () => {
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()

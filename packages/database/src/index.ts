@@ -25,7 +25,8 @@ export {
 export {
   type Looking,
   openVariables,
-  sensitiveNames,
+  type StoredVariables,
+  sealVariables,
   shownVariables,
   type VariableOwner,
   variablesIdentity,

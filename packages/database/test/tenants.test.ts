@@ -60,7 +60,8 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO agents (id, target_id, grant_id, host, port, version, key_sealed, credential_hash)
        VALUES ($1, $1, $1, '', 1, '', '', '')`,
     `INSERT INTO sources (id, tenant_id, kind, name) VALUES ($1, $2, 'action', $1::uuid::text)`,
-    `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', '{}')`,
+    `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0',
+       '{"variables": [{"name": "token", "sensitive": true}, {"name": "region"}]}')`,
     `INSERT INTO freezes (id, tenant_id, name, start_time, end_time) VALUES ($1, $2, '', now(), now() + interval '1 h')`,
     `INSERT INTO deployments (id, tenant_id, state, source_type, source_id, source_name, source_version, plan_head, selection,
        total_steps) VALUES ($1, $2, 'running', 'action', $1, '', '1.0.0', '{}', '{}', 1)`,
@@ -147,6 +148,7 @@ describe('the setting of a connection', () => {
     'sources',
     'source_versions',
     'source_contents',
+    'sensitive_names',
     'contents',
     'content_chunks',
     'freezes',

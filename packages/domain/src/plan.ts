@@ -11,7 +11,13 @@ import { OwnValues, promptedByName, type ValueLayers, valueProblems } from './pl
 import { type FieldError, validationProblem } from './problem.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
 import { templateNames } from './templates.ts'
-import { collectDefinitions, environmentName, layerActionVariables, mergeValues } from './variables.ts'
+import {
+  type CollectedDefinition,
+  collectDefinitions,
+  environmentName,
+  layerActionVariables,
+  mergeValues,
+} from './variables.ts'
 
 export const DEFAULT_TIMEOUT_SECONDS = 3600
 export const DEFAULT_MAX_RETRIES = 0
@@ -23,6 +29,8 @@ export interface PlanTargetRecord {
   name: string
   status: TargetStatus
   variables: VariableValues
+  /** Names of `variables` whose values are never shown. */
+  sensitive: readonly string[]
 }
 
 /** The part of a create, preview or redeploy request that a plan is made of. */
@@ -43,8 +51,14 @@ export interface PlanInput {
   source: ResolvedSource
   /** As `selectTargets` chose and ordered them. */
   targets: readonly PlanTargetRecord[]
-  tenant: { id: string; name: string; variables: VariableValues } | null
-  environment: { id: string; name: string; tenant_id: string | null; variables: VariableValues } | null
+  tenant: { id: string; name: string; variables: VariableValues; sensitive: readonly string[] } | null
+  environment: {
+    id: string
+    name: string
+    tenant_id: string | null
+    variables: VariableValues
+    sensitive: readonly string[]
+  } | null
   request: PlanRequest
   /** What was found wrong before (by `selectTargets`), to be reported together with the rest. */
   problems?: readonly FieldError[]
@@ -82,7 +96,7 @@ export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } 
     targets: input.targets.map(({ id, name, variables }) => ({ id, name, variables })),
     shared_variables: mergeValues(layers.tenant, layers.environment),
     override_variables: mergeValues(layers.variables, layers.prompted),
-    sensitive: [...definitions.values()].filter(({ sensitive }) => sensitive).map(({ name }) => name),
+    sensitive: sensitiveNames(input, definitions),
     options: optionsOf(request),
   }
   const warnings = [
@@ -91,6 +105,17 @@ export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } 
     ...unusedWarnings(Object.keys(layers.variables), definitions, source.actions),
   ]
   return { plan, warnings }
+}
+
+/** The names that a definition declares sensitive, or that a record marks: their values are sealed in every layer. */
+function sensitiveNames(
+  { tenant, environment, targets }: PlanInput,
+  definitions: ReadonlyMap<string, CollectedDefinition>,
+): string[] {
+  const declared = [...definitions.values()].filter(({ sensitive }) => sensitive).map(({ name }) => name)
+  const names = new Set([...declared, ...(tenant?.sensitive ?? []), ...(environment?.sensitive ?? [])])
+  for (const target of targets) for (const name of target.sensitive) names.add(name)
+  return [...names]
 }
 
 function scopeProblems({ source, targets, tenant, environment, problems = [] }: PlanInput): FieldError[] {

@@ -75,7 +75,14 @@ const catalog: SourceCatalog = {
   ),
 }
 
-const target = (id: string, more = {}) => ({ id, name: id, status: 'online' as const, variables: {}, ...more })
+const target = (id: string, more = {}) => ({
+  id,
+  name: id,
+  status: 'online' as const,
+  variables: {},
+  sensitive: [],
+  ...more,
+})
 
 const input = (change: Partial<PlanInput> = {}): PlanInput => ({
   source: resolveSource({ type: 'solution', id: 'shop' }, undefined, catalog),
@@ -207,8 +214,8 @@ describe('buildPlan', () => {
   test('keeps the layers of values apart', () => {
     const { plan } = buildPlan(
       input({
-        tenant: { id: 'te', name: 'Tenant', variables: { a: 'tenant', b: 'tenant' } },
-        environment: { id: 'en', name: 'Production', tenant_id: 'te', variables: { b: 'environment' } },
+        tenant: { id: 'te', name: 'Tenant', variables: { a: 'tenant', b: 'tenant' }, sensitive: [] },
+        environment: { id: 'en', name: 'Production', tenant_id: 'te', variables: { b: 'environment' }, sensitive: [] },
         targets: [target('t1', { variables: { port: 9000 } }), target('t2')],
         request: { variables: { c: 'x', port: 1 }, prompted_values: { '8A4F5B8E-0000-4000-8000-000000000001': 7 } },
       }),
@@ -287,7 +294,7 @@ describe('buildPlan', () => {
 
   test('reports everything that is wrong at once', () => {
     const errors = errorsOf({
-      environment: { id: 'en', name: 'Staging', tenant_id: 'other', variables: { port: 'x' } },
+      environment: { id: 'en', name: 'Staging', tenant_id: 'other', variables: { port: 'x' }, sensitive: [] },
       targets: [target('t1', { variables: { token: 5 } }), target('t2')],
       request: { variables: { 'a-b': 1, Path: 'x' }, prompted_values: { unknown: 1 } },
       problems: [{ path: '/target_ids/2', message: 'target "x" is disabled' }],
@@ -304,7 +311,7 @@ describe('buildPlan', () => {
   })
 
   test('does not look at values that a higher layer hides', () => {
-    const environment = { id: 'en', name: 'Staging', tenant_id: null, variables: { port: 'no number' } }
+    const environment = { id: 'en', name: 'Staging', tenant_id: null, variables: { port: 'no number' }, sensitive: [] }
     expect(errorsOf({ environment })).toMatchObject([{ path: '/environment_id' }])
     expect(() => buildPlan(input({ environment, request: { variables: { port: 8 } } }))).not.toThrow()
     const targets = [target('t1', { variables: { port: 8 } })]
@@ -320,8 +327,23 @@ describe('buildPlan', () => {
     const foreign = { ...catalog, actions: mapOf(record('unpack', { '1.0.0': script('x') }, 'other')) }
     const theirs = resolveSource({ type: 'action', id: 'unpack' }, undefined, foreign)
     expect(errorsOf({ source: theirs })).toMatchObject([{ path: '/action_id' }])
-    const tenant = { id: 'other', name: 'Other', variables: {} }
+    const tenant = { id: 'other', name: 'Other', variables: {}, sensitive: [] }
     expect(() => buildPlan(input({ source: theirs, tenant }))).not.toThrow()
+  })
+
+  test('a name that the tenant, the environment or a target marks is sensitive in every layer', () => {
+    const tenant = { id: 'te', name: 'Tenant', variables: { a: 'of-tenant' }, sensitive: ['a'] }
+    const environment = {
+      id: 'en',
+      name: 'Production',
+      tenant_id: null,
+      variables: { b: 'of-environment' },
+      sensitive: ['b'],
+    }
+    const targets = [target('t1', { variables: { c: 'of-target' }, sensitive: ['c'] }), target('t2')]
+    const { plan } = buildPlan(input({ tenant, environment, targets, request: { variables: { c: 'of-request' } } }))
+    expect(plan.sensitive).toEqual(expect.arrayContaining(['a', 'b', 'c']))
+    expect(resolvedVariables(plan)).toMatchObject({ a: '***', b: '***', c: '***' })
   })
 
   test('values of sensitive names can be sealed wherever they stand, and are masked in answers', () => {

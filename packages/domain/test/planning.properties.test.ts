@@ -158,7 +158,7 @@ test('steps run target by target, sequence by sequence, action by action, each i
       const names = Array.from({ length: targets }, (_, index) => `target-${index}`)
       const { plan } = buildPlan({
         source: resolve(),
-        targets: names.map((name) => ({ id: name, name, status: 'online', variables: {} })),
+        targets: names.map((name) => ({ id: name, name, status: 'online', variables: {}, sensitive: [] })),
         tenant: null,
         environment: null,
         request: {},
@@ -231,9 +231,9 @@ test('of all that give a name a value, the last in the order of the interface co
       }
       const { plan } = buildPlan({
         source: resolveSource({ type: 'solution', id: 'x' }, undefined, catalog),
-        targets: [{ id: 't', name: 't', status: 'online', variables: valuesOf('target') }],
-        tenant: { id: 'n', name: 'n', variables: valuesOf('tenant') },
-        environment: { id: 'e', name: 'e', tenant_id: null, variables: valuesOf('environment') },
+        targets: [{ id: 't', name: 't', status: 'online', variables: valuesOf('target'), sensitive: [] }],
+        tenant: { id: 'n', name: 'n', variables: valuesOf('tenant'), sensitive: [] },
+        environment: { id: 'e', name: 'e', tenant_id: null, variables: valuesOf('environment'), sensitive: [] },
         request: { variables: valuesOf('request'), prompted_values: valuesOf('prompted') },
       })
       const expected: Record<string, string> = {}

@@ -196,28 +196,46 @@ describe('targets', () => {
     expect(JSON.parse(opened)).toEqual({ password, private_key: `key-${password}` })
   })
 
-  test('variables are masked wherever a declared sensitive variable has their name', async () => {
-    const name = `token_${++counter}`
-    const variables = { [name]: 'planted-value', port: 8080 }
+  test('variables that a record marks are sealed at rest and shown to nobody', async () => {
+    const variables = { token: 'planted-value', port: 8080 }
+    const marked = { variables, sensitive_variables: ['token'] }
     const target = await admin.send('createTarget', '/targets', {
       name: unique('t'),
       connection: { type: 'local' },
-      variables,
+      ...marked,
     })
-    const environment = await admin.send('createEnvironment', '/environments', { name: unique('e'), variables })
-    const tenant = await admin.send('createTenant', '/tenants', { name: unique('n'), variables })
-    expect(target.body.variables).toEqual(variables)
+    const environment = await admin.send('createEnvironment', '/environments', { name: unique('e'), ...marked })
+    const tenant = await admin.send('createTenant', '/tenants', { name: unique('n'), ...marked })
+    const masked = { variables: { token: '***', port: 8080 }, sensitive_variables: ['token'] }
+    const answers = [
+      target,
+      environment,
+      tenant,
+      await admin.send('getTarget', `/targets/${target.body.id}`),
+      await admin.send('getEnvironment', `/environments/${environment.body.sqid}`),
+      await admin.send('getTenant', `/tenants/${tenant.body.sqid}`),
+    ]
+    for (const { body } of answers) expect(body).toMatchObject(masked)
     expect(await rowText('targets', 'id', target.body.id)).not.toContain('planted-value')
+    for (const [operation, path] of [
+      ['listTargets', '/targets'],
+      ['listEnvironments', '/environments'],
+      ['listTenants', '/tenants'],
+      ['listAuditLogs', '/audit/logs'],
+    ] as const) {
+      expect(JSON.stringify((await admin.send(operation, path)).body)).not.toContain('planted-value')
+    }
+  })
 
+  test('a source that declares a name sensitive hides no variable of a record', async () => {
+    const name = `token_${++counter}`
     await newAction(script({ variables: [{ name, sensitive: true }] }))
-    const masked = { [name]: '***', port: 8080 }
-    expect((await admin.send('getTarget', `/targets/${target.body.id}`)).body.variables).toEqual(masked)
-    expect((await admin.send('getEnvironment', `/environments/${environment.body.sqid}`)).body.variables).toEqual(
-      masked,
-    )
-    expect((await admin.send('getTenant', `/tenants/${tenant.body.sqid}`)).body.variables).toEqual(masked)
-    const list = await admin.send('listTargets', '/targets')
-    expect(JSON.stringify(list.body)).not.toContain('planted-value')
+    const target = await admin.send('createTarget', '/targets', {
+      name: unique('t'),
+      connection: { type: 'local' },
+      variables: { [name]: 'shown-value' },
+    })
+    expect(target.body).toMatchObject({ variables: { [name]: 'shown-value' }, sensitive_variables: [] })
   })
 
   test('a local or simulated target is there while an instance is; another while it has been reached', async () => {

@@ -296,41 +296,109 @@ describe('tenants of records', () => {
 })
 
 describe('variables', () => {
-  const OWNERS: [Kind, (variables: object) => Promise<{ id: string }>, string][] = [
-    ['Target', (variables) => target({ variables }), 'targets'],
-    ['Environment', (variables) => create('Environment', { variables }), 'environments'],
-    ['Tenant', (variables) => create('Tenant', { variables }), 'tenants'],
+  type Given = { variables?: object; sensitive_variables?: string[] }
+  const OWNERS: [Kind, (given: Given) => Promise<{ id: string }>, string][] = [
+    ['Target', (given) => target(given), 'targets'],
+    ['Environment', (given) => create('Environment', given), 'environments'],
+    ['Tenant', (given) => create('Tenant', given), 'tenants'],
   ]
-  test.each(OWNERS)('%s: a masked value that is sent back stays what it was', async (kind, make, table) => {
-    const { id } = await make({ token: 'hush-hush', region: 'eu', gone: 1 })
-    const open = async () => {
+  const wrong = (path: string) => refused(400, 'VALIDATION_ERROR', { errors: [{ path, message: expect.any(String) }] })
+
+  describe.each(OWNERS)('%s:', (kind, make, table) => {
+    const marked = { variables: { token: 'hush-hush', region: 'eu', gone: 1 }, sensitive_variables: ['token'] }
+    const open = async (id: string) => {
       const sealed = (await row(table, id))['variables_sealed'] as string
       return JSON.parse(gateway.dependencies.keys.openText(sealed, `${kind.toLowerCase()}:${id}:variables`))
     }
-    const changed = await update(kind, id, { variables: { token: '***', region: '***' } })
-    expect(changed.body.variables).toEqual({ token: '***', region: '***' })
-    // Only a name that is masked means its old value; any other may have this one.
-    expect(await open()).toEqual({ token: 'hush-hush', region: '***' })
-    expect(JSON.stringify(await lastAudit(id))).not.toContain('hush')
-    expect((await lastAudit(id))?.details).toMatchObject({ variables: { set: ['region'], removed: ['gone'] } })
-    await update(kind, id, { variables: { token: 'another' } })
-    expect(await open()).toEqual({ token: 'another' })
-    await update(kind, id, { name: unique('Renamed') })
-    expect(await open()).toEqual({ token: 'another' })
-    await update(kind, id, { variables: {} })
-    expect((await row(table, id))['variables_sealed']).toBeNull()
-    const unknown = refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/variables/token' }] })
-    expect(refusal(await update(kind, id, { variables: { token: '***' } }))).toMatchObject(unknown)
-    const copy = {
-      name: unique(kind),
-      variables: { token: '***' },
-      ...(kind === 'Target' ? { connection: { type: 'local' } } : {}),
-    }
-    expect(refusal(await admin.send(`create${kind}` as OperationId, PATHS[kind], copy))).toMatchObject(unknown)
-    const sealed = { variables: { region: { $sealed: 'v1.test.x' } } }
-    expect(refusal(await update(kind, id, sealed))).toMatchObject(
-      refused(400, 'VALIDATION_ERROR', { errors: [{ path: '/variables/region' }] }),
-    )
+
+    test('a masked value that is sent back stays what it was', async () => {
+      const { id } = await make(marked)
+      const changed = await update(kind, id, { variables: { token: '***', region: '***' } })
+      expect(changed.body).toMatchObject({
+        variables: { token: '***', region: '***' },
+        sensitive_variables: ['token'],
+      })
+      // Only a name that is masked means its old value; any other may have this one.
+      expect(await open(id)).toEqual({ token: 'hush-hush', region: '***' })
+      expect(JSON.stringify(await lastAudit(id))).not.toContain('hush')
+      expect((await lastAudit(id))?.details).toMatchObject({ variables: { set: ['region'], removed: ['gone'] } })
+      await update(kind, id, { name: unique('Renamed') })
+      expect(await open(id)).toEqual({ token: 'hush-hush', region: '***' })
+      await update(kind, id, { variables: {} })
+      expect(await row(table, id)).toMatchObject({ variables_sealed: null, sensitive_variables: [] })
+      const copy = {
+        name: unique(kind),
+        variables: { token: '***' },
+        sensitive_variables: ['token'],
+        ...(kind === 'Target' ? { connection: { type: 'local' } } : {}),
+      }
+      expect(refusal(await admin.send(`create${kind}` as OperationId, PATHS[kind], copy))).toEqual(
+        wrong('/variables/token'),
+      )
+    })
+
+    test('a name stays sensitive until a new value comes with a list that leaves it out', async () => {
+      const { id } = await make(marked)
+      for (const attempt of [
+        { sensitive_variables: [] },
+        { sensitive_variables: [], variables: { token: '***' } },
+        { sensitive_variables: ['region'], variables: { token: '***', region: 'eu-west' } },
+      ]) {
+        const answer = await update(kind, id, attempt)
+        expect(refusal(answer)).toEqual(wrong('/sensitive_variables'))
+        expect(answer.body.error.details.errors[0].message).toContain('send a new value')
+      }
+      // A new value alone does not show it.
+      const renewed = await update(kind, id, { variables: { token: 'new-secret' } })
+      expect(renewed.body).toMatchObject({ variables: { token: '***' }, sensitive_variables: ['token'] })
+      expect(await open(id)).toEqual({ token: 'new-secret' })
+      const shown = await update(kind, id, { variables: { token: 'no-secret' }, sensitive_variables: [] })
+      expect(shown.body).toMatchObject({ variables: { token: 'no-secret' }, sensitive_variables: [] })
+      expect((await lastAudit(id))?.details).toMatchObject({
+        variables: { set: ['token'], made_readable: ['token'], made_sensitive: [] },
+      })
+    })
+
+    test('a variable becomes sensitive by the list alone, and with its value', async () => {
+      const { id } = await make({ variables: { token: 'hush-hush', region: 'eu-west' } })
+      const one = await update(kind, id, { sensitive_variables: ['token', 'token'] })
+      expect(one.body).toMatchObject({
+        variables: { token: '***', region: 'eu-west' },
+        sensitive_variables: ['token'],
+      })
+      expect((await lastAudit(id))?.details).toMatchObject({ variables: { set: [], made_sensitive: ['token'] } })
+      const both = await update(kind, id, {
+        variables: { token: '***', region: '***' },
+        sensitive_variables: ['token', 'region'],
+      })
+      expect(both.body.variables).toEqual({ token: '***', region: '***' })
+      expect(await open(id)).toEqual({ token: 'hush-hush', region: 'eu-west' })
+    })
+
+    test('names without a variable and values that are too short to hide are refused', async () => {
+      const { id } = await make({ variables: { token: 'hush-hush', pin: 123 } })
+      const cases: [object, string][] = [
+        [{ sensitive_variables: ['token', 'other'] }, '/sensitive_variables/1'],
+        [{ variables: { a: 'long enough' }, sensitive_variables: ['token'] }, '/sensitive_variables/0'],
+        [{ sensitive_variables: ['token', 'pin'] }, '/sensitive_variables/1'],
+        [{ variables: { token: 'abc' }, sensitive_variables: ['token'] }, '/variables/token'],
+        [{ variables: { region: { $sealed: 'v1.test.x' } } }, '/variables/region'],
+      ]
+      for (const [change, path] of cases) expect(refusal(await update(kind, id, change))).toEqual(wrong(path))
+      expect((await read(kind, id)).body).toMatchObject({
+        variables: { token: 'hush-hush', pin: 123 },
+        sensitive_variables: [],
+      })
+    })
+
+    test('the audit log does not say whether a guessed value is the right one', async () => {
+      const { id } = await make(marked)
+      const detailsAfter = async (token: string) => {
+        await update(kind, id, { variables: { token, region: 'eu', gone: 1 } })
+        return (await lastAudit(id))?.details
+      }
+      expect(await detailsAfter('hush-hush')).toEqual(await detailsAfter('a wrong guess'))
+    })
   })
 
   test('values in entries of definitions are sealed, shown to whoever may, and masked where sensitive', async () => {

@@ -186,3 +186,24 @@ describe('writing', () => {
     expect(refusal(await ofA.send('createTenant', '/tenants', { name: 'C' }))).toEqual(refused(403, 'FORBIDDEN'))
   })
 })
+
+test('a secret of a shared record is hidden from a tenant that sees no source which declares its name', async () => {
+  const name = 'payment_key'
+  const secret = { variables: { [name]: 'planted-value' }, sensitive_variables: [name] }
+  const action = { name: 'pays', tenant_id: b.tenant, version: '1.0.0' }
+  const variables = [{ name, sensitive: true }]
+  await admin.send('createAction', '/actions', { ...action, definition: { ...definition, variables } })
+  for (const [kind, path, more] of [
+    ['Target', '/targets', { connection: { type: 'local' } }],
+    ['Environment', '/environments', {}],
+  ] as const) {
+    const { body } = await admin.send(`create${kind}`, path, { name: 'shared secret', ...more, ...secret })
+    const answers = [
+      await ofA.send(`get${kind}`, `${path}/${body.id}`),
+      await ofA.send(`list${kind}s`, path),
+      await admin.send(`get${kind}`, `${path}/${body.id}`),
+    ]
+    for (const answer of answers) expect(JSON.stringify(answer.body)).not.toContain('planted-value')
+    expect(answers[0]?.body).toMatchObject({ variables: { [name]: '***' }, sensitive_variables: [name] })
+  }
+})

@@ -121,13 +121,29 @@ const kinds = [
   ['freezes', 'freeze', 'freeze_id', () => addFreeze('1 hour', '2 hours')],
 ] as const
 
+test('a stream of targets shows no value that a target marks as sensitive', async () => {
+  const client = await listen('targets')
+  const id = await addTarget()
+  const sealed = TEST_KEYS.seal('{"token":"planted-value","port":80}', `target:${id}:variables`)
+  await db.database.query(
+    `UPDATE targets SET variables_sealed = $2, sensitive_variables = '{token}' WHERE id = $1::uuid`,
+    [id, sealed],
+  )
+  happen('target.updated', { target_id: id, tenant_id: null })
+  await until(() => client.changes.length === 1, 'the change')
+  expect(client.changes[0]).toMatchObject({
+    resource: { variables: { token: '***', port: 80 }, sensitive_variables: ['token'] },
+  })
+  expect(JSON.stringify(client.messages)).not.toContain('planted-value')
+})
+
 describe.each(kinds)('a stream of %s', (resource, kind, idField, add) => {
   test('begins with a ping and tells what changes, as the list shows it', async () => {
     const client = await listen(resource)
     const id = await add()
     const timestamp = happen(`${kind}.created`, { [idField]: id, tenant_id: null })
     await until(() => client.changes.length === 1, 'the change')
-    const looking = { db: db.database, keys: TEST_KEYS, viewer: { tenant_id: null } }
+    const looking = { db: db.database, keys: TEST_KEYS }
     const item = JSON.parse(JSON.stringify(await listItem(looking, kind, id)))
     expect(item).toMatchObject({ id })
     expect(client.messages).toEqual([

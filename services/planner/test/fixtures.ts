@@ -62,6 +62,7 @@ interface TargetOptions {
   tags?: { key: string; value: string }[]
   enabled?: boolean
   variables?: VariableValues
+  sensitive?: string[]
   connection?: object
 }
 
@@ -70,10 +71,11 @@ export async function addTarget(
   options: TargetOptions = {},
 ): Promise<{ id: string; number: number }> {
   const id = uuidv7()
-  const { tenant_id = null, environment_id = null, tags = [], enabled = true, variables } = options
+  const { tenant_id = null, environment_id = null, tags = [], enabled = true, variables, sensitive = [] } = options
   const { rows } = await database.query<{ number: number }>(
-    `INSERT INTO targets (id, name, tenant_id, environment_id, connection, enabled, variables_sealed, updated_at)
-     VALUES ($1, $2, $3, $4, $5, $6, $7, now()) RETURNING number`,
+    `INSERT INTO targets (id, name, tenant_id, environment_id, connection, enabled, variables_sealed,
+                          sensitive_variables, updated_at)
+     VALUES ($1, $2, $3, $4, $5, $6, $7, $8, now()) RETURNING number`,
     [
       id,
       options.name ?? `target-${id}`,
@@ -82,6 +84,7 @@ export async function addTarget(
       JSON.stringify(options.connection ?? { type: 'local' }),
       enabled,
       variables ? keyRing.seal(JSON.stringify(variables), `target:${id}:variables`) : null,
+      sensitive,
     ],
   )
   for (const { key, value } of tags) {
@@ -90,12 +93,17 @@ export async function addTarget(
   return { id, number: rows[0]?.number ?? 0 }
 }
 
-export async function addTenant(database: Database, variables: VariableValues = {}): Promise<string> {
+export async function addTenant(
+  database: Database,
+  variables: VariableValues = {},
+  sensitive: string[] = [],
+): Promise<string> {
   const id = uuidv7()
   const sealed = keyRing.seal(JSON.stringify(variables), `tenant:${id}:variables`)
   await database.query(
-    `INSERT INTO tenants (id, name, slug, variables_sealed, updated_at) VALUES ($1, $2, $2, $3, now())`,
-    [id, `tenant-${id}`, sealed],
+    `INSERT INTO tenants (id, name, slug, variables_sealed, sensitive_variables, updated_at)
+     VALUES ($1, $2, $2, $3, $4, now())`,
+    [id, `tenant-${id}`, sealed, sensitive],
   )
   return id
 }
@@ -104,12 +112,14 @@ export async function addEnvironment(
   database: Database,
   tenantId: string | null = null,
   variables: VariableValues = {},
+  sensitive: string[] = [],
 ): Promise<string> {
   const id = uuidv7()
   const sealed = keyRing.seal(JSON.stringify(variables), `environment:${id}:variables`)
   await database.query(
-    `INSERT INTO environments (id, name, tenant_id, variables_sealed, updated_at) VALUES ($1, $2, $3, $4, now())`,
-    [id, `environment-${id}`, tenantId, sealed],
+    `INSERT INTO environments (id, name, tenant_id, variables_sealed, sensitive_variables, updated_at)
+     VALUES ($1, $2, $3, $4, $5, now())`,
+    [id, `environment-${id}`, tenantId, sealed, sensitive],
   )
   return id
 }

@@ -132,6 +132,35 @@ describe('a plan', () => {
     expect(plan.actions[1]?.variables).toEqual({ region: 'us' })
   })
 
+  test('seals what the tenant, the environment and targets mark, though no source declares it', async () => {
+    const tenant_id = await addTenant(database, { of_tenant: 'tenant-secret', region: 'eu' }, ['of_tenant'])
+    const environment_id = await addEnvironment(database, tenant_id, { of_env: 'environment-secret' }, ['of_env'])
+    const action = await addSource(database)
+    const targets = [
+      // The last name has no value: the migration marks such names, too.
+      await addTarget(database, {
+        variables: { of_target: 'target-secret', port: 8080 },
+        sensitive: ['of_target', 'region'],
+      }),
+      await addTarget(database, { variables: { of_target: 'not marked, but of a marked name' } }),
+    ]
+    const request = {
+      action_id: action.id,
+      tenant_id,
+      environment_id,
+      target_ids: targets.map(({ id }) => id),
+      variables: { of_env: 'given-secret' },
+    }
+    const { plan } = await rig.planned(request)
+    expect(JSON.stringify(plan)).not.toMatch(/-secret|marked/)
+    expect(plan.sensitive.toSorted()).toEqual(['of_env', 'of_target', 'of_tenant'])
+    expect(plan.shared_variables['region']).toBe('eu')
+    expect(plan.targets[0]?.variables['port']).toBe(8080)
+    const preview = await rig.previewed(request)
+    expect(preview.plan.resolved_variables).toMatchObject({ of_tenant: '***', of_env: '***', region: 'eu' })
+    expect(JSON.stringify(preview)).not.toMatch(/-secret/)
+  })
+
   test('seals a name that only another source declares sensitive, from the moment that is published', async () => {
     const action = await addSource(database)
     const target = await addTarget(database, { variables: { wallet: 'shared-secret' } })

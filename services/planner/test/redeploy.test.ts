@@ -37,6 +37,19 @@ async function refusal(...args: Parameters<Rig['redeploy']>) {
 }
 
 describe('redeploy', () => {
+  test('seals the values that the original sealed, though no record marks their names any more', async () => {
+    const action = await addSource(database)
+    const target = await addTarget(database, { variables: { wallet: 'of-target' }, sensitive: ['wallet'] })
+    const variables = { wallet: 'given-secret', colour: 'blue' }
+    const first = await original({ action_id: action.id, target_ids: [target.id], variables })
+    await database.query(`UPDATE targets SET variables_sealed = NULL, sensitive_variables = '{}' WHERE id = $1`, [
+      target.id,
+    ])
+    const { plan } = await repeated(first.command_id)
+    expect(plan.sensitive).toEqual(['wallet'])
+    expect(plan.override_variables).toEqual({ wallet: { $sealed: expect.any(String) }, colour: 'blue' })
+  })
+
   test('repeats the original in the versions it took, nested ones too, with its settings and values', async () => {
     const action = await addSource(database, {
       versions: {

@@ -1,7 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { EXIT, UsageError } from '../exit-code.ts'
 import type { Change, Changes } from '../files/changes.ts'
-import { differenceLines } from '../files/difference.ts'
+import { differenceLines, MASKED } from '../files/difference.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
 import { harmless } from '../terminal/colour.ts'
 import { action, type Context } from './context.ts'
@@ -17,7 +17,10 @@ export function addApply(program: Command): void {
     .option('--tenant <name>', 'the tenant of every document that names none')
     .option('--dry-run', 'show what would be changed, and change nothing')
     .option('--exit-code', 'with --dry-run: exit with 1 where something would be changed')
-    .option('--resend-secrets', 'send private keys, passwords and !env variables, whose change cannot be seen')
+    .option(
+      '--resend-secrets',
+      'send private keys, passwords, !env and sensitive variables, whose change cannot be seen',
+    )
     .action(action(apply))
   program
     .command('export')
@@ -100,13 +103,15 @@ function hiderOf({ entry: { document } }: Change) {
 function summaryOf(change: Change) {
   const { what, entry, differences } = change
   const hide = hiderOf(change)
-  const shown = (value: unknown) => (hide(value) ? '***' : (value ?? null))
+  const shown = (value: unknown) => (hide(value) ? MASKED : (value ?? null))
   return {
     what,
     kind: entry.kind,
     name: entry.name,
     place: entry.document.place(''),
-    differences: differences.map(({ path, from, to }) => ({ path, from: shown(from), to: shown(to) })),
+    differences: differences.map(({ path, from, to, secret }) =>
+      secret ? { path, from: MASKED, to: MASKED } : { path, from: shown(from), to: shown(to) },
+    ),
   }
 }
 

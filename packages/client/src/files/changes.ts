@@ -1,6 +1,6 @@
 import type { SlipwayClient } from '../client.ts'
 import { NotFoundError, ValidationError } from '../errors.ts'
-import { type Difference, differences } from './difference.ts'
+import { type Difference, differences, MASKED } from './difference.ts'
 import { FileProblems } from './document.ts'
 import type { FileKind } from './kinds.ts'
 import type { Entry } from './load.ts'
@@ -63,6 +63,8 @@ export class Changes {
         await this.#catalog.change(operations.publish, { params: { id }, body: { version, definition } })
       } else {
         const fields = new Set(found.map(({ path }) => path.split(/[.[]/)[0]))
+        // The server takes a name off the list only together with its new value.
+        if (fields.has('sensitive_variables')) fields.add('variables')
         const given = Object.entries(body).filter(([field]) => fields.has(field))
         await this.#catalog.change(operations.update, { params: { id }, body: Object.fromEntries(given) })
       }
@@ -95,9 +97,12 @@ export class Changes {
     if (!existing) return [{ entry, what: 'create', differences: [] }]
     if (isSource(entry.kind)) return await this.#changesOfSource(entry, existing, wanted)
     const [was, is] = [comparable(entry.kind, existing), comparable(entry.kind, wanted)]
-    const found = Object.keys(is).flatMap((field) => fieldDifferences(field, was[field], is[field]))
-    const secrets = this.#resendSecrets ? secretFields(wanted, entry) : []
-    const all = [...found, ...secrets]
+    const sensitive = new Set([...namesIn(was['sensitive_variables']), ...namesIn(is['sensitive_variables'])])
+    const found = Object.keys(is)
+      .flatMap((field) => fieldDifferences(field, was[field], is[field]))
+      .map((one) => (sensitive.has(variableOf(one)) ? { ...one, secret: true as const } : one))
+    const secrets = this.#resendSecrets ? secretFields(wanted, entry, sensitive) : []
+    const all = [...found, ...secrets.filter(({ path }) => !found.some((one) => one.path === path))]
     return all.length > 0 ? [{ entry, what: 'change', differences: all }] : []
   }
 
@@ -169,8 +174,17 @@ function fieldDifferences(field: string, was: unknown, is: unknown): Difference[
   return differences('host_key' in after ? { ...before, host_key } : before, after, field)
 }
 
-/** Nobody can say whether what the server hides has changed: it is sent when that is asked for. */
-function secretFields(wanted: Record<string, unknown>, { document }: Entry): Difference[] {
+const namesIn = (list: unknown) => (list ?? []) as readonly string[]
+
+/** The variable that a difference is about; an empty text for another field. */
+const variableOf = ({ path }: Difference) => /^variables\.(\w+)/.exec(path)?.[1] ?? ''
+
+/** The client cannot see whether a hidden value has changed, so it sends these on request. */
+function secretFields(
+  wanted: Record<string, unknown>,
+  { document }: Entry,
+  sensitive: ReadonlySet<string>,
+): Difference[] {
   const { connection, variables } = wanted as Record<string, Record<string, unknown> | undefined>
   const secret = (value: unknown) => typeof value === 'string' && document.secrets.has(value)
   return [
@@ -178,7 +192,9 @@ function secretFields(wanted: Record<string, unknown>, { document }: Entry): Dif
       connection?.[name] === undefined ? [] : [{ path: `connection.${name}`, from: undefined, to: undefined }],
     ),
     ...Object.entries(variables ?? {}).flatMap(([name, value]) =>
-      secret(value) ? [{ path: `variables.${name}`, from: undefined, to: undefined }] : [],
+      value !== MASKED && (secret(value) || sensitive.has(name))
+        ? [{ path: `variables.${name}`, from: undefined, to: undefined, secret: true as const }]
+        : [],
     ),
   ]
 }

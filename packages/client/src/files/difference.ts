@@ -4,9 +4,12 @@ export interface Difference {
   path: string
   from: unknown
   to: unknown
+  /** Whether neither value may be shown. */
+  secret?: true
 }
 
-const MASKED = '***'
+/** How the server shows a value that it hides. */
+export const MASKED = '***'
 const LINES_SHOWN = 20
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -25,8 +28,8 @@ export function differences(from: unknown, to: unknown, path = ''): Difference[]
 }
 
 /** A difference in lines for people; `hide` says which texts are not shown. */
-export function differenceLines({ path, from, to }: Difference, hide: (value: unknown) => boolean): string[] {
-  if (hide(from) || hide(to)) return [`${path}: ${MASKED}`]
+export function differenceLines({ path, from, to, secret }: Difference, hide: (value: unknown) => boolean): string[] {
+  if (secret || hide(from) || hide(to)) return [`${path}: ${MASKED}`]
   if (typeof from === 'string' && typeof to === 'string' && (from.includes('\n') || to.includes('\n'))) {
     return [`${path}:`, ...textLines(from, to)]
   }

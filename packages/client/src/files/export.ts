@@ -61,14 +61,14 @@ async function documentOf(
   const head = { kind, name: record.name, ...pick('description'), ...named('tenant') }
   switch (kind) {
     case 'tenant':
-      return { ...head, ...pick('slug', 'variables') }
+      return { ...head, ...pick('slug', 'variables', 'sensitive_variables') }
     case 'environment':
-      return { ...head, ...pick('variables') }
+      return { ...head, ...pick('variables', 'sensitive_variables') }
     case 'target':
       return {
         ...head,
         ...named('environment'),
-        ...pick('tags', 'connection', 'variables'),
+        ...pick('tags', 'connection', 'variables', 'sensitive_variables'),
         ...(record['enabled'] === false ? { enabled: false } : {}),
       }
     case 'freeze':

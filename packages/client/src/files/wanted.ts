@@ -15,8 +15,8 @@ export const isSource = (kind: FileKind) => SOURCES.has(kind)
 type Body = Record<string, unknown>
 
 /**
- * The body that creates the record. A field that the file leaves out has its default; fields that are left out here, too,
- * (a slug, whether a target is enabled) stay what they are.
+ * The body that creates the record. A field that the file leaves out has its default. Some fields have none here and stay
+ * what they are: a slug, sensitive_variables, whether a target is enabled.
  */
 export function wantedBody({ kind, value, tenant }: Entry, resolve: Resolve): Body {
   const { kind: _, tenant: __, environment, solution, definition, ...rest } = value
@@ -56,12 +56,15 @@ function wantedDefinition(kind: FileKind, definition: Body, resolve: Resolve): B
 type Tag = { key: string; value: string }
 const byKey = (a: Tag, b: Tag) => a.key.localeCompare(b.key) || a.value.localeCompare(b.value)
 
-/** Both sides of a comparison in one form: order of tags, ids of variables and ways to write a time do not count. */
+/** Both sides of a comparison in one form: order of tags and names, ids of variables and ways to write a time do not count. */
 export function comparable(kind: FileKind, record: Body): Body {
-  const { connection, tags, start_time, end_time } = record
+  const { connection, tags, start_time, end_time, sensitive_variables } = record
   return {
     ...record,
     ...(tags === undefined ? {} : { tags: [...(tags as Tag[])].sort(byKey) }),
+    ...(sensitive_variables === undefined
+      ? {}
+      : { sensitive_variables: [...new Set(sensitive_variables as string[])].sort() }),
     ...(kind === 'freeze' ? { start_time: instant(start_time), end_time: instant(end_time) } : {}),
     ...(connection === undefined ? {} : { connection: withoutSecrets(connection as Body) }),
   }

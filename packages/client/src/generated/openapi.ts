@@ -92,11 +92,13 @@ export interface components {
         CancelDeployment: {
             reason?: string;
         };
-        /** @description Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`. */
+        /** @description Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out. */
         ChangeEnvironment: {
             description?: string | null;
             /** Format: name */
             name?: string;
+            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            sensitive_variables?: string[];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
         };
@@ -141,7 +143,7 @@ export interface components {
             /** Format: name */
             name?: string;
         };
-        /** @description A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or user name changes. Variables and tags are replaced as a whole too; a variable that is shown as `***` keeps its value when it is sent back as `***`. */
+        /** @description A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or user name changes. Tags are replaced as a whole too. Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out. */
         ChangeTarget: {
             connection?: components["schemas"]["ConnectionInput"];
             description?: string | null;
@@ -149,15 +151,19 @@ export interface components {
             environment_id?: string | null;
             /** Format: name */
             name?: string;
+            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            sensitive_variables?: string[];
             tags?: components["schemas"]["Tag"][];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
         };
-        /** @description Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`. */
+        /** @description Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out. */
         ChangeTenant: {
             description?: string | null;
             /** Format: name */
             name?: string;
+            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            sensitive_variables?: string[];
             slug?: string;
             variables?: components["schemas"]["Variables"];
         };
@@ -302,6 +308,8 @@ export interface components {
             description?: string | null;
             /** Format: name */
             name: string;
+            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            sensitive_variables?: string[];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
         };
@@ -389,6 +397,8 @@ export interface components {
             environment_id?: string | null;
             /** Format: name */
             name: string;
+            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            sensitive_variables?: string[];
             tags?: components["schemas"]["Tag"][];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
@@ -397,6 +407,8 @@ export interface components {
             description?: string | null;
             /** Format: name */
             name: string;
+            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            sensitive_variables?: string[];
             slug?: string;
             variables?: components["schemas"]["Variables"];
         };
@@ -534,11 +546,16 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
+            /** @description Names of the variables whose values are never shown */
+            sensitive_variables: string[];
             sqid: string;
             tenant_id: string | null;
             /** Format: date-time */
             updated_at: string;
-            variables: components["schemas"]["Variables"];
+            /** @description Values by name; `***` for those of sensitive_variables */
+            variables: {
+                [key: string]: unknown;
+            };
         };
         Error: {
             error: {
@@ -932,6 +949,8 @@ export interface components {
             id: string;
             last_seen_at: string | null;
             name: string;
+            /** @description Names of the variables whose values are never shown */
+            sensitive_variables: string[];
             sqid: string;
             /** @enum {string} */
             status: "online" | "stale" | "offline";
@@ -939,7 +958,10 @@ export interface components {
             tenant_id: string | null;
             /** Format: date-time */
             updated_at: string;
-            variables: components["schemas"]["Variables"];
+            /** @description Values by name; `***` for those of sensitive_variables */
+            variables: {
+                [key: string]: unknown;
+            };
         };
         TargetAgent: {
             /** Format: uuid */
@@ -963,11 +985,16 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
+            /** @description Names of the variables whose values are never shown */
+            sensitive_variables: string[];
             slug: string;
             sqid: string;
             /** Format: date-time */
             updated_at: string;
-            variables: components["schemas"]["Variables"];
+            /** @description Values by name; `***` for those of sensitive_variables */
+            variables: {
+                [key: string]: unknown;
+            };
         };
         TwoFactorCode: {
             /** @description Six digits of the authenticator, or an unused recovery code */

@@ -35,6 +35,27 @@ const commonInput = {
   tenant_id: Type.Optional(Nullable(Id('tenant'))),
 }
 
+const shownVariables = {
+  variables: withOptions(Variables, { description: 'Values by name; `***` for those of sensitive_variables' }),
+  sensitive_variables: Type.Array(Type.String(), {
+    description: 'Names of the variables whose values are never shown',
+  }),
+}
+const givenVariables = {
+  variables: Type.Optional(Variables),
+  sensitive_variables: Type.Optional(
+    Type.Array(Type.String({ pattern: VARIABLE_NAME }), {
+      maxItems: 1_000,
+      description:
+        'Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each ' +
+        'names one of the variables, whose value has at least 4 characters.',
+    }),
+  ),
+}
+const VARIABLES_OF_A_CHANGE =
+  'Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name ' +
+  'of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out.'
+
 /**
  * Any subset of the fields of a create. A given field replaces what is there as a whole; one that is absent stays as it
  * is.
@@ -211,7 +232,7 @@ export const Target = Strict({
   environment_id: Nullable(Uuid),
   tags: Type.Array(Tag),
   connection: Connection,
-  variables: Variables,
+  ...shownVariables,
   status: literals(['online', 'stale', 'offline']),
   last_seen_at: Nullable(Timestamp),
   enabled: Type.Boolean(),
@@ -222,15 +243,14 @@ export const CreateTarget = Strict({
   environment_id: Type.Optional(Nullable(Id('environment'))),
   tags: Type.Optional(Type.Array(Tag, { maxItems: 100 })),
   connection: ConnectionInput,
-  variables: Type.Optional(Variables),
+  ...givenVariables,
   enabled: Type.Optional(Type.Boolean()),
 })
 
 export const ChangeTarget = changeOf(
   CreateTarget,
   'A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or ' +
-    'user name changes. Variables and tags are replaced as a whole too; a variable that is shown as `***` keeps its ' +
-    'value when it is sent back as `***`.',
+    `user name changes. Tags are replaced as a whole too. ${VARIABLES_OF_A_CHANGE}`,
 )
 
 /** What is known of the agent on a target. */
@@ -252,25 +272,19 @@ export const TagRecord = Strict({ key: Type.String(), value: Type.String(), targ
 
 // ── Environments, tenants, freezes ───────────────────────────────────────────────────────────────────────────────
 
-export const Environment = Strict({ ...commonFields, variables: Variables })
-export const CreateEnvironment = Strict({ ...commonInput, variables: Type.Optional(Variables) })
-export const ChangeEnvironment = changeOf(
-  CreateEnvironment,
-  'Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`.',
-)
+export const Environment = Strict({ ...commonFields, ...shownVariables })
+export const CreateEnvironment = Strict({ ...commonInput, ...givenVariables })
+export const ChangeEnvironment = changeOf(CreateEnvironment, VARIABLES_OF_A_CHANGE)
 
 const { tenant_id: _tenantOfTenant, ...tenantFields } = commonFields
-export const Tenant = Strict({ ...tenantFields, slug: Type.String(), variables: Variables })
+export const Tenant = Strict({ ...tenantFields, slug: Type.String(), ...shownVariables })
 export const CreateTenant = Strict({
   name: Name,
   description: Type.Optional(Nullable(Description)),
   slug: Type.Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
-  variables: Type.Optional(Variables),
+  ...givenVariables,
 })
-export const ChangeTenant = changeOf(
-  CreateTenant,
-  'Variables are replaced as a whole; one that is shown as `***` keeps its value when it is sent back as `***`.',
-)
+export const ChangeTenant = changeOf(CreateTenant, VARIABLES_OF_A_CHANGE)
 
 export const Freeze = Strict({
   id: Uuid,

@@ -18,14 +18,14 @@ const SQL = {
 const PENDING = `FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position
                          FROM pending_requests q WHERE q.id = ANY($1::uuid[])) r`
 
-/** One record as the API's list shows it to this viewer; null when it is gone. See `listItems`. */
+/** One record as the API's list shows it; null when it is gone. See `listItems`. */
 export async function listItem(looking: Looking, kind: ItemKind, id: string): Promise<object | null> {
   return (await listItems(looking, kind, [id])).get(id) ?? null
 }
 
 /**
- * Records as the API's lists show them to this viewer, by id; without those that are gone. What the viewer may see is not
- * judged here but by whoever asks, and by the connection.
+ * Records as the API's lists show them, by id, without those that are gone. The caller and the tenant of the connection
+ * decide who may see a record.
  */
 export async function listItems(
   looking: Looking,

@@ -1,7 +1,7 @@
 import { encodeSqid } from '@slipway/domain'
 import type { Queryable } from '../database.ts'
 import { LOST_AFTER } from './instances.ts'
-import { type Looking, shownVariables } from './variables.ts'
+import { type Looking, type StoredVariables, shownVariables } from './variables.ts'
 
 /** What of a connection may be read again. */
 export type ShownConnection =
@@ -10,35 +10,32 @@ export type ShownConnection =
   | { type: 'agent' }
   | ({ type: 'simulated' } & Record<string, unknown>)
 
-export interface TargetRow {
-  id: string
+export interface TargetRow extends StoredVariables {
   number: number
   name: string
   description: string | null
   tenant_id: string | null
   environment_id: string | null
   connection: unknown
-  variables_sealed: string | null
   enabled: boolean
   created_at: Date
   updated_at: Date
   tags: { key: string; value: string }[]
 }
 
-/** Targets as lists show them to this viewer. */
-export async function targetItems(looking: Looking, rows: TargetRow[]) {
+/** Targets as lists show them. */
+export async function targetItems({ db, keys }: Looking, rows: TargetRow[]) {
   const sightings = await targetSightings(
-    looking.db,
+    db,
     rows.map(({ id }) => id),
   )
-  const variablesOf = await shownVariables(looking, 'target', rows)
   return rows.map((row) => {
     const sighting = sightings.get(row.id)
     const { id, number, name, description, tenant_id, environment_id, tags, enabled, created_at, updated_at } = row
     return {
       ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
       connection: shownConnection(row.connection, sighting?.host_key ?? null),
-      variables: variablesOf(row),
+      ...shownVariables(keys, 'target', row),
       status: sighting?.status ?? 'offline',
       last_seen_at: sighting?.last_seen_at ?? null,
       ...{ enabled, created_at, updated_at },

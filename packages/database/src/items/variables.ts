@@ -1,12 +1,15 @@
-import { mask, type VariableValues } from '@slipway/domain'
+import { mask, type RecordVariables, type VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import type { Queryable } from '../database.ts'
 
 export type VariableOwner = 'target' | 'tenant' | 'environment'
 
-export interface SealedRecord {
+/** The columns in which a record keeps its variables. */
+export interface StoredVariables {
   id: string
   variables_sealed: string | null
+  /** May also hold names that have no value: the migration marked every name that a source declared sensitive. */
+  sensitive_variables: string[]
 }
 
 /** What sealed variables are bound to: the record that has them. */
@@ -15,40 +18,39 @@ export const variablesIdentity = (owner: VariableOwner, id: string) => `${owner}
 export function openVariables(
   keys: KeyRing,
   owner: VariableOwner,
-  { id, variables_sealed }: SealedRecord,
-): VariableValues {
-  return variables_sealed === null
-    ? {}
-    : (JSON.parse(keys.openText(variables_sealed, variablesIdentity(owner, id))) as VariableValues)
+  { id, variables_sealed, sensitive_variables }: StoredVariables,
+): RecordVariables {
+  if (variables_sealed === null) return { values: {}, sensitive: [] }
+  const values = JSON.parse(keys.openText(variables_sealed, variablesIdentity(owner, id))) as VariableValues
+  return { values, sensitive: sensitive_variables.filter((name) => Object.hasOwn(values, name)).sort() }
 }
 
-/** Whoever looks, and what is needed to show something: connection and keys. */
+/** The columns for these variables. The values are sealed as a whole, whether they are sensitive or not. */
+export function sealVariables(
+  keys: KeyRing,
+  owner: VariableOwner,
+  id: string,
+  { values, sensitive }: RecordVariables,
+): Omit<StoredVariables, 'id'> {
+  const isEmpty = Object.keys(values).length === 0
+  return {
+    variables_sealed: isEmpty ? null : keys.seal(JSON.stringify(values), variablesIdentity(owner, id)),
+    sensitive_variables: [...sensitive],
+  }
+}
+
+/** What is needed to show a record: a connection and the keys. */
 export interface Looking {
   db: Queryable
   keys: KeyRing
-  viewer: { tenant_id: string | null }
 }
 
-/** The variables of records as an answer shows them, by record id: with the values of sensitive names masked. */
-export async function shownVariables(
-  { db, keys, viewer }: Looking,
+/** The variables of a record as answers show them. */
+export function shownVariables(
+  keys: KeyRing,
   owner: VariableOwner,
-  records: SealedRecord[],
-): Promise<(record: SealedRecord) => VariableValues> {
-  const hasAny = records.some(({ variables_sealed }) => variables_sealed !== null)
-  const sensitive = hasAny ? await sensitiveNames(db, viewer) : []
-  return (record) => mask(openVariables(keys, owner, record), sensitive)
-}
-
-/** Every name that some source which the viewer sees declares sensitive. */
-export async function sensitiveNames(db: Queryable, viewer: Looking['viewer']): Promise<string[]> {
-  const { rows } = await db.query<{ name: string }>(
-    `SELECT DISTINCT variable ->> 'name' AS name
-     FROM source_versions v JOIN sources s ON s.id = v.source_id,
-       LATERAL jsonb_array_elements(v.definition -> 'variables') variable
-     WHERE variable -> 'sensitive' = 'true'
-       AND ($1::uuid IS NULL OR s.tenant_id = $1::uuid OR s.tenant_id IS NULL)`,
-    [viewer.tenant_id],
-  )
-  return rows.map(({ name }) => name)
+  record: StoredVariables,
+): { variables: VariableValues; sensitive_variables: readonly string[] } {
+  const { values, sensitive } = openVariables(keys, owner, record)
+  return { variables: mask(values, sensitive), sensitive_variables: sensitive }
 }

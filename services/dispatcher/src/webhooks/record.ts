@@ -70,7 +70,8 @@ async function record(tx: Queryable, events: readonly KeptEvent[], keys: KeyRing
     const asking = all.filter(({ tenant_id }) => tenant_id === tenantId)
     const heard = new Set(asking.map(({ message_id }) => message_id))
     const payloads = await payloadsOf(
-      { db: tx, keys, viewer: { tenant_id: tenantId } },
+      { db: tx, keys },
+      tenantId,
       events.filter(({ message_id }) => heard.has(message_id)),
     )
     await insert(tx, { tenantId, asking, payloads })
@@ -102,9 +103,9 @@ interface Payload {
 /** What is said of each event, by message; of none whose record has gone meanwhile, or to another tenant. */
 async function payloadsOf(
   looking: Parameters<typeof listItems>[0],
+  tenantId: string | null,
   events: readonly KeptEvent[],
 ): Promise<Map<string, Payload>> {
-  const { tenant_id } = looking.viewer
   const payloads = new Map<string, Payload>()
   for (const kind of new Set(events.map((event) => event.kind))) {
     const ofKind = events.filter((event) => event.kind === kind)
@@ -115,7 +116,7 @@ async function payloadsOf(
     )
     for (const { message_id, event, id, gone, happened_at } of ofKind) {
       const item = items.get(id)
-      const isForeign = tenant_id !== null && (item?.tenant_id ?? tenant_id) !== tenant_id
+      const isForeign = tenantId !== null && (item?.tenant_id ?? tenantId) !== tenantId
       const data = gone ? { id } : isForeign ? undefined : item
       if (data === undefined) continue
       payloads.set(message_id, { event, text: JSON.stringify({ type: event, timestamp: happened_at, data }) })

@@ -15,7 +15,6 @@ import {
   type SourceType,
   type VariableDefinition,
   type VariableValues,
-  withEntryValues,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Check } from '../http/handler.ts'
@@ -84,6 +83,13 @@ export function definitionReferences(kind: SourceType, definition: Definition): 
 /** The files of an action; other kinds have none. */
 export const filesOf = (definition: Definition): ActionFile[] => ('files' in definition && definition.files) || []
 
+/** The names of all values that the entries of a definition give. */
+export function entryNames(kind: SourceType, definition: Definition): string[] {
+  const { list } = ENTRIES[kind] ?? {}
+  const entries = list === undefined ? [] : entriesOf(definition, list)
+  return [...new Set(entries.flatMap(({ variables = {} }) => Object.keys(variables)))]
+}
+
 /** What answers show as `***` is not what is meant, wherever a name that is sensitive has it for a value. */
 export function maskedEntryProblems(kind: SourceType, definition: Definition, sensitiveNames: string[]): FieldError[] {
   const { list = 'actions' } = ENTRIES[kind] ?? {}
@@ -138,14 +144,13 @@ export function storedDefinition(
   }
 }
 
-/** A stored definition as an answer shows it: secrets are there, but hidden. */
+/** A stored definition, with the values of its entries, as an answer shows it: secrets are there, but hidden. */
 export function shownDefinition(
   kind: SourceType,
-  stored: Definition,
+  definition: Definition,
   secrets: DefinitionSecrets,
   sensitiveNames: string[],
 ): Definition {
-  const definition = withEntryValues(stored, secrets)
   const part = ENTRIES[kind]
   const entries = part && {
     [part.list]: entriesOf(definition, part.list).map((entry) =>

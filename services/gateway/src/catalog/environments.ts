@@ -1,5 +1,5 @@
 import type { ChangeEnvironment, CreateEnvironment, Static } from '@slipway/contracts'
-import { openVariables, type Prisma, shownVariables } from '@slipway/database'
+import { type Prisma, type StoredVariables, shownVariables } from '@slipway/database'
 import { encodeSqid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -12,15 +12,13 @@ import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { givenVariables, sealVariables, variableChanges } from './variables.ts'
+import { changedVariables, newVariables } from './variables.ts'
 
-interface EnvironmentRow {
-  id: string
+interface EnvironmentRow extends StoredVariables {
   number: number
   tenant_id: string | null
   name: string
   description: string | null
-  variables_sealed: string | null
   created_at: Date
   updated_at: Date
 }
@@ -33,13 +31,11 @@ export function environmentHandlers({
 > {
   const { prisma } = database
 
-  async function shown(viewer: Viewer, rows: EnvironmentRow[]) {
-    const variablesOf = await shownVariables({ db: database, keys, viewer }, 'environment', rows)
-    return rows.map((row) => {
-      const { id, number, name, description, tenant_id, created_at, updated_at } = row
-      const sqid = encodeSqid('environment', number)
-      return { id, sqid, name, description, tenant_id, variables: variablesOf(row), created_at, updated_at }
-    })
+  function shown(row: EnvironmentRow) {
+    const { id, number, name, description, tenant_id, created_at, updated_at } = row
+    const sqid = encodeSqid('environment', number)
+    const variables = shownVariables(keys, 'environment', row)
+    return { id, sqid, name, description, tenant_id, ...variables, created_at, updated_at }
   }
 
   async function find(viewer: Viewer, id: string): Promise<EnvironmentRow> {
@@ -56,7 +52,7 @@ export function environmentHandlers({
         return answerPage(
           query,
           () => prisma.environment.count({ where }),
-          async (slice) => shown(caller, await prisma.environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })),
+          async (slice) => (await prisma.environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
         )
       },
     },
@@ -68,13 +64,12 @@ export function environmentHandlers({
         const body = call.body as Static<typeof CreateEnvironment>
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
         const id = uuidv7()
-        const variablesOver = await givenVariables(database, caller, body.variables)
         const data = {
           id,
           tenant_id: references.tenantFor(caller),
           name: body.name,
           description: body.description ?? null,
-          variables_sealed: sealVariables(keys, 'environment', id, variablesOver()),
+          ...newVariables(keys, 'environment', id, body),
         }
         const environment = await orTaken(taken(body.name), () =>
           database.prismaTransaction(async (tx) => {
@@ -83,15 +78,13 @@ export function environmentHandlers({
             return tx.environment.create({ data })
           }),
         )
-        const [record] = await shown(caller, [environment])
-        return { status: 201, body: record }
+        return { status: 201, body: shown(environment) }
       },
     },
 
     getEnvironment: {
       async handle({ caller, params }) {
-        const [record] = await shown(caller, [await find(caller, params['id'] ?? '')])
-        return { status: 200, body: record }
+        return { status: 200, body: shown(await find(caller, params['id'] ?? '')) }
       },
     },
 
@@ -103,7 +96,6 @@ export function environmentHandlers({
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOwn(caller, found, 'environments:update')
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
-        const variablesOver = await givenVariables(database, caller, body.variables)
         const environment = await orTaken(taken(body.name ?? found.name), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'environments', id)
@@ -115,18 +107,16 @@ export function environmentHandlers({
             const fields = { ...given(body, ['name', 'description']), tenant_id }
             const details: Record<string, unknown> = { changes: changesOf(old, fields) }
             const data: Prisma.EnvironmentUncheckedUpdateInput = fields
-            if (body.variables !== undefined) {
-              const before = openVariables(keys, 'environment', old)
-              const variables = variablesOver(before)
-              data.variables_sealed = sealVariables(keys, 'environment', id, variables)
-              details['variables'] = variableChanges(before, variables)
+            const variables = changedVariables(keys, 'environment', old, body)
+            if (variables !== null) {
+              Object.assign(data, variables.columns)
+              details['variables'] = variables.changes
             }
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
             return tx.environment.update({ where: { id }, data })
           }),
         )
-        const [record] = await shown(caller, [environment])
-        return { status: 200, body: record }
+        return { status: 200, body: shown(environment) }
       },
     },
 

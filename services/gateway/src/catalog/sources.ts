@@ -1,28 +1,29 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
-import { type Prisma, sensitiveNames } from '@slipway/database'
+import type { Prisma } from '@slipway/database'
 import {
   compareVersions,
   type DefinitionSecrets,
   encodeSqid,
-  MASK,
   notFound,
   pageOf,
   parsePage,
   resolveVersion,
   type SourceType,
   validationProblem,
+  withEntryValues,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
 import type { CallingUser } from '../identity/calling-user.ts'
-import { type Viewer, visible } from '../tenancy/visibility.ts'
+import { type Viewer, visible, visibleSql } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import {
   type Definition,
   definitionReferences,
   definitionRules,
+  entryNames,
   filesOf,
   maskedEntryProblems,
   shownDefinition,
@@ -74,18 +75,26 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const { source_id, version, created_at, definition, secrets } = row
     const hidden =
       secrets === null ? {} : (JSON.parse(keys.openText(secrets, secretsOf(source_id, version))) as DefinitionSecrets)
-    const names = kind === 'action' ? [] : await sensitiveNames(database, viewer)
-    return {
-      version,
-      created_at,
-      definition: shownDefinition(kind, definition as Definition, hidden, names),
-    }
+    const whole = withEntryValues(definition as Definition, hidden)
+    const names = await sensitiveOf(viewer, entryNames(kind, whole))
+    return { version, created_at, definition: shownDefinition(kind, whole, hidden, names) }
   }
 
   async function requireNoMask(viewer: Viewer, definition: Definition): Promise<void> {
-    if (kind === 'action' || !JSON.stringify(definition).includes(MASK)) return
-    const problems = maskedEntryProblems(kind, definition, await sensitiveNames(database, viewer))
+    const sensitive = await sensitiveOf(viewer, entryNames(kind, definition))
+    const problems = maskedEntryProblems(kind, definition, sensitive)
     if (problems.length > 0) throw validationProblem(problems)
+  }
+
+  /** The names among these that some source which the viewer sees declares sensitive. */
+  async function sensitiveOf(viewer: Viewer, names: readonly string[]): Promise<string[]> {
+    if (names.length === 0) return []
+    const { rows } = await database.query<{ name: string }>(
+      `SELECT DISTINCT n.name FROM sensitive_names n JOIN sources s ON s.id = n.source_id
+        WHERE n.name = ANY($2::text[]) AND ${visibleSql('s', 1)}`,
+      [viewer.tenant_id, names],
+    )
+    return rows.map(({ name }) => name)
   }
 
   async function requireContent(caller: CallingUser, { definition }: VersionInput): Promise<void> {

@@ -1,5 +1,5 @@
 import type { ChangeTarget, CreateTarget, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, openVariables, type Prisma, targetItems } from '@slipway/database'
+import { enqueue, eventMessage, type Prisma, targetItems } from '@slipway/database'
 import { notFound, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -16,7 +16,7 @@ import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { givenVariables, sealVariables, variableChanges } from './variables.ts'
+import { changedVariables, newVariables } from './variables.ts'
 
 const withTags = {
   tags: { orderBy: [{ key: 'asc' }, { value: 'asc' }], select: { key: true, value: true } },
@@ -30,7 +30,7 @@ export function targetHandlers({
 }: Dependencies): HandlersOf<'listTargets' | 'createTarget' | 'getTarget' | 'updateTarget' | 'deleteTarget'> {
   const { prisma } = database
 
-  const shown = (viewer: Viewer, rows: TargetRow[]) => targetItems({ db: database, keys, viewer }, rows)
+  const shown = (rows: TargetRow[]) => targetItems({ db: database, keys }, rows)
 
   async function find(viewer: Viewer, id: string): Promise<TargetRow> {
     const key = recordKey('target', id)
@@ -48,7 +48,7 @@ export function targetHandlers({
           query,
           () => prisma.target.count({ where }),
           async (slice) =>
-            shown(caller, await prisma.target.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withTags })),
+            shown(await prisma.target.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withTags })),
         )
       },
     },
@@ -69,7 +69,6 @@ export function targetHandlers({
         const tenant_id = references.tenantFor(caller)
         references.requireFit(tenant_id)
         const id = uuidv7()
-        const variablesOver = await givenVariables(database, caller, body.variables)
         const data = {
           id,
           tenant_id,
@@ -77,7 +76,7 @@ export function targetHandlers({
           name: body.name,
           description: body.description ?? null,
           ...storedConnection(keys, id, body.connection),
-          variables_sealed: sealVariables(keys, 'target', id, variablesOver()),
+          ...newVariables(keys, 'target', id, body),
           enabled: body.enabled ?? true,
           tags: { create: distinct(body.tags ?? []) },
         }
@@ -89,14 +88,14 @@ export function targetHandlers({
           }),
         )
         outboxChanged()
-        const [record] = await shown(caller, [target])
+        const [record] = await shown([target])
         return { status: 201, body: record }
       },
     },
 
     getTarget: {
       async handle({ caller, params }) {
-        const [record] = await shown(caller, [await find(caller, params['id'] ?? '')])
+        const [record] = await shown([await find(caller, params['id'] ?? '')])
         return { status: 200, body: record }
       },
     },
@@ -113,7 +112,6 @@ export function targetHandlers({
           caller,
           fieldReferences(body, { tenant_id: 'tenant', environment_id: 'environment' }),
         )
-        const variablesOver = await givenVariables(database, caller, body.variables)
         const target = await orTaken(taken(body.name ?? found.name), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'targets', id)
@@ -137,11 +135,10 @@ export function targetHandlers({
               data.tags = { deleteMany: {}, create: tags }
               details['tags'] = { from: old.tags, to: tags }
             }
-            if (body.variables !== undefined) {
-              const before = openVariables(keys, 'target', old)
-              const variables = variablesOver(before)
-              data.variables_sealed = sealVariables(keys, 'target', id, variables)
-              details['variables'] = variableChanges(before, variables)
+            const variables = changedVariables(keys, 'target', old, body)
+            if (variables !== null) {
+              Object.assign(data, variables.columns)
+              details['variables'] = variables.changes
             }
             if (body.connection !== undefined) {
               const columns = replacedConnection(keys, id, body.connection, old)
@@ -158,7 +155,7 @@ export function targetHandlers({
           }),
         )
         outboxChanged()
-        const [record] = await shown(caller, [target])
+        const [record] = await shown([target])
         return { status: 200, body: record }
       },
     },

@@ -1,5 +1,5 @@
 import type { ChangeTenant, CreateTenant, Static } from '@slipway/contracts'
-import { openVariables, type Prisma, shownVariables } from '@slipway/database'
+import { type Prisma, type StoredVariables, shownVariables } from '@slipway/database'
 import { encodeSqid, notFound, Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
@@ -11,15 +11,13 @@ import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
-import { givenVariables, sealVariables, variableChanges } from './variables.ts'
+import { changedVariables, newVariables } from './variables.ts'
 
-interface TenantRow {
-  id: string
+interface TenantRow extends StoredVariables {
   number: number
   name: string
   slug: string
   description: string | null
-  variables_sealed: string | null
   created_at: Date
   updated_at: Date
 }
@@ -30,13 +28,10 @@ export function tenantHandlers({
 }: Dependencies): HandlersOf<'listTenants' | 'createTenant' | 'getTenant' | 'updateTenant' | 'deleteTenant'> {
   const { prisma } = database
 
-  async function shown(viewer: Viewer, rows: TenantRow[]) {
-    const variablesOf = await shownVariables({ db: database, keys, viewer }, 'tenant', rows)
-    return rows.map((row) => {
-      const { id, number, name, slug, description, created_at, updated_at } = row
-      const sqid = encodeSqid('tenant', number)
-      return { id, sqid, name, slug, description, variables: variablesOf(row), created_at, updated_at }
-    })
+  function shown(row: TenantRow) {
+    const { id, number, name, slug, description, created_at, updated_at } = row
+    const sqid = encodeSqid('tenant', number)
+    return { id, sqid, name, slug, description, ...shownVariables(keys, 'tenant', row), created_at, updated_at }
   }
 
   async function find(viewer: Viewer, id: string): Promise<TenantRow> {
@@ -63,7 +58,7 @@ export function tenantHandlers({
         return answerPage(
           query,
           () => prisma.tenant.count({ where }),
-          async (slice) => shown(caller, await prisma.tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })),
+          async (slice) => (await prisma.tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
         )
       },
     },
@@ -71,16 +66,14 @@ export function tenantHandlers({
     createTenant: {
       check: ({ variables }) => valueProblems(variables, 'variables'),
       async handle(call) {
-        const { caller } = call
         const body = call.body as Static<typeof CreateTenant>
         const id = uuidv7()
-        const variablesOver = await givenVariables(database, caller, body.variables)
         const data = {
           id,
           name: body.name,
           slug: body.slug ?? (await freeSlug(body.name)),
           description: body.description ?? null,
-          variables_sealed: sealVariables(keys, 'tenant', id, variablesOver()),
+          ...newVariables(keys, 'tenant', id, body),
         }
         const tenant = await orTaken(taken(data), () =>
           database.prismaTransaction(async (tx) => {
@@ -89,15 +82,13 @@ export function tenantHandlers({
             return tx.tenant.create({ data })
           }),
         )
-        const [record] = await shown(caller, [tenant])
-        return { status: 201, body: record }
+        return { status: 201, body: shown(tenant) }
       },
     },
 
     getTenant: {
       async handle({ caller, params }) {
-        const [record] = await shown(caller, [await find(caller, params['id'] ?? '')])
-        return { status: 200, body: record }
+        return { status: 200, body: shown(await find(caller, params['id'] ?? '')) }
       },
     },
 
@@ -108,7 +99,6 @@ export function tenantHandlers({
         const body = call.body as Static<typeof ChangeTenant>
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOutside(caller)
-        const variablesOver = await givenVariables(database, caller, body.variables)
         const tenant = await orTaken(taken({ ...found, ...body }), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'tenants', id)
@@ -117,18 +107,16 @@ export function tenantHandlers({
             const fields = given(body, ['name', 'slug', 'description'])
             const details: Record<string, unknown> = { changes: changesOf(old, fields) }
             const data: Prisma.TenantUncheckedUpdateInput = fields
-            if (body.variables !== undefined) {
-              const before = openVariables(keys, 'tenant', old)
-              const variables = variablesOver(before)
-              data.variables_sealed = sealVariables(keys, 'tenant', id, variables)
-              details['variables'] = variableChanges(before, variables)
+            const variables = changedVariables(keys, 'tenant', old, body)
+            if (variables !== null) {
+              Object.assign(data, variables.columns)
+              details['variables'] = variables.changes
             }
             await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details })
             return tx.tenant.update({ where: { id }, data })
           }),
         )
-        const [record] = await shown(caller, [tenant])
-        return { status: 200, body: record }
+        return { status: 200, body: shown(tenant) }
       },
     },
 

@@ -22,7 +22,7 @@ export function updatePendingHandlers(dependencies: Dependencies): HandlersOf<'u
             done: { pending_request_id: id },
           },
         )
-        return { status: 200, body: await listItem({ db: database, keys, viewer: caller }, 'pending', id) }
+        return { status: 200, body: await listItem({ db: database, keys }, 'pending', id) }
       },
     },
   }

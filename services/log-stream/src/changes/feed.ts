@@ -184,7 +184,7 @@ export class Feed {
     const items = await database.transaction(async (tx) => {
       // The second wall: what is read now is what this tenant may see.
       await tx.query(`SELECT set_config('slipway.tenant', $1, true)`, [tenantId ?? ALL_TENANTS])
-      return listItems({ db: tx, keys, viewer: { tenant_id: tenantId } }, kind, ids)
+      return listItems({ db: tx, keys }, kind, ids)
     })
     const isVisible = (item: { tenant_id?: string | null }) =>
       tenantId === null || item.tenant_id === tenantId || (shared && (item.tenant_id ?? null) === null)

@@ -94,7 +94,8 @@ export async function planRequest(
     request: request.options,
     problems: selected.problems,
   })
-  const plan = withSensitiveNames(built.plan, sensitiveNames(built.plan.tenant?.id ?? null))
+  const declared = sensitiveNames(built.plan.tenant?.id ?? null)
+  const plan = withSensitiveNames(built.plan, new Set([...declared, ...(request.sensitive ?? [])]))
   const verdict = judge(plan, freezes, caller, request.freeze_override)
   return {
     plan,
@@ -152,11 +153,12 @@ function resolve(
 
 function planTarget(keyRing: KeyRing, target: TargetRecord) {
   const { id, name, status } = target
-  return { id, name, status, variables: openVariables(keyRing, 'target', target) }
+  const { values, sensitive } = openVariables(keyRing, 'target', target)
+  return { id, name, status, variables: values, sensitive }
 }
 
-/** Adds the names in the plan that only other sources declare sensitive. */
-function withSensitiveNames(plan: Plan, declared: ReadonlySet<string>): Plan {
+/** Adds those of the names that have a value in the plan. */
+function withSensitiveNames(plan: Plan, names: ReadonlySet<string>): Plan {
   const layers = [
     plan.shared_variables,
     plan.override_variables,
@@ -164,6 +166,6 @@ function withSensitiveNames(plan: Plan, declared: ReadonlySet<string>): Plan {
     ...plan.targets.map(({ variables }) => variables),
   ]
   const sensitive = new Set(plan.sensitive)
-  for (const layer of layers) for (const name of Object.keys(layer)) if (declared.has(name)) sensitive.add(name)
+  for (const layer of layers) for (const name of Object.keys(layer)) if (names.has(name)) sensitive.add(name)
   return { ...plan, sensitive: [...sensitive] }
 }

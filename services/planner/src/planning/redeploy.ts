@@ -1,5 +1,13 @@
 import type { CommandBody } from '@slipway/contracts'
-import { conflict, mergeValues, missingRecords, type Problem, pinsOf, validationProblem } from '@slipway/domain'
+import {
+  conflict,
+  isSealed,
+  mergeValues,
+  missingRecords,
+  type Problem,
+  pinsOf,
+  validationProblem,
+} from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import type { OriginalDeployment } from '../records/original.ts'
 import type { MissingRecord } from './planning.ts'
@@ -34,6 +42,7 @@ export function redeployRequest(
       variables: mergeValues(originalValues, given.variables),
       prompted_values: given.prompted_values,
     },
+    sensitive: Object.keys(head.override_variables).filter((name) => isSealed(head.override_variables[name])),
     freeze_override: request,
   }
 }

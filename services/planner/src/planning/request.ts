@@ -26,6 +26,8 @@ export interface PlanningRequest {
   target_tags: readonly TargetTag[]
   target_tags_match_all: boolean
   options: PlanRequest
+  /** Names whose values an earlier deployment sealed; their values are sealed again. */
+  sensitive?: readonly string[]
   freeze_override: FreezeOverride
 }
 

@@ -11,8 +11,8 @@ export interface SensitiveNames {
 const SHARED = ''
 
 /**
- * A tenant's, environment's or target's variable may be declared sensitive by another source than the one deployed; its
- * value is a secret all the same. Published versions never change, so what was read holds until there are others.
+ * Another source than the deployed one may declare a name sensitive. Its values are sealed in this deployment, too.
+ * Published versions never change, so the names stay valid until another version is published.
  */
 export function createSensitiveNames(): SensitiveNames {
   let readAt = ''
@@ -20,11 +20,7 @@ export function createSensitiveNames(): SensitiveNames {
 
   async function readAll(db: Queryable): Promise<Map<string, Set<string>>> {
     const { rows } = await db.query<{ tenant_id: string | null; name: string }>(
-      `SELECT DISTINCT s.tenant_id, variable ->> 'name' AS name
-         FROM source_versions v
-         JOIN sources s ON s.id = v.source_id
-        CROSS JOIN LATERAL jsonb_array_elements(v.definition -> 'variables') AS variable
-        WHERE variable -> 'sensitive' = 'true'`,
+      'SELECT DISTINCT s.tenant_id, n.name FROM sensitive_names n JOIN sources s ON s.id = n.source_id',
     )
     const names = new Map<string, Set<string>>()
     for (const { tenant_id, name } of rows) {

@@ -11,6 +11,7 @@ export interface TargetRecord {
   environment_id: string | null
   enabled: boolean
   variables_sealed: string | null
+  sensitive_variables: string[]
   status: TargetStatus
   /** Only those of its tags that the selection names; null for none. */
   tags: TargetTag[] | null
@@ -33,7 +34,9 @@ export interface TargetCandidates {
 export const IDS_AT_ONCE = 5_000
 
 /** What was found, column by column, each with a value for each target: as rows, thousands take longer to read. */
-type Columns = { [K in Exclude<keyof TargetRecord, 'tags'>]: TargetRecord[K][] } & {
+type Columns = { [K in Exclude<keyof TargetRecord, 'tags' | 'sensitive_variables'>]: TargetRecord[K][] } & {
+  /** By id, of those targets that have any. */
+  sensitive_variables: Record<string, string[]> | null
   /** Ids by the numbers that the request gave. */
   numbered: Record<number, string> | null
   /** By id. */
@@ -90,7 +93,7 @@ async function readTargets(
           instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
           local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance),
           found AS (
-            SELECT t.id, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed,
+            SELECT t.id, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed, t.sensitive_variables,
                    CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT status FROM local)
                         ELSE coalesce((SELECT ${targetStatus()} FROM target_facts f WHERE f.target_id = t.id), 'offline')
                    END AS status
@@ -102,6 +105,8 @@ async function readTargets(
      SELECT coalesce(json_agg(id), '[]') AS id, json_agg(name) AS name, json_agg(tenant_id) AS tenant_id,
             json_agg(environment_id) AS environment_id, json_agg(enabled) AS enabled,
             json_agg(variables_sealed) AS variables_sealed, json_agg(status) AS status,
+            json_object_agg(id, sensitive_variables)
+              FILTER (WHERE sensitive_variables <> '{}' AND variables_sealed IS NOT NULL) AS sensitive_variables,
             (SELECT json_object_agg(number, id) FROM numbered) AS numbered,
             (SELECT json_object_agg(target_id, tags) FROM tagged) AS tags
        FROM found`,
@@ -110,9 +115,22 @@ async function readTargets(
   return rows[0] as Columns
 }
 
+/** Shared by the thousands of targets that mark no variable. */
+const NO_NAMES: string[] = []
+
 /** What one statement found; one that was found by its id and, by another statement, by a tag keeps the tag. */
 function addRecords(records: Map<string, TargetRecord>, columns: Columns): void {
-  const { id: ids, name, tenant_id, environment_id, enabled, variables_sealed, status, tags } = columns
+  const {
+    id: ids,
+    name,
+    tenant_id,
+    environment_id,
+    enabled,
+    variables_sealed,
+    sensitive_variables,
+    status,
+    tags,
+  } = columns
   const at = <T>(column: T[], index: number) => column[index] as T
   ids.forEach((id, index) => {
     const found = tags?.[id] ?? null
@@ -124,6 +142,7 @@ function addRecords(records: Map<string, TargetRecord>, columns: Columns): void 
       environment_id: at(environment_id, index),
       enabled: at(enabled, index),
       variables_sealed: at(variables_sealed, index),
+      sensitive_variables: sensitive_variables?.[id] ?? NO_NAMES,
       status: at(status, index),
       tags: found,
     })
