@@ -1,44 +1,37 @@
 // An orchestration instance that takes every run and executes none, so that creating is measured and not executing.
 
-import { randomBytes } from 'node:crypto'
-import http from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
-  /** By deployment: one that was a while on its way comes twice. */
+  /** The epoch of each run, by deployment. */
   const runs = new Map()
-  const server = http.createServer((request, response) => {
-    const chunks = []
-    request.on('data', (chunk) => chunks.push(chunk))
-    request.on('end', () => {
-      const body = JSON.parse(Buffer.concat(chunks).toString() || '{}')
-      if (request.url === '/v1/runs') runs.set(body.deployment_id, body.epoch)
-      response.writeHead(202, { 'content-type': 'application/json' }).end('{}')
-    })
-  })
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const call = async (path, token, body) => {
+  const call = async (path, token, body, signal) => {
     const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
-    const response = await fetch(bridgeUrl + path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const response = await fetch(bridgeUrl + path, { method: 'POST', headers, body: JSON.stringify(body), signal })
     if (!response.ok) throw new Error(`${path} answered ${response.status}: ${await response.text()}`)
     return response.json()
   }
-  const version = '0.1.0'
-  const { instance_id, credential } = await call('/v1/instances', enrolmentToken, {
-    name: 'idle',
-    version,
-    base_url: `http://127.0.0.1:${server.address().port}`,
-    capacity,
-    labels: {},
-    callback_token: randomBytes(32).toString('hex'),
-  })
-  const beat = () => {
-    // Runs of an earlier round may still come after they were forgotten: no instance has more than its capacity.
-    const held = [...runs].slice(-capacity).map(([deployment_id, epoch]) => ({ deployment_id, epoch }))
-    return call(`/v1/instances/${instance_id}/heartbeat`, credential, { version, runs: held })
+  const self = { version: '0.1.0', capacity, labels: {} }
+  const { credential } = await call('/v1/instances', enrolmentToken, { name: 'idle', ...self })
+  const stopping = new AbortController()
+  const sync = async (wait_seconds) => {
+    const held = [...runs].map(([deployment_id, epoch]) => ({ deployment_id, epoch, next_event: null }))
+    const nothing = { stopped: [], refused: [], declined: [], probe_slots: 0, probes: [] }
+    const request = { ...self, wait_seconds, accepts_runs: true, runs: held, ...nothing }
+    const { start, stop } = await call('/v1/sync', credential, request, stopping.signal)
+    for (const { deployment_id, epoch } of stop) if (runs.get(deployment_id) === epoch) runs.delete(deployment_id)
+    for (const { deployment_id, epoch } of start) runs.set(deployment_id, epoch)
   }
-  await beat()
-  const timer = setInterval(() => beat().catch((error) => console.error(error.message)), 5_000)
+  await sync(0)
+  const synced = (async () => {
+    while (!stopping.signal.aborted) {
+      await sync(5).catch(async (error) => {
+        if (stopping.signal.aborted) return
+        console.error(error.message)
+        await sleep(1_000)
+      })
+    }
+  })()
   return {
     /** The epoch under which it has this run, which may still be on its way. */
     async epochOf(deploymentId) {
@@ -53,10 +46,9 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
     forget() {
       runs.clear()
     },
-    stop() {
-      clearInterval(timer)
-      server.closeAllConnections()
-      server.close()
+    async stop() {
+      stopping.abort()
+      await synced
     },
   }
 }

@@ -86,7 +86,7 @@ try {
   fs.writeFileSync(file, `${JSON.stringify({ machine, rounds, seconds, report }, null, 2)}\n`)
 } finally {
   peer.kill('SIGTERM')
-  instance?.stop()
+  await instance?.stop()
   await database.end()
   await suite.stop().catch((error) => console.error(error.message))
   fs.rmSync(folder, { recursive: true, force: true })

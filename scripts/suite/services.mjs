@@ -68,13 +68,10 @@ export function services({ ports, settings, servers }) {
     },
     {
       name: 'orchestration-instance',
-      listens: [listener(ports.instance, 'SLIPWAY_INSTANCE_PORT')],
+      listens: [],
       env: {
         ...pick(settings, ['SLIPWAY_ENROLMENT_TOKEN']),
         SLIPWAY_INSTANCE_NAME: process.env.SLIPWAY_INSTANCE_NAME || 'local',
-        SLIPWAY_INSTANCE_HOST: LOOPBACK,
-        SLIPWAY_INSTANCE_PORT: ports.instance,
-        SLIPWAY_INSTANCE_URL: at(ports.instance),
         SLIPWAY_INSTANCE_CAPACITY: process.env.SLIPWAY_INSTANCE_CAPACITY || '10',
         SLIPWAY_BRIDGE_URL: at(ports.bridge),
         SLIPWAY_JOURNAL_DIR: process.env.SLIPWAY_JOURNAL_DIR || path.join(stateDir, 'journal'),

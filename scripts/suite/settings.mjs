@@ -60,7 +60,6 @@ export function ports() {
     gateway,
     logStream: port('SLIPWAY_LOG_STREAM_PORT', gateway + 1),
     bridge: port('SLIPWAY_BRIDGE_PORT', gateway + 2),
-    instance: port('SLIPWAY_INSTANCE_PORT', gateway + 3),
     management: port('SLIPWAY_MANAGEMENT_PORT', gateway + 10),
   }
 }

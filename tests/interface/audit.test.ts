@@ -263,8 +263,8 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
   deleteInstance: async () => {
     const id = randomUUID()
     await database.query(
-      `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, enrolled_at)
-       VALUES ($1, $2, '0.1.0', 'http://127.0.0.1:1', 1, '', '', now() - interval '1 hour')`,
+      `INSERT INTO instances (id, name, version, capacity, credential_hash, enrolled_at)
+       VALUES ($1, $2, '0.1.0', 1, '', now() - interval '1 hour')`,
       [id, name()],
     )
     return { path: `/admin/instances/${id}` }

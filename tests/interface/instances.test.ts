@@ -11,7 +11,6 @@ import {
   loginToSuite,
   type Suite,
   startSuite,
-  waitFor,
 } from '@slipway/testing'
 
 let suite: Suite
@@ -75,25 +74,6 @@ test('a draining instance finishes what it runs and is given nothing; afterwards
   const id = await dispatchedDeployment(admin, queued.body.pending_request_id)
   expect((await deploymentEnd(admin, id)).state).toBe('success')
 })
-
-test('orders about an instance do not wait behind runs that it does not take', async () => {
-  const id = await suite.whileStopped('orchestration-instance', async () => {
-    const { body } = await deploy('true')
-    // The bridge has far fewer in hand at a time, and each waits for the instance to answer.
-    await database.query(
-      `INSERT INTO outbox (message_id, exchange, type, body)
-       SELECT gen_random_uuid(), 'commands', 'run.start',
-              (SELECT jsonb_build_object('deployment_id', deployment_id, 'epoch', epoch) FROM leases WHERE deployment_id = $1)
-         FROM generate_series(1, 100)`,
-      [body.deployment_id],
-    )
-    await waitFor(async () => (await database.query('SELECT FROM outbox')).rowCount === 0, { what: 'an empty outbox' })
-    expect(await admin.call('PATCH', path, { draining: true })).toMatchObject({ status: 200, body: { draining: true } })
-    expect((await admin.call('PATCH', path, { draining: false })).status).toBe(200)
-    return body.deployment_id as string
-  })
-  expect((await deploymentEnd(admin, id)).state).toBe('success')
-}, 90_000)
 
 test('only who is bound to no tenant changes instances; others read them', async () => {
   const { body: tenant } = await admin.post('/tenants', { name: randomUUID() })

@@ -159,7 +159,7 @@ describe('the network', () => {
     'metadata of the cloud': { address: '169.254.169.254' },
   }
   const PORTS = [
-    22, 53, 80, 443, 5432, 5672, 6379, 8000, 8080, 8081, 8082, 8083, 8090, 8474, 9187, 15672, 15692, 25672, 26379,
+    22, 53, 80, 443, 5432, 5672, 6379, 8000, 8080, 8081, 8082, 8090, 8474, 9187, 15672, 15692, 25672, 26379,
   ]
 
   const DATABASE = ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream', 'migrate']
@@ -175,7 +175,6 @@ describe('the network', () => {
     'ingress controller → executor-bridge:8082',
     'gateway → log-stream:8081',
     'orchestration-instance → executor-bridge:8082',
-    'executor-bridge → orchestration-instance:8083',
     ...DATABASE.map((name) => `${name} → postgres:5432`),
     ...BROKER.map((name) => `${name} → rabbitmq:5672`),
     ...CACHE.map((name) => `${name} → redis:6379`),

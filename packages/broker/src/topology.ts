@@ -51,12 +51,7 @@ const DURABLE_EVENTS: Record<Exclude<WorkQueue, CommandQueue>, string[]> = {
   'dispatcher.events': ['run.*', 'instance.*', 'freeze.*', 'slot.*'],
 }
 
-const COMMAND_QUEUES: CommandQueue[] = [
-  'planner.commands',
-  'dispatcher.commands',
-  'executor.commands',
-  'executor.instances',
-]
+const COMMAND_QUEUES: CommandQueue[] = ['planner.commands', 'dispatcher.commands', 'executor.commands']
 
 export const WORK_QUEUES: readonly WorkQueue[] = [
   ...COMMAND_QUEUES,

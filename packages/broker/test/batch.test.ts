@@ -12,7 +12,7 @@ import {
   PoisonMessage,
   queueName,
 } from '../src/index.ts'
-import { eventually, Harness, stopRun } from './harness.ts'
+import { eventually, Harness, reasonOf, removeInstance } from './harness.ts'
 
 const harness = new Harness()
 const { namespace } = harness
@@ -25,7 +25,6 @@ afterEach(() => harness.closeBrokers())
 afterAll(() => harness.remove())
 
 const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
-const reasonOf = ({ body }: Envelope) => (body as { reason: string }).reason
 
 function batchesOf(messages: OutgoingMessage[]): Batch[] {
   const batches: Batch[] = []
@@ -61,29 +60,34 @@ describe('messages go together', () => {
         return { exchange: 'events', type: 'slot.freed', body: {}, message_id: uuidv7(), request_id: null }
       })
     const sizes = (messages: OutgoingMessage[]) => batchesOf(messages).map((batch) => batch.messages.length)
-    expect(sizes([stopRun(), stopRun(), ...freed(2), stopRun()])).toEqual([2, 2, 1])
+    expect(sizes([removeInstance(), removeInstance(), ...freed(2), removeInstance()])).toEqual([2, 2, 1])
     expect(sizes(freed(45))).toEqual([20, 20, 5])
-    expect(sizes(Array.from({ length: 5 }, () => stopRun({ reason: 'x'.repeat(40_000) })))).toEqual([2, 2, 1])
+    expect(sizes(Array.from({ length: 5 }, () => removeInstance({ reason: 'x'.repeat(40_000) })))).toEqual([2, 2, 1])
     const awaited = { reply_to: 'amq.rabbitmq.reply-to.1', correlation_id: 'c' }
-    expect(sizes([stopRun(), stopRun(awaited), stopRun({ deadline: new Date().toISOString() }), stopRun()])).toEqual([
-      1, 1, 1, 1,
-    ])
-    const messages = [...freed(3), stopRun(), ...freed(3)]
+    expect(
+      sizes([
+        removeInstance(),
+        removeInstance(awaited),
+        removeInstance({ deadline: new Date().toISOString() }),
+        removeInstance(),
+      ]),
+    ).toEqual([1, 1, 1, 1])
+    const messages = [...freed(3), removeInstance(), ...freed(3)]
     expect(batchesOf(messages).flatMap((batch) => batch.messages)).toEqual(messages)
   })
 
   test('and one alone goes as it always did', () => {
-    const [batch] = batchesOf([stopRun()])
+    const [batch] = batchesOf([removeInstance()])
     const { content, options } = encodeBatch(batch as Batch, namespace)
     expect(JSON.parse(content.toString())).toEqual(batch?.messages[0]?.body)
     expect(options.headers).not.toHaveProperty(HEADER.parts)
   })
 
   test('what is JSON already goes as it is, and what came in bytes goes alone', () => {
-    const { body, ...rest } = stopRun()
+    const { body, ...rest } = removeInstance()
     const json = JSON.stringify(body, undefined, 0).replaceAll(',', ', ')
-    const inBytes = stopRun({ body: new EncodedBody(Buffer.from(json)) })
-    const batches = batchesOf([{ ...rest, json }, stopRun({ body }), inBytes, { ...rest, json }])
+    const inBytes = removeInstance({ body: new EncodedBody(Buffer.from(json)) })
+    const batches = batchesOf([{ ...rest, json }, removeInstance({ body }), inBytes, { ...rest, json }])
     const contents = batches.map((batch) => encodeBatch(batch, namespace).content.toString())
     expect(contents[0]?.split('\n').filter((_, line) => line % 2 === 1)).toEqual([json, JSON.stringify(body)])
     expect(contents.slice(1)).toEqual([json, json])
@@ -93,8 +97,8 @@ describe('messages go together', () => {
 describe('each of a batch', () => {
   test('reaches its handler as if it had come alone, not more at a time than may be in hand', async () => {
     const messages = [
-      stopRun({ reason: 'schön ☃\n', request_id: 'req-1', traceparent: TRACE }),
-      ...Array.from({ length: 20 }, (_, n) => stopRun({ reason: `${n}`, traceparent: null })),
+      removeInstance({ reason: 'schön ☃\n', request_id: 'req-1', traceparent: TRACE }),
+      ...Array.from({ length: 20 }, (_, n) => removeInstance({ reason: `${n}`, traceparent: null })),
     ]
     const seen: { envelope: Envelope; delivery: Delivery; context: unknown }[] = []
     let inHand = 0
@@ -125,15 +129,15 @@ describe('each of a batch', () => {
 
   test('is tried again or given up alone, and the others are handled once', async () => {
     const messages = ['good', 'poison', 'fails once', 'shapeless', 'good'].map((reason) =>
-      stopRun(reason === 'shapeless' ? { body: { reason } } : { reason }),
+      removeInstance(reason === 'shapeless' ? { body: { reason } } : { reason }),
     )
     const seen: string[] = []
     await broker.consume('executor.commands', {
       prefetch: 10,
       handle: async (envelope, { attempt }) => {
-        seen.push(`${reasonOf(envelope)} ${attempt}`)
-        if (reasonOf(envelope) === 'poison') throw new PoisonMessage('it cannot be')
-        if (reasonOf(envelope) === 'fails once' && attempt === 1) throw new Error('not yet')
+        seen.push(`${reasonOf(envelope.body)} ${attempt}`)
+        if (reasonOf(envelope.body) === 'poison') throw new PoisonMessage('it cannot be')
+        if (reasonOf(envelope.body) === 'fails once' && attempt === 1) throw new Error('not yet')
       },
     })
     await send(messages)
@@ -152,7 +156,7 @@ describe('each of a batch', () => {
   })
 
   test('goes alone after their reader died, so that none dies with the one at fault', async () => {
-    const messages = ['one', 'deadly', 'three'].map((reason) => stopRun({ reason }))
+    const messages = ['one', 'deadly', 'three'].map((reason) => removeInstance({ reason }))
     await broker.consume('executor.commands', { prefetch: 1, handle: () => new Promise(() => {}) })
     await send(messages)
     await eventually(async () => (await left('executor.commands')) === 0)
@@ -162,7 +166,7 @@ describe('each of a batch', () => {
     const seen: { reason: string; delivery: Delivery }[] = []
     await next.consume('executor.commands', {
       prefetch: 10,
-      handle: async (envelope, delivery) => void seen.push({ reason: reasonOf(envelope), delivery }),
+      handle: async (envelope, delivery) => void seen.push({ reason: reasonOf(envelope.body), delivery }),
     })
     await eventually(() => seen.length === 3)
     expect(seen).toEqual(
@@ -202,7 +206,7 @@ test.each([
 ])('a batch with %s is a dead letter as it came', async (_name, content) => {
   let calls = 0
   await broker.consume('executor.commands', { prefetch: 1, handle: async () => void calls++ })
-  const [batch] = batchesOf([stopRun(), stopRun()])
+  const [batch] = batchesOf([removeInstance(), removeInstance()])
   const { exchange, routingKey, options } = encodeBatch(batch as Batch, namespace)
   ;(await harness.channel()).publish(exchange, routingKey, Buffer.from(content), options)
   const [letter] = await deadLetters(1)

@@ -5,7 +5,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } fr
 import { uuidv7 } from '@slipway/runtime'
 import { type DeadLetters, openDeadLetters } from '../src/dead-letters/dead-letters.ts'
 import { type Broker, exchangeName, PoisonMessage, queueName } from '../src/index.ts'
-import { eventually, Harness, RABBITMQ_URL, stopRun } from './harness.ts'
+import { eventually, Harness, RABBITMQ_URL, reasonOf, removeInstance } from './harness.ts'
 
 const harness = new Harness()
 const { namespace } = harness
@@ -44,7 +44,7 @@ async function consume(refuse: (reason: string) => boolean, target = broker): Pr
   await target.consume('executor.commands', {
     prefetch: 4,
     handle: async (envelope) => {
-      const { reason } = envelope.body as { reason: string }
+      const reason = reasonOf(envelope.body)
       if (refuse(reason)) throw new PoisonMessage(`it says ${reason}`)
       handled.push(reason)
     },
@@ -55,8 +55,8 @@ async function consume(refuse: (reason: string) => boolean, target = broker): Pr
 describe('dead letters', () => {
   test('are listed with where they failed and why, whatever they are', async () => {
     await consume((reason) => reason === 'poison')
-    await broker.publish([stopRun({ reason: 'poison', request_id: 'req-7' })])
-    await plant('{"half":', { messageId: 'half', type: 'run.stop' })
+    await broker.publish([removeInstance({ reason: 'poison', request_id: 'req-7' })])
+    await plant('{"half":', { messageId: 'half', type: 'instance.delete' })
     await plant('\u0000\u001b[2Jnot ours', { type: 'run\u001b[31m.stop' })
     await plant('{}', { messageId: 'strange', type: 'no.such' })
     await dead(4)
@@ -70,7 +70,7 @@ describe('dead letters', () => {
       'its body is not valid: unknown message type "no.such"',
     ])
     expect(found.find(({ reason }) => reason === 'it says poison')).toMatchObject({
-      type: 'run.stop',
+      type: 'instance.delete',
       request_id: 'req-7',
     })
     expect(JSON.stringify(found)).not.toMatch(/\\u00/)
@@ -82,7 +82,7 @@ describe('dead letters', () => {
 
   test('that RabbitMQ gave up itself say where, however often they are looked at', async () => {
     // Six consumers that die with it in hand: one more than RabbitMQ delivers it.
-    await broker.publish([stopRun({ reason: 'deadly' })])
+    await broker.publish([removeInstance({ reason: 'deadly' })])
     for (let crash = 0; crash <= 5; crash += 1) {
       const channel = await harness.channel()
       await eventually(() => channel.get(queueName(namespace, 'executor.commands')))
@@ -104,8 +104,8 @@ describe('dead letters', () => {
     const secret = 'correct-horse-battery'
     const instance_id = uuidv7()
     const body = { instance_id, epoch: 7, note: secret, variables: { pin: 4711 }, nested: { api_key: secret } }
-    await plant(JSON.stringify(body), { messageId: 'm-1', type: 'run.stop' })
-    await plant(secret, { messageId: 'm-2', type: 'run.stop' })
+    await plant(JSON.stringify(body), { messageId: 'm-1', type: 'instance.delete' })
+    await plant(secret, { messageId: 'm-2', type: 'instance.delete' })
     await dead(2)
     const { letters: found } = await letters.list({}, 50)
     const shown = await Promise.all([letters.show(found[0]?.id ?? '')])
@@ -158,7 +158,7 @@ describe('dead letters', () => {
   test('that fail again after a replay are dead again, and the replay ends', async () => {
     await consume(() => true)
     const reasons = Array.from({ length: 40 }, (_, index) => `poison ${index}`)
-    await broker.publish(reasons.map((reason) => stopRun({ reason })))
+    await broker.publish(reasons.map((reason) => removeInstance({ reason })))
     await dead(40)
     expect((await letters.replay({})).done).toHaveLength(40)
     await dead(40)
@@ -169,7 +169,7 @@ describe('dead letters', () => {
   test('past their deadline, or from nowhere, are not replayed and say so', async () => {
     await consume(() => true)
     const deadline = new Date(Date.now() + 1_500).toISOString()
-    await broker.publish([stopRun({ reason: 'late', deadline })])
+    await broker.publish([removeInstance({ reason: 'late', deadline })])
     const channel = await harness.channel()
     channel.publish(exchangeName(namespace, 'dead'), '', Buffer.from('{}'), { messageId: 'x' })
     await dead(2)
@@ -200,14 +200,18 @@ describe('the command', () => {
   test('lists, shows, replays and drops, each of the named ones alone', async () => {
     let broken = true
     const handled = await consume(() => broken)
-    await broker.publish([stopRun({ reason: 'one' }), stopRun({ reason: 'two' }), stopRun({ reason: 'three' })])
+    await broker.publish([
+      removeInstance({ reason: 'one' }),
+      removeInstance({ reason: 'two' }),
+      removeInstance({ reason: 'three' }),
+    ])
     await dead(3)
     const listed = await call(['list'])
     expect(listed.stdout).toMatch(/3 shown, 3 in all\n$/)
     const idOf = (word: string) => new RegExp(`^(\\w{12})  .*\\n +it says ${word}$`, 'm').exec(listed.stdout)?.[1] ?? ''
     expect(JSON.parse((await call(['show', idOf('two')])).stdout)).toMatchObject({
-      type: 'run.stop',
-      body: { epoch: 1, reason: '[text, 3 characters]' },
+      type: 'instance.delete',
+      body: { caller: { username: '[text, 3 characters]' } },
     })
     broken = false
     expect(await call(['replay', idOf('one')])).toMatchObject({ code: 0 })

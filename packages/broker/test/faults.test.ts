@@ -3,7 +3,7 @@ import { uuidv7 } from '@slipway/runtime'
 import { startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { connect } from 'amqplib'
 import { type Broker, BrokerUnavailable, connectBroker, PublishError, queueName } from '../src/index.ts'
-import { eventually, Harness, RABBITMQ_URL, recordedLogger, stopRun } from './harness.ts'
+import { eventually, Harness, RABBITMQ_URL, recordedLogger, removeInstance } from './harness.ts'
 
 const harness = new Harness()
 let proxy: TcpProxy
@@ -33,7 +33,7 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
     if (bytes.includes('the-last-straw')) proxy.cut()
   })
   const messages = Array.from({ length: 600 }, (_, index) =>
-    stopRun({ reason: index === 300 ? 'the-last-straw' : 'asked' }),
+    removeInstance({ reason: index === 300 ? 'the-last-straw' : 'asked' }),
   )
   const error = await outcome(broker.publish(messages))
   proxy.onSent(() => {})
@@ -48,7 +48,7 @@ test('a connection lost in the middle of a publish fails it; later ones work', a
     prefetch: 100,
     handle: async ({ message_id }) => void seen.add(message_id),
   })
-  const last = stopRun()
+  const last = removeInstance()
   await broker.publish([last])
   await eventually(() => seen.has(last.message_id))
   for (const { message_id } of messages) expect(failed.has(message_id) || seen.has(message_id)).toBe(true)
@@ -73,7 +73,7 @@ test('consumers are there again after a loss, and what was in hand comes again',
     onLost: () => told.push('lost'),
     onResumed: () => told.push('resumed'),
   })
-  const message = stopRun()
+  const message = removeInstance()
   await broker.publish([message])
   await eventually(() => seen.length === 2)
   expect(seen).toEqual([
@@ -99,7 +99,7 @@ test('a consumer whose queue was deleted subscribes again', async () => {
   await (await harness.channel()).deleteQueue(queueName(harness.namespace, 'executor.commands'))
   await eventually(() => harness.said(gone) === 1)
   await eventually(() => broker.isUp())
-  const message = stopRun()
+  const message = removeInstance()
   await broker.publish([message])
   await eventually(() => seen.includes(message.message_id))
 })
@@ -125,7 +125,7 @@ test('a broker that is silent is not up, and is again when it speaks', async () 
   await eventually(() => !broker.isUp())
   proxy.resume()
   await eventually(() => broker.isUp())
-  await broker.publish([stopRun()])
+  await broker.publish([removeInstance()])
 })
 
 test('while there is no connection, nothing is sent and it says so', async () => {
@@ -135,13 +135,14 @@ test('while there is no connection, nothing is sent and it says so', async () =>
   const failures: unknown[] = []
   await eventually(
     async () =>
-      failures.push(await outcome(broker.publish([stopRun()]))) > 0 && failures.at(-1) instanceof BrokerUnavailable,
+      failures.push(await outcome(broker.publish([removeInstance()]))) > 0 &&
+      failures.at(-1) instanceof BrokerUnavailable,
   )
   expect(failures).not.toContain('done')
   expect((failures.at(-1) as BrokerUnavailable).mayHaveBeenSent).toBe(false)
   proxy.refuse(false)
   await eventually(() => broker.isUp())
-  await broker.publish([stopRun()])
+  await broker.publish([removeInstance()])
 })
 
 test('without RabbitMQ the start fails and says where it looked, without the password', async () => {

@@ -81,14 +81,18 @@ export class Harness {
   }
 }
 
-export function stopRun(over: Partial<OutgoingMessage> & { reason?: string } = {}): OutgoingMessage {
+/** A command with a text of its own, its `reason`. */
+export function removeInstance(over: Partial<OutgoingMessage> & { reason?: string } = {}): OutgoingMessage {
   const { reason = 'asked', ...rest } = over
+  const caller = { user_id: uuidv7(), username: reason, tenant_id: null, roles: [], ip: '127.0.0.1' }
   return {
     exchange: 'commands',
-    type: 'run.stop',
-    body: { deployment_id: uuidv7(), epoch: 1, instance_id: uuidv7(), reason },
+    type: 'instance.delete',
+    body: { instance_id: uuidv7(), caller },
     message_id: uuidv7(),
     request_id: null,
     ...rest,
   }
 }
+
+export const reasonOf = (body: unknown) => (body as { caller: { username: string } }).caller.username

@@ -1,7 +1,7 @@
 import { afterAll, expect, test } from '@jest/globals'
 import { queueName } from '../src/index.ts'
 import { declareExclusiveQueue, declareTopology, exchangeName } from '../src/topology.ts'
-import { eventually, Harness, stopRun } from './harness.ts'
+import { eventually, Harness, removeInstance } from './harness.ts'
 
 const harness = new Harness()
 afterAll(() => harness.remove())
@@ -27,7 +27,7 @@ test('a queue that cannot be consumed on a good connection is fatal after a whil
   await channel.deleteQueue(queue)
   await eventually(() => broker.isUp())
   expect(harness.fatal).toEqual([])
-  const message = stopRun()
+  const message = removeInstance()
   await broker.publish([message])
   await eventually(() => seen.includes(message.message_id))
 

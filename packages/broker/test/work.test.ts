@@ -12,7 +12,7 @@ import {
   PublishError,
   queueName,
 } from '../src/index.ts'
-import { eventually, Harness, stopRun } from './harness.ts'
+import { eventually, Harness, reasonOf, removeInstance } from './harness.ts'
 
 const harness = new Harness()
 const { namespace } = harness
@@ -48,12 +48,12 @@ describe('a command', () => {
       handle: async (envelope, delivery) => void seen.push({ envelope, delivery, context: currentContext() }),
     })
     const deadline = new Date(Date.now() + 60_000).toISOString()
-    const message = stopRun({ request_id: 'req-1', deadline, reason: 'schön ☃' })
+    const message = removeInstance({ request_id: 'req-1', deadline, reason: 'schön ☃' })
     await broker.publish([message])
     await eventually(() => seen.length === 1)
     expect(seen[0]?.envelope).toMatchObject({
       message_id: message.message_id,
-      type: 'run.stop',
+      type: 'instance.delete',
       request_id: 'req-1',
       deadline,
       body: message.body,
@@ -66,12 +66,12 @@ describe('a command', () => {
   test('past its deadline is dropped before its handler runs', async () => {
     const seen: string[] = []
     await broker.publish([
-      stopRun({ reason: 'late', deadline: new Date(Date.now() - 1).toISOString() }),
-      stopRun({ reason: 'timely' }),
+      removeInstance({ reason: 'late', deadline: new Date(Date.now() - 1).toISOString() }),
+      removeInstance({ reason: 'timely' }),
     ])
     await broker.consume('executor.commands', {
       prefetch: 1,
-      handle: async (envelope) => void seen.push((envelope.body as { reason: string }).reason),
+      handle: async (envelope) => void seen.push(reasonOf(envelope.body)),
     })
     await eventually(() => seen.length > 0)
     expect(seen).toEqual(['timely'])
@@ -81,10 +81,10 @@ describe('a command', () => {
   test('comes in the order of sending, more at once than the window holds', async () => {
     const seen: number[] = []
     const count = 1_000
-    await broker.publish(Array.from({ length: count }, (_, index) => stopRun({ reason: String(index) })))
+    await broker.publish(Array.from({ length: count }, (_, index) => removeInstance({ reason: String(index) })))
     await broker.consume('executor.commands', {
       prefetch: 50,
-      handle: async (envelope) => void seen.push(Number((envelope.body as { reason: string }).reason)),
+      handle: async (envelope) => void seen.push(Number(reasonOf(envelope.body))),
     })
     await eventually(() => seen.length === count)
     expect(seen).toEqual(Array.from({ length: count }, (_, index) => index))
@@ -130,7 +130,7 @@ describe('a handler', () => {
         if (delivery.attempt === 1) throw new Error('not yet')
       },
     })
-    await broker.publish([stopRun()])
+    await broker.publish([removeInstance()])
     await eventually(() => attempts.length === 2)
     expect(attempts).toEqual([1, 2])
     await broker.stopConsuming()
@@ -144,7 +144,7 @@ describe('a handler', () => {
         throw new Error('amqp://user:hunter2@host is down')
       },
     })
-    const message = stopRun({ request_id: 'req-9' })
+    const message = removeInstance({ request_id: 'req-9' })
     const channel = await harness.channel()
     channel.publish(
       exchangeName(namespace, 'commands'),
@@ -178,16 +178,16 @@ describe('a handler', () => {
         throw new PoisonMessage('there is no such instance')
       },
     })
-    await broker.publish([stopRun()])
+    await broker.publish([removeInstance()])
     expect((await deadLetter()).properties.headers?.[HEADER.reason]).toBe('there is no such instance')
     expect(calls).toBe(1)
   })
 
   test.each([
-    ['no JSON', 'run.stop', '{"deployment_id": '],
+    ['no JSON', 'instance.delete', '{"deployment_id": '],
     ['an unknown type', 'run.paint', '{}'],
-    ['a body of another shape', 'run.stop', '{"deployment_id": 5}'],
-    ['a body that is null', 'run.stop', 'null'],
+    ['a body of another shape', 'instance.delete', '{"deployment_id": 5}'],
+    ['a body that is null', 'instance.delete', 'null'],
   ])('never sees %s', async (_name, type, content) => {
     let calls = 0
     await broker.consume('executor.commands', { prefetch: 1, handle: async () => void calls++ })
@@ -210,13 +210,13 @@ describe('a handler', () => {
     await broker.consume('executor.commands', {
       prefetch: 1,
       handle: async (envelope) => {
-        const { reason } = envelope.body as { reason: string }
+        const reason = reasonOf(envelope.body)
         seen.push(`${reason} begun`)
         await held
         seen.push(`${reason} done`)
       },
     })
-    await broker.publish([stopRun({ reason: 'first' }), stopRun({ reason: 'second' })])
+    await broker.publish([removeInstance({ reason: 'first' }), removeInstance({ reason: 'second' })])
     await eventually(() => seen.length === 1)
     const stopped = broker.stopConsuming()
     release()
@@ -226,7 +226,7 @@ describe('a handler', () => {
     const next = await harness.broker()
     await next.consume('executor.commands', {
       prefetch: 1,
-      handle: async (envelope) => void seen.push((envelope.body as { reason: string }).reason),
+      handle: async (envelope) => void seen.push(reasonOf(envelope.body)),
     })
     await eventually(() => seen.length > 2)
     expect(seen).toEqual(['first begun', 'first done', 'second'])
@@ -238,9 +238,9 @@ describe('publishing', () => {
     const channel = await harness.channel()
     const queue = queueName(namespace, 'planner.commands')
     await channel.unbindQueue(queue, exchangeName(namespace, 'commands'), 'planner.commands')
-    const lost = stopRun({ type: 'plan.create', body: {} })
-    const unknown = stopRun({ type: 'run.paint' })
-    const good = stopRun()
+    const lost = removeInstance({ type: 'plan.create', body: {} })
+    const unknown = removeInstance({ type: 'run.paint' })
+    const good = removeInstance()
     const error = await broker.publish([lost, unknown, good]).then(
       () => null,
       (reason: unknown) => reason,
@@ -256,9 +256,9 @@ describe('publishing', () => {
   test('goes on after RabbitMQ closed the channel', async () => {
     const channel = await harness.channel()
     await channel.deleteExchange(exchangeName(namespace, 'commands'))
-    await expect(broker.publish([stopRun()])).rejects.toThrow()
+    await expect(broker.publish([removeInstance()])).rejects.toThrow()
     await eventually(() =>
-      broker.publish([stopRun()]).then(
+      broker.publish([removeInstance()]).then(
         () => true,
         () => false,
       ),

@@ -10,7 +10,7 @@ import path from 'node:path'
 
 const root = path.resolve(import.meta.dirname, '../../..')
 /** Before the first release nobody had code to run beside: migrations up to this name are as they are. */
-const SINCE = '20261122'
+const SINCE = '20261123'
 
 const NAME = '(?:only\\s+)?(?:if\\s+(?:not\\s+)?exists\\s+)?((?:"[^"]+"|[\\w$]+)(?:\\.(?:"[^"]+"|[\\w$]+))?)'
 const plain = (name) => name.replace(/"/g, '').split('.').at(-1).toLowerCase()

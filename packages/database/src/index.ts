@@ -35,7 +35,15 @@ export { pendingItems } from './items/waiting.ts'
 export { type ResealProgress, resealAll } from './keys/reseal.ts'
 export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
-export { commandMessage, enqueue, eventMessage, type OutboxMessage, type RelayOptions, startRelay } from './outbox.ts'
+export {
+  type CausedMessage,
+  commandMessage,
+  enqueue,
+  eventMessage,
+  type OutboxMessage,
+  type RelayOptions,
+  startRelay,
+} from './outbox.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
 export { answerTogether } from './together.ts'
 export { uuidArray } from './uuid-array.ts'

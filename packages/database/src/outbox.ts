@@ -10,6 +10,9 @@ export type OutboxMessage =
   | { [T in CommandType]: { exchange: 'commands'; type: T; body: CommandBody<T> } }[CommandType]
   | { [T in EventType]: { exchange: 'events'; type: T; body: EventBody<T> } }[EventType]
 
+/** A message of a batch that acts for several requests names the request it belongs to. */
+export type CausedMessage = OutboxMessage & { request_id?: string | null; traceparent?: string | null }
+
 export const commandMessage = <T extends CommandType>(type: T, body: CommandBody<T>) =>
   ({ exchange: 'commands', type, body }) as OutboxMessage
 
@@ -20,10 +23,7 @@ export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =
  * Puts messages into the outbox, within the caller's transaction, in one statement. They carry the request id and the
  * trace of the current context, unless one has its own: a batch may act for several requests.
  */
-export async function enqueue(
-  tx: Queryable,
-  messages: (OutboxMessage & { request_id?: string | null; traceparent?: string | null })[],
-): Promise<void> {
+export async function enqueue(tx: Queryable, messages: CausedMessage[]): Promise<void> {
   if (messages.length === 0) return
   const requestId = currentContext()?.request_id ?? null
   const traceparent = currentTraceparent()

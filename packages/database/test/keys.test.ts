@@ -78,11 +78,6 @@ async function plant(): Promise<void> {
     `INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, 'https://example.com', '{}', $2)`,
     [uuidv7(), sealed()],
   )
-  await database.query(
-    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed)
-     VALUES ($1, 'one', '0.1.0', 'http://127.0.0.1:1', 1, '', $2)`,
-    [uuidv7(), sealed()],
-  )
   await database.query(`INSERT INTO pending_requests (id, priority, command) VALUES ($1, 0, $2)`, [
     uuidv7(),
     `{"plan": {"targets": [{"variables": ${value(['a', 'b'])}}]}, "note": "\\"$sealed\\": \\"${'x'.repeat(9)}\\""}`,

@@ -137,20 +137,14 @@ async function describe(made: {
       }
     : {}
 
-  const instance = async (name: string, itsBridge: number) => {
-    const port = await freePort()
-    return {
-      ...enrolment,
-      SLIPWAY_INSTANCE_NAME: name,
-      SLIPWAY_INSTANCE_HOST: '127.0.0.1',
-      SLIPWAY_INSTANCE_PORT: String(port),
-      SLIPWAY_INSTANCE_URL: `http://127.0.0.1:${port}`,
-      SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
-      ...trust,
-      SLIPWAY_BRIDGE_URL: `${scheme}://127.0.0.1:${itsBridge}`,
-      SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
-    }
-  }
+  const instance = (name: string, itsBridge: number) => ({
+    ...enrolment,
+    SLIPWAY_INSTANCE_NAME: name,
+    SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
+    ...trust,
+    SLIPWAY_BRIDGE_URL: `${scheme}://127.0.0.1:${itsBridge}`,
+    SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
+  })
   const environments = new Map<ServiceName, Record<string, string>>([
     [
       'gateway',
@@ -192,11 +186,11 @@ async function describe(made: {
         SLIPWAY_RATE_LIMIT_OVERRIDES: '127.0.0.1/32=0',
       },
     ],
-    ['orchestration-instance', await instance('one', bridge)],
+    ['orchestration-instance', instance('one', bridge)],
   ])
   const addSecond = (name: (typeof SERVICES)[number], more: Record<string, string> = {}) =>
     environments.set(`${name}-2`, { ...environments.get(name), ...more })
-  if (options.secondInstance === true) addSecond('orchestration-instance', await instance('two', secondBridge))
+  if (options.secondInstance === true) addSecond('orchestration-instance', instance('two', secondBridge))
   if (options.secondGateway === true) addSecond('gateway', { SLIPWAY_PORT: String(await freePort()) })
   if (options.secondLogStream === true) addSecond('log-stream', { SLIPWAY_LOG_STREAM_PORT: String(await freePort()) })
   if (options.secondWorkers === true) {

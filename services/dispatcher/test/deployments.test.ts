@@ -57,7 +57,7 @@ describe('start', () => {
     expect(row.plan_head).toMatchObject({ sealed_under: id, override_variables: { release: 'r1' } })
     expect(await states(database, id)).toEqual(['running'])
     expect(await stepStates(database, id)).toEqual(Array(6).fill('pending'))
-    expect(await outbox(database, id)).toEqual(['run.start', 'deployment.created'])
+    expect(await outbox(database, id)).toEqual(['lease.changed', 'deployment.created'])
     const { rows } = await database.query(
       `SELECT action_index, action_name, variables FROM deployment_actions WHERE deployment_id = $1 ORDER BY 1`,
       [id],
@@ -324,7 +324,10 @@ describe('cancel', () => {
     })
     expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('cancelled')])
     expect(await liveLease(database, id)).toBeNull()
-    expect(await outbox(database, id)).toEqual(['run.start', 'deployment.created', 'run.stop', 'deployment.updated'])
+    expect(await outbox(database, id)).toEqual([
+      ...['lease.changed', 'deployment.created'],
+      ...['lease.changed', 'deployment.updated', 'slot.freed'],
+    ])
   })
 
   test('records of each command that ran whether its end is confirmed', async () => {

@@ -60,7 +60,7 @@ test('a dispatched request has a deployment of its own that was queued first, un
   expect(deploymentId).not.toBe(id)
   expect(await states(database, deploymentId)).toEqual(['queued', 'running'])
   expect(await deployment(database, deploymentId)).toMatchObject({ request_id: `request-${id}`, total_steps: 6 })
-  expect(await outbox(database, deploymentId)).toEqual(['run.start', 'deployment.created'])
+  expect(await outbox(database, deploymentId)).toEqual(['lease.changed', 'deployment.created'])
   expect(await outbox(database, id)).toEqual(['pending.created', 'pending.updated'])
   const { rows } = await database.query(`SELECT DISTINCT request_id FROM outbox WHERE body ->> 'deployment_id' = $1`, [
     deploymentId,

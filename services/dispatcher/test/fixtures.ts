@@ -22,8 +22,8 @@ export const ADMIN: StartCommand['caller'] = {
 export async function addInstance(database: Database, capacity: number, version = '0.1.0'): Promise<string> {
   const id = uuidv7()
   await database.query(
-    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
-     VALUES ($1, $2, $3, 'http://127.0.0.1:1', $4, '', '', now())`,
+    `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+     VALUES ($1, $2, $3, $4, '', now())`,
     [id, `instance-${id}`, version, capacity],
   )
   await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT $1, generate_series(0, $2 - 1)', [
@@ -186,7 +186,8 @@ export async function setStep(database: Database, id: string, place: [number, nu
 /** Types of the messages in the outbox about a record, in order. */
 export async function outbox(database: Database, id: string): Promise<string[]> {
   const { rows } = await database.query<{ type: string }>(
-    `SELECT type FROM outbox WHERE body ->> 'deployment_id' = $1 OR body ->> 'pending_request_id' = $1 ORDER BY id`,
+    `SELECT type FROM outbox WHERE body ->> 'deployment_id' = $1 OR body ->> 'pending_request_id' = $1
+        OR body ->> 'instance_id' IN (SELECT instance_id::text FROM leases WHERE deployment_id::text = $1) ORDER BY id`,
     [id],
   )
   return rows.map(({ type }) => type)

@@ -12,25 +12,37 @@ const { database, catalog } = await testDatabase()
 const dispatchers = testDispatchers()
 let gateway: Broker
 let bridge: Broker
-/** Runs that the bridge was told to start and to stop. */
-let starts: CommandBody<'run.start'>[] = []
-let stops: CommandBody<'run.stop'>[] = []
+/** The instances whose leases changed, as the bridge hears it. */
+let woken: string[] = []
 
 beforeAll(async () => {
   gateway = await dispatchers.connect('gateway')
   bridge = await dispatchers.connect('executor-bridge')
-  await bridge.consume('executor.commands', {
-    prefetch: 10,
-    async handle({ type, body }) {
-      if (type === 'run.start') starts.push(body as CommandBody<'run.start'>)
-      if (type === 'run.stop') stops.push(body as CommandBody<'run.stop'>)
-    },
+  await bridge.consumeEventsExclusively(['lease.changed'], async ({ body }) => {
+    woken.push((body as EventBody<'lease.changed'>).instance_id)
   })
 })
 
+/** The live leases, as the bridge reads them when it is woken. */
+const leases = async () =>
+  (
+    await database.query<{ deployment_id: string; epoch: number }>(
+      'SELECT deployment_id, epoch FROM leases WHERE ended_at IS NULL ORDER BY epoch',
+    )
+  ).rows
+
+/** Waits until so many wake-ups came, and gives the live leases. */
+const leasesAfter = async (wakeUps: number) => {
+  await waitForValue(
+    `wake-up ${wakeUps}`,
+    () => woken,
+    (list) => list.length >= wakeUps,
+  )
+  return leases()
+}
+
 beforeEach(async () => {
-  starts = []
-  stops = []
+  woken = []
   for (const name of ['dispatcher-1', 'dispatcher-2']) await dispatchers.start(database, name)
 })
 
@@ -61,11 +73,7 @@ test('a deployment is started, handed to the bridge, and the next one follows wh
   expect(first).toMatchObject({ outcome: 'started' })
   expect(second).toMatchObject({ outcome: 'queued' })
   const id = 'deployment_id' in first ? first.deployment_id : ''
-  const [run] = await waitForValue(
-    'the start of the run',
-    () => starts,
-    (list) => list.length === 1,
-  )
+  const [run] = await leasesAfter(1)
   expect(run?.deployment_id).toBe(id)
 
   const finished = { deployment_id: id, epoch: run?.epoch ?? 0, outcome: 'success', error_message: null } as const
@@ -75,11 +83,7 @@ test('a deployment is started, handed to the bridge, and the next one follows wh
     () => states(database, id),
     (path) => path.at(-1) === 'success',
   )
-  const [, next] = await waitForValue(
-    'the start of the next run',
-    () => starts,
-    (list) => list.length === 2,
-  )
+  const [next] = await leasesAfter(2)
   expect(await states(database, String(next?.deployment_id))).toEqual(['queued', 'running'])
   expect(await states(database, id)).toEqual(['running', 'success'])
 })
@@ -89,16 +93,13 @@ test('an instance that comes gets the waiting requests in order, each once', asy
   for (const priority of priorities) await start({ priority })
   const instance_id = await addInstance(database, 5)
   await tell('instance.updated', { instance_id })
-  await waitForValue(
-    'all starts',
-    () => starts,
-    (list) => list.length === 5,
-  )
+  await waitForValue('all leases', leases, (list) => list.length === 5)
+  expect(new Set(await leasesAfter(1).then(() => woken))).toEqual(new Set([instance_id]))
   const { rows } = await database.query<{ priority: number }>(
     `SELECT p.priority FROM leases l JOIN pending_requests p USING (deployment_id) ORDER BY l.epoch`,
   )
   expect(rows.map(({ priority }) => priority)).toEqual([5, 5, 3, 2, 1])
-  expect(new Set(starts.map(({ deployment_id }) => deployment_id)).size).toBe(5)
+  expect(new Set((await leases()).map(({ deployment_id }) => deployment_id)).size).toBe(5)
 })
 
 test('a cancel is answered, the bridge is told, and the slot goes to the next', async () => {
@@ -111,17 +112,10 @@ test('a cancel is answered, the bridge is told, and the slot goes to the next', 
     result: { deployment_id: id },
   })
   expect((await deployment(database, id)).state).toBe('cancelled')
-  const [stop] = await waitForValue(
-    'the stop of the run',
-    () => stops,
-    (list) => list.length === 1,
-  )
-  expect(stop).toMatchObject({ deployment_id: id, instance_id })
-  await waitForValue(
-    'the start of the next run',
-    () => starts,
-    (list) => list.length === 2,
-  )
+  // The start, the cancel, and the start of the next.
+  const [next] = await leasesAfter(3)
+  expect(next?.deployment_id).not.toBe(id)
+  expect(woken).toEqual([instance_id, instance_id, instance_id])
   const again = await request('deployment.cancel', { deployment_id: id, caller: ADMIN })
   expect(again).toMatchObject({ ok: false, problem: { code: 'CONFLICT' } })
 })
@@ -133,11 +127,7 @@ test('a request whose priority is changed starts in its new place', async () => 
   const update = () => request('pending.update', { pending_request_id, priority: 2, caller: ADMIN })
   expect(await update()).toEqual({ ok: true, result: { pending_request_id } })
   await tell('instance.updated', { instance_id: await addInstance(database, 1) })
-  await waitForValue(
-    'a start',
-    () => starts,
-    (list) => list.length === 1,
-  )
+  await leasesAfter(1)
   const { rows } = await database.query<{ id: string; status: string }>('SELECT id, status FROM pending_requests')
   const statusOf = (id: string) => rows.find((row) => row.id === id)?.status
   expect([statusOf(pending_request_id), statusOf(idOf(first))]).toEqual(['dispatched', 'pending'])
@@ -162,11 +152,7 @@ test('20 starts at once over two dispatchers fill the capacity and no more', asy
   await addInstance(database, 6)
   const outcomes = await Promise.all(Array.from({ length: 20 }, () => start()))
   expect(outcomes.filter(({ outcome }) => outcome === 'started')).toHaveLength(6)
-  await waitForValue(
-    'six starts',
-    () => starts,
-    (list) => list.length === 6,
-  )
+  await leasesAfter(1)
   const { rows } = await database.query('SELECT count(*) AS live FROM leases WHERE ended_at IS NULL')
   expect(rows).toEqual([{ live: 6 }])
 })

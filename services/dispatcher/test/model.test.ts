@@ -211,7 +211,7 @@ const NEVER: Record<string, string> = {
      WHERE deployment_id IS NOT NULL GROUP BY 1 HAVING count(*) > 1`,
   'a command that both started and waits': `SELECT id FROM deployments JOIN pending_requests USING (id)`,
   'a start without its message': `SELECT l.epoch FROM leases l WHERE NOT EXISTS (SELECT FROM outbox o
-     WHERE o.type = 'run.start' AND o.body ->> 'deployment_id' = l.deployment_id::text AND (o.body ->> 'epoch')::bigint = l.epoch)`,
+     WHERE o.type = 'lease.changed' AND o.body ->> 'instance_id' = l.instance_id::text)`,
 }
 
 async function violations(): Promise<string[]> {

@@ -2,6 +2,7 @@ import type { Database } from '@slipway/database'
 import type { KeyRing, Logger } from '@slipway/runtime'
 import type { Analyst } from './analysis/analyst.ts'
 import type { LiveStreams } from './events/live-streams.ts'
+import type { WakeUps } from './instances/wake-ups.ts'
 
 /** What the parts of the bridge share. It holds no state of its own: any replica takes any call. */
 export interface Bridge {
@@ -9,6 +10,10 @@ export interface Bridge {
   keys: KeyRing
   logger: Logger
   live: LiveStreams
+  /** Ends syncs that wait for a change. */
+  wakeUps: WakeUps
+  /** How often each ssh target is probed; 0 for never. */
+  probeSeconds: number
   enrolmentToken: string
   /** Whom to ask about failures; null where the rules alone explain them. */
   analyst: Analyst | null

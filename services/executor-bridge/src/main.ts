@@ -10,15 +10,13 @@ import { keepLogPartitions } from './events/partitions.ts'
 import { createApp } from './http/app.ts'
 import { keyPairFilesOf } from './http/encryption.ts'
 import { createInstanceHandler } from './instances/handler.ts'
+import { wakeOnEvents } from './instances/wake-on-events.ts'
+import { WakeUps } from './instances/wake-ups.ts'
 import { connectRedis } from './redis.ts'
-import { createHandover } from './runs/handover.ts'
 import { tellOfFading } from './targets/fading.ts'
-import { startProbing } from './targets/probing.ts'
 
-/** Commands to instances in hand at a time. */
-const PREFETCH = 32
-/** Those of administrators about instances; each takes a connection to Postgres for a moment. */
-const INSTANCES_PREFETCH = 4
+/** Commands in hand at a time; each takes a connection to Postgres for a moment. */
+const PREFETCH = 4
 
 await runService({
   name: 'executor-bridge',
@@ -62,13 +60,14 @@ await runService({
       keys,
       logger,
       live: createLiveStreams(redis, config.SLIPWAY_NAMESPACE, logger),
+      wakeUps: new WakeUps(),
+      probeSeconds: config.SLIPWAY_PROBE_SECONDS,
       enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
       analyst,
       wakeRelay: () => relay.kick(),
     }
-    const handover = createHandover(bridge)
-    onStop('runs in hand', () => handover.settled())
-    const server = await listen(createApp(bridge, handover), {
+    await wakeOnEvents(broker, bridge.wakeUps)
+    const server = await listen(createApp(bridge, signal), {
       port: config.SLIPWAY_BRIDGE_PORT,
       host: config.SLIPWAY_BRIDGE_HOST,
       variable: 'SLIPWAY_BRIDGE_PORT',
@@ -78,13 +77,7 @@ await runService({
     onStop('http server', () => server.close())
     const fading = tellOfFading(bridge)
     onStop('targets that fade', () => fading.stop())
-    if (config.SLIPWAY_PROBE_SECONDS > 0) {
-      const probing = startProbing(bridge, config.SLIPWAY_PROBE_SECONDS)
-      onStop('probes of targets', () => probing.stop())
-    }
-    const handle = createInstanceHandler({ bridge, broker, otherwise: handover.handle })
-    await broker.consume('executor.commands', { prefetch: PREFETCH, handle })
-    await broker.consume('executor.instances', { prefetch: INSTANCES_PREFETCH, handle })
+    await broker.consume('executor.commands', { prefetch: PREFETCH, handle: createInstanceHandler(bridge, broker) })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('instances are served', {
       ...{ port: server.port, host: config.SLIPWAY_BRIDGE_HOST, tls: keyPair !== null },

@@ -9,6 +9,7 @@ import {
   enrolBody,
   enrolInstance,
   post,
+  postSync,
   seedRun,
   startBridgeWithDatabase,
 } from './setup.ts'
@@ -86,9 +87,5 @@ test('an instance with a live lease cannot be removed; a removed one is known no
   await endLease(bridge.database, epoch)
   expect(await remove()).toEqual({ instance_id: instance.id })
   await expect(remove()).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  const beat = await post(`${bridge.url}/v1/instances/${instance.id}/heartbeat`, instance.credential, {
-    version: '0.1.0',
-    runs: [],
-  })
-  expect(beat.status).toBe(401)
+  expect((await postSync(bridge, instance)).status).toBe(401)
 })

@@ -3,12 +3,11 @@ import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunEvent, StoredLine } from '@slipway/contracts'
 import { loadConfig } from '@slipway/runtime'
-import { testLogger as logger, type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { testLogger as logger, type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { type Analyst, createAnalyst } from '../src/analysis/analyst.ts'
 import { endpointOf } from '../src/analysis/configured.ts'
 import { bridgeConfig } from '../src/config.ts'
 import { ended, started } from './events.ts'
-import { until } from './fake-instance.ts'
 import { type Enrolled, enrolInstance, post, type SeededRun, seedRun, startBridge, type TestBridge } from './setup.ts'
 
 let db: OpenTestDatabase
@@ -205,7 +204,9 @@ describe('an endpoint', () => {
     const { bridge } = await bridgeAsking(url)
     const run = await newRun()
     await send(run, 0, [started(0, 0), failed(0, 0, { stdout_tail: 'see https://u:hunter2@host/x' })], bridge)
-    await until(async () => (await analysisOf(run))?.model_version === 'oracle-1-small', 'what the endpoint says')
+    await waitFor(async () => (await analysisOf(run))?.model_version === 'oracle-1-small', {
+      what: 'what the endpoint says',
+    })
     expect(await analysisOf(run)).toEqual({
       ...opinion,
       fingerprint: 'disk-full',
@@ -228,7 +229,7 @@ describe('an endpoint', () => {
     const { bridge } = await bridgeAsking(url)
     const run = await newRun()
     await send(run, 0, [started(0, 0), failed(0, 0)], bridge)
-    await until(async () => (await analysisOf(run))?.model_version === 'oracle-1', 'what the endpoint says')
+    await waitFor(async () => (await analysisOf(run))?.model_version === 'oracle-1', { what: 'what the endpoint says' })
   })
 
   test('is asked once about many commands that failed alike', async () => {
@@ -237,10 +238,9 @@ describe('an endpoint', () => {
     const run = await newRun({ targets: 20 })
     const events = Array.from({ length: 20 }, (_, target) => [started(target, 0), failed(target, 0)]).flat()
     await send(run, 0, events, bridge)
-    await until(
-      async () => (await resultsOf(run)).every(({ analysis }) => analysis.model_version === 'oracle-1'),
-      'all of them explained',
-    )
+    await waitFor(async () => (await resultsOf(run)).every(({ analysis }) => analysis.model_version === 'oracle-1'), {
+      what: 'all of them explained',
+    })
     expect(asked).toHaveLength(1)
   })
 
@@ -268,10 +268,10 @@ describe('an endpoint', () => {
       await send(run, 0, [started(0, 0), failed(0, 0)], bridge)
       // They were there with the answer to the batch, which waited for nobody.
       expect(await analysisOf(run)).toMatchObject(byRules)
-      await until(() => asked.length === 1, 'the question')
+      await waitFor(() => asked.length === 1, { what: 'the question' })
       well = true
       await send(next, 0, [started(0, 0), failed(0, 0)], bridge)
-      await until(async () => (await analysisOf(next)).model_version === 'oracle-1', 'the next answer')
+      await waitFor(async () => (await analysisOf(next)).model_version === 'oracle-1', { what: 'the next answer' })
       expect(await analysisOf(run)).toMatchObject(byRules)
     },
   )
@@ -289,7 +289,7 @@ describe('an endpoint', () => {
     ]).flat()
     await send(run, 0, events, bridge)
     expect((await resultsOf(run)).map(({ analysis }) => analysis.model_version)).toEqual(new Array(300).fill('rules-1'))
-    await until(() => asked.length === 4, 'the first questions')
+    await waitFor(() => asked.length === 4, { what: 'the first questions' })
     await analyst.stop()
     expect(asked).toHaveLength(4)
   })

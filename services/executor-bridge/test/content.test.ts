@@ -4,11 +4,11 @@ import { compile, RunSpec } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
-import { type FakeInstance, startInstance } from './fake-instance.ts'
 import {
   type Enrolled,
   endLease,
   enrolInstance,
+  postSync,
   type SeededRun,
   seedRun,
   startBridge,
@@ -20,7 +20,6 @@ const CHUNK = 1024 * 1024
 let db: OpenTestDatabase
 let database: Database
 let bridge: TestBridge
-let far: FakeInstance
 let instance: Enrolled
 let run: SeededRun
 
@@ -28,16 +27,13 @@ beforeAll(async () => {
   db = await openTestDatabase()
   database = db.database
   bridge = await startBridge(database)
-  far = await startInstance()
 })
 afterAll(async () => {
   await bridge?.close()
-  await far?.close()
   await db?.drop()
 })
 beforeEach(async () => {
-  far.calls.length = 0
-  instance = await enrolInstance(bridge, { base_url: far.url })
+  instance = await enrolInstance(bridge)
   run = await seedRun(database, { instanceId: instance.id })
 })
 
@@ -128,18 +124,12 @@ test('damaged content is never sent whole', async () => {
 test('the run names its files, with plain paths and a mode, and whether the cache is to be passed by', async () => {
   const id = await store(randomBytes(11))
   await use(id)
-  await bridge.handover.handle(
-    { type: 'run.start', body: { deployment_id: run.deploymentId, epoch: run.epoch } } as never,
-    { attempt: 1 } as never,
-  )
-  const { body } = far.calls.find(({ path }) => path === '/v1/runs') ?? {}
+  const specs = async () => (await postSync(bridge, instance)).body.start.map(({ spec }: { spec: RunSpec }) => spec)
+  const [body] = await specs()
   expect(compile(RunSpec)(body)).toEqual([])
   expect(body.options.bypass_cache).toBe(false)
   expect(body.actions[0].files).toEqual([{ content: id, path: 'bin/app', mode: '0644' }])
   const plain = await seedRun(database, { instanceId: instance.id, slot: 1 })
-  await bridge.handover.handle(
-    { type: 'run.start', body: { deployment_id: plain.deploymentId, epoch: plain.epoch } } as never,
-    { attempt: 1 } as never,
-  )
-  expect(far.calls.at(-1)?.body.actions[0]).not.toHaveProperty('files')
+  const given: RunSpec | undefined = (await specs()).find(({ epoch }: RunSpec) => epoch === plain.epoch)
+  expect(given?.actions[0]).not.toHaveProperty('files')
 })

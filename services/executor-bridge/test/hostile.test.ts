@@ -37,7 +37,7 @@ beforeAll(async () => {
     },
   })
   const logger = createLogger({ service: 'test', level: 'info', stream: stream as never })
-  server = await listen(createApp({ ...own.bridge, logger }, own.handover), {
+  server = await listen(createApp({ ...own.bridge, logger }, new AbortController().signal), {
     port: 0,
     host: '127.0.0.1',
     variable: 'none',

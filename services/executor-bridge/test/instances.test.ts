@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunRef, SyncRequest } from '@slipway/contracts'
+import { waitFor } from '@slipway/testing'
 import { finished, started } from './events.ts'
 import {
   type BridgeWithDatabase,
@@ -8,8 +10,10 @@ import {
   enrolBody,
   enrolInstance,
   post,
+  postSync,
   seedRun,
   startBridgeWithDatabase,
+  syncBody,
 } from './setup.ts'
 
 let bridge: BridgeWithDatabase
@@ -37,8 +41,8 @@ const eventsOf = async (id: string) =>
     )
   ).rows.map(({ type }) => type)
 
-const beat = (instance: Enrolled, runs: { deployment_id: string; epoch: number }[] = [], version = '0.1.0') =>
-  post(`${bridge.url}/v1/instances/${instance.id}/heartbeat`, instance.credential, { version, runs })
+const beat = (instance: Enrolled, runs: RunRef[] = [], fields: Partial<SyncRequest> = {}) =>
+  postSync(bridge, instance, { runs: runs.map((run) => ({ ...run, next_event: null })), ...fields })
 
 /** Moves the instance's past back, as if so many seconds had gone by. */
 const age = (instance: Enrolled, seconds: number) =>
@@ -64,14 +68,12 @@ describe('enrolment', () => {
     expect(body).toEqual({
       instance_id: expect.any(String),
       credential: expect.any(String),
-      heartbeat_seconds: 5,
       lost_after_seconds: 30,
     })
     expect(await slotsOf(body.instance_id)).toEqual(['0', '1'])
     expect(await eventsOf(body.instance_id)).toEqual(['instance.created'])
     const row = JSON.stringify(await rowOf(body.instance_id))
     expect(row).not.toContain(body.credential)
-    expect(row).not.toContain('c'.repeat(40))
   })
 
   test.each(['0.2.0', '1.1.0', 'one'])('refuses version %s with a message that names both', async (version) => {
@@ -91,15 +93,9 @@ describe('enrolment', () => {
     }
   })
 
-  test('refuses what does not fit the schema, and addresses that are no HTTP', async () => {
+  test('refuses what does not fit the schema', async () => {
     const { status, body } = await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, enrolBody({ capacity: 0 }))
     expect([status, body.error.details.errors[0].path]).toEqual([400, '/capacity'])
-    const file = await post(
-      `${bridge.url}/v1/instances`,
-      ENROLMENT_TOKEN,
-      enrolBody({ base_url: 'file:///etc/passwd' }),
-    )
-    expect([file.status, file.body.error.details.errors[0].path]).toEqual([400, '/base_url'])
   })
 
   test('under a known name is the same instance; the old credential no longer counts', async () => {
@@ -124,7 +120,7 @@ describe('enrolment', () => {
   })
 })
 
-describe('a heartbeat', () => {
+describe('a sync', () => {
   test('renews, and wakes the dispatcher only when the instance had been away', async () => {
     const instance = await enrolInstance(bridge)
     await beat(instance)
@@ -135,10 +131,65 @@ describe('a heartbeat', () => {
     expect(await eventsOf(instance.id)).toEqual(['instance.created', 'instance.updated'])
   })
 
-  test('is for the own instance only', async () => {
-    const [one, other] = [await enrolInstance(bridge), await enrolInstance(bridge)]
-    const url = `${bridge.url}/v1/instances/${other.id}/heartbeat`
-    expect((await post(url, one.credential, { version: '0.1.0', runs: [] })).status).toBe(403)
+  test('needs the credential of an instance', async () => {
+    const instance = await enrolInstance(bridge)
+    const other = await enrolInstance(bridge)
+    const wrong = ['nobody', `${other.id}.${instance.credential.split('.')[1]}`]
+    for (const credential of wrong) expect((await beat({ ...instance, credential })).status).toBe(401)
+  })
+
+  test('keeps what the instance says of itself: slots, version and labels follow', async () => {
+    const instance = await enrolInstance(bridge, { capacity: 2, labels: { zone: 'a' } })
+    await bridge.database.query(`UPDATE instances SET labels = '{"zone":"set"}' WHERE id = $1`, [instance.id])
+    const itself = { capacity: 2, labels: { zone: 'a' } }
+    await beat(instance, [], itself)
+    expect(await rowOf(instance.id)).toMatchObject({ labels: { zone: 'set' }, accepts_runs: true })
+    expect(await eventsOf(instance.id)).toEqual(['instance.created'])
+    await beat(instance, [], { version: '0.1.7', capacity: 1, labels: { zone: 'b' }, accepts_runs: false })
+    expect(await rowOf(instance.id)).toMatchObject({ version: '0.1.7', labels: { zone: 'b' }, accepts_runs: false })
+    expect(await slotsOf(instance.id)).toEqual(['0', '1 retired'])
+    expect(await eventsOf(instance.id)).toEqual(['instance.created', 'instance.updated'])
+  })
+
+  test('sends its head with the heartbeat, and its body when something changes', async () => {
+    const instance = await enrolInstance(bridge)
+    const began = Date.now()
+    const response = await fetch(`${bridge.url}/v1/sync`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${instance.credential}`, 'content-type': 'application/json' },
+      body: JSON.stringify(syncBody({ wait_seconds: 25 })),
+    })
+    expect(response.status).toBe(200)
+    expect(await isFresh(instance)).toBe(true)
+    const run = await seedRun(bridge.database, { instanceId: instance.id })
+    bridge.bridge.wakeUps.wake(instance.id)
+    expect(await response.json()).toMatchObject({ start: [{ deployment_id: run.deploymentId }] })
+    expect(Date.now() - began).toBeLessThan(20_000)
+  })
+
+  test('of which the caller has gone waits no longer; one of a removed instance ends at once', async () => {
+    const instance = await enrolInstance(bridge)
+    const { wakeUps } = bridge.bridge
+    const gone = new AbortController()
+    const call = fetch(`${bridge.url}/v1/sync`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${instance.credential}`, 'content-type': 'application/json' },
+      body: JSON.stringify(syncBody({ wait_seconds: 25 })),
+      signal: gone.signal,
+    })
+    await waitFor(() => wakeUps.size === 1, { what: 'a waiting sync' })
+    gone.abort()
+    await call
+      .then(
+        (response) => response.text(),
+        () => {},
+      )
+      .catch(() => {})
+    await waitFor(() => wakeUps.size === 0, { what: 'the end of the wait' })
+    const removed = beat(instance, [], { wait_seconds: 25 })
+    await waitFor(() => wakeUps.size === 1, { what: 'a waiting sync' })
+    wakeUps.wake(instance.id, 'removed')
+    expect((await removed).body).toMatchObject({ start: [], stop: [] })
   })
 
   test('stops reported runs without a live lease of that epoch, and leaves those that have one', async () => {
@@ -149,7 +200,13 @@ describe('a heartbeat', () => {
     const live = { deployment_id: kept.deploymentId, epoch: kept.epoch }
     const ended = { deployment_id: gone.deploymentId, epoch: gone.epoch }
     const other = { ...live, epoch: kept.epoch + 1_000 }
-    expect((await beat(instance, [live, ended, other])).body).toEqual({ stop: [ended, other] })
+    const stop = [
+      { ...ended, reason: 'unknown' },
+      { ...other, reason: 'unknown' },
+    ]
+    expect((await beat(instance, [live, ended, other])).body).toMatchObject({ start: [], stop })
+    await bridge.database.query(`UPDATE leases SET end_reason = 'cancelled' WHERE epoch = $1`, [gone.epoch])
+    expect((await beat(instance, [live, ended])).body.stop).toEqual([{ ...ended, reason: 'cancelled' }])
     expect(await isFresh(instance)).toBe(true)
   })
 
@@ -183,7 +240,7 @@ describe('a heartbeat', () => {
     const instance = await enrolInstance(bridge, { name: 'reborn' })
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     await age(instance, 10)
-    const reborn = await enrolInstance(bridge, { name: 'reborn', callback_token: 'd'.repeat(40) })
+    const reborn = await enrolInstance(bridge, { name: 'reborn' })
     expect((await beat(reborn)).status).toBe(409)
     expect(await isFresh(reborn)).toBe(false)
     await endLease(bridge.database, run.epoch)
@@ -191,13 +248,15 @@ describe('a heartbeat', () => {
     expect(await isFresh(reborn)).toBe(true)
   })
 
-  test('of an instance that enrolled again with its old token keeps its leases', async () => {
-    const instance = await enrolInstance(bridge, { name: 'restarted' })
+  test('that has not taken a run for too long loses its leases, unless it declines the run', async () => {
+    const instance = await enrolInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
-    await age(instance, 10)
-    const again = await enrolInstance(bridge, { name: 'restarted' })
-    const { body } = await beat(again, [{ deployment_id: run.deploymentId, epoch: run.epoch }])
-    expect(body).toEqual({ stop: [] })
-    expect(await isFresh(again)).toBe(true)
+    await bridge.database.query(`UPDATE leases SET acquired_at = now() - interval '31 s' WHERE epoch = $1`, [run.epoch])
+    await bridge.database.query(`UPDATE instances SET enrolled_at = now() - interval '1 min' WHERE id = $1`, [
+      instance.id,
+    ])
+    const ref = { deployment_id: run.deploymentId, epoch: run.epoch }
+    expect((await beat(instance)).status).toBe(409)
+    expect((await beat(instance, [], { declined: [ref] })).status).toBe(200)
   })
 })

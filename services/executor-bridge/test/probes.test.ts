@@ -1,12 +1,18 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import type { ProbeRequest, ProbeResponse } from '@slipway/contracts'
+import { MAX_PROBED_TARGETS, type ProbeResult, type ProbeTarget } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
 import { tellOnce } from '../src/targets/fading.ts'
-import { probeBy, startProbing } from '../src/targets/probing.ts'
-import { type FakeInstance, startInstance, until } from './fake-instance.ts'
-import { type BridgeWithDatabase, enrolInstance, keys, startBridgeWithDatabase } from './setup.ts'
-
-const SECONDS = 60
+import {
+  type BridgeWithDatabase,
+  type Enrolled,
+  endLease,
+  enrolInstance,
+  keys,
+  postSync,
+  PROBE_SECONDS as SECONDS,
+  seedRun,
+  startBridgeWithDatabase,
+} from './setup.ts'
 
 let bridge: BridgeWithDatabase
 
@@ -16,37 +22,15 @@ beforeAll(async () => {
 afterAll(() => bridge?.close())
 
 beforeEach(() => bridge.database.query('TRUNCATE targets, target_facts, outbox CASCADE'))
+afterEach(() => bridge.database.query('UPDATE instances SET last_heartbeat_at = NULL'))
 
-interface Prober {
-  id: string
-  fake: FakeInstance
+interface Prober extends Enrolled {
   /** Why it does not reach a target; null where it does. */
   problem: (id: string) => string | null
-  asked: ProbeRequest['targets']
+  asked: ProbeTarget[]
 }
 
-const open: Prober[] = []
-afterEach(async () => {
-  await Promise.all(open.splice(0).map(({ fake }) => fake.close()))
-  await bridge.database.query('UPDATE instances SET last_heartbeat_at = NULL')
-})
-
-async function prober(): Promise<Prober> {
-  const fake = await startInstance()
-  const { id } = await enrolInstance(bridge, { base_url: fake.url })
-  const made: Prober = { id, fake, problem: () => null, asked: [] }
-  fake.before = () => {
-    const targets: ProbeRequest['targets'] = fake.calls.at(-1)?.body.targets ?? []
-    made.asked.push(...targets)
-    const results = targets.map(({ id }) => {
-      const problem = made.problem(id)
-      return { id, problem, host_key: problem === null ? 'ssh-ed25519 AAAA' : null }
-    })
-    fake.answer = { status: 200, body: { results } satisfies ProbeResponse }
-  }
-  open.push(made)
-  return made
-}
+const prober = async (): Promise<Prober> => ({ ...(await enrolInstance(bridge)), problem: () => null, asked: [] })
 
 async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 2222, username: 'u' }, enabled = true) {
   const id = uuidv7()
@@ -58,13 +42,27 @@ async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 22
   return id
 }
 
-const ask = async ({ id }: Prober, online = [id]) => {
-  const { rows } = await bridge.database.query(
-    'SELECT id, base_url, callback_token_sealed FROM instances WHERE id = $1',
-    [id],
-  )
-  await probeBy(bridge.bridge, rows[0] as never, { online, intervalSeconds: SECONDS }, new AbortController().signal)
+/** A sync of an instance that can take probes: what it is asked. */
+const sync = async (instance: Enrolled, probes: ProbeResult[] = []): Promise<ProbeTarget[]> => {
+  const { status, body } = await postSync(bridge, instance, { probe_slots: MAX_PROBED_TARGETS, probes })
+  expect(status).toBe(200)
+  return body.probes
 }
+
+const resultOf = ({ id, host, port }: ProbeTarget, problem: string | null = null): ProbeResult => {
+  return { id, host, port, problem, host_key: problem === null ? 'ssh-ed25519 AAAA' : null }
+}
+
+/** Has the instance probe what is due, and report what it found. */
+const ask = async (instance: Prober) => {
+  const targets = await sync(instance)
+  instance.asked.push(...targets)
+  const probes = targets.map((target) => resultOf(target, instance.problem(target.id)))
+  await postSync(bridge, instance, { probes })
+}
+
+const setOffline = ({ id }: Enrolled) =>
+  bridge.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 s' WHERE id = $1`, [id])
 
 interface Facts {
   host_key: string | null
@@ -99,10 +97,7 @@ describe('a probe', () => {
     await addTarget({ type: 'ssh', host: 'h', username: 'u' }, false)
     const instance = await prober()
     await ask(instance)
-    expect(instance.asked).toEqual([
-      { id: target, connection: { type: 'ssh', host: 'h', port: 2222, username: 'u', password: 'p4ss' } },
-    ])
-    expect(instance.fake.calls[0]).toMatchObject({ path: '/v1/probes', authorization: `Bearer ${'c'.repeat(40)}` })
+    expect(instance.asked).toEqual([{ id: target, host: 'h', port: 2222 }])
     expect(await factsOf(target)).toMatchObject({ host_key: 'ssh-ed25519 AAAA', last_seen_at: expect.any(Date) })
     expect(await told()).toEqual([target])
 
@@ -114,7 +109,7 @@ describe('a probe', () => {
     expect(instance.asked).toHaveLength(1)
     await makeDue()
     await ask(instance)
-    expect(instance.asked[1]?.connection).toMatchObject({ host_key: 'ssh-ed25519 AAAA' })
+    expect(instance.asked[1]).toMatchObject({ host_key: 'ssh-ed25519 AAAA' })
     expect(await told()).toEqual([target])
   })
 
@@ -126,44 +121,57 @@ describe('a probe', () => {
     expect(instance.asked).toEqual([])
   })
 
-  test('comes by two instances at once to each target once, a hundred at a time', async () => {
-    await Promise.all(Array.from({ length: 250 }, () => addTarget()))
+  test('carries a login only for an instance that held a lease for the target within the last day', async () => {
+    const [holder, other] = [await prober(), await prober()]
+    const run = await seedRun(bridge.database, { instanceId: holder.id, targets: 1 })
+    const [target] = run.targetIds as [string]
+    const sealed = keys.seal(JSON.stringify({ password: 'p4ss' }), `target:${target}:connection`)
+    const connection = JSON.stringify({ type: 'ssh', host: 'h', port: 2222, username: 'u' })
+    await bridge.database.query('UPDATE targets SET connection = $2, connection_secrets = $3 WHERE id = $1', [
+      ...[target, connection, sealed],
+    ])
+    await endLease(bridge.database, run.epoch)
+    const place = { id: target, host: 'h', port: 2222 }
+    expect(await sync(holder)).toEqual([{ ...place, login: { username: 'u', password: 'p4ss' } }])
+    await makeDue()
+    expect(await sync(other)).toEqual([place])
+    await bridge.database.query(`UPDATE leases SET ended_at = now() - interval '25 hours'`)
+    await makeDue()
+    expect(await sync(holder)).toEqual([place])
+  })
+
+  test('comes by two instances at once to each target once, and as many at a time as the instance can take', async () => {
+    await Promise.all(Array.from({ length: 25 }, () => addTarget()))
     const instances = [await prober(), await prober()]
-    for (let round = 0; round < 3; round += 1) {
-      await Promise.all(
-        instances.map((instance) =>
-          ask(
-            instance,
-            instances.map(({ id }) => id),
-          ),
-        ),
-      )
-    }
-    const asked = instances.flatMap((instance) => instance.asked.map(({ id }) => id))
-    expect([asked.length, new Set(asked).size]).toEqual([250, 250])
-    for (const { fake } of instances) {
-      for (const { body } of fake.calls) expect(body.targets.length).toBeLessThanOrEqual(100)
-    }
+    const asked = await Promise.all(
+      [0, 1, 0, 1].map(async (index) => {
+        const { body } = await postSync(bridge, instances[index] as Prober, { probe_slots: 7 })
+        expect(body.probes.length).toBeLessThanOrEqual(7)
+        return body.probes.map(({ id }: ProbeTarget) => id)
+      }),
+    )
+    const ids = [...asked.flat(), ...(await sync(instances[0] as Prober)).map(({ id }) => id)]
+    expect([ids.length, new Set(ids).size]).toEqual([25, 25])
   })
 
   test('that misses is made again soon, by another instance, and the one that reaches it stays with it', async () => {
     const target = await addTarget()
     const [near, far] = [await prober(), await prober()]
-    const online = [near.id, far.id]
     far.problem = () => 'no answer from h:2222'
-    await ask(far, online)
+    await ask(far)
     expect(await factsOf(target)).toMatchObject({ last_seen_at: null, missed_by: far.id })
     expect((await factsOf(target))?.next).toBeLessThan(11)
     await makeDue()
-    await ask(far, online)
+    await ask(far)
     expect(far.asked).toHaveLength(1)
-    await ask(near, online)
+    await ask(near)
     expect(await factsOf(target)).toMatchObject({ missed_by: null, probe_by: near.id, last_seen_at: expect.any(Date) })
     await makeDue()
-    await ask(far, online)
+    await ask(far)
     expect(far.asked).toHaveLength(1)
     // When that one is gone, others are asked again.
-    await ask(far, [far.id])
+    await setOffline(near)
+    await ask(far)
     expect(far.asked).toHaveLength(2)
   })
 
@@ -179,60 +187,34 @@ describe('a probe', () => {
     expect(await told()).toEqual([])
   })
 
-  test('says nothing of a target whose connection was changed meanwhile', async () => {
-    const target = await addTarget()
-    const gone = await addTarget()
+  test('says nothing of a target whose address was changed meanwhile, or that is gone', async () => {
+    const [target, gone] = [await addTarget(), await addTarget()]
     const instance = await prober()
-    const answer = instance.fake.before
-    instance.fake.before = async () => {
-      await answer()
-      await bridge.database.query(`UPDATE targets SET connection = '{"type":"ssh","host":"other"}' WHERE id = $1`, [
-        target,
-      ])
-      await bridge.database.query('DELETE FROM target_facts WHERE target_id IN ($1, $2)', [target, gone])
-      await bridge.database.query('DELETE FROM targets WHERE id = $1', [gone])
-    }
-    await ask(instance)
-    expect(instance.asked).toHaveLength(2)
-    expect([await factsOf(target), await factsOf(gone)]).toEqual([undefined, undefined])
+    const asked = await sync(instance)
+    expect(asked).toHaveLength(2)
+    await bridge.database.query(`UPDATE targets SET connection = '{"type":"ssh","host":"other"}' WHERE id = $1`, [
+      target,
+    ])
+    await bridge.database.query('DELETE FROM targets WHERE id = $1', [gone])
+    await sync(
+      instance,
+      asked.map((each) => resultOf(each)),
+    )
+    for (const id of [target, gone]) expect((await factsOf(id))?.last_seen_at ?? null).toBeNull()
   })
 
-  test.each<[string, (id: string) => unknown, RegExp]>([
-    ['names another target', () => ({ results: [{ id: uuidv7(), problem: null, host_key: null }] }), /not asked for/],
-    [
-      'names a target twice',
-      (id) => ({ results: [1, 2].map(() => ({ id, problem: null, host_key: null })) }),
-      /not asked for/,
-    ],
-    ['is no answer', () => ({ results: [{ id: 'x', problem: 7 }] }), /answer to probes is wrong/],
-    ['never ends', () => ({ results: [], more: 'x'.repeat(5 * 1024 * 1024) }), /longer than 4194304 bytes/],
-  ])('whose answer %s changes nothing', async (_what, body, reason) => {
+  test('counts only from the instance that was asked, and once', async () => {
     const target = await addTarget()
-    const instance = await prober()
-    instance.fake.before = () => {
-      instance.fake.answer = { status: 200, body: body(target) }
-    }
-    await expect(ask(instance)).rejects.toThrow(reason)
+    const [instance, stranger] = [await prober(), await prober()]
+    const [asked] = (await sync(instance)) as [ProbeTarget]
+    await sync(stranger, [resultOf(asked)])
+    expect(await factsOf(target)).toMatchObject({ last_seen_at: null, host_key: null })
+    await sync(instance, [resultOf(asked), resultOf({ ...asked, id: uuidv7() })])
+    expect(await factsOf(target)).toMatchObject({ host_key: 'ssh-ed25519 AAAA' })
+    await bridge.database.query('UPDATE target_facts SET host_key = NULL, last_seen_at = NULL')
+    await sync(instance, [resultOf(asked)])
     expect(await factsOf(target)).toMatchObject({ last_seen_at: null, host_key: null })
   })
-})
-
-test('all instances that are online are asked, again and again, and no others', async () => {
-  const targets = await Promise.all(Array.from({ length: 3 }, () => addTarget()))
-  const [online, offline] = [await prober(), await prober()]
-  await bridge.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 s' WHERE id = $1`, [
-    offline.id,
-  ])
-  const probing = startProbing(bridge.bridge, SECONDS)
-  await until(() => online.asked.length === 3, 'the first round')
-  // Those whose first results come only now are due no more, so they are made so again.
-  await until(async () => {
-    await makeDue()
-    return online.asked.length >= 6
-  }, 'the second round')
-  await probing.stop()
-  expect(new Set(online.asked.map(({ id }) => id))).toEqual(new Set(targets))
-  expect(offline.asked).toEqual([])
 })
 
 test('a target that nothing reaches any more is told to be stale, then offline, each once', async () => {

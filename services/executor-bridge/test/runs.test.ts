@@ -1,9 +1,9 @@
 import { Writable } from 'node:stream'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type Broker, MAX_ATTEMPTS } from '@slipway/broker'
-import { compile, RunSpec, streamKey } from '@slipway/contracts'
-import { commandMessage, enqueue, startRelay } from '@slipway/database'
-import { createLogger, uuidv7 } from '@slipway/runtime'
+import type { Broker } from '@slipway/broker'
+import { compile, RunSpec, SyncResponse, streamKey } from '@slipway/contracts'
+import { enqueue, eventMessage, startRelay } from '@slipway/database'
+import { createLogger, listen } from '@slipway/runtime'
 import {
   testLogger as logger,
   type OpenTestDatabase,
@@ -12,12 +12,13 @@ import {
   removeNamespace,
   serverUrl,
   testNamespace,
+  waitFor,
 } from '@slipway/testing'
 import { Redis } from 'ioredis'
 import { createLiveStreams } from '../src/events/live-streams.ts'
-import { createHandover } from '../src/runs/handover.ts'
+import { createApp } from '../src/http/app.ts'
+import { wakeOnEvents } from '../src/instances/wake-on-events.ts'
 import { line, started } from './events.ts'
-import { type FakeInstance, startInstance, until } from './fake-instance.ts'
 import {
   type Enrolled,
   endLease,
@@ -25,6 +26,7 @@ import {
   keys,
   lease,
   post,
+  postSync,
   type RunOptions,
   type SeededRun,
   seedRun,
@@ -34,26 +36,21 @@ import {
 
 let db: OpenTestDatabase
 let bridge: TestBridge
-let far: FakeInstance
 let instance: Enrolled
 let slot = 0
 
 beforeAll(async () => {
   db = await openTestDatabase()
   bridge = await startBridge(db.database)
-  far = await startInstance()
-  instance = await enrolInstance(bridge, { name: 'far', base_url: `${far.url}/`, capacity: 100 })
 })
 
-beforeEach(() => {
-  far.calls.length = 0
-  far.answer = { status: 202 }
-  far.before = () => {}
+beforeEach(async () => {
+  instance = await enrolInstance(bridge, { capacity: 100 })
+  slot = 0
 })
 
 afterAll(async () => {
   await bridge?.close()
-  await far?.close()
   await db?.drop()
 })
 
@@ -62,14 +59,17 @@ const newRun = (options: Partial<RunOptions> = {}) => {
   return seedRun(db.database, { instanceId: instance.id, slot, ...options })
 }
 
-const command = (type: 'run.start' | 'run.stop', body: unknown, attempt = 1, handover = bridge.handover) =>
-  handover.handle(
-    { message_id: uuidv7(), type, request_id: null, timestamp: new Date().toISOString(), body },
-    { attempt, redelivered: false },
-  )
+const refOf = ({ deploymentId, epoch }: SeededRun) => ({ deployment_id: deploymentId, epoch })
 
-const start = (run: SeededRun, attempt = 1) =>
-  command('run.start', { deployment_id: run.deploymentId, epoch: run.epoch }, attempt)
+/** What an answer to a sync has the instance start. */
+const starts = async (at: Pick<TestBridge, 'url'> = bridge) => {
+  const { status, body } = await postSync(at, instance, { capacity: 100 })
+  expect([status, compile(SyncResponse)(body)]).toEqual([200, []])
+  return body.start
+}
+
+/** The specification that the instance gets of its only run. */
+const start = async (at?: Pick<TestBridge, 'url'>) => (await starts(at))[0]?.spec
 
 const endOf = async (run: SeededRun) =>
   (
@@ -79,15 +79,12 @@ const endOf = async (run: SeededRun) =>
     )
   ).rows.map(({ body }) => body)
 
-describe('run.start', () => {
-  test('hands over a spec that fits the contract, with the callback token', async () => {
+describe('a run to start', () => {
+  test('comes with a specification that fits the contract', async () => {
     const run = await newRun({ targets: 2, actions: 2 })
-    await start(run)
-    expect(far.calls).toHaveLength(1)
-    const [call] = far.calls
-    expect(call).toMatchObject({ path: '/v1/runs', authorization: `Bearer ${'c'.repeat(40)}` })
-    expect(compile(RunSpec)(call?.body)).toEqual([])
-    expect(call?.body).toMatchObject({
+    const spec = await start()
+    expect(compile(RunSpec)(spec)).toEqual([])
+    expect(spec).toMatchObject({
       deployment_id: run.deploymentId,
       epoch: run.epoch,
       remaining_seconds: null,
@@ -97,6 +94,31 @@ describe('run.start', () => {
       actions: [{ script: 'echo hello', rollback_script: 'echo back', interpreter: 'sh', env: { A: '1' } }, {}],
       targets: run.targetIds.map((id) => ({ id, connection: { type: 'local' } })),
     })
+  })
+
+  test('comes again until the instance reports it', async () => {
+    const run = await newRun()
+    expect(await starts()).toHaveLength(1)
+    expect(await starts()).toHaveLength(1)
+    const { body } = await postSync(bridge, instance, { runs: [{ ...refOf(run), next_event: 0 }] })
+    expect(body).toMatchObject({ start: [], stop: [] })
+  })
+
+  test('with many steps is fetched by a call of its own, by the instance that holds the lease alone', async () => {
+    const run = await newRun({ targets: 60, actions: 2 })
+    expect(await starts()).toEqual([{ ...refOf(run), spec: null }])
+    const url = `${bridge.url}/v1/runs/${run.deploymentId}/spec?epoch=`
+    const get = async (epoch: number | string, credential: string) => {
+      const response = await fetch(`${url}${epoch}`, { headers: { authorization: `Bearer ${credential}` } })
+      // biome-ignore lint/suspicious/noExplicitAny: bodies are looked into field by field
+      return { status: response.status, body: (await response.json()) as any }
+    }
+    const { status, body } = await get(run.epoch, instance.credential)
+    expect([status, compile(RunSpec)(body), body.targets.length]).toEqual([200, [], 60])
+    const other = await enrolInstance(bridge)
+    expect((await get(run.epoch, other.credential)).status).toBe(404)
+    for (const epoch of [run.epoch + 1, 'x', '']) expect((await get(epoch, instance.credential)).status).toBe(404)
+    expect((await get(run.epoch, 'nobody')).status).toBe(401)
   })
 
   test('opens sealed values and connection secrets, pins the learned host key, and logs none of it', async () => {
@@ -133,12 +155,12 @@ describe('run.start', () => {
       },
     })
     const loud = { ...bridge.bridge, logger: createLogger({ service: 'test', level: 'debug', stream }) }
-    const body = { deployment_id: run.deploymentId, epoch: run.epoch }
-    await command('run.start', body, 1, createHandover(loud))
-    far.answer = { status: 500 }
-    await expect(command('run.start', body, 1, createHandover(loud))).rejects.toThrow(/500/)
+    const place = { port: 0, host: '127.0.0.1', variable: 'none' }
+    const server = await listen(createApp(loud, new AbortController().signal), place)
+    const spec = await start({ url: `http://127.0.0.1:${server.port}` })
+    await server.close()
 
-    expect(far.calls[0]?.body).toMatchObject({
+    expect(spec).toMatchObject({
       override_variables: { password: 'OVERRIDE-PLANTED' },
       sensitive: ['password'],
       targets: [
@@ -155,78 +177,41 @@ describe('run.start', () => {
         },
       ],
     })
-    expect(far.calls[0]?.body.remaining_seconds).toBeGreaterThan(3_000)
-    expect(written).toContain('handed over')
+    expect(spec.remaining_seconds).toBeGreaterThan(3_000)
+    expect(written).toContain('a run goes to its instance')
     expect(written).not.toContain('PLANTED')
   })
 
-  test('hands over many at once, each with what is its own, and passes over those whose lease has ended', async () => {
+  test('comes with others, each with what is its own, without those whose lease has ended', async () => {
     const runs = [await newRun({ targets: 3 }), await newRun({ actions: 2 }), await newRun(), await newRun()]
     const [, , ended, later] = runs as [SeededRun, SeededRun, SeededRun, SeededRun]
     await endLease(db.database, ended.epoch)
     await db.database.query(`UPDATE steps SET state = 'failed', ever_failed = true WHERE deployment_id = $1`, [
       later.deploymentId,
     ])
-    const stale = { deployment_id: later.deploymentId, epoch: later.epoch - 1_000 }
-    // The same twice: of two messages, or of one and a heartbeat.
-    await Promise.all([...runs, ...runs].map((run) => start(run)).concat(command('run.start', stale)))
-    const specs = far.calls.map(({ body }) => body)
-    expect(
-      specs.filter((spec, index) => specs.findIndex((s) => s.deployment_id === spec.deployment_id) === index),
-    ).toHaveLength(3)
-    for (const run of runs.filter((one) => one !== ended)) {
-      const spec = specs.find(({ deployment_id }) => deployment_id === run.deploymentId)
-      expect(spec).toMatchObject({ epoch: run.epoch, targets: run.targetIds.map((id) => ({ id })) })
+    const given = await starts()
+    const kept = runs.filter((run) => run !== ended)
+    expect(given).toHaveLength(3)
+    for (const run of kept) {
+      const { spec } = given.find(({ epoch }: { epoch: number }) => epoch === run.epoch)
+      expect(spec).toMatchObject({ ...refOf(run), targets: run.targetIds.map((id) => ({ id })) })
+      const states = spec.steps.map(({ state }: { state: string }) => state)
+      expect(states.includes('failed')).toBe(run === later)
     }
-    const steps = specs.find(({ deployment_id }) => deployment_id === later.deploymentId).steps
-    expect(steps.map(({ state }: { state: string }) => state)).toContain('failed')
     const { rows } = await db.database.query(
       'SELECT epoch, failed_steps > 0 AS failed FROM run_progress WHERE deployment_id = ANY($1::uuid[]) ORDER BY epoch',
       [runs.map(({ deploymentId }) => deploymentId)],
     )
-    expect(rows).toEqual(
-      runs.filter((run) => run !== ended).map((run) => ({ epoch: run.epoch, failed: run === later })),
-    )
+    expect(rows).toEqual(kept.map((run) => ({ epoch: run.epoch, failed: run === later })))
   })
 
-  test('does nothing without a live lease of that epoch', async () => {
-    const run = await newRun()
-    await endLease(db.database, run.epoch)
-    await start(run)
-    expect(far.calls).toEqual([])
-  })
-
-  test('does nothing when events show that the instance has the run', async () => {
-    const run = await newRun()
-    await post(`${bridge.url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
-      epoch: run.epoch,
-      first_event: 0,
-      events: [started(0, 0)],
-    })
-    await start(run)
-    expect(far.calls).toEqual([])
-  })
-
-  test('stops the run again when its lease ended while it was handed over', async () => {
-    const run = await newRun()
-    far.before = () => endLease(db.database, run.epoch)
-    await start(run)
-    expect(far.calls.map(({ path }) => path)).toEqual(['/v1/runs', `/v1/runs/${run.deploymentId}/stop`])
-  })
-
-  test('throws while the instance cannot take it, and leaves it to heartbeats in the end', async () => {
-    const run = await newRun()
-    far.answer = { status: 503 }
-    await expect(start(run)).rejects.toThrow(/503/)
-    await start(run, MAX_ATTEMPTS)
-    expect(await endOf(run)).toEqual([])
-  })
-
-  test('accepts that the instance has a newer epoch', async () => {
-    const run = await newRun()
-    far.answer = { status: 409 }
-    await start(run)
-    expect(await endOf(run)).toEqual([])
+  test('that cannot be given now does not keep others from their start', async () => {
+    const [bad, good] = [await newRun(), await newRun()]
+    await db.database.query(`UPDATE steps SET state = 'running' WHERE deployment_id = $1`, [bad.deploymentId])
+    expect((await starts()).map(({ epoch }: { epoch: number }) => epoch)).toEqual([good.epoch])
+    expect(await endOf(bad)).toEqual([])
+    await db.database.query(`UPDATE steps SET state = 'pending' WHERE deployment_id = $1`, [bad.deploymentId])
+    expect(await starts()).toHaveLength(2)
   })
 
   test.each<[string, RegExp, (run: SeededRun) => Promise<unknown>]>([
@@ -253,17 +238,10 @@ describe('run.start', () => {
           JSON.stringify({ password: { $sealed: `v1.elsewhere.${Buffer.alloc(200).toString('base64url')}` } }),
         ]),
     ],
-    [
-      'that the instance refuses for good',
-      /refused the run: too many targets/,
-      async () => {
-        far.answer = { status: 400, body: { error: { message: 'too many targets' } } }
-      },
-    ],
   ])('ends a run %s as failed, with the reason', async (_what, reason, spoil) => {
     const run = await newRun()
     await spoil(run)
-    await start(run)
+    expect(await starts()).toEqual([])
     expect(await endOf(run)).toEqual([
       {
         deployment_id: run.deploymentId,
@@ -272,8 +250,33 @@ describe('run.start', () => {
         error_message: expect.stringMatching(reason),
       },
     ])
-    await start(run)
+    await starts()
     expect(await endOf(run)).toHaveLength(1)
+  })
+
+  test('that the instance refuses for good ends failed, with the reason; a report of another instance counts nothing', async () => {
+    const run = await newRun()
+    const other = await enrolInstance(bridge)
+    const refused = [{ ...refOf(run), reason: 'too many targets' }]
+    await postSync(bridge, other, { refused })
+    expect(await endOf(run)).toEqual([])
+    await postSync(bridge, instance, { refused })
+    await postSync(bridge, instance, { refused })
+    const error_message = 'The instance refused the run: too many targets'
+    expect(await endOf(run)).toEqual([{ ...refOf(run), outcome: 'failed', error_message }])
+  })
+
+  test('that the instance declines goes to another one, unless it has begun', async () => {
+    const [run, begun] = [await newRun(), await newRun()]
+    await post(`${bridge.url}/v1/runs/${begun.deploymentId}/events`, instance.credential, {
+      epoch: begun.epoch,
+      first_event: 0,
+      events: [started(0, 0)],
+    })
+    const held = [{ ...refOf(begun), next_event: 1 }]
+    await postSync(bridge, instance, { runs: held, declined: [refOf(run), refOf(begun)] })
+    const { rows } = await db.database.query(`SELECT body FROM outbox WHERE type = 'run.declined'`)
+    expect(rows.map(({ body }) => body)).toEqual([refOf(run)])
   })
 
   test('of a later epoch tells what has ended, and goes on with the lines', async () => {
@@ -293,8 +296,7 @@ describe('run.start', () => {
     await endLease(db.database, run.epoch)
     slot += 1
     const epoch = await lease(db.database, { deploymentId: run.deploymentId, instanceId: instance.id, slot })
-    await start({ ...run, epoch })
-    expect(far.calls[0]?.body).toMatchObject({
+    expect(await start()).toMatchObject({
       epoch,
       first_line: 2,
       phase: 'rolling_back',
@@ -307,55 +309,15 @@ describe('run.start', () => {
   })
 })
 
-test('run.stop tells the instance; one that does not know the run is fine', async () => {
-  const run = await newRun()
-  const body = { deployment_id: run.deploymentId, epoch: run.epoch, instance_id: instance.id, reason: 'cancelled' }
-  await command('run.stop', body)
-  far.answer = { status: 404 }
-  await command('run.stop', body)
-  expect(far.calls).toMatchObject([
-    { path: `/v1/runs/${run.deploymentId}/stop`, body: { epoch: run.epoch, reason: 'cancelled' } },
-    {},
-  ])
-  far.answer = { status: 500 }
-  await expect(command('run.stop', body)).rejects.toThrow(/500/)
-})
-
-test('run.stop follows the kill up, without waiting, and tells the dispatcher what it came to', async () => {
-  const toldOf = async (run: SeededRun) =>
-    (
-      await db.database.query<{ body: unknown }>(
-        `SELECT body FROM outbox WHERE type = 'run.stopped' AND body->>'deployment_id' = $1`,
-        [run.deploymentId],
-      )
-    ).rows.map(({ body }) => body)
-  for (const [answer, told] of [
-    [{ stopped: true, unconfirmed: [[1, 0]] }, [[1, 0]]],
-    [{ stopped: true, unconfirmed: [] }, []],
-    [{ stopped: false, unconfirmed: null }, null],
-    [{ nonsense: true }, null],
-  ]) {
-    const run = await newRun()
-    far.answer = { status: 202, body: answer }
-    const ref = { deployment_id: run.deploymentId, epoch: run.epoch }
-    await command('run.stop', { ...ref, instance_id: instance.id, reason: 'cancelled' })
-    await bridge.handover.settled()
-    expect(await toldOf(run)).toEqual(told === null ? [] : [{ ...ref, unconfirmed: told }])
-  }
-})
-
-test('a heartbeat that misses a run that never came has it sent again', async () => {
-  const own = await enrolInstance(bridge, { name: 'forgetful', base_url: far.url })
-  const run = await seedRun(db.database, { instanceId: own.id })
-  const beat = () =>
-    post(`${bridge.url}/v1/instances/${own.id}/heartbeat`, own.credential, { version: '0.1.0', runs: [] })
-  await beat()
-  await db.database.query(`UPDATE leases SET acquired_at = now() - interval '4 seconds' WHERE epoch = $1`, [run.epoch])
-  await db.database.query(`UPDATE instances SET enrolled_at = now() - interval '1 minute' WHERE id = $1`, [own.id])
-  await beat()
-  await until(() => far.calls.length > 0, 'the run')
-  // The young lease of the first heartbeat was left alone.
-  expect(far.calls).toMatchObject([{ path: '/v1/runs', body: { deployment_id: run.deploymentId } }])
+test('what a stopped run came to is told to the dispatcher, when it is of this instance and has ended', async () => {
+  const [ended, live] = [await newRun(), await newRun()]
+  await endLease(db.database, ended.epoch)
+  const other = await enrolInstance(bridge)
+  const stopped = [ended, live].map((run) => ({ ...refOf(run), unconfirmed: [[1, 0]] as [number, number][] }))
+  await postSync(bridge, other, { stopped })
+  await postSync(bridge, instance, { stopped })
+  const { rows } = await db.database.query(`SELECT body FROM outbox WHERE type = 'run.stopped'`)
+  expect(rows.map(({ body }) => body)).toEqual([{ ...refOf(ended), unconfirmed: [[1, 0]] }])
 })
 
 describe('over RabbitMQ and Redis', () => {
@@ -374,15 +336,17 @@ describe('over RabbitMQ and Redis', () => {
     redis?.disconnect()
   })
 
-  test('a command that was committed with its lease reaches the instance', async () => {
-    const run = await newRun()
-    await db.database.query('DELETE FROM outbox')
-    await enqueue(db.database, [commandMessage('run.start', { deployment_id: run.deploymentId, epoch: run.epoch })])
-    await broker.consume('executor.commands', { prefetch: 4, handle: bridge.handover.handle })
+  test('a waiting sync ends as soon as its instance has a new lease', async () => {
+    await wakeOnEvents(broker, bridge.bridge.wakeUps)
     const relay = startRelay({ database: db.database, publish: (messages) => broker.publish(messages), logger })
-    await until(() => far.calls.length > 0, 'the run')
+    const waiting = postSync(bridge, instance, { wait_seconds: 25 })
+    await waitFor(() => bridge.bridge.wakeUps.size > 0, { what: 'a waiting sync' })
+    const run = await newRun()
+    await enqueue(db.database, [eventMessage('lease.changed', { instance_id: instance.id })])
+    relay.kick()
+    const { body } = await waiting
     await relay.stop()
-    expect(far.calls).toMatchObject([{ body: { deployment_id: run.deploymentId } }])
+    expect(body.start).toMatchObject([refOf(run)])
   })
 
   test('a committed batch is told to watchers, and Redis being away fails no batch', async () => {

@@ -1,19 +1,19 @@
 import { randomBytes } from 'node:crypto'
-import type { StreamBatch } from '@slipway/contracts'
+import type { StreamBatch, SyncRequest } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing, listen, uuidv7 } from '@slipway/runtime'
 import { testLogger as logger, openTestDatabase } from '@slipway/testing'
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
-import { createHandover, type Handover } from '../src/runs/handover.ts'
+import { WakeUps } from '../src/instances/wake-ups.ts'
 
 export const ENROLMENT_TOKEN = 'enrolment-token-of-the-tests'
+export const PROBE_SECONDS = 60
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
 export interface TestBridge {
   bridge: Bridge
-  handover: Handover
   url: string
   published: StreamBatch[]
   close(): Promise<void>
@@ -36,19 +36,20 @@ export async function startBridge(
     keys,
     logger,
     live: live ?? keep,
+    wakeUps: new WakeUps(),
+    probeSeconds: PROBE_SECONDS,
     enrolmentToken: ENROLMENT_TOKEN,
     analyst,
     wakeRelay() {},
   }
-  const handover = createHandover(bridge)
-  const server = await listen(createApp(bridge, handover), { port: 0, host: '127.0.0.1', variable: 'none' })
+  const stopping = new AbortController()
+  const server = await listen(createApp(bridge, stopping.signal), { port: 0, host: '127.0.0.1', variable: 'none' })
   return {
     bridge,
-    handover,
     url: `http://127.0.0.1:${server.port}`,
     published,
     async close() {
-      await handover.settled()
+      stopping.abort()
       await server.close()
     },
   }
@@ -93,10 +94,8 @@ export async function post(url: string, token: string | undefined, body: unknown
 export const enrolBody = (fields: Record<string, unknown> = {}) => ({
   name: `instance-${randomBytes(4).toString('hex')}`,
   version: '0.1.0',
-  base_url: 'http://127.0.0.1:1',
   capacity: 3,
   labels: {},
-  callback_token: 'c'.repeat(40),
   ...fields,
 })
 
@@ -110,6 +109,28 @@ export async function enrolInstance(bridge: TestBridge, fields: Record<string, u
   if (status !== 201) throw new Error(JSON.stringify(body))
   return { id: body.instance_id, credential: body.credential }
 }
+
+/** A sync of an instance that has nothing and waits for nothing, with these fields. */
+export const syncBody = (fields: Partial<SyncRequest> = {}): SyncRequest => ({
+  version: '0.1.0',
+  capacity: 3,
+  labels: {},
+  wait_seconds: 0,
+  accepts_runs: true,
+  runs: [],
+  stopped: [],
+  refused: [],
+  declined: [],
+  probe_slots: 0,
+  probes: [],
+  ...fields,
+})
+
+export const postSync = (
+  bridge: Pick<TestBridge, 'url'>,
+  instance: Pick<Enrolled, 'credential'>,
+  fields: Partial<SyncRequest> = {},
+) => post(`${bridge.url}/v1/sync`, instance.credential, syncBody(fields))
 
 export interface SeededRun {
   deploymentId: string

@@ -251,8 +251,8 @@ describe('targets', () => {
     expect(await statuses()).toEqual(['offline', 'offline', 'offline'])
 
     await gateway.database.query(
-      `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
-       VALUES ($1, 'i', '0.1.0', 'http://i', 1, 'x', 'x', now())`,
+      `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+       VALUES ($1, 'i', '0.1.0', 1, 'x', now())`,
       [uuidv7()],
     )
     await gateway.database.query(

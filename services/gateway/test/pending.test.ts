@@ -100,8 +100,8 @@ describe('what a pending request waits for', () => {
   async function addInstance(capacity: number, version = '0.1.0', draining = false, heartbeat = 'now()') {
     const id = uuidv7()
     await query(
-      `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, draining,
-         last_heartbeat_at) VALUES ($1, $1::uuid::text, $2, '', $3, '', '', $4, ${heartbeat})`,
+      `INSERT INTO instances (id, name, version, capacity, credential_hash, draining,
+         last_heartbeat_at) VALUES ($1, $1::uuid::text, $2, $3, '', $4, ${heartbeat})`,
       [id, version, capacity, draining],
     )
     await query('INSERT INTO instance_slots SELECT $1, generate_series(0, $2 - 1)', [id, capacity])

@@ -85,8 +85,8 @@ async function addTarget(tenant_id: string | null = null): Promise<string> {
 async function addInstance(): Promise<string> {
   const id = uuidv7()
   await db.database.query(
-    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
-     VALUES ($1::uuid, $1::text, $2, 'http://127.0.0.1:1', 2, '', '', now())`,
+    `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+     VALUES ($1::uuid, $1::text, $2, 2, '', now())`,
     [id, `${COMPATIBLE_VERSION}.0`],
   )
   return id

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+import { commonConfig, figureVariable, secretVariable, urlVariable } from '@slipway/runtime'
 import { KEY_EXCHANGES } from './transports/ssh/algorithms.ts'
 
 const NAMES = KEY_EXCHANGES.join('|').replaceAll('.', '\\.')
@@ -22,18 +22,6 @@ export const config = Type.Object({
     maxLength: 255,
     description: 'Name of this instance; each has its own',
     examples: ['instance-1'],
-  }),
-  SLIPWAY_INSTANCE_HOST: Type.String({
-    default: '127.0.0.1',
-    minLength: 1,
-    description: 'Address on which the executor-bridge reaches the instance',
-    examples: ['0.0.0.0'],
-  }),
-  SLIPWAY_INSTANCE_PORT: portVariable({ default: 8083, description: 'Port on which the executor-bridge reaches it' }),
-  SLIPWAY_INSTANCE_URL: urlVariable({
-    schemes: ['http', 'https'],
-    description: 'Base URL under which the executor-bridge reaches the instance',
-    examples: ['http://127.0.0.1:8083'],
   }),
   SLIPWAY_INSTANCE_CAPACITY: figureVariable({
     default: 10,

@@ -2,11 +2,10 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef } from '@slipway/contracts'
 import { Lifeline } from '@slipway/execution'
-import { BridgeConnections, listen, runService, SLIPWAY_VERSION } from '@slipway/runtime'
-import { createApi } from './api/app.ts'
+import { BridgeConnections, runService, SLIPWAY_VERSION } from '@slipway/runtime'
 import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'
-import { Membership } from './bridge/membership.ts'
+import { SyncLoop } from './bridge/sync-loop.ts'
 import { config } from './config.ts'
 import { ContentCache } from './content/cache.ts'
 import { JournalSpace } from './journal/journal-space.ts'
@@ -19,7 +18,7 @@ import { Transports } from './transports/transports.ts'
 await runService({
   name: 'orchestration-instance',
   config,
-  async start({ config, logger, health, onStop, fatal, signal }) {
+  async start({ config, logger, health, onStop, fatal }) {
     const connections = new BridgeConnections({
       caFile: config.SLIPWAY_BRIDGE_CA_FILE,
       urlSetting: 'SLIPWAY_BRIDGE_URL',
@@ -54,6 +53,7 @@ await runService({
       outputBytes: config.SLIPWAY_STEP_OUTPUT_BYTES,
       space: new JournalSpace(config.SLIPWAY_JOURNAL_MIB * 1024 * 1024),
       post: (ref, first, events) => postEvents(ref, first, events),
+      fetchSpec: (ref) => asMember((credential) => bridge.spec(ref, credential)),
       logger,
       fatal,
     })
@@ -61,67 +61,40 @@ await runService({
     const self = {
       name: config.SLIPWAY_INSTANCE_NAME,
       version: SLIPWAY_VERSION,
-      base_url: config.SLIPWAY_INSTANCE_URL,
       capacity: config.SLIPWAY_INSTANCE_CAPACITY,
       labels: labelsOf(config.SLIPWAY_INSTANCE_LABELS),
     }
-    const membership = new Membership({
+    const syncLoop = new SyncLoop({
       bridge,
       identity,
-      enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
       self,
-      heldRuns: () => runs.held,
+      join: () => bridge.enrol(self, config.SLIPWAY_ENROLMENT_TOKEN),
+      runs,
+      probe: (targets) => probe(transports.ssh, targets),
       onRenewed: (until) => lifeline.renew(until),
-      onHeartbeat: (reported, stop) => runs.heard(reported, stop),
-      onFence: () => void runs.fence(),
       logger,
     })
     async function postEvents({ deployment_id, epoch }: RunRef, first: number, events: string): Promise<number> {
       const batch = { epoch, first, events }
       return (await asMember((credential) => bridge.events(deployment_id, credential, batch))).next_event
     }
-    /** A call with our credential; one that is refused gets us another. */
+    /** A call with the credential of this instance. When it is refused, the instance joins again. */
     async function asMember<T>(call: (credential: string) => Promise<T>): Promise<T> {
-      const { credential } = membership
+      const { credential } = syncLoop
       try {
         return await call(credential)
       } catch (error) {
-        if (error instanceof UnauthorizedError) await membership.refused(credential)
+        if (error instanceof UnauthorizedError) await syncLoop.refused(credential)
         throw error
       }
     }
 
-    const about = () => ({
-      name: self.name,
-      version: self.version,
-      instance_id: identity.enrolment?.instance_id ?? null,
-      capacity: self.capacity,
-      bridge_heard_ms_ago: membership.heardAgoMs,
-    })
-    const app = createApi({
-      runs,
-      callbackToken: identity.callbackToken,
-      probe: (targets) => probe(transports.ssh, targets),
-      about,
-      logger,
-    })
-    const { server } = await listen(app, {
-      port: config.SLIPWAY_INSTANCE_PORT,
-      host: config.SLIPWAY_INSTANCE_HOST,
-      variable: 'SLIPWAY_INSTANCE_PORT',
-      stopping: signal,
-    })
-
-    measureRuns(runs, { capacity: self.capacity, heardAgoMs: () => membership.heardAgoMs })
+    measureRuns(runs, { capacity: self.capacity, heardAgoMs: () => syncLoop.heardAgoMs })
     // Last to stop: while commands end, their leases live on.
-    onStop('membership', () => membership.stop())
+    onStop('sync', () => syncLoop.stop())
     onStop('runs', () => runs.drain(), { timeoutMs: 19_000 })
-    onStop('http server', () => {
-      server.closeAllConnections()
-      server.close()
-    })
-    health.check('executor-bridge', () => membership.isUp)
-    membership.start()
+    health.check('executor-bridge', () => syncLoop.isUp)
+    syncLoop.start()
   },
 })
 

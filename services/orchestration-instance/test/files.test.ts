@@ -147,11 +147,8 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     })
     await bridge.handOver(spec)
     await asked
-    await bridge.stop(spec)
-    await eventually('the run is gone', async () => {
-      const status = (await (await bridge.call('GET', '/v1/status')).json()) as { runs: unknown[] }
-      return status.runs.length === 0
-    })
+    bridge.stop(spec)
+    await eventually('the run is gone', () => bridge.syncs.at(-1)?.runs.length === 0)
     bridge.beforeContent = () => {}
     send()
     expect(existsSync(marker)).toBe(false)

@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 async function run(spec: RunSpec) {
-  expect((await bridge.handOver(spec)).status).toBe(202)
+  await bridge.handOver(spec)
   return bridge.finished(spec)
 }
 
@@ -359,42 +359,54 @@ out.write(b'x' * 150000 + b'\\n\\n')`,
 describe('what the bridge asks', () => {
   const sleeper = (mark: string) => ({ actions: [{ script: 'echo up; sleep 600', env: { MARK: mark } }] })
 
-  test('the same run twice is one run; an older epoch is refused', async () => {
+  test('the same run twice is one run; a newer epoch replaces it', async () => {
     const mark = randomUUID()
     const spec = specOf({ ...sleeper(mark), epoch: 3 })
-    const answers = await Promise.all([bridge.handOver(spec), bridge.handOver(spec)])
-    expect(answers.map(({ status }) => status)).toEqual([202, 202])
+    await Promise.all([bridge.handOver(spec), bridge.handOver(spec)])
     await eventually('it runs', () => bridge.output(spec).length > 0)
-    expect((await bridge.handOver({ ...spec, epoch: 2 })).status).toBe(409)
     expect(bridge.eventsOf(spec, 'step_started')).toHaveLength(1)
 
     const newer = { ...spec, epoch: 4, actions: [{ ...spec.actions[0], script: 'echo newer' }] } as RunSpec
     expect(await run(newer)).toMatchObject({ outcome: 'success' })
     expect(processesWith(mark)).toEqual([])
     expect(bridge.eventsOf(spec, 'finished')).toEqual([])
-    // Handed over once more, late: it has ended, and does not begin again.
-    expect((await bridge.handOver(newer)).status).toBe(202)
     expect(bridge.eventsOf(newer, 'step_started')).toHaveLength(1)
   })
 
-  test('a stop kills what runs and forgets the run, even when it comes first', async () => {
+  test('a large run comes by a call of its own', async () => {
+    bridge.holdsBackSpecs = true
+    const spec = specOf({ actions: [{ script: 'echo fetched' }] })
+    expect(await run(spec)).toMatchObject({ outcome: 'success' })
+    bridge.holdsBackSpecs = false
+    expect(bridge.output(spec)).toEqual(['fetched'])
+  })
+
+  test('a run that does not fit the contract is refused, with the places that are wrong and no value', async () => {
+    const spec = specOf({ actions: [{ script: 'true', env: { A: 7 } as never, timeout_seconds: 'hunter2' as never }] })
+    bridge.holdsBackSpecs = true
+    await bridge.handOver(spec)
+    bridge.holdsBackSpecs = false
+    const { reason } = await eventually('the refusal is told', () =>
+      bridge.syncs.flatMap(({ refused }) => refused).find((run) => run.deployment_id === spec.deployment_id),
+    )
+    expect(reason).toContain('/actions/0/env/A')
+    expect(reason).toContain('/actions/0/timeout_seconds')
+    expect(reason).not.toContain('hunter2')
+  })
+
+  test('a stop kills what runs, forgets the run, and is confirmed', async () => {
     const mark = randomUUID()
     const spec = specOf(sleeper(mark))
     await bridge.handOver(spec)
     await eventually('it runs', () => bridge.output(spec).length > 0)
-    const stop = await bridge.stop(spec)
-    expect(stop.status).toBe(202)
-    expect(await stop.json()).toEqual({ stopped: true, unconfirmed: [] })
+    bridge.stop(spec)
+    const report = await eventually('the end is confirmed', () => bridge.stopReport(spec))
+    expect(report.unconfirmed).toEqual([])
     expect(processesWith(mark)).toEqual([])
-    expect(await (await bridge.stop(spec)).json()).toEqual({ stopped: false, unconfirmed: [] })
-    expect((await bridge.handOver(spec)).status).toBe(409)
     await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
-    const other = specOf({ actions: [{ script: 'true' }] })
-    expect(await (await bridge.stop(other)).json()).toEqual({ stopped: false, unconfirmed: null })
-    expect((await bridge.handOver(other)).status).toBe(409)
   })
 
-  test.each(['heartbeats', 'batches'])('a run that %s disown is killed and forgotten', async (by) => {
+  test.each(['syncs', 'batches'])('a run that %s disown is killed and forgotten', async (by) => {
     const mark = randomUUID()
     const script = by === 'batches' ? 'while :; do echo on; sleep 0.1; done' : 'echo up; sleep 600'
     const spec = specOf({ actions: [{ script, env: { MARK: mark } }] })
@@ -405,21 +417,15 @@ describe('what the bridge asks', () => {
     await eventually('its journal is gone', () => !journals().some((name) => name.startsWith(spec.deployment_id)))
   })
 
-  test('calls need the callback token', async () => {
-    expect((await bridge.call('GET', '/v1/status', undefined, 'wrong')).status).toBe(401)
-    expect((await bridge.call('GET', '/v1/status')).status).toBe(200)
-    expect((await bridge.call('POST', '/v1/runs', { hello: 1 })).status).toBe(400)
+  test('another version of Slipway is told in the log, with both versions', async () => {
+    bridge.version = '9.1.0'
+    await eventually('the log tells', () => instance.output.includes('"slipway_version":"9.1.0"'))
+    bridge.version = '0.1.0'
+    expect(instance.output).toContain('this instance has version 0.1.0, Slipway has 9.1.0')
   })
 
-  test('events can be read from the journal while the run is held', async () => {
-    const mark = randomUUID()
-    const spec = specOf(sleeper(mark))
-    await bridge.handOver(spec)
-    await eventually('it runs', () => bridge.output(spec).length > 0)
-    const answer = await (await bridge.call('GET', `/v1/runs/${spec.deployment_id}/events?from=1`)).json()
-    expect(answer).toMatchObject({ epoch: 1, first_event: 1, events: [{ type: 'log', text: 'up' }] })
-    await bridge.stop(spec)
-    await eventually('its command is gone', () => processesWith(mark).length === 0)
+  test('it listens on its management port alone', () => {
+    expect(instance.listeningPorts()).toEqual([instance.managementPort])
   })
 
   test('no journal is left of runs that ended', async () => {

@@ -49,8 +49,10 @@ describe('algorithms', () => {
 
 describe('a probe', () => {
   const ask = async (address: Partial<SshAddress> = {}) => {
-    const { results } = await probe(host.connections, [{ id: randomUUID(), connection: host.address(address) }])
-    return results[0]
+    const { type: _ssh, host: name, port, host_key, ...login } = host.address(address)
+    const known = host_key === undefined ? {} : { host_key }
+    const [result] = await probe(host.connections, [{ id: randomUUID(), host: name, port, ...known, login }])
+    return result
   }
 
   test('tells that a host lets us in, with its key, or why not', async () => {
@@ -60,6 +62,17 @@ describe('a probe', () => {
     expect(await ask({ port: 1 })).toMatchObject({ problem: 'connection refused by 127.0.0.1:1', host_key: null })
     expect((await ask({ private_key: host.sshd.strangersKey }))?.problem).toMatch(/^authentication failed for/)
     expect((await ask({ host_key: `SHA256:${'A'.repeat(43)}` }))?.problem).toMatch(/^host key of .* changed/)
+  })
+
+  test('without a login ends with the key exchange: the host sees no attempt to log in', async () => {
+    const asking = (host_key?: string) => {
+      const { host: name, port } = host.address()
+      return probe(host.connections, [{ id: randomUUID(), host: name, port, ...(host_key && { host_key }) }])
+    }
+    const [reached] = await asking()
+    expect(reached).toMatchObject({ problem: null, host_key: expect.stringMatching(/^ssh-ed25519 AAAA/) })
+    expect((await asking(reached?.host_key as string))[0]).toMatchObject({ problem: null })
+    expect((await asking(`SHA256:${'A'.repeat(43)}`))[0]?.problem).toMatch(/^host key of .* changed/)
   })
 
   test('takes the connection that a command has, and makes none', async () => {

@@ -141,8 +141,8 @@ export async function addFreeze(
 
 export async function heartbeat(database: Database, ageSeconds: number): Promise<void> {
   await database.query(
-    `INSERT INTO instances (id, name, version, base_url, capacity, credential_hash, callback_token_sealed, last_heartbeat_at)
-     VALUES ($1, 'one', '0.1.0', 'http://127.0.0.1:1', 1, '', '', now() - make_interval(secs => $2))
+    `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+     VALUES ($1, 'one', '0.1.0', 1, '', now() - make_interval(secs => $2))
      ON CONFLICT (name) DO UPDATE SET last_heartbeat_at = EXCLUDED.last_heartbeat_at`,
     [uuidv7(), ageSeconds],
   )

@@ -4,38 +4,32 @@ import { RUN_OUTCOMES } from '../messages/events.ts'
 import { PlanOptions } from '../messages/plan.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
 
-/** Between the executor-bridge and an orchestration instance, over HTTP. Steps are named by (target, action) index. */
+/**
+ * Between the executor-bridge and an orchestration instance, over HTTP. The instance opens every connection.
+ * Steps are named by (target, action) index.
+ */
+
+const Labels = Type.Record(Type.String({ maxLength: 255 }), Type.String({ maxLength: 255 }))
+const Capacity = Type.Integer({ minimum: 1, maximum: 10_000 })
+const Version = Type.String({ maxLength: 100 })
 
 export const EnrolRequest = Strict({
   name: Type.String({ minLength: 1, maxLength: 255 }),
-  version: Type.String({ maxLength: 100 }),
-  /** Where the bridge reaches the instance. */
-  base_url: Type.String({ format: 'uri', maxLength: 2_048 }),
-  capacity: Type.Integer({ minimum: 1, maximum: 10_000 }),
-  labels: Type.Record(Type.String({ maxLength: 255 }), Type.String({ maxLength: 255 })),
-  /** The instance's own secret: the bridge presents it on every call. */
-  callback_token: Type.String({ minLength: 32, maxLength: 255 }),
+  version: Version,
+  capacity: Capacity,
+  labels: Labels,
 })
 
 export const EnrolResponse = Strict({
   instance_id: Uuid,
   credential: Type.String(),
-  heartbeat_seconds: Type.Integer(),
   /** Without a heartbeat for this long the instance's runs are given to others. */
   lost_after_seconds: Type.Integer(),
 })
 
-export const RunRef = Strict({ deployment_id: Uuid, epoch: Type.Integer({ minimum: 1 }) })
-
-export const HeartbeatRequest = Strict({
-  version: Type.String({ maxLength: 100 }),
-  runs: Type.Array(RunRef, { maxItems: 10_000 }),
-})
-
-/** `stop`: runs whose lease is gone; the instance kills what they run and forgets them. */
-export const HeartbeatResponse = Strict({ stop: Type.Array(RunRef) })
-
 const index = Type.Integer({ minimum: 0 })
+
+export const RunRef = Strict({ deployment_id: Uuid, epoch: Type.Integer({ minimum: 1 }) })
 
 export const RunSshConnection = Strict({
   type: Type.Literal('ssh'),
@@ -114,35 +108,89 @@ export const RunSpec = Strict({
   first_line: index,
 })
 
-/**
- * Answer to a stop: its head comes at once, the body when what ran has ended. `unconfirmed`: commands of which the target
- * did not say so, as (target, action); null where nothing is known of the run.
- */
-export const StopResponse = Strict({
-  stopped: Type.Boolean(),
-  unconfirmed: Nullable(Type.Array(Type.Tuple([index, index]))),
-})
+/** How many targets an instance probes at a time. */
+export const MAX_PROBED_TARGETS = 250
 
-/** How many targets an instance is asked to look after in one call. */
-export const MAX_PROBED_TARGETS = 100
-
-/** The bridge asks whether these targets can be reached; secrets in clear, as in a run. */
-export const ProbeRequest = Strict({
-  targets: Type.Array(Strict({ id: Uuid, connection: RunSshConnection }), { maxItems: MAX_PROBED_TARGETS }),
-})
-
-/** Targets for which there was no time are left out. */
-export const ProbeResponse = Strict({
-  results: Type.Array(
+/** The bridge asks whether an ssh target can be reached. */
+export const ProbeTarget = Strict({
+  id: Uuid,
+  host: Type.String(),
+  port: Type.Integer(),
+  /** The pinned key; absent on first use. */
+  host_key: Type.Optional(Type.String()),
+  /** Only for an instance that held a lease for this target within the last day. Otherwise the probe ends after the key exchange. */
+  login: Type.Optional(
     Strict({
-      id: Uuid,
-      /** Null when it was reached, else why not. */
-      problem: Nullable(Type.String({ maxLength: 10_000 })),
-      /** What it showed, where it was reached. */
-      host_key: Nullable(Type.String({ maxLength: 16_384 })),
+      username: Type.String(),
+      private_key: Type.Optional(Type.String()),
+      password: Type.Optional(Type.String()),
     }),
-    { maxItems: MAX_PROBED_TARGETS },
   ),
+})
+
+/** `host` and `port` repeat the question, so that the answer counts only while the target still has that address. */
+export const ProbeResult = Strict({
+  id: Uuid,
+  host: Type.String({ maxLength: 255 }),
+  port: Type.Integer(),
+  /** Null when the target was reached, else why not. */
+  problem: Nullable(Type.String({ maxLength: 10_000 })),
+  /** The key that the target showed, where it was reached. */
+  host_key: Nullable(Type.String({ maxLength: 16_384 })),
+})
+
+/** How long the bridge may hold a sync. */
+export const MAX_SYNC_WAIT_SECONDS = 25
+/** How many runs one answer starts; the next sync gets the rest. */
+export const MAX_SYNC_STARTS = 50
+
+/**
+ * What an instance has. Each sync states all of it, so a lost call costs nothing.
+ * `stopped`, `refused`, `declined` and `probes` repeat until a sync succeeds.
+ */
+export const SyncRequest = Strict({
+  version: Version,
+  capacity: Capacity,
+  labels: Labels,
+  /** How long the bridge may hold the call while there is nothing to say. */
+  wait_seconds: Type.Integer({ minimum: 0, maximum: MAX_SYNC_WAIT_SECONDS }),
+  /** False while the instance can take no new runs, for example because its disk is full. */
+  accepts_runs: Type.Boolean(),
+  /** `next_event`: the number after the last event that the bridge acknowledged; null while the journal was not read. */
+  runs: Type.Array(Strict({ ...RunRef.properties, next_event: Nullable(index) }), { maxItems: 10_000 }),
+  /** Runs that ended because the bridge said so. `unconfirmed`: steps whose commands may still run. */
+  stopped: Type.Array(
+    Strict({
+      ...RunRef.properties,
+      unconfirmed: Type.Array(Type.Tuple([index, index]), { maxItems: 200_000 }),
+    }),
+    { maxItems: 1_000 },
+  ),
+  /** Runs that can never start here, for example because the specification is not valid. They end failed. */
+  refused: Type.Array(Strict({ ...RunRef.properties, reason: Type.String({ maxLength: 1_000 }) }), { maxItems: 1_000 }),
+  /** Runs that cannot start here now. Other instances get them. */
+  declined: Type.Array(RunRef, { maxItems: 1_000 }),
+  /** How many probes the instance can take now. */
+  probe_slots: Type.Integer({ minimum: 0, maximum: MAX_PROBED_TARGETS }),
+  probes: Type.Array(ProbeResult, { maxItems: MAX_PROBED_TARGETS }),
+})
+
+/** Why a run must end: the reason of the lease's end; `unknown` when there never was such a lease. */
+export const STOP_REASONS = ['finished', 'cancelled', 'lost', 'overdue', 'final', 'unknown'] as const
+
+/**
+ * What the instance should have. Its head means that the heartbeat is committed; its body comes when there is something
+ * to say, at the latest after `wait_seconds`.
+ */
+export const SyncResponse = Strict({
+  /** The version of Slipway. An instance of another major or minor version gets no new runs. */
+  version: Version,
+  lost_after_seconds: Type.Integer(),
+  /** `spec` is null for a large run: it is fetched by GET /v1/runs/{id}/spec. */
+  start: Type.Array(Strict({ ...RunRef.properties, spec: Nullable(RunSpec) }), { maxItems: MAX_SYNC_STARTS }),
+  /** Runs without a live lease. The instance kills what they run and forgets them. */
+  stop: Type.Array(Strict({ ...RunRef.properties, reason: literals(STOP_REASONS) })),
+  probes: Type.Array(ProbeTarget, { maxItems: MAX_PROBED_TARGETS }),
 })
 
 const stepEvent = { at: Timestamp, target: index, action: index }
@@ -219,11 +267,11 @@ export const EventBatchResponse = Strict({ next_event: index })
 
 export type EnrolRequest = Static<typeof EnrolRequest>
 export type EnrolResponse = Static<typeof EnrolResponse>
-export type HeartbeatRequest = Static<typeof HeartbeatRequest>
-export type HeartbeatResponse = Static<typeof HeartbeatResponse>
-export type StopResponse = Static<typeof StopResponse>
-export type ProbeRequest = Static<typeof ProbeRequest>
-export type ProbeResponse = Static<typeof ProbeResponse>
+export type SyncRequest = Static<typeof SyncRequest>
+export type SyncResponse = Static<typeof SyncResponse>
+export type StopReason = (typeof STOP_REASONS)[number]
+export type ProbeTarget = Static<typeof ProbeTarget>
+export type ProbeResult = Static<typeof ProbeResult>
 export type RunRef = Static<typeof RunRef>
 export type RunConnection = Static<typeof RunConnection>
 export type RunFile = Static<typeof RunFile>

@@ -4,8 +4,7 @@ import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment, Update
 import { Nullable, Strict, Uuid } from '../schema.ts'
 import { Caller, NamedRecord, Plan, Selection } from './plan.ts'
 
-/** Runs are handed over by the thousand, and slowly to instances that hang: who waits for an answer has another queue. */
-export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands' | 'executor.instances'
+export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands'
 
 interface Command {
   queue: CommandQueue
@@ -117,22 +116,13 @@ export const COMMANDS = {
     body: Strict({ webhook_id: Uuid, delivery_id: Uuid, caller: Caller }),
     reply: Strict({ delivery_id: Uuid }),
   }),
-  /** The bridge hands the run to the instance that holds the lease of this epoch. */
-  'run.start': command({
-    queue: 'executor.commands',
-    body: Strict({ deployment_id: Uuid, epoch: Type.Integer() }),
-  }),
-  'run.stop': command({
-    queue: 'executor.commands',
-    body: Strict({ deployment_id: Uuid, epoch: Type.Integer(), instance_id: Uuid, reason: Type.String() }),
-  }),
   'instance.update': command({
-    queue: 'executor.instances',
+    queue: 'executor.commands',
     body: Strict({ instance_id: Uuid, caller: Caller, ...ChangeInstance.properties }),
     reply: Strict({ instance_id: Uuid }),
   }),
   'instance.delete': command({
-    queue: 'executor.instances',
+    queue: 'executor.commands',
     body: Strict({ instance_id: Uuid, caller: Caller }),
     reply: Strict({ instance_id: Uuid }),
   }),

@@ -58,6 +58,10 @@ export const EVENTS = {
       unconfirmed: Type.Array(Type.Tuple([Type.Integer({ minimum: 0 }), Type.Integer({ minimum: 0 })])),
     }),
   ),
+  /** The instance cannot start the run now; another instance gets it. */
+  'run.declined': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() })),
+  /** A lease of this instance began or ended: the bridges end its waiting sync. A lost event costs one poll. */
+  'lease.changed': event(Strict({ instance_id: Uuid })),
   /** Something that this user showed us is good no more: streams opened with it end. */
   'user.revoked': event(Strict({ user_id: Uuid })),
   'slot.freed': event(Strict({ instance_id: Uuid })),

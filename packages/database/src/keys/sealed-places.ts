@@ -34,7 +34,6 @@ export const SEALED_PLACES: readonly SealedPlace[] = [
   text('targets', 'connection_secrets'),
   text('source_versions', 'secrets', { source_id: 'uuid', version: 'text' }),
   text('webhooks', 'secret_sealed'),
-  text('instances', 'callback_token_sealed'),
   text('agents', 'key_sealed'),
   // Each holds a whole plan.
   json('pending_requests', 'command', { batch: 10 }),

@@ -10,10 +10,12 @@ const agents = {
   https: new https.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS }),
 }
 
-/** No answer of one of us is longer; what sends more is not read to its end. */
+/** Most answers between parts of Slipway are shorter. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 export interface JsonPost extends Pick<Exchange, 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'signal'> {
+  /** What sends more is not read to its end. */
+  maxAnswerBytes?: number
   url: string
   /** What the caller shows of itself. */
   token: string
@@ -23,11 +25,17 @@ export interface JsonPost extends Pick<Exchange, 'body' | 'to' | 'timeoutMs' | '
 }
 
 /** Posts JSON to another part of Slipway, over connections that are kept. */
-export function postJson({ token, headers, agent, ...post }: JsonPost): Promise<Answer> {
+export function postJson({
+  token,
+  headers,
+  agent,
+  maxAnswerBytes = MAX_ANSWER_BYTES,
+  ...post
+}: JsonPost): Promise<Answer> {
   return exchange({
     ...post,
     headers: { ...headers, authorization: `Bearer ${token}`, 'content-type': 'application/json' },
     agent: agent ?? (post.url.startsWith('https:') ? agents.https : agents.http),
-    maxAnswerBytes: MAX_ANSWER_BYTES,
+    maxAnswerBytes,
   })
 }

@@ -1,6 +1,5 @@
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import {
-  commandMessage,
   type Database,
   enqueue,
   eventMessage,
@@ -34,7 +33,7 @@ export function cancelDeployment(
     checkMayChange(caller, deployment.tenant_id, 'The deployment')
     if (deployment.state === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { deployment_id }
 
-    // The lease first: a batch of events that is being applied is waited for, and none comes after it.
+    // End the lease first. This waits for the event batch in progress and rejects every later batch.
     const lease = await endLease(tx, deployment_id, 'cancelled')
     const why = reason === undefined ? '' : `: ${reason}`
     const message = `Cancelled by ${caller.username}${why}`
@@ -48,7 +47,7 @@ export function cancelDeployment(
       killed: true,
     })
     await enqueue(tx, [
-      ...(lease ? [commandMessage('run.stop', { ...lease, reason: 'the deployment was cancelled' })] : []),
+      ...(lease ? [eventMessage('lease.changed', { instance_id: lease.instance_id })] : []),
       deploymentUpdated(deployment, 'cancelled'),
       ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
     ])

@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
-import { commandMessage, enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { insertLeases, type Slot } from '../leases/allocate.ts'
+import { leasesChanged } from '../leases/changed.ts'
 
 /** A deployment that starts now, in a slot that this transaction has locked. */
 export interface Starting {
@@ -24,16 +25,11 @@ export async function writeStarted(tx: Queryable, starting: readonly Starting[])
 
 async function insertAndAnnounce(tx: Queryable, starting: readonly Starting[]): Promise<void> {
   const leases = await insertLeases(tx, starting)
-  const causes = starting.map(({ request_id, traceparent }) => ({ request_id, traceparent }))
-  // Kind by kind: neighbours of one kind go as one message.
   await enqueue(tx, [
-    ...starting.map(({ deployment_id }, index) => ({
-      ...commandMessage('run.start', { deployment_id, epoch: leases[index]?.epoch ?? 0 }),
-      ...causes[index],
-    })),
-    ...starting.map(({ deployment_id, tenant_id }, index) => ({
+    ...leasesChanged(leases, starting),
+    ...starting.map(({ deployment_id, tenant_id, request_id, traceparent }) => ({
       ...eventMessage('deployment.created', { deployment_id, tenant_id, state: 'running' }),
-      ...causes[index],
+      ...{ request_id, traceparent },
     })),
   ])
 }

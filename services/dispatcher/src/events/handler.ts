@@ -4,6 +4,7 @@ import type { Logger } from '@slipway/runtime'
 import { confirmEnds } from '../deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
+import { declineRun } from '../leases/decline.ts'
 
 export interface EventOptions {
   database: Database
@@ -21,6 +22,8 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
         return note(await beginRollback(database, body as EventBody<'run.rolling_back'>), type, body)
       case 'run.finished':
         return noteEnd(body as EventBody<'run.finished'>)
+      case 'run.declined':
+        return note(await declineRun(database, body as EventBody<'run.declined'>), type, body)
       case 'run.stopped':
         return note(await confirmEnds(database, body as EventBody<'run.stopped'>), type, body)
       default:

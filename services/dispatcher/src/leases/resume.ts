@@ -1,6 +1,7 @@
-import { commandMessage, enqueue, type Queryable } from '@slipway/database'
+import { enqueue, type Queryable } from '@slipway/database'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
 import { insertLeases, lockFreeSlots } from './allocate.ts'
+import { leasesChanged } from './changed.ts'
 import { ORPHANS } from './orphans.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
@@ -30,12 +31,8 @@ export async function resumeOrphans(tx: Queryable, limit: number): Promise<numbe
     tx,
     deployments.map(({ id }) => id),
   )
-  // Kind by kind: neighbours of one kind go as one message.
   await enqueue(tx, [
-    ...deployments.map((deployment, index) => ({
-      ...commandMessage('run.start', { deployment_id: deployment.id, epoch: leases[index]?.epoch ?? 0 }),
-      ...causeOf(deployment),
-    })),
+    ...leasesChanged(leases, deployments),
     ...deployments.map((deployment) => ({
       ...deploymentUpdated(deployment, deployment.state),
       ...causeOf(deployment),

@@ -1,5 +1,5 @@
 import type { EventBody } from '@slipway/contracts'
-import { commandMessage, type Database, enqueue, eventMessage, LOST_AFTER, STILL_HELD } from '@slipway/database'
+import { type Database, enqueue, eventMessage, LOST_AFTER, STILL_HELD } from '@slipway/database'
 import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
@@ -80,7 +80,7 @@ function endWhere(
        RETURNING l.deployment_id, l.epoch, l.instance_id`,
       [reason],
     )
-    // No run.stop: a lost instance cannot be reached, and any other is told with its next heartbeat.
+    // No wake-up: a lost instance cannot be reached, and any other is told by its next sync.
     await enqueue(
       tx,
       rows.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),
@@ -119,7 +119,7 @@ function failOne(database: Database, id: string): Promise<boolean> {
       killed: true,
     })
     const messages = [
-      ...(lease ? [commandMessage('run.stop', { ...lease, reason: message })] : []),
+      ...(lease ? [eventMessage('lease.changed', { instance_id: lease.instance_id })] : []),
       deploymentUpdated(deployment, 'failed'),
       ...(lease ? [eventMessage('slot.freed', { instance_id: lease.instance_id })] : []),
     ]

@@ -5,7 +5,7 @@ import {
   compile,
   EnrolRequest,
   EventBatch,
-  HeartbeatRequest,
+  SyncRequest,
 } from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
@@ -25,8 +25,8 @@ import { serveContent } from '../content/serve.ts'
 import { applyBatch } from '../events/apply.ts'
 import { authenticateEnrolment, authenticateInstance } from '../instances/credentials.ts'
 import { enrol } from '../instances/enrol.ts'
-import { heartbeat } from '../instances/heartbeat.ts'
-import type { Handover } from '../runs/handover.ts'
+import { sync } from '../instances/sync.ts'
+import { fetchSpec } from '../runs/start.ts'
 import { invalid, Refusal } from './refusal.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
@@ -34,8 +34,11 @@ const BODY_LIMIT = 1024 * 1024
 /** The token is judged with what it is good for, so a body may be a stranger's. */
 const AGENT_BODY_LIMIT = 4 * 1024
 
-/** The API that orchestration instances and agents call. Who calls is known before a body of any size is read. */
-export function createApp(bridge: Bridge, handover: Handover): Express {
+/**
+ * The API that orchestration instances and agents call. Who calls is known before a body of any size is read.
+ * `stopping` ends the syncs that wait.
+ */
+export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
@@ -46,14 +49,23 @@ export function createApp(bridge: Bridge, handover: Handover): Express {
     response.status(201).json(await enrol(bridge, enrolBody(request.body)))
   })
 
-  const heartbeatBody = checked(HeartbeatRequest)
-  app.post('/v1/instances/:id/heartbeat', asInstance(bridge), json(BODY_LIMIT), async (request, response) => {
-    const instanceId = instanceOf(response)
-    if (request.params['id'] !== instanceId)
-      throw new Refusal(403, 'FORBIDDEN', 'The credential is of another instance')
-    const { answer, resend } = await heartbeat(bridge, instanceId, heartbeatBody(request.body))
-    response.json(answer)
-    for (const run of resend) handover.inBackground(run)
+  const syncBody = checked(SyncRequest)
+  app.post('/v1/sync', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
+    const gone = new AbortController()
+    response.on('close', () => gone.abort())
+    const answer = await sync(bridge, instanceOf(response), syncBody(request.body), {
+      onHeartbeat: () => response.status(200).type('json').flushHeaders(),
+      closed: AbortSignal.any([gone.signal, stopping]),
+    })
+    response.end(JSON.stringify(answer))
+  })
+
+  app.get('/v1/runs/:id/spec', asInstance(bridge), async (request, response) => {
+    const deployment_id = String(request.params['id'])
+    const epoch = Number(request.query['epoch'])
+    if (!isUuid(deployment_id) || !Number.isSafeInteger(epoch))
+      throw new Refusal(404, 'NOT_FOUND', 'There is no such run')
+    response.json(await fetchSpec(bridge, instanceOf(response), { deployment_id, epoch }))
   })
 
   const batchBody = checked(EventBatch)

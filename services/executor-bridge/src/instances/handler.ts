@@ -1,21 +1,13 @@
-import type { Broker, Handler } from '@slipway/broker'
+import { type Broker, type Handler, PoisonMessage } from '@slipway/broker'
 import type { CommandBody, Envelope } from '@slipway/contracts'
 import { Problem, toErrorBody } from '@slipway/domain'
 import type { Bridge } from '../bridge.ts'
 import { changeInstance, removeInstance } from './administer.ts'
 
-export interface InstanceHandlerOptions {
-  bridge: Bridge
-  broker: Pick<Broker, 'reply'>
-  /** Handles every command that is not about an instance itself. */
-  otherwise: Handler
-}
-
 /** Handles what administrators do with instances, and answers after the commit. */
-export function createInstanceHandler({ bridge, broker, otherwise }: InstanceHandlerOptions): Handler {
+export function createInstanceHandler(bridge: Bridge, broker: Pick<Broker, 'reply'>): Handler {
   return async (envelope, delivery) => {
     const work = execute(bridge, envelope)
-    if (work === null) return otherwise(envelope, delivery)
     try {
       const result = await work
       if (result === null) {
@@ -37,5 +29,5 @@ function execute({ database }: Bridge, { type, body, message_id, deadline, reque
   const received = { command_id: message_id, deadline, request_id }
   if (type === 'instance.update') return changeInstance(database, body as CommandBody<'instance.update'>, received)
   if (type === 'instance.delete') return removeInstance(database, body as CommandBody<'instance.delete'>, received)
-  return null
+  throw new PoisonMessage(`${type} is no command of the executor-bridge`)
 }

@@ -9,14 +9,16 @@ export interface LoadedRun {
   records: RunRecords
 }
 
-/** What each run needs, with its progress opened, as long as its lease holds; null where it does not. */
-export function loadRuns(database: Database, wanted: readonly RunRef[]): Promise<(LoadedRun | null)[]> {
-  // The same may be asked for twice: of a message and a heartbeat, or of a message that came again.
-  const asked = [...new Map(wanted.map((run) => [run.epoch, run])).values()]
-  const ids = asked.map(({ deployment_id }) => deployment_id)
+/** What each run needs, with its progress opened. Null where the instance does not hold the run's live lease. */
+export function loadRuns(
+  database: Database,
+  instanceId: string,
+  wanted: readonly RunRef[],
+): Promise<(LoadedRun | null)[]> {
+  const ids = wanted.map(({ deployment_id }) => deployment_id)
   return database.transaction(async (tx) => {
     const [runs, actions, targets, steps] = await Promise.all([
-      lockLeasedRuns(tx, asked),
+      lockLeasedRuns(tx, instanceId, wanted),
       actionsOf(tx, ids),
       targetsOf(tx, ids),
       touchedSteps(tx, ids),

@@ -12,8 +12,6 @@ export interface LeasedRun {
   plan_head: Omit<Plan, 'actions' | 'targets'> & { sealed_under: string }
   remaining_seconds: number | null
   instance_id: string
-  base_url: string
-  callback_token_sealed: string
   /** Its progress under this epoch is there. */
   open: boolean
   /** Events of this epoch have come. */
@@ -59,13 +57,17 @@ export interface StepRecord {
   ever_failed: boolean
 }
 
-/** Those runs whose leases of that epoch are live, locked against their end in the order of ids, as everybody locks. */
-export async function lockLeasedRuns(tx: Queryable, wanted: readonly RunRef[]): Promise<LeasedRun[]> {
+/** The runs whose live leases the instance holds, locked against their end in the order of ids, as everywhere. */
+export async function lockLeasedRuns(
+  tx: Queryable,
+  instanceId: string,
+  wanted: readonly RunRef[],
+): Promise<LeasedRun[]> {
   const { rows } = await tx.query<LeasedRun>(
     `SELECT l.deployment_id, l.epoch, d.state::text, d.request_id, d.traceparent, d.plan_head,
             CASE WHEN d.deadline_at IS NOT NULL
               THEN GREATEST(0, EXTRACT(epoch FROM d.deadline_at - now()))::float8 END AS remaining_seconds,
-            i.id AS instance_id, i.base_url, i.callback_token_sealed,
+            l.instance_id,
             COALESCE(p.epoch = l.epoch, false) AS open,
             COALESCE(p.epoch = l.epoch AND p.next_event > 0, false) AS started,
             COALESCE(p.epoch = l.epoch AND p.finished_at IS NOT NULL, false) AS finished,
@@ -73,23 +75,13 @@ export async function lockLeasedRuns(tx: Queryable, wanted: readonly RunRef[]): 
      FROM unnest($1::uuid[], $2::bigint[]) AS run (deployment_id, epoch)
      JOIN deployments d ON d.id = run.deployment_id
      JOIN leases l ON l.epoch = run.epoch AND l.deployment_id = run.deployment_id
-     JOIN instances i ON i.id = l.instance_id
      LEFT JOIN run_progress p ON p.deployment_id = d.id
-     WHERE ${STILL_HELD}
+     WHERE ${STILL_HELD} AND l.instance_id = $3
      ORDER BY d.id
      FOR SHARE OF d, l`,
-    [wanted.map(({ deployment_id }) => deployment_id), wanted.map(({ epoch }) => epoch)],
+    [wanted.map(({ deployment_id }) => deployment_id), wanted.map(({ epoch }) => epoch), instanceId],
   )
   return rows
-}
-
-/** Of these epochs, those under which a lease is live. */
-export async function liveEpochs(db: Queryable, epochs: readonly number[]): Promise<Set<number>> {
-  const { rows } = await db.query<{ epoch: number }>(
-    `SELECT epoch FROM leases l WHERE epoch = ANY($1::bigint[]) AND ${STILL_HELD}`,
-    [epochs],
-  )
-  return new Set(rows.map(({ epoch }) => epoch))
 }
 
 type ByDeployment<R> = Map<string, R[]>

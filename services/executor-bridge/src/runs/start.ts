@@ -1,66 +1,74 @@
-import type { RunRef } from '@slipway/contracts'
-import { answerTogether, type Database } from '@slipway/database'
-import { forRequest, SecretError, withContext } from '@slipway/runtime'
+import type { RunRef, RunSpec, SyncResponse } from '@slipway/contracts'
+import { forRequest, SecretError, traced, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { addressOf } from '../instances/address.ts'
-import { postRun, postStop } from './instance-calls.ts'
+import { Refusal } from '../http/refusal.ts'
 import { type LoadedRun, loadRuns } from './load.ts'
 import { handovers } from './metrics.ts'
 import { endUnstartedRun } from './progress.ts'
-import { type LeasedRun, liveEpochs } from './records.ts'
-import { buildSpec, CannotRun, type RunRecords } from './spec.ts'
+import { buildSpec, CannotRun } from './spec.ts'
 
-const GROUPS = { underWay: 3, most: 32 }
+/** A run with more steps is fetched by a call of its own, so that answers to a sync stay small. */
+const INLINE_STEPS = 100
 
-/** What is asked of the database for each run, together for those that are handed over at the same time. */
-export interface RunQuestions {
-  load(run: RunRef): Promise<LoadedRun | null>
-  isLive(epoch: number): Promise<boolean>
+interface Missing extends RunRef {
+  total_steps: number
 }
 
-export function askTogether(database: Database): RunQuestions {
-  return {
-    load: answerTogether((runs: readonly RunRef[]) => loadRuns(database, runs), GROUPS),
-    isLive: answerTogether(async (epochs: readonly number[]) => {
-      const live = await liveEpochs(database, epochs)
-      return epochs.map((epoch) => live.has(epoch))
-    }, GROUPS),
+/** The runs that the instance is to start. One that can never start ends failed instead. */
+export async function startsOf(
+  bridge: Bridge,
+  instanceId: string,
+  missing: readonly Missing[],
+): Promise<SyncResponse['start']> {
+  if (missing.length === 0) return []
+  const large = missing.filter(({ total_steps }) => total_steps > INLINE_STEPS)
+  const small = missing.filter(({ total_steps }) => total_steps <= INLINE_STEPS)
+  const loaded = small.length === 0 ? [] : await loadRuns(bridge.database, instanceId, small)
+  const starts: SyncResponse['start'] = large.map(({ deployment_id, epoch }) => ({ deployment_id, epoch, spec: null }))
+  for (const run of loaded) {
+    const spec = run && (await specOf(bridge, run))
+    if (spec) starts.push({ deployment_id: spec.deployment_id, epoch: spec.epoch, spec })
   }
+  return starts
 }
 
 /**
- * Hands the run to the instance that holds its lease. Does nothing when the lease has ended or the instance has it
- * already. Throws when it should be tried again. The run's spec holds secrets: nothing here may log it.
+ * The specification of one run, for the instance that holds its lease.
+ * @throws Refusal 404 when the instance holds no such lease, or the run has started or ended
  */
-export async function startRun(bridge: Bridge, asked: RunQuestions, { deployment_id, epoch }: RunRef): Promise<void> {
-  const loaded = await asked.load({ deployment_id, epoch })
-  if (!loaded) return bridge.logger.info('a run is not handed over, its lease has ended', { deployment_id, epoch })
-  const { run, records } = loaded
-  if (run.started || run.finished) return
-  await forRequest(run, () => withContext({ deployment_id, epoch }, () => handOver(bridge, asked, run, records)))
+export async function fetchSpec(bridge: Bridge, instanceId: string, run: RunRef): Promise<RunSpec> {
+  const [loaded] = await loadRuns(bridge.database, instanceId, [run])
+  const spec = loaded && (await specOf(bridge, loaded))
+  if (!spec) throw new Refusal(404, 'NOT_FOUND', 'The instance has no such run to start')
+  return spec
 }
 
-async function handOver(bridge: Bridge, asked: RunQuestions, run: LeasedRun, records: RunRecords): Promise<void> {
-  const { logger } = bridge
+/** Null when there is nothing to start. The specification holds secrets: nothing here may log it. */
+function specOf(bridge: Bridge, { run, records }: LoadedRun): Promise<RunSpec | null> {
   const { deployment_id, epoch, instance_id } = run
-  try {
-    const instance = addressOf(bridge.keys, instance_id, run)
-    const answer = await postRun(instance, buildSpec(bridge.keys, run, records))
-    if (answer === 'has_newer') return logger.warn('the instance has this run under a newer epoch', { instance_id })
-    if (answer !== 'accepted') throw new CannotRun(`The instance refused the run: ${answer.refused}`)
-    logger.info('a run was handed over', { instance_id })
-    handovers.inc({ outcome: 'accepted' })
-    // A cancel may have come in between, and its stop may have reached the instance before the run did.
-    if (!(await asked.isLive(epoch))) {
-      await postStop(instance, { deployment_id, epoch }, 'the lease ended while the run was handed over')
-    }
-  } catch (error) {
-    const reason = permanentReason(error)
-    handovers.inc({ outcome: reason === null ? 'failed' : 'refused' })
-    if (reason === null) throw error
-    logger.error('a run cannot be handed over, it ends failed', { instance_id, reason })
-    await endUnstartedRun(bridge, { deploymentId: deployment_id, epoch, instanceId: instance_id }, reason)
-  }
+  return forRequest(run, () =>
+    withContext({ deployment_id, epoch }, async () => {
+      if (run.started || run.finished) return null
+      try {
+        const spec = traced('hand over run', { kind: 'internal' }, () => buildSpec(bridge.keys, run, records))
+        handovers.inc({ outcome: 'sent' })
+        bridge.logger.info('a run goes to its instance', { instance_id })
+        return spec
+      } catch (error) {
+        const reason = permanentReason(error)
+        if (reason === null) {
+          // One bad run must not keep the others from their start. The next sync tries again.
+          handovers.inc({ outcome: 'failed' })
+          bridge.logger.error('a run cannot be given to its instance now', { instance_id, error })
+          return null
+        }
+        handovers.inc({ outcome: 'refused' })
+        bridge.logger.error('a run cannot start; it ends failed', { instance_id, reason })
+        await endUnstartedRun(bridge, { deploymentId: deployment_id, epoch, instanceId: instance_id }, reason)
+        return null
+      }
+    }),
+  )
 }
 
 function permanentReason(error: unknown): string | null {

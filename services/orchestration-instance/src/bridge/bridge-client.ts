@@ -1,23 +1,31 @@
+import { text } from 'node:stream/consumers'
 import {
   compile,
   type EnrolRequest,
   EnrolResponse,
   EventBatchResponse,
-  type HeartbeatRequest,
-  HeartbeatResponse,
+  type RunRef,
+  type SyncRequest,
+  SyncResponse,
 } from '@slipway/contracts'
 import type { BridgeConnections } from '@slipway/runtime'
 
 const TIMEOUT_MS = 10_000
+/** Until the heartbeat is committed. */
 const HEARTBEAT_TIMEOUT_MS = 4_000
+/** How long an answer to a sync may take beyond the time that the bridge may wait. */
+const ANSWER_MS = 10_000
+/** The bridge builds the specification of ten thousand targets before it sends the first byte. */
+const SPEC_IDLE_MS = 30_000
+const MAX_SYNC_BYTES = 64 * 1024 * 1024
 const IDLE_MS = 60_000
 const REFUSAL_BYTES = 64 * 1024
 
 const checkEnrolled = compile(EnrolResponse)
-const checkHeartbeat = compile(HeartbeatResponse)
+const checkSync = compile(SyncResponse)
 const checkEvents = compile(EventBatchResponse)
 
-/** The bridge does not know our credential: enrol again. */
+/** The bridge does not know the credential: join again. */
 export class UnauthorizedError extends Error {
   override name = 'UnauthorizedError'
 }
@@ -52,9 +60,31 @@ export class BridgeClient {
     return this.#post('/v1/instances', enrolmentToken, JSON.stringify(request), TIMEOUT_MS, checkEnrolled)
   }
 
-  heartbeat(instanceId: string, credential: string, request: HeartbeatRequest): Promise<HeartbeatResponse> {
-    const path = `/v1/instances/${instanceId}/heartbeat`
-    return this.#post(path, credential, JSON.stringify(request), HEARTBEAT_TIMEOUT_MS, checkHeartbeat)
+  /** Resolves when the heartbeat is committed; `body` when there is something to do, or the wait is over. */
+  async sync(credential: string, request: SyncRequest, signal: AbortSignal): Promise<{ body: Promise<SyncResponse> }> {
+    const { status, body } = await this.#connections.post({
+      url: `${this.#baseUrl}/v1/sync`,
+      token: credential,
+      body: JSON.stringify(request),
+      timeoutMs: HEARTBEAT_TIMEOUT_MS,
+      endingMs: request.wait_seconds * 1_000 + ANSWER_MS,
+      maxAnswerBytes: MAX_SYNC_BYTES,
+      signal,
+    })
+    const answer = body.then((bytes) => checked(status, bytes, checkSync) as SyncResponse)
+    if (status !== 200) await answer
+    answer.catch(() => {})
+    return { body: answer }
+  }
+
+  /** What a run needs that was too large for the answer to a sync; null when it need not start any more. Unchecked. */
+  async spec({ deployment_id, epoch }: RunRef, credential: string): Promise<unknown> {
+    const url = `${this.#baseUrl}/v1/runs/${deployment_id}/spec?epoch=${epoch}`
+    const { status, body } = await this.#connections.download({ url, token: credential, idleMs: SPEC_IDLE_MS })
+    if (status === 200) return parsed(await text(body))
+    const answer = parsed(await beginningOf(body))
+    if (status === 404) return null
+    throw refusal(status, answer)
   }
 
   /** `events` is the JSON text of the array. */
@@ -84,12 +114,20 @@ export class BridgeClient {
       body,
       timeoutMs,
     })
-    const answer = parsed((await given).toString('utf8'))
-    if (status < 200 || status >= 300) throw refusal(status, answer)
-    const problem = check(answer)[0]
-    if (problem) throw new BridgeError(status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
-    return answer as T
+    return checked(status, await given, check) as T
   }
+}
+
+function checked(
+  status: number,
+  bytes: Buffer,
+  check: (value: unknown) => { path: string; message: string }[],
+): unknown {
+  const answer = parsed(bytes.toString('utf8'))
+  if (status < 200 || status >= 300) throw refusal(status, answer)
+  const problem = check(answer)[0]
+  if (problem) throw new BridgeError(status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
+  return answer
 }
 
 function parsed(text: string): unknown {

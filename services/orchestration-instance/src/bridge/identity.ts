@@ -1,22 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { KeyRing, randomToken, writeWhole } from '@slipway/runtime'
+import { KeyRing, writeWhole } from '@slipway/runtime'
 
-/** What the bridge gave us, and what we had told it. */
-export interface Enrolment {
+/** What the bridge gave this instance when it joined. */
+export interface Membership {
   instance_id: string
   credential: string
-  heartbeat_seconds: number
   lost_after_seconds: number
-  /** A restart with other settings enrols anew, so that the bridge learns of them. */
-  as: { name: string; version: string; base_url: string; capacity: number; labels: { [label: string]: string } }
 }
 
 interface Stored {
-  callback_token: string
   journal_key: string
-  enrolment: Enrolment | null
+  membership: Membership | null
 }
 
 /** Who this instance is, in a file that only it can read, so that a restart does not change it. */
@@ -39,14 +35,9 @@ export class Identity {
     })
     if (text !== null) return new Identity(file, JSON.parse(text) as Stored)
     const journalKey = `journal:${randomBytes(32).toString('base64')}`
-    const identity = new Identity(file, { callback_token: randomToken(), journal_key: journalKey, enrolment: null })
+    const identity = new Identity(file, { journal_key: journalKey, membership: null })
     await identity.#save()
     return identity
-  }
-
-  /** What the bridge has to show when it calls. */
-  get callbackToken(): string {
-    return this.#stored.callback_token
   }
 
   /** Seals what journals keep of secrets. */
@@ -54,12 +45,12 @@ export class Identity {
     return KeyRing.parse(this.#stored.journal_key)
   }
 
-  get enrolment(): Enrolment | null {
-    return this.#stored.enrolment
+  get membership(): Membership | null {
+    return this.#stored.membership
   }
 
-  async enrol(enrolment: Enrolment | null): Promise<void> {
-    this.#stored = { ...this.#stored, enrolment }
+  async join(membership: Membership | null): Promise<void> {
+    this.#stored = { ...this.#stored, membership }
     await this.#save()
   }
 

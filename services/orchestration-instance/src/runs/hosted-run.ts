@@ -106,6 +106,11 @@ export class HostedRun {
     return new HostedRun({ spec, deadline: header.deadline, journal, progress, behind }, hosting, hooks)
   }
 
+  /** The number of the event after the last one that the bridge has. */
+  get acknowledged(): number {
+    return this.#events.acknowledged
+  }
+
   status() {
     return {
       ...this.ref,

@@ -1,11 +1,13 @@
 import { mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
-import type { RunRef, RunSpec } from '@slipway/contracts'
+import { compile, type RunRef, RunSpec, type SyncRequest, type SyncResponse } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
-import { RecentMap } from '@slipway/runtime'
+import { RecentMap, sleep } from '@slipway/runtime'
 import { readHeader } from '../journal/read-journal.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
+import { RunReports } from './run-reports.ts'
+import { stopText } from './wording.ts'
 
 /** When fenced there are seconds left before another instance may start the same commands. */
 const FENCE_GRACE_MS = 3_000
@@ -13,6 +15,10 @@ const FENCE_GRACE_MS = 3_000
 const DRAIN_MS = 6_000
 /** Ended runs to remember, so that a late or repeated call does not begin them again. */
 const REMEMBERED = 10_000
+/** After a run could not be taken, so that it is not offered again at once. */
+const RETRY_MS = 1_000
+
+const checkSpec = compile(RunSpec)
 
 /** `held`: known from its journal only, until the bridge says that it is still ours. */
 interface Entry {
@@ -26,25 +32,31 @@ interface Entry {
 /** The steps whose commands may still run after the kill; null where nothing is known of them. */
 type Ending = Promise<readonly StepRef[] | null>
 
-const UNKNOWN: Ending = Promise.resolve(null)
+export interface RunsOptions extends Hosting {
+  /** The specification of a run that was too large for the answer to a sync; null when it need not start any more. */
+  fetchSpec(run: RunRef): Promise<unknown>
+}
 
 /** All runs of this instance. */
 export class Runs {
   readonly #folder: string
-  readonly #hosting: Hosting
+  readonly #hosting: RunsOptions
   readonly #entries = new Map<string, Entry>()
   /** The highest epoch of each deployment that has ended here or was stopped. */
-  readonly #past = new RecentMap<string, { epoch: number; finished: boolean; ending: Ending }>(REMEMBERED)
+  readonly #past = new RecentMap<string, { epoch: number; finished: boolean }>(REMEMBERED)
+  /** Runs that the bridge gave and that are not in a journal yet. */
+  readonly #arriving = new Map<string, RunRef>()
+  readonly reports = new RunReports()
   #mayRun = false
   #draining = false
 
-  private constructor(folder: string, hosting: Hosting) {
+  private constructor(folder: string, hosting: RunsOptions) {
     this.#folder = folder
     this.#hosting = hosting
   }
 
   /** Finds the journals in the folder. Their runs are held until the first heartbeat. */
-  static async open(folder: string, hosting: Hosting): Promise<Runs> {
+  static async open(folder: string, hosting: RunsOptions): Promise<Runs> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const runs = new Runs(folder, hosting)
     for (const name of await readdir(folder)) {
@@ -55,9 +67,20 @@ export class Runs {
     return runs
   }
 
-  /** Runs to report in heartbeats. */
-  get held(): RunRef[] {
-    return [...this.#entries].map(([deployment_id, { epoch }]) => ({ deployment_id, epoch }))
+  /** Runs to report in a sync, those that are just being taken included. */
+  get held(): SyncRequest['runs'] {
+    const arriving = [...this.#arriving.values()].filter(({ deployment_id }) => !this.#entries.has(deployment_id))
+    return [
+      ...arriving.map((run) => ({ ...run, next_event: null })),
+      ...[...this.#entries].map(([deployment_id, { epoch, hosted }]) => {
+        return { deployment_id, epoch, next_event: hosted?.acknowledged ?? null }
+      }),
+    ]
+  }
+
+  /** Whether new runs can start here. */
+  get acceptsRuns(): boolean {
+    return !this.#draining
   }
 
   status() {
@@ -66,9 +89,33 @@ export class Runs {
     })
   }
 
-  /** The journal of a run; null when there is none. */
-  journalOf(deploymentId: string): { epoch: number; file: string } | null {
-    return this.#entries.get(deploymentId) ?? null
+  /** Takes the runs that the bridge gives. What cannot be taken is reported. */
+  start(runs: SyncResponse['start']): void {
+    for (const { spec, ...run } of runs) void this.#take(run, spec)
+  }
+
+  async #take(run: RunRef, inline: RunSpec | null): Promise<void> {
+    const { deployment_id } = run
+    if (this.#arriving.has(deployment_id)) return
+    this.#arriving.set(deployment_id, run)
+    try {
+      if (this.#draining) return this.reports.declined(run)
+      const spec = inline ?? (await this.#hosting.fetchSpec(run))
+      if (spec === null) return
+      const problems = checkSpec(spec)
+      // The specification holds secrets: only the place of a problem is told, never its value.
+      if (problems.length > 0) {
+        const places = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
+        return this.reports.refused(run, places.slice(0, 1_000))
+      }
+      await this.accept(spec as RunSpec)
+    } catch (error) {
+      this.#hosting.logger.error('a run cannot be taken', { ...run, error })
+      await sleep(RETRY_MS)
+      this.reports.declined(run)
+    } finally {
+      this.#arriving.delete(deployment_id)
+    }
   }
 
   /**
@@ -102,28 +149,25 @@ export class Runs {
   }
 
   /**
-   * Kills and forgets a run, and refuses it from now on. Newer runs are not touched. Returns whether it was there, and
-   * what its end comes to, also when it was stopped before.
+   * Kills and forgets a run, and refuses it from now on. Newer runs are not touched. What its end comes to is reported
+   * when it is known.
    */
-  stop(ref: RunRef, reason: string): { stopped: boolean; ending: Ending } {
-    const past = this.#past.get(ref.deployment_id)
-    const entry = this.#entries.get(ref.deployment_id)
-    if (!entry || entry.epoch > ref.epoch) {
-      const ending = past?.epoch === ref.epoch ? past.ending : UNKNOWN
-      this.#remember(ref, { finished: false, ending })
-      return { stopped: false, ending }
-    }
-    this.#hosting.logger.info('run stopped', { ...ref, reason })
-    this.#entries.delete(ref.deployment_id)
-    const ending = this.#discard(entry, reason).catch(() => null)
-    this.#remember(ref, { finished: false, ending })
-    return { stopped: true, ending }
+  stop(run: RunRef, reason: string): void {
+    const entry = this.#entries.get(run.deployment_id)
+    this.#remember(run, { finished: false })
+    if (!entry || entry.epoch > run.epoch) return
+    this.#hosting.logger.info('run stopped', { ...run, reason })
+    this.#entries.delete(run.deployment_id)
+    void this.#discard(entry, reason).then(
+      (unconfirmed) => unconfirmed && this.reports.stopped(run, unconfirmed),
+      () => {},
+    )
   }
 
   /** The bridge has heard of these runs: those that it does not want end, those that were held go on. */
-  heard(reported: readonly RunRef[], unwanted: readonly RunRef[]): void {
+  heard(reported: readonly RunRef[], unwanted: SyncResponse['stop']): void {
     this.#mayRun = true
-    for (const ref of unwanted) this.stop(ref, 'the run belongs to another instance')
+    for (const { reason, ...run } of unwanted) this.stop(run, stopText(reason))
     for (const { deployment_id, epoch } of reported) {
       const entry = this.#entries.get(deployment_id)
       if (entry && entry.epoch === epoch) void this.#inTurn(entry, () => this.#resume(entry, deployment_id))
@@ -211,11 +255,11 @@ export class Runs {
         if (!this.#isCurrent(entry, deploymentId)) return
         this.#hosting.logger.info('run finished', ref)
         this.#entries.delete(deploymentId)
-        this.#remember(ref, { finished: true, ending: UNKNOWN })
+        this.#remember(ref, { finished: true })
         void this.#discard(entry, 'finished')
       },
       onFenced: () => {
-        if (this.#isCurrent(entry, deploymentId)) this.stop(ref, 'the run belongs to another instance')
+        if (this.#isCurrent(entry, deploymentId)) this.stop(ref, stopText('unknown'))
       },
     }
   }
@@ -224,7 +268,7 @@ export class Runs {
     return this.#entries.get(deploymentId) === entry
   }
 
-  #remember({ deployment_id, epoch }: RunRef, end: { finished: boolean; ending: Ending }): void {
+  #remember({ deployment_id, epoch }: RunRef, end: { finished: boolean }): void {
     if ((this.#past.get(deployment_id)?.epoch ?? 0) > epoch) return
     this.#past.set(deployment_id, { epoch, ...end })
   }

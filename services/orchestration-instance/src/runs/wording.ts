@@ -1,4 +1,4 @@
-import type { RunSpec } from '@slipway/contracts'
+import type { RunSpec, StopReason } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { CommandEnd } from '@slipway/execution'
 
@@ -31,6 +31,22 @@ export function wordingOf(spec: RunSpec): Wording {
 export function endProblem(end: CommandEnd): string | null {
   if (end.signal !== null) return `killed by ${end.signal}`
   return end.exitCode === 0 ? null : `exit code ${end.exitCode}`
+}
+
+/** Why the bridge has a run end here. */
+export function stopText(reason: StopReason): string {
+  switch (reason) {
+    case 'cancelled':
+      return 'the deployment was cancelled'
+    case 'overdue':
+      return 'the deployment ran out of its time'
+    case 'finished':
+    case 'final':
+      return 'the deployment has ended'
+    case 'lost':
+    case 'unknown':
+      return 'the run belongs to another instance'
+  }
 }
 
 export function timedOut(seconds: number): string {

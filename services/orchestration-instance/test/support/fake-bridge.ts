@@ -5,11 +5,14 @@ import {
   compile,
   EnrolRequest,
   EventBatch,
-  HeartbeatRequest,
   type LogEvent,
+  type ProbeTarget,
   type RunEvent,
   type RunRef,
   type RunSpec,
+  type StopReason,
+  SyncRequest,
+  type SyncResponse,
 } from '@slipway/contracts'
 import { eventually } from './wait.ts'
 
@@ -17,7 +20,7 @@ export const ENROLMENT_TOKEN = 'enrolment-token-of-the-tests'
 
 const checks = {
   enrol: compile(EnrolRequest),
-  heartbeat: compile(HeartbeatRequest),
+  sync: compile(SyncRequest),
   events: compile(EventBatch),
 }
 
@@ -28,9 +31,24 @@ export class FakeBridge {
   instanceId = randomUUID()
   credential = ''
   enrolments: EnrolRequest[] = []
-  heartbeats: RunRef[][] = []
+  /** What the instance said in each sync. */
+  syncs: SyncRequest[] = []
+  /** What the instance is to run until it has ended there. */
+  readonly #wanted = new Map<string, RunSpec>()
+  readonly #stopped = new Map<string, StopReason>()
+  /** Ends the syncs that wait. */
+  #changed: () => void = () => {}
+  #change = new Promise<void>((resolve) => {
+    this.#changed = resolve
+  })
+  /** Gives specifications by a call of their own. */
+  holdsBackSpecs = false
+  /** Targets to probe, given once. */
+  toProbe: ProbeTarget[] = []
   lostAfterSeconds = 30
-  /** Runs that the answers to heartbeats and batches disown. */
+  /** What it says of its version. */
+  version = '0.1.0'
+  /** Runs that the answers to syncs and batches disown. */
   readonly disowned: RunRef[] = []
   /** Takes batches, commits them, and loses every other answer. */
   losesAnswers = false
@@ -51,6 +69,9 @@ export class FakeBridge {
 
   async listen(): Promise<void> {
     const server = createServer((request, response) => {
+      if (request.url === '/v1/sync') return void this.#sync(request, response)
+      const spec = /^\/v1\/runs\/([0-9a-f-]{36})\/spec\?epoch=(\d+)$/.exec(request.url ?? '')
+      if (spec) return this.#sendSpec(`${spec[1]}/${spec[2]}`, response)
       const content = /^\/v1\/content\/(\w+)$/.exec(request.url ?? '')?.[1]
       if (content !== undefined) return this.#sendContent(content, request, response)
       this.#answer(request).then(
@@ -109,27 +130,34 @@ export class FakeBridge {
     return eventually(`run ${keyOf(ref)} finishes`, finished, limitMs)
   }
 
-  /** Hands a run to the instance, as the bridge does. */
-  async handOver(spec: RunSpec): Promise<Response> {
-    return this.call('POST', '/v1/runs', spec)
-  }
-
-  async stop(ref: RunRef, reason = 'cancelled'): Promise<Response> {
-    return this.call('POST', `/v1/runs/${ref.deployment_id}/stop`, { epoch: ref.epoch, reason })
-  }
-
-  call(method: string, path: string, body?: unknown, token = this.#enrolled.callback_token): Promise<Response> {
-    return fetch(`${this.#enrolled.base_url}${path}`, {
-      method,
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
+  /** Hands a run to the instance, as the bridge does, and waits until the instance reports the run or refuses it. */
+  async handOver(spec: RunSpec): Promise<void> {
+    this.#wanted.set(keyOf(spec), spec)
+    this.#wake()
+    const isKnown = ({ runs, refused, declined }: SyncRequest) =>
+      [...runs, ...refused, ...declined].some((run) => keyOf(run) === keyOf(spec))
+    const before = this.syncs.length
+    await eventually(`the instance takes run ${keyOf(spec)}`, () => {
+      return this.syncs.slice(before).some(isKnown) || this.events(spec).length > 0
     })
   }
 
-  get #enrolled(): EnrolRequest {
-    const last = this.enrolments.at(-1)
-    if (!last) throw new Error('No instance has enrolled')
-    return last
+  /** Ends the lease of a run, as a cancel does. */
+  stop(ref: RunRef, reason: StopReason = 'cancelled'): void {
+    this.#stopped.set(keyOf(ref), reason)
+    this.#wake()
+  }
+
+  /** What the instance said that the stop of a run came to; undefined while it has not. */
+  stopReport(ref: RunRef) {
+    return this.syncs.flatMap(({ stopped }) => stopped).find((run) => keyOf(run) === keyOf(ref))
+  }
+
+  #wake(): void {
+    this.#changed()
+    this.#change = new Promise((resolve) => {
+      this.#changed = resolve
+    })
   }
 
   async #answer(request: IncomingMessage): Promise<{ status: number; body: unknown }> {
@@ -138,7 +166,6 @@ export class FakeBridge {
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
     if (path === '/v1/instances') return this.#enrol(token, body)
     if (token !== this.credential) return refusal(401, 'INVALID_CREDENTIALS')
-    if (path === `/v1/instances/${this.instanceId}/heartbeat`) return this.#heartbeat(body)
     const deploymentId = /^\/v1\/runs\/([0-9a-f-]{36})\/events$/.exec(path)?.[1]
     return deploymentId === undefined ? refusal(404, 'NOT_FOUND') : this.#takeEvents(deploymentId, body)
   }
@@ -172,14 +199,66 @@ export class FakeBridge {
     this.enrolments.push(body as EnrolRequest)
     this.credential = `credential-${randomUUID()}`
     const { instanceId: instance_id, credential, lostAfterSeconds: lost_after_seconds } = this
-    return { status: 201, body: { instance_id, credential, heartbeat_seconds: 1, lost_after_seconds } }
+    return { status: 201, body: { instance_id, credential, lost_after_seconds } }
   }
 
-  #heartbeat(body: unknown) {
-    this.#check('heartbeat', body)
-    const { runs } = body as HeartbeatRequest
-    this.heartbeats.push(runs)
-    return { status: 200, body: { stop: runs.filter((run) => this.#isDisowned(run)) } }
+  async #sync(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body: unknown = JSON.parse(await text(request))
+    response.setHeader('content-type', 'application/json')
+    if (request.headers.authorization !== `Bearer ${this.credential}`) {
+      response.writeHead(401).end(JSON.stringify(refusal(401, 'UNAUTHORIZED').body))
+      return
+    }
+    this.#check('sync', body)
+    const said = body as SyncRequest
+    this.syncs.push(said)
+    response.writeHead(200).flushHeaders()
+    const over = new Promise<void>((resolve) => {
+      // Shorter than the real one waits, so that a test sees what comes of it soon.
+      setTimeout(resolve, Math.min(said.wait_seconds, 1) * 1_000)
+      response.on('close', resolve)
+    })
+    let isOver = false
+    void over.then(() => {
+      isOver = true
+    })
+    for (;;) {
+      const change = this.#change
+      const answer = this.#difference(said)
+      if (isOver || answer.start.length + answer.stop.length + answer.probes.length > 0) {
+        response.end(JSON.stringify(answer))
+        return
+      }
+      await Promise.race([change, over])
+    }
+  }
+
+  #difference({ runs, refused, declined, probe_slots }: SyncRequest): SyncResponse {
+    const held = new Set(runs.map(keyOf))
+    for (const run of [...refused, ...declined]) this.#wanted.delete(keyOf(run))
+    const isOpen = (spec: RunSpec) => !this.#isDisowned(spec) && this.events(spec).length === 0
+    const missing = [...this.#wanted.values()].filter((spec) => !held.has(keyOf(spec)) && isOpen(spec))
+    return {
+      version: this.version,
+      lost_after_seconds: this.lostAfterSeconds,
+      start: missing.map((spec) => {
+        const { deployment_id, epoch } = spec
+        return { deployment_id, epoch, spec: this.holdsBackSpecs ? null : spec }
+      }),
+      stop: runs
+        .filter((run) => this.#isDisowned(run))
+        .map((run) => {
+          const { deployment_id, epoch } = run
+          return { deployment_id, epoch, reason: this.#stopped.get(keyOf(run)) ?? 'lost' }
+        }),
+      probes: probe_slots > 0 ? this.toProbe.splice(0) : [],
+    }
+  }
+
+  #sendSpec(key: string, response: ServerResponse): void {
+    const spec = this.#wanted.get(key)
+    response.writeHead(spec ? 200 : 404, { 'content-type': 'application/json' })
+    response.end(JSON.stringify(spec ?? refusal(404, 'NOT_FOUND').body))
   }
 
   #takeEvents(deployment_id: string, body: unknown) {
@@ -201,7 +280,7 @@ export class FakeBridge {
   }
 
   #isDisowned(run: RunRef): boolean {
-    return this.disowned.some((ref) => keyOf(ref) === keyOf(run))
+    return this.#stopped.has(keyOf(run)) || this.disowned.some((ref) => keyOf(ref) === keyOf(run))
   }
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { freePort } from '@slipway/testing'
@@ -13,25 +13,24 @@ const root = path.resolve(service, '../..')
 export class InstanceProcess {
   readonly #bridge: FakeBridge
   readonly folder = mkdtempSync(path.join(os.tmpdir(), 'slipway-instance-'))
-  #port = 0
   #child: ChildProcess | null = null
   output = ''
+  managementPort = 0
 
   constructor(bridge: FakeBridge) {
     this.#bridge = bridge
   }
 
-  /** Starts it and waits for its first heartbeat. */
+  /** Starts it and waits for its first sync. */
   async start(settings: Record<string, string> = {}): Promise<void> {
     build()
-    this.#port ||= await freePort()
-    const before = this.#bridge.heartbeats.length
+    this.managementPort ||= await freePort()
+    const before = this.#bridge.syncs.length
     const child = spawn(process.execPath, [path.join(service, 'dist/main.js')], {
       env: {
         PATH: process.env['PATH'] ?? '',
         SLIPWAY_INSTANCE_NAME: 'under-test',
-        SLIPWAY_INSTANCE_PORT: String(this.#port),
-        SLIPWAY_INSTANCE_URL: `http://127.0.0.1:${this.#port}`,
+        SLIPWAY_MANAGEMENT_PORT: String(this.managementPort),
         SLIPWAY_BRIDGE_URL: this.#bridge.url,
         SLIPWAY_ENROLMENT_TOKEN: ENROLMENT_TOKEN,
         SLIPWAY_JOURNAL_DIR: this.folder,
@@ -45,9 +44,29 @@ export class InstanceProcess {
         this.output += String(chunk)
       })
     }
-    await eventually('the instance sends a heartbeat', () => {
+    await eventually('the instance sends a sync', () => {
       if (child.exitCode !== null) throw new Error(`The instance ended with ${child.exitCode}:\n${this.output}`)
-      return this.#bridge.heartbeats.length > before
+      return this.#bridge.syncs.length > before
+    })
+  }
+
+  /** Ports on which the process accepts connections, as the kernel's socket table has it. */
+  listeningPorts(): number[] {
+    const pid = this.#child?.pid
+    const sockets = new Set(
+      readdirSync(`/proc/${pid}/fd`).flatMap((fd) => {
+        try {
+          return /^socket:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/fd/${fd}`))?.[1] ?? []
+        } catch {
+          return []
+        }
+      }),
+    )
+    const listening = ['tcp', 'tcp6'].flatMap((table) => readFileSync(`/proc/net/${table}`, 'utf8').split('\n'))
+    return listening.flatMap((line) => {
+      const [, local, , state, , , , , , inode] = line.trim().split(/\s+/)
+      const isOwn = state === '0A' && inode !== undefined && sockets.has(inode)
+      return isOwn ? [Number.parseInt(local?.split(':')[1] ?? '', 16)] : []
     })
   }
 

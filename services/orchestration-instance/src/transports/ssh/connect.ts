@@ -19,6 +19,8 @@ export interface ConnectOptions {
   /** How long the host may take until it lets us in. */
   readyMs?: number
   keepAliveMs?: number
+  /** Ends with the key exchange: the host shows its key, and no credential is needed. */
+  keyExchangeOnly?: boolean
 }
 
 export interface Connected {
@@ -73,6 +75,9 @@ function tryToConnect(
     if (signal.aborted) return onAbort()
     // Or the library lets the host sign with each of its keys, as soon as it has let us in, for nobody.
     client.once('handshake', () => Object.assign(client, { _remoteVer: '' }))
+    if (options.keyExchangeOnly) {
+      client.once('handshake', () => resolve({ client, hostKey: hostKeyText(hostKey as Buffer) }))
+    }
     client.once('ready', () => resolve({ client, hostKey: hostKeyText(hostKey as Buffer) }))
     client.once('error', (error: ConnectError) => {
       if (known && hostKey && !known.matches(hostKey)) return resolve({ wrongKey: hostKey })

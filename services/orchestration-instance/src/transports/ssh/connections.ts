@@ -16,6 +16,11 @@ export interface SshConnectionsOptions {
   keepAliveMs?: number
 }
 
+type Place = Pick<SshAddress, 'host' | 'port'>
+type Login = Pick<SshAddress, 'username' | 'private_key' | 'password'>
+/** A key exchange sends no user name, but the library wants one. */
+const NO_LOGIN: Login = { username: 'slipway' }
+
 export interface Connection extends Connected {
   readonly address: SshAddress
   /** False once the link is gone. */
@@ -58,17 +63,20 @@ export class SshConnections {
   }
 
   /**
-   * The key of a host that lets us in. That a run has a connection to it says so, too: otherwise its keep-alive would have
-   * ended it. Throws like connect.
+   * The key of a host that answers, and that lets this instance in where a login is given. A run's open connection proves
+   * both: its keep-alive would have ended it otherwise. Throws like connect.
    */
-  async probe(address: SshAddress, known: KnownHostKey | null, signal: AbortSignal): Promise<string> {
+  async probe(place: Place, login: Login | null, known: KnownHostKey | null, signal: AbortSignal): Promise<string> {
     for (const { address: other, hostKey } of this.#open) {
-      if (isSame(address, other) && (known === null || known.isOf(hostKey))) return hostKey
+      const isSame = isSamePlace(place, other) && (login === null || isSameLogin(login, other))
+      if (isSame && (known === null || known.isOf(hostKey))) return hostKey
     }
+    const address: SshAddress = { type: 'ssh', ...place, ...(login ?? NO_LOGIN) }
+    const options = { ...this.#options, readyMs: PROBE_MS, keyExchangeOnly: login === null }
     return this.#probes.pass(async () => {
       signal.throwIfAborted()
-      const { client, hostKey } = await connect(address, known, { ...this.#options, readyMs: PROBE_MS }, signal)
-      client.on('error', () => {}).end()
+      const { client, hostKey } = await connect(address, known, options, signal)
+      client.on('error', () => {}).destroy()
       return hostKey
     })
   }
@@ -83,8 +91,10 @@ export class SshConnections {
   }
 }
 
-/** Whoever comes with another secret has to show that it lets them in. */
-function isSame(one: SshAddress, other: SshAddress): boolean {
-  const parts = ['host', 'port', 'username', 'private_key', 'password'] as const
+const isSamePlace = (one: Place, other: Place) => one.host === other.host && one.port === other.port
+
+/** With another secret the host has to show again that it lets this instance in. */
+function isSameLogin(one: Login, other: Login): boolean {
+  const parts = ['username', 'private_key', 'password'] as const
   return parts.every((part) => one[part] === other[part])
 }

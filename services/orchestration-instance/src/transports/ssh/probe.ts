@@ -1,25 +1,27 @@
-import type { ProbeRequest, ProbeResponse } from '@slipway/contracts'
+import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
 import { CommandError } from '@slipway/execution'
 import type { SshConnections } from './connections.ts'
 import { KnownHostKey } from './host-key.ts'
 
-/** How long a call may take. */
+/** How long the probes of one answer may take. */
 const LIMIT_MS = 20_000
 
-type Result = ProbeResponse['results'][number]
-
-/** Looks which of the hosts let us in. Those for which there was no time are not among the results. */
-export async function probe(connections: SshConnections, targets: ProbeRequest['targets']): Promise<ProbeResponse> {
+/**
+ * Finds out which targets answer with their pinned host key, and log this instance in where a login is given.
+ * Targets for which there was no time are left out.
+ */
+export async function probe(connections: SshConnections, targets: ProbeTarget[]): Promise<ProbeResult[]> {
   const signal = AbortSignal.timeout(LIMIT_MS)
-  const results = targets.map(async ({ id, connection }): Promise<Result | null> => {
+  const results = targets.map(async ({ id, host, port, host_key, login }): Promise<ProbeResult | null> => {
     try {
-      const known = connection.host_key === undefined ? null : new KnownHostKey(connection.host_key)
-      return { id, problem: null, host_key: await connections.probe(connection, known, signal) }
+      const known = host_key === undefined ? null : new KnownHostKey(host_key)
+      const seen = await connections.probe({ host, port }, login ?? null, known, signal)
+      return { id, host, port, problem: null, host_key: seen }
     } catch (error) {
-      if (error instanceof CommandError) return { id, problem: error.message, host_key: null }
+      if (error instanceof CommandError) return { id, host, port, problem: error.message, host_key: null }
       if (signal.aborted) return null
       throw error
     }
   })
-  return { results: (await Promise.all(results)).filter((result) => result !== null) }
+  return (await Promise.all(results)).filter((result) => result !== null)
 }

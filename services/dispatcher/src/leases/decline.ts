@@ -1,0 +1,18 @@
+import type { EventBody } from '@slipway/contracts'
+import { type Database, enqueue, eventMessage } from '@slipway/database'
+import { lockDeployment } from '../deployments/transitions.ts'
+import { endLease } from './end.ts'
+
+/**
+ * Takes a run back that its instance cannot start now: the lease ends as lost, so the run goes to an instance with room.
+ * No command of it ran, so no attempt is spent. False when the epoch is over.
+ */
+export function declineRun(database: Database, { deployment_id, epoch }: EventBody<'run.declined'>): Promise<boolean> {
+  return database.transaction(async (tx) => {
+    if (!(await lockDeployment(tx, deployment_id))) return false
+    const lease = await endLease(tx, deployment_id, 'lost', epoch)
+    if (!lease) return false
+    await enqueue(tx, [eventMessage('slot.freed', { instance_id: lease.instance_id })])
+    return true
+  })
+}

@@ -1,0 +1,50 @@
+import type { SyncRequest } from '@slipway/contracts'
+import { enqueue, eventMessage, type OutboxMessage } from '@slipway/database'
+import type { Bridge } from '../bridge.ts'
+import { handovers } from '../runs/metrics.ts'
+import { endUnstartedRun } from '../runs/progress.ts'
+import { endedLeases, keyOf } from './leases.ts'
+
+/**
+ * Takes what the instance says of runs that it stopped, refused or declined. The instance repeats it until a sync
+ * succeeds, so each part has the same effect however often it comes. What is not the instance's own has none.
+ */
+export async function takeReports(
+  bridge: Bridge,
+  instanceId: string,
+  { stopped, refused, declined }: Pick<SyncRequest, 'stopped' | 'refused' | 'declined'>,
+): Promise<void> {
+  const { database, logger } = bridge
+  for (const { deployment_id, epoch, reason } of refused) {
+    logger.error('an instance refuses a run; the run ends failed', {
+      deployment_id,
+      epoch,
+      instance_id: instanceId,
+      reason,
+    })
+    handovers.inc({ outcome: 'refused' })
+    const lease = { deploymentId: deployment_id, epoch, instanceId }
+    await endUnstartedRun(bridge, lease, `The instance refused the run: ${reason}`)
+  }
+  const messages: OutboxMessage[] = []
+  if (stopped.length > 0) {
+    const epochs = stopped.map(({ epoch }) => epoch)
+    const own = new Set((await endedLeases(database, instanceId, epochs)).map(keyOf))
+    const confirmed = stopped.filter((run) => own.has(keyOf(run)))
+    messages.push(...confirmed.map((run) => eventMessage('run.stopped', run)))
+  }
+  if (declined.length > 0) {
+    const { rows } = await database.query<{ deployment_id: string; epoch: number }>(
+      `SELECT l.deployment_id, l.epoch FROM leases l
+       LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
+       WHERE l.epoch = ANY($2::bigint[]) AND l.instance_id = $1 AND l.ended_at IS NULL AND COALESCE(p.next_event, 0) = 0`,
+      [instanceId, declined.map(({ epoch }) => epoch)],
+    )
+    for (const run of rows)
+      logger.warn('an instance cannot take a run now; another gets it', { ...run, instance_id: instanceId })
+    messages.push(...rows.map((run) => eventMessage('run.declined', run)))
+  }
+  if (messages.length === 0) return
+  await enqueue(database, messages)
+  bridge.wakeRelay()
+}

@@ -1,0 +1,38 @@
+import { EventEmitter } from 'node:events'
+
+/** `changed`: look again. `removed`: the instance is gone. `over`: the wait ended without a wake-up. */
+export type WakeUp = 'changed' | 'removed' | 'over'
+
+/** Ends the waiting syncs of this process when RabbitMQ says that something changed. A lost wake-up costs one poll. */
+export class WakeUps {
+  readonly #emitter = new EventEmitter().setMaxListeners(0)
+
+  /** How many instances have a waiting sync. */
+  get size(): number {
+    return this.#emitter.eventNames().length
+  }
+
+  wake(instanceId: string, wakeUp: 'changed' | 'removed' = 'changed'): void {
+    this.#emitter.emit(instanceId, wakeUp)
+  }
+
+  /** After a gap in the events: each waiting sync looks again. */
+  wakeAll(): void {
+    for (const instanceId of this.#emitter.eventNames()) this.#emitter.emit(instanceId, 'changed')
+  }
+
+  /** The next wake-up from now on. Call it before the read that it is for, so that no change falls between the two. */
+  next(instanceId: string, over: AbortSignal): Promise<WakeUp> {
+    return new Promise((resolve) => {
+      const finish = (wakeUp: WakeUp) => {
+        this.#emitter.off(instanceId, finish)
+        over.removeEventListener('abort', onOver)
+        resolve(wakeUp)
+      }
+      const onOver = () => finish('over')
+      this.#emitter.once(instanceId, finish)
+      over.addEventListener('abort', onOver, { once: true })
+      if (over.aborted) onOver()
+    })
+  }
+}
