@@ -24,6 +24,8 @@ export const LOCK_KEYS = {
   /** Publishing a version holds it shared, deleting a source holds it alone. */
   composition: named('composition'),
   seedIdentity: named('seed_identity'),
+  /** One upload at a time reserves bytes, so that uploads that run in parallel cannot pass a quota together. */
+  contentQuota: named('content_quota'),
   lastAdmin: named('last_admin'),
   /** Taken by the SQL function ensure_log_partitions. */
   logPartitions: named('log_partitions'),

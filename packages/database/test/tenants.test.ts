@@ -77,6 +77,8 @@ async function fill(tenant: string | null): Promise<void> {
     `INSERT INTO content_uploads (id) VALUES ($1)`,
     `INSERT INTO content_chunks VALUES ($1, 0, '')`,
     `INSERT INTO contents (id, size, upload_id) VALUES ($1::uuid::text, 0, $1)`,
+    `INSERT INTO content_tenants (content_id, tenant_id, size) VALUES ($1::uuid::text, $2, 0)`,
+    `INSERT INTO content_usage (scope, bytes) VALUES ($1::uuid::text, 0)`,
     `INSERT INTO content_uploaders VALUES ($1::uuid::text, $1)`,
     `INSERT INTO source_contents VALUES ($1, '1.0.0', $1::uuid::text)`,
     `INSERT INTO instance_grants (id, tenant_id, token_hash, uses, expires_at) VALUES ($1, $2, '', 1, now())`,
@@ -153,8 +155,8 @@ describe('the setting of a connection', () => {
     'content_chunks',
     'freezes',
   ])
-  /** A tenant sees no row of these: parts of uploads, and grants to join, which belong to the installation. */
-  const NOBODYS = new Set(['content_uploads', 'instance_grants'])
+  /** A tenant sees no row of these: the content store acts for all tenants, and grants to join belong to the installation. */
+  const NOBODYS = new Set(['content_tenants', 'content_uploads', 'content_usage', 'instance_grants'])
   const own = (name: string) => (NOBODYS.has(name) ? 0 : SHARED.has(name) ? 2 : 1)
 
   test('* sees everything, in every table', async () => {

@@ -2,6 +2,8 @@ import { type Static, Type } from '@sinclair/typebox'
 import { loginVariables, rateVariables } from '@slipway/limits'
 import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
+const GIB = 1024 ** 3
+
 /** What the gateway reads from its environment. */
 export const gatewayConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
@@ -36,6 +38,17 @@ export const gatewayConfig = Type.Object({
     default: 30,
     maximum: 36_500,
     description: 'Days after which content that nothing uses and nobody uploads again is deleted; 0: never',
+  }),
+  SLIPWAY_CONTENT_TENANT_BYTES: figureVariable({
+    default: 10 * GIB,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description:
+      'Bytes of content that the users of one tenant may have uploaded; users without tenant count as one more tenant; 0: no limit',
+  }),
+  SLIPWAY_CONTENT_TOTAL_BYTES: figureVariable({
+    default: 50 * GIB,
+    maximum: Number.MAX_SAFE_INTEGER,
+    description: 'Bytes of content that the store holds for all tenants together; 0: no limit',
   }),
   SLIPWAY_COOKIE_SECURE: Type.Boolean({
     default: true,

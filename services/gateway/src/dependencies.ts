@@ -3,6 +3,7 @@ import type { Database } from '@slipway/database'
 import type { AddressRange, Limits } from '@slipway/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { Cache } from './cache.ts'
+import type { ContentLimits } from './content/quota.ts'
 import type { AccessTokens } from './identity/access-token.ts'
 import type { PasswordHasher } from './identity/passwords.ts'
 
@@ -19,6 +20,7 @@ export interface Dependencies {
   limits: Limits
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: AddressRange[]
+  contentLimits: ContentLimits
   /** Where webhooks may lead. */
   webhookDestinations: DestinationRules
   logger: Logger

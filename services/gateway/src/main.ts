@@ -5,6 +5,7 @@ import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
 import { gatewayConfig } from './config.ts'
+import { measureContent } from './content/metrics.ts'
 import { startContentSweep } from './content/sweep.ts'
 import { startKeySweeper } from './deployments/sweep-keys.ts'
 import { createGateway } from './gateway.ts'
@@ -28,6 +29,7 @@ await runService({
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
     measureConnections(database)
+    measureContent(database)
     await databaseIsUp(database, logger, signal)
     await warnWithoutSecondWall(database, logger)
     const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }
@@ -72,6 +74,10 @@ await runService({
         logger,
       }),
       trustedProxies: limitSettings.trustedProxies,
+      contentLimits: {
+        tenantBytes: config.SLIPWAY_CONTENT_TENANT_BYTES,
+        totalBytes: config.SLIPWAY_CONTENT_TOTAL_BYTES,
+      },
       webhookDestinations: { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE },
       logger,
       namespace: config.SLIPWAY_NAMESPACE,

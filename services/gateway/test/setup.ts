@@ -65,6 +65,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     cookieSecure: true,
     limits: NO_LIMITS,
     trustedProxies: [],
+    contentLimits: { tenantBytes: 0, totalBytes: 0 },
     webhookDestinations: { allowPrivate: false },
     logger,
     namespace,

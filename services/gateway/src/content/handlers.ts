@@ -1,3 +1,4 @@
+import type { IncomingHttpHeaders } from 'node:http'
 import { contentBytes } from '@slipway/database'
 import { notFound } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
@@ -8,11 +9,15 @@ import { visibleContent } from './visible-content.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
 
-export const contentHandlers = ({ database }: Dependencies): HandlersOf<'createContent' | 'getContent'> => ({
+export const contentHandlers = ({
+  database,
+  contentLimits,
+}: Dependencies): HandlersOf<'createContent' | 'getContent'> => ({
   createContent: {
     async handle({ body, headers, caller, audit }) {
       const claimed = claimedDigest(headers['content-digest'])
-      const { id, size } = await storeContent(database, body, {
+      const incoming = { bytes: body, length: lengthOf(headers), tenantId: caller.tenant_id }
+      const { id, size } = await storeContent(database, contentLimits, incoming, {
         accept(received) {
           if (claimed !== null && claimed !== received.id) throw digestMismatch(received.id)
         },
@@ -34,7 +39,7 @@ export const contentHandlers = ({ database }: Dependencies): HandlersOf<'createC
       const [content] = SHA256.test(id) ? await visibleContent(database, caller, [id]) : []
       if (content === undefined) throw notFound('This content')
       const etag = `"${id}"`
-      // What a hash names never changes; but who may read it does, so no cache may keep it for others.
+      // The bytes of a hash never change. Who may read them does change, so only private caches may keep them.
       const caching = { ETag: etag, 'Cache-Control': 'private, max-age=31536000, immutable' }
       if (matches(headers['if-none-match'], etag)) return { status: 304, headers: caching }
       return {
@@ -46,6 +51,9 @@ export const contentHandlers = ({ database }: Dependencies): HandlersOf<'createC
     },
   },
 })
+
+/** What Content-Length says; null: the body comes in pieces until it ends. */
+const lengthOf = ({ 'content-length': length }: IncomingHttpHeaders) => (length === undefined ? null : Number(length))
 
 /** Whether an If-None-Match header names this entity tag, strong or weak. */
 function matches(header: string | undefined, etag: string): boolean {

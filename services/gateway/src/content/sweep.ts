@@ -2,13 +2,13 @@ import { type Database, forAllTenants } from '@slipway/database'
 import { createTicker, type Logger, type Ticker } from '@slipway/runtime'
 
 const TICK_MS = 60_000
-/** More than an upload may pause. */
+/** Longer than an upload may pause. */
 const BROKEN_OFF = `interval '15 minutes'`
 const BATCH = 100
 
 /**
- * Deletes content that no version of a source uses and nobody has brought for so many days (0: never), and what uploads
- * that broke off have left. Any number of gateways may.
+ * Deletes content that no version of a source uses and that was not uploaded for `retentionDays` (0: never), and what broken
+ * uploads left behind. Several gateways may run it at the same time.
  */
 export function startContentSweep(database: Database, retentionDays: number, logger: Logger): Ticker {
   return createTicker({
@@ -21,7 +21,7 @@ export function startContentSweep(database: Database, retentionDays: number, log
 
 export async function sweepContent(database: Database, retentionDays: number, logger: Logger): Promise<void> {
   if (retentionDays > 0) {
-    // Whoever publishes a use meanwhile holds the row, and is seen or refused by the foreign key.
+    // A transaction that publishes a use meanwhile holds a lock on the row, or the foreign key refuses it.
     const { rows } = await database.query<{ id: string }>(
       `DELETE FROM contents WHERE id IN (
          SELECT id FROM contents c
@@ -33,8 +33,29 @@ export async function sweepContent(database: Database, retentionDays: number, lo
     )
     if (rows.length > 0) logger.info('unused content was deleted', { contents: rows.map(({ id }) => id) })
   }
+  if (retentionDays > 0) await dropUnusedClaims(database, retentionDays)
   // One at a time: the chunks of an upload may be a gigabyte.
   for (let swept = 0; swept < BATCH && (await sweepUpload(database)); swept += 1);
+}
+
+/**
+ * Ends what content costs a tenant that does not use it any more, while others still do. Its users lose their access with
+ * it: otherwise they could use the content again without it counting.
+ */
+async function dropUnusedClaims(database: Database, retentionDays: number): Promise<void> {
+  await database.query(
+    `WITH dropped AS (
+       DELETE FROM content_tenants WHERE id IN (
+         SELECT id FROM content_tenants t
+         WHERE uploaded_at < now() - make_interval(days => $1)
+           AND NOT EXISTS (SELECT FROM source_contents x JOIN sources s ON s.id = x.source_id
+                           WHERE x.content_id = t.content_id AND (t.tenant_id IS NULL OR s.tenant_id = t.tenant_id))
+         ORDER BY uploaded_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
+       RETURNING content_id, tenant_id)
+     DELETE FROM content_uploaders u USING dropped d, users w
+     WHERE u.content_id = d.content_id AND w.id = u.user_id AND w.tenant_id IS NOT DISTINCT FROM d.tenant_id`,
+    [retentionDays],
+  )
 }
 
 async function sweepUpload(database: Database): Promise<boolean> {

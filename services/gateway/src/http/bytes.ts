@@ -4,8 +4,8 @@ import type { Request } from 'express'
 import { keepsArriving } from './arrival.ts'
 
 /**
- * The bytes of a body as they come, at most 1 GiB; what says beforehand that it is larger, or is encoded, is refused
- * before anything of it is read.
+ * The bytes of a body as they arrive, at most 1 GiB. A body whose Content-Length is larger, or that is encoded, is refused
+ * before any byte is read.
  * @throws Problem PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; while reading also INVALID_BODY
  */
 export function bytesOf(request: Request): AsyncIterable<Buffer> {
@@ -19,18 +19,27 @@ export function bytesOf(request: Request): AsyncIterable<Buffer> {
 
 async function* read(request: Request): AsyncGenerator<Buffer> {
   let size = 0
-  // Not destroyed when reading ends early: whoever is refused shall hear it.
+  // The request is not destroyed when reading ends early: the client must be able to read the refusal.
   const pieces = request.iterator({ destroyOnReturn: false })[Symbol.asyncIterator]()
-  for (;;) {
-    const { done, value } = await pieces.next().catch(() => {
-      throw new Problem('INVALID_BODY', 'The body ended before it was complete')
-    })
-    if (done) return
-    size += value.length
-    if (size > MAX_CONTENT_BYTES) throw tooLarge()
-    keepsArriving(request)
-    yield value
+  try {
+    for (;;) {
+      const { done, value } = await pieces.next().catch(() => {
+        throw new Problem('INVALID_BODY', 'The body ended before it was complete')
+      })
+      if (done) return
+      size += value.length
+      if (size > MAX_CONTENT_BYTES) throw tooLarge()
+      keepsArriving(request)
+      yield value
+    }
+  } finally {
+    await pieces.return?.()
+    // The rest is read and dropped: a connection that is closed on unread bytes may lose the refusal.
+    request.resume()
   }
 }
 
-const tooLarge = () => new Problem('PAYLOAD_TOO_LARGE', `The body is larger than ${MAX_CONTENT_BYTES} bytes`)
+const tooLarge = () =>
+  new Problem('PAYLOAD_TOO_LARGE', `The body is larger than ${MAX_CONTENT_BYTES} bytes: split it into several files`, {
+    limit_bytes: MAX_CONTENT_BYTES,
+  })

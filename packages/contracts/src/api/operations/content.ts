@@ -6,7 +6,8 @@ export const contentOperations = {
     method: 'POST',
     path: '/content',
     audit: 'content.create',
-    summary: 'Store bytes, at most 1 GiB, under their SHA-256; bytes that are there already are the same record',
+    summary:
+      'Store bytes, at most 1 GiB, under their SHA-256; known bytes are the same record. Beyond the quota of the tenant or of the store it is 413 with details.limit_bytes',
     tag: 'content',
     access: 'content:create',
     takesBytes: true,
@@ -15,7 +16,8 @@ export const contentOperations = {
   getContent: op({
     method: 'GET',
     path: '/content/{sha256}',
-    summary: 'The bytes themselves: for those who brought them, see a source that uses them, or have no tenant',
+    summary:
+      'The bytes themselves: for users who uploaded them, who see a source that uses them, or who have no tenant',
     tag: 'content',
     access: 'content:read',
     responses: { 200: 'application/octet-stream', 304: null },
