@@ -87,6 +87,8 @@ export function services({ ports, settings, servers }) {
       SLIPWAY_MANAGEMENT_PORT: management,
       SLIPWAY_NAMESPACE: process.env.SLIPWAY_NAMESPACE || 'slipway',
       SLIPWAY_LOG_LEVEL: process.env.SLIPWAY_LOG_LEVEL || 'info',
+      // The servers of scripts/infra.sh have passwords that everybody knows.
+      SLIPWAY_DEVELOPMENT: process.env.SLIPWAY_DEVELOPMENT || 'true',
     }
     const env = { ...inherited, ...common, ...service.env }
     return {

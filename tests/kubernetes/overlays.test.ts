@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
-import { loadConfig, serviceConfig } from '@slipway/runtime'
+import { isDevelopmentSecret, loadConfig, serviceConfig } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
 import { kustomize, type Manifest, OVERLAYS, ofKind, overlayFolder, parseManifests, services } from './manifests.ts'
 import { type End, reaches } from './network.ts'
@@ -133,6 +133,23 @@ const EXAMPLES: Record<string, string> = {
   SLIPWAY_JWT_KEYS: `2026-01:${Buffer.alloc(32, 2).toString('base64')}`,
   SLIPWAY_ENROLMENT_TOKEN: 'x'.repeat(32),
 }
+
+describe('secrets that everybody knows', () => {
+  test.each(OVERLAYS)('are accepted in the overlay development alone: %s', (overlay) => {
+    const gateway = services(of(overlay)).find(({ metadata }) => metadata.name === 'gateway')
+    const settings = settingsOf(of(overlay), gateway?.spec?.template?.spec ?? { containers: [] })
+    expect(settings['SLIPWAY_DEVELOPMENT']).toBe(overlay === 'development' ? 'true' : undefined)
+  })
+
+  test('are all refused without SLIPWAY_DEVELOPMENT', () => {
+    const secrets = ofKind(of('development'), 'Secret').flatMap(({ data }) => Object.entries(data ?? {}))
+    expect(secrets.length).toBeGreaterThan(5)
+    for (const [key, value] of secrets) {
+      const known = isDevelopmentSecret(Buffer.from(value, 'base64').toString())
+      expect({ key, known }).toEqual({ key, known: true })
+    }
+  })
+})
 
 describe('the network', () => {
   const manifests = of('production')

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { loadConfig, serviceConfig } from '@slipway/runtime'
+import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceConfig } from '@slipway/runtime'
 import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
 
@@ -36,6 +36,17 @@ const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services')).filter((n
 
 type Schema = Parameters<typeof serviceConfig>[0]
 
+/** The variables that hold a development secret. */
+function developmentSecretsOf(schema: Schema, given: Record<string, string>): string[] {
+  try {
+    refuseDevelopmentSecrets(schema, loadConfig(schema, given))
+    return []
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error
+    return error.problems.map(({ variable }) => variable).sort()
+  }
+}
+
 async function schemaOf(service: string): Promise<Schema> {
   const module = await import(path.join(repositoryRoot, 'services', service, 'src/config.ts'))
   const own = Object.values<Schema>(module).find((value) => value?.type === 'object')
@@ -68,6 +79,20 @@ describe.each(built)('%s', (name, { build, environment }) => {
     )
     expect(() => loadConfig(schema, given)).not.toThrow()
     expect(Object.keys(given).filter((variable) => !(variable in schema.properties))).toEqual([])
+  })
+
+  test('is refused its known secrets in production, but for SLIPWAY_DEVELOPMENT', async () => {
+    const schema = await schemaOf(String(build?.args?.SERVICE))
+    const given = Object.fromEntries(
+      Object.entries(environment).map(([variable, value]) => [variable, String(value ?? '')]),
+    )
+    expect(given['SLIPWAY_DEVELOPMENT']).toBe('true')
+    const secrets = Object.keys(given).filter(
+      (variable) =>
+        schema.properties[variable]?.['writeOnly'] && !/^http:/.test(given[variable] ?? '') && given[variable],
+    )
+    expect(secrets.length).toBeGreaterThan(0)
+    expect(developmentSecretsOf(schema, given)).toEqual(secrets.sort())
   })
 
   test('finds others where they listen', () => {

@@ -1,6 +1,7 @@
 export { fullJitter, sleep } from './backoff.ts'
 export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'
 export { type Context, currentContext, withContext, withoutContext } from './context.ts'
+export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
 export { endConnectionsOf, type ListeningServer, type ListenOptions, listen, type Place, takePlace } from './listen.ts'

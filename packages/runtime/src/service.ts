@@ -2,6 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { sleep } from './backoff.ts'
 import { ConfigurationError, loadConfig } from './config.ts'
+import { refuseDevelopmentSecrets } from './development.ts'
 import { Health, startManagementServer } from './health.ts'
 import { createLogger, type Logger } from './logger.ts'
 import { describeProcess } from './metrics/registry.ts'
@@ -52,6 +53,9 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   const config = configurationOrExit(serviceConfig(options.config))
   const settings = config as unknown as ProcessConfig
   const logger = createLogger({ service: options.name, level: settings.SLIPWAY_LOG_LEVEL })
+  if (settings.SLIPWAY_DEVELOPMENT) {
+    logger.warn('SLIPWAY_DEVELOPMENT is true: secrets that everybody knows are accepted. Do not set it in production')
+  }
   const health = new Health()
   const stopping = new StopSequence(logger)
   const abort = new AbortController()
@@ -119,7 +123,10 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
 
 function configurationOrExit<T extends TObject>(schema: T): Static<T> {
   try {
-    return loadConfig(schema)
+    const config = loadConfig(schema)
+    const { NODE_ENV, SLIPWAY_DEVELOPMENT } = config as unknown as ProcessConfig
+    if (NODE_ENV === 'production' && !SLIPWAY_DEVELOPMENT) refuseDevelopmentSecrets(schema, config)
+    return config
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error
     process.stderr.write(`${error.message}\n`)

@@ -141,6 +141,20 @@ const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = 
 
 /** What every service reads beside its own variables. */
 export const processConfig = {
+  NODE_ENV: Type.Optional(
+    Type.String({
+      description:
+        'With `production`, which the images set, a service refuses the known secrets of the development setup',
+      examples: ['production'],
+    }),
+  ),
+  SLIPWAY_DEVELOPMENT: Type.Boolean({
+    default: false,
+    description:
+      'Whether the known secrets of the development setup are accepted all the same. Each start with it logs a warning',
+    expects: 'true or false',
+    examples: ['true'],
+  }),
   SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST,

@@ -133,6 +133,17 @@ describe('ending', () => {
   })
 
   test.each([
+    ['', 'redis://:slipway-development@127.0.0.1:6379'],
+    ['false', 'redis://user:slipway-development-2@127.0.0.1:6379'],
+  ])('with 78 in production when a secret is one of development, naming its variable', async (development, url) => {
+    const run = start({ NODE_ENV: 'production', SLIPWAY_DEVELOPMENT: development, REDIS_URL: url })
+    expect((await run.exit).code).toBe(78)
+    expect(run.stderr()).toContain('REDIS_URL holds a secret of the development setup')
+    expect(run.stderr()).not.toContain(url)
+    expect(run.lines).toEqual([])
+  })
+
+  test.each([
     ['start', 'cannot start'],
     ['fatal', 'it is over'],
     ['throw', 'nobody caught it'],
@@ -142,6 +153,17 @@ describe('ending', () => {
     expect((await run.exit).code).toBe(1)
     expect(run.lines.find((line) => line['level'] === 'error')).toMatchObject({ error: { message } })
   })
+})
+
+test('with SLIPWAY_DEVELOPMENT a service starts in production with development secrets, and warns', async () => {
+  const secret = { REDIS_URL: 'redis://:slipway-development@127.0.0.1:6379' }
+  const run = start({ NODE_ENV: 'production', SLIPWAY_DEVELOPMENT: 'true', ...secret })
+  await eventually(() => said(run, 'started'))
+  const warning = run.lines.find(({ level }) => level === 'warn')
+  expect(warning?.['message']).toMatch(/^SLIPWAY_DEVELOPMENT is true/)
+  const outside = start(secret)
+  await eventually(() => said(outside, 'started'))
+  expect(outside.lines.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
 test('readiness follows the dependencies, and is gone before the first step of stopping', async () => {
