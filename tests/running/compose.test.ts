@@ -119,7 +119,12 @@ test('images are those that `make images` builds, of this version', () => {
     if (build)
       expect({ name, image }).toEqual({ name, image: `slipway/${build.args?.SERVICE ?? build.target}:${version}` })
   }
-  for (const [, { image }] of all) expect(image).toMatch(/:[^:]+$/)
+})
+
+test('images of others are pinned by digest', () => {
+  const others = all.filter(([, { build }]) => build === undefined)
+  expect(others.map(([name]) => name).sort()).toEqual(['balancer', 'postgres', 'rabbitmq', 'redis'])
+  for (const [, { image }] of others) expect(image).toMatch(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
 })
 
 test('nothing waits for something that is not there', () => {

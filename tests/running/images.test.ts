@@ -53,6 +53,21 @@ describe('the Dockerfile', () => {
     expect(stage('runtime').from).toMatch(/^\$\{BASE\}$/)
   })
 
+  test('stands on images that are pinned by digest', () => {
+    const defaults = [...read('deploy/Dockerfile').matchAll(/^ARG (\w*BASE)=(.*)$/gm)].map(([, name, image]) => [
+      name,
+      image,
+    ])
+    const pinned = expect.stringMatching(/^[a-z]+:[\w.-]+@sha256:[0-9a-f]{64}$/)
+    expect(defaults).toEqual([
+      ['BUILD_BASE', pinned],
+      ['BASE', pinned],
+    ])
+    const stagesByName = new Set(STAGES.map(({ name }) => name))
+    const bases = STAGES.map(({ from }) => from).filter((from) => !stagesByName.has(from))
+    expect(bases).toEqual(defaults.map(([name]) => `\${${name}}`))
+  })
+
   test('runs as a user by number, under an init, without a shell in between', () => {
     expect(said('runtime', 'USER')).toEqual([expect.stringMatching(/^[1-9]\d*:[1-9]\d*$/)])
     expect(said('runtime', 'ENTRYPOINT')).toEqual(['["tini", "--"]'])
