@@ -5,8 +5,6 @@ import {
   type DefinitionSecrets,
   encodeSqid,
   notFound,
-  pageOf,
-  parsePage,
   resolveVersion,
   type SourceType,
   validationProblem,
@@ -29,10 +27,11 @@ import {
   shownDefinition,
   storedDefinition,
 } from './definitions.ts'
-import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { answerPageOf } from './listing.ts'
 import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
+import { type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
 import { lockComposition, requireStillThere, requireUnused } from './uses.ts'
 
 interface VersionInput {
@@ -48,7 +47,6 @@ interface SourceInput extends VersionInput {
 
 const withVersions = { versions: { select: { version: true, created_at: true } } } as const
 type SourceRow = Prisma.SourceGetPayload<{ include: typeof withVersions }>
-type VersionLine = SourceRow['versions'][number]
 
 /** The identity that the secrets of a version are sealed for. */
 const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
@@ -59,10 +57,20 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   const what = `The ${kind}`
   const taken = (name: string) => `There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${name}"`
 
-  async function find(viewer: Viewer, id: string): Promise<SourceRow> {
+  const keyOf = (viewer: Viewer, id: string) => {
     const key = recordKey(kind, id)
-    const where = { ...key, kind, AND: visible(viewer) }
-    const source = key && (await prisma.source.findFirst({ where, include: withVersions }))
+    if (key === null) throw notFound(what)
+    return { ...key, kind, AND: visible(viewer) }
+  }
+
+  async function find(viewer: Viewer, id: string) {
+    const source = await prisma.source.findFirst({ where: keyOf(viewer, id) })
+    if (source === null) throw notFound(what)
+    return source
+  }
+
+  async function findWithVersions(viewer: Viewer, id: string): Promise<SourceRow> {
+    const source = await prisma.source.findFirst({ where: keyOf(viewer, id), include: withVersions })
     if (source === null) throw notFound(what)
     return source
   }
@@ -126,15 +134,24 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     }
   }
 
-  const list = ({ caller, query }: SourceCall<{ search?: string; page?: string; limit?: string }>): Promise<Answer> => {
-    const where = { kind, AND: [visible(caller), nameContains(query.search)] }
-    return answerPage(
+  const list = ({ caller, query }: SourceCall<ListQuery>): Promise<Answer> =>
+    answerPageOf(
       query,
-      () => prisma.source.count({ where }),
+      (slice) => sourcePage(database, { kind, viewer: caller, search: query.search }, slice),
+      (row) => listItem(kind, row),
+    )
+
+  const listVersions = ({ caller, params, query }: SourceCall<ListQuery>): Promise<Answer> => {
+    const key = recordKey(kind, params['id'] ?? '')
+    if (key === null) throw notFound(what)
+    return answerPageOf(
+      query,
       async (slice) => {
-        const rows = await prisma.source.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withVersions })
-        return rows.map((row) => listItem(kind, row))
+        const page = await versionPage(database, { kind, key, viewer: caller, search: query.search }, slice)
+        if (page === null) throw notFound(what)
+        return page
       },
+      (version) => version,
     )
   }
 
@@ -233,36 +250,32 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     get: {
       handle: async ({ caller, params }: SourceCall) => ({
         status: 200,
-        body: record(kind, await find(caller, params['id'] ?? '')),
+        body: record(kind, await findWithVersions(caller, params['id'] ?? '')),
       }),
     },
     update: { handle: update },
     delete: { handle: remove },
     createVersion: { handle: createVersion, check: definitionRules(kind) },
-    listVersions: {
-      async handle({ caller, params, query }: SourceCall<{ search?: string; page?: string; limit?: string }>) {
-        const { versions } = await find(caller, params['id'] ?? '')
-        const matching = newestFirst(versions).filter(({ version }) => version.includes(query.search ?? ''))
-        const page = parsePage(query)
-        const data = matching.slice(page.offset, page.offset + page.limit)
-        return { status: 200, body: { data, meta: pageOf(page, matching.length) } }
-      },
-    },
+    listVersions: { handle: listVersions },
     getVersion: { handle: getVersion },
   } satisfies Record<string, { handle(call: never): Promise<Answer>; check?: JsonHandler<'createAction'>['check'] }>
 }
+
+type ListQuery = { search?: string; page?: string; limit?: string }
 
 type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'params' | 'body' | 'caller' | 'audit'> & {
   query: Query
 }
 
-function listItem(kind: SourceType, row: SourceRow) {
-  const { id, number, name, description, tenant_id, created_at, updated_at, versions } = row
-  const latest_version = resolveVersion(versions.map(({ version }) => version))
+function listItem(kind: SourceType, row: SourceLine) {
+  const { id, number, name, description, tenant_id, created_at, updated_at, latest_version } = row
   return { id, sqid: encodeSqid(kind, number), name, description, tenant_id, created_at, updated_at, latest_version }
 }
 
-const record = (kind: SourceType, row: SourceRow) => ({ ...listItem(kind, row), versions: newestFirst(row.versions) })
+function record(kind: SourceType, { versions, ...row }: SourceRow) {
+  const latest_version = resolveVersion(versions.map(({ version }) => version))
+  return { ...listItem(kind, { ...row, latest_version }), versions: newestFirst(versions) }
+}
 
 const newestFirst = (versions: VersionLine[]) =>
   versions.toSorted((a, b) => b.created_at.getTime() - a.created_at.getTime() || compareVersions(b.version, a.version))
