@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [drain] [fleet] [history] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [create] [drain] [fleet] [freezes] [history] [list] [plans] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -16,6 +16,7 @@ const { enrolIdleInstance } = await import('./instance.mjs')
 const { measureCreate } = await import('./create.mjs')
 const { measureDrain } = await import('./drain.mjs')
 const { measureFleet } = await import('./fleet.mjs')
+const { measureFreezes } = await import('./freezes.mjs')
 const { measureHistory } = await import('./history.mjs')
 const { measureList } = await import('./list.mjs')
 const { measurePlans } = await import('./plans.mjs')
@@ -57,13 +58,16 @@ try {
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
   if (wants('fleet')) report.push(...(await measureFleet({ ...bench, createAction, createSequence })))
-  if (wants('create') || wants('plans') || wants('history') || wants('drain') || wants('streams')) {
+  if (['create', 'drain', 'freezes', 'history', 'plans', 'streams'].some(wants)) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
   }
   if (wants('create')) {
     report.push(...(await measureCreate({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
+  }
+  if (wants('freezes')) {
+    report.push(...(await measureFreezes({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
   }
   if (wants('plans')) {
     const sequence = await createSequence(api, Array(20).fill(action_id))

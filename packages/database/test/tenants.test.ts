@@ -13,6 +13,7 @@ const OPEN: Record<string, string> = {
   instance_slots: 'as instances',
   leases: 'ids, states and times; how busy an instance is counts those of all tenants',
   queue_settings: 'how the queue of the installation is run',
+  freeze_version: 'one random value that says nothing of any freeze',
   outbox: 'relayed to the broker by any service, never read for a caller',
 }
 

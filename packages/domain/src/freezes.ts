@@ -1,4 +1,4 @@
-import { presentStart } from './recurrence.ts'
+import { windowVerdict } from './recurrence/windows.ts'
 
 export interface Freeze {
   id: string
@@ -46,27 +46,61 @@ export interface FreezeVerdict {
   active_freezes: ActiveFreeze[]
 }
 
-/** The window of the freeze that `now` lies in, or null. The start belongs to it, the end does not. */
-export function windowAt(
-  freeze: Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset' | 'time_zone'>,
-  now: Date,
-): { starts_at: Date; ends_at: Date } | null {
-  const { recurrence, start_offset = null } = freeze
-  const first = { starts_at: new Date(freeze.start_time), ends_at: new Date(freeze.end_time) }
-  if (typeof recurrence !== 'string') return first.starts_at <= now && now < first.ends_at ? first : null
-  const starts_at = presentStart({ ...freeze, recurrence, start_offset }, now)
-  const length = first.ends_at.getTime() - first.starts_at.getTime()
-  return starts_at && { starts_at, ends_at: new Date(starts_at.getTime() + length) }
+type Times = Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset' | 'time_zone'>
+
+/** The window that a moment lies in, or null. */
+interface Look {
+  window: { starts_at: Date; ends_at: Date } | null
+  /** What is said of the window holds from this moment until before that one, in milliseconds. */
+  from: number
+  until: number
 }
 
-/** The freezes that are in force at this moment, each with its present window as its only one. */
-export function presentFreezes<F extends Freeze>(freezes: readonly F[], now: Date): F[] {
-  return freezes.flatMap((freeze) => {
-    const window = windowAt(freeze, now)
-    return window === null
-      ? []
-      : [{ ...freeze, start_time: window.starts_at, end_time: window.ends_at, recurrence: null }]
-  })
+function lookAt(freeze: Times, now: Date): Look {
+  const { recurrence, start_offset = null } = freeze
+  const first = { starts_at: new Date(freeze.start_time), ends_at: new Date(freeze.end_time) }
+  const [start, end] = [first.starts_at.getTime(), first.ends_at.getTime()]
+  if (typeof recurrence === 'string') {
+    const verdict = windowVerdict({ ...freeze, recurrence, start_offset }, now.getTime())
+    if (verdict.start === null) return { ...verdict, window: null }
+    const ends_at = new Date(verdict.start + end - start)
+    return { ...verdict, window: { starts_at: new Date(verdict.start), ends_at } }
+  }
+  if (now < first.starts_at) return { window: null, from: Number.NEGATIVE_INFINITY, until: start }
+  if (now < first.ends_at) return { window: first, from: start, until: end }
+  return { window: null, from: end, until: Number.POSITIVE_INFINITY }
+}
+
+/** The window of the freeze that `now` lies in, or null. The start belongs to it, the end does not. */
+export const windowAt = (freeze: Times, now: Date) => lookAt(freeze, now).window
+
+/** Freezes, ready to be asked often which of them are in force: they are looked at again only after the next boundary. */
+export class FreezeSet<F extends Freeze = Freeze> {
+  readonly all: readonly F[]
+  #present: { freezes: readonly F[]; from: number; until: number } | undefined
+
+  constructor(freezes: readonly F[]) {
+    this.all = freezes
+  }
+
+  /** The freezes that are in force at this moment, each with its present window as its only one. */
+  presentAt(now: Date): readonly F[] {
+    const moment = now.getTime()
+    const known = this.#present
+    if (known !== undefined && known.from <= moment && moment < known.until) return known.freezes
+    let [from, until] = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY]
+    const freezes: F[] = []
+    for (const freeze of this.all) {
+      const look = lookAt(freeze, now)
+      from = Math.max(from, look.from)
+      until = Math.min(until, look.until)
+      const { window } = look
+      if (window === null) continue
+      freezes.push({ ...freeze, start_time: window.starts_at, end_time: window.ends_at, recurrence: null })
+    }
+    this.#present = { freezes, from, until }
+    return freezes
+  }
 }
 
 /** Whether a freeze is about such a deployment. Every id that it names must match; one that names none is global. */
@@ -76,21 +110,17 @@ const touches = (freeze: Freeze, place: FreezePlace) =>
   (freeze.solution_id === null || freeze.solution_id === place.solution_id)
 
 /**
- * Whether a deployment may start now: the one rule for previews, creates, redeploys, and requests that wait. A freeze that
- * came after an override was given counts too: the caller may be one who cannot override that.
+ * Whether a deployment may start while these freezes are in force: the one rule for previews, creates, redeploys and
+ * requests that wait. A freeze that begins after an override was given counts too: its caller may not be allowed to
+ * override that one.
  */
-export function judgeFreezes(
-  freezes: readonly Freeze[],
-  { caller, override, ...place }: FreezeSubject,
-  now: Date,
-): FreezeVerdict {
-  const about = freezes.filter((freeze) => touches(freeze, place))
-  const inForce = presentFreezes(about, now)
-  const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, inForce)
+export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...place }: FreezeSubject): FreezeVerdict {
+  const about = inForce.filter((freeze) => touches(freeze, place))
+  const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, about)
   return {
-    blocked: inForce.length > 0 && !(override && can_override),
+    blocked: about.length > 0 && !(override && can_override),
     can_override,
-    active_freezes: inForce.map(({ id, name, end_time }) => ({ id, name, ends_at: new Date(end_time).toISOString() })),
+    active_freezes: about.map(({ id, name, end_time }) => ({ id, name, ends_at: new Date(end_time).toISOString() })),
   }
 }
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { judgeFreezes, offsetOf, presentFreezes, recurrenceProblem, windowAt } from '../src/index.ts'
+import { FreezeSet, judgeFreezes, offsetOf, recurrenceProblem, windowAt } from '../src/index.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -82,7 +82,7 @@ describe('windows that recur', () => {
     expect(at(record, '2026-01-08T10:30:00Z')).toBeNull()
   })
 
-  test('of windows that overlap, the present one is that which ends last', () => {
+  test('of windows that overlap, which older releases allowed, the present one is that which ends last', () => {
     const record = freeze('2026-01-01T00:00:00Z', '2026-01-02T12:00:00Z', 'FREQ=DAILY')
     expect(at(record, '2026-01-05T06:00:00Z')).toEqual(['2026-01-05T00:00:00.000Z', '2026-01-06T12:00:00.000Z'])
   })
@@ -94,10 +94,9 @@ test('what blocks a deployment tells the end of its present window', () => {
   const caller = { roles: ['operator'], tenant_id: null }
   const subject = { tenant_id: null, environment_id: null, solution_id: null, caller, override: false }
   const blocking = [{ id: 'f', name: 'Weekends', ends_at: '2026-03-09T04:00:00.000Z' }]
-  const freezes = [{ ...everywhere, ...weekend }]
-  expect(judgeFreezes(freezes, subject, now).active_freezes).toEqual(blocking)
-  expect(judgeFreezes(presentFreezes(freezes, now), subject, now).active_freezes).toEqual(blocking)
-  expect(presentFreezes(freezes, new Date('2026-03-10T00:00:00Z'))).toEqual([])
+  const freezes = new FreezeSet([{ ...everywhere, ...weekend }])
+  expect(judgeFreezes(freezes.presentAt(now), subject).active_freezes).toEqual(blocking)
+  expect(freezes.presentAt(new Date('2026-03-10T00:00:00Z'))).toEqual([])
 })
 
 const start = fc.integer({ min: 0, max: 2 ** 41 })
@@ -211,8 +210,27 @@ describe('rules that are refused', () => {
   })
 
   test('windows of more than a year', () => {
-    expect(problem('FREQ=YEARLY', '2027-06-01T00:00:00Z')).toContain('days')
+    expect(problem('FREQ=YEARLY;INTERVAL=4', '2027-06-01T00:00:00Z')).toContain('days')
     expect(problem('FREQ=YEARLY', '2026-12-31T00:00:00Z')).toBeNull()
+  })
+
+  test.each([
+    ['FREQ=HOURLY', '2026-01-01T01:00:00Z'],
+    ['FREQ=HOURLY;INTERVAL=5;BYHOUR=0,5', '2026-01-01T05:00:00Z'],
+    ['FREQ=DAILY', '2026-01-02T00:00:00Z'],
+    ['FREQ=WEEKLY;BYDAY=MO,WE', '2026-01-03T00:00:00Z'],
+    // From 28 February to 1 March.
+    ['FREQ=MONTHLY', '2026-01-29T00:00:00Z'],
+    ['FREQ=MONTHLY;BYMONTHDAY=31', '2026-02-01T00:00:00Z'],
+    ['FREQ=YEARLY', '2027-01-01T00:00:00Z'],
+    // A rule that starts once has no interval.
+    ['FREQ=DAILY;COUNT=1', '2026-12-31T00:00:00Z'],
+    ['FREQ=DAILY;UNTIL=20260101', '2026-12-31T00:00:00Z'],
+  ])('windows longer than the shortest interval of %s', (rule, end) => {
+    expect(problem(rule, end)).toBeNull()
+    const later = new Date(Date.parse(end) + 1).toISOString()
+    const expected = /COUNT|UNTIL/.test(rule) ? null : expect.stringContaining('apart')
+    expect(problem(rule, later)).toEqual(expected)
   })
 })
 

@@ -6,6 +6,7 @@ import {
   compareVersions,
   decodeSqid,
   encodeSqid,
+  FreezeSet,
   hasUnstorableText,
   isUuid,
   isVersion,
@@ -143,7 +144,6 @@ describe('freezes', () => {
     environment_id: null as string | null,
     solution_id: null as string | null,
   }
-  const now = new Date('2026-12-25T00:00:00Z')
   const subject = {
     tenant_id: 't',
     environment_id: 'e',
@@ -153,7 +153,8 @@ describe('freezes', () => {
   }
 
   test('are half-open', () => {
-    const at = (moment: string) => judgeFreezes([freeze], subject, new Date(moment)).active_freezes
+    const at = (moment: string) =>
+      judgeFreezes(new FreezeSet([freeze]).presentAt(new Date(moment)), subject).active_freezes
     expect(at('2026-12-23T23:59:59.999Z')).toEqual([])
     expect(at('2026-12-24T00:00:00Z')).toEqual([{ id: 'f', name: 'Christmas', ends_at: '2026-12-27T00:00:00.000Z' }])
     expect(at('2026-12-26T23:59:59.999Z')).toHaveLength(1)
@@ -161,7 +162,7 @@ describe('freezes', () => {
   })
 
   test('touch only what matches all of their ids', () => {
-    const blocks = (ids: Partial<typeof freeze>) => judgeFreezes([{ ...freeze, ...ids }], subject, now).blocked
+    const blocks = (ids: Partial<typeof freeze>) => judgeFreezes([{ ...freeze, ...ids }], subject).blocked
     expect(blocks({ tenant_id: 't' })).toBe(true)
     expect(blocks({ tenant_id: 't', environment_id: 'e' })).toBe(true)
     expect(blocks({ tenant_id: 't', environment_id: 'other' })).toBe(false)
@@ -180,11 +181,11 @@ describe('freezes', () => {
   test('do not block who overrides them, unless there is one that this caller cannot override', () => {
     const ours = { ...freeze, id: 'ours', tenant_id: 't' as string | null }
     const overriding = { ...subject, override: true, caller: { roles: ['admin'], tenant_id: 't' } }
-    expect(judgeFreezes([ours], overriding, now)).toMatchObject({ blocked: false, can_override: true })
-    expect(judgeFreezes([ours], { ...overriding, override: false }, now)).toMatchObject({ blocked: true })
-    const both = judgeFreezes([ours, freeze], overriding, now)
+    expect(judgeFreezes([ours], overriding)).toMatchObject({ blocked: false, can_override: true })
+    expect(judgeFreezes([ours], { ...overriding, override: false })).toMatchObject({ blocked: true })
+    const both = judgeFreezes([ours, freeze], overriding)
     expect([both.blocked, both.can_override, both.active_freezes.length]).toEqual([true, false, 2])
-    expect(judgeFreezes([], { ...overriding, override: false }, now).blocked).toBe(false)
+    expect(judgeFreezes([], { ...overriding, override: false }).blocked).toBe(false)
   })
 })
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
 import { isTimeZone, recurrenceProblem, windowAt } from '../src/index.ts'
+import { momentShowing, wallClock } from './recurrence-model.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -70,29 +71,6 @@ describe('in a time zone', () => {
     },
   )
 })
-
-// A reference that knows nothing of offsets: it walks through the minutes and looks at the clocks on the wall.
-function wallClock(timeZone: string): (moment: number) => number {
-  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
-  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', ...fields })
-  return (moment) => {
-    const part = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
-    return Date.UTC(part['year'] ?? 0, (part['month'] ?? 1) - 1, part['day'], part['hour'], part['minute'])
-  }
-}
-
-/** The first minute at which the wall shows this time; if it never does, as much later as the wall last lacked of it. */
-function momentShowing(wall: (moment: number) => number, time: number): number {
-  let before = time - 15 * HOUR
-  for (let moment = before; moment < time + 15 * HOUR; moment += 30 * MINUTE) {
-    // Clocks change on the half hour, so within one the wall goes on evenly.
-    const inside = time - wall(moment)
-    if (inside >= 0 && inside < 30 * MINUTE && wall(moment + inside) === time) return moment + inside
-    if (inside >= 0) before = moment
-    else break
-  }
-  return before + (time - wall(before))
-}
 
 test('daily windows are where the clocks on the wall show their beginning, also on days when these change', () => {
   const zones = ['Europe/Berlin', 'America/New_York', 'Australia/Lord_Howe', 'America/Sao_Paulo', 'Asia/Kolkata']

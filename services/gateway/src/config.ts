@@ -50,6 +50,13 @@ export const gatewayConfig = Type.Object({
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'Bytes of content that the store holds for all tenants together; 0: no limit',
   }),
+  SLIPWAY_FREEZES_PER_TENANT: figureVariable({
+    default: 200,
+    minimum: 1,
+    maximum: 100_000,
+    description:
+      'Freezes that have not ended which one tenant may have; those of no tenant count as one more tenant. Each is looked at in every create',
+  }),
   SLIPWAY_COOKIE_SECURE: Type.Boolean({
     default: true,
     description: 'Whether the refresh cookie is sent over HTTPS only; false where the API is reached over plain HTTP',

@@ -21,6 +21,8 @@ export interface Dependencies {
   /** Whose X-Forwarded-For is believed. */
   trustedProxies: AddressRange[]
   contentLimits: ContentLimits
+  /** How many freezes that have not ended a tenant may have. */
+  freezesPerTenant: number
   /** Where webhooks may lead. */
   webhookDestinations: DestinationRules
   logger: Logger

@@ -78,6 +78,7 @@ await runService({
         tenantBytes: config.SLIPWAY_CONTENT_TENANT_BYTES,
         totalBytes: config.SLIPWAY_CONTENT_TOTAL_BYTES,
       },
+      freezesPerTenant: config.SLIPWAY_FREEZES_PER_TENANT,
       webhookDestinations: { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE },
       logger,
       namespace: config.SLIPWAY_NAMESPACE,

@@ -515,14 +515,14 @@ describe('freezes', () => {
 
   test('the zone is that in which start_time is written', async () => {
     const { id } = await create('Freeze', {
-      ...times,
       start_time: '2026-01-01T00:00:00+05:30',
+      end_time: '2026-01-01T00:00:00Z',
       recurrence: 'FREQ=DAILY',
     })
     expect(await row('freezes', id)).toMatchObject({ start_offset: '+05:30' })
-    await update('Freeze', id, { end_time: '2026-01-01T12:00:00Z' })
+    await update('Freeze', id, { end_time: '2025-12-31T23:00:00Z' })
     expect(await row('freezes', id)).toMatchObject({ start_offset: '+05:30' })
-    await update('Freeze', id, { start_time: '2026-01-01T00:00:00-03:00' })
+    await update('Freeze', id, { start_time: '2025-12-31T17:00:00-03:00' })
     expect(await row('freezes', id)).toMatchObject({ start_offset: '-03:00' })
   })
 
@@ -545,6 +545,9 @@ describe('freezes', () => {
     [{ recurrence: 'RRULE:FREQ=DAILY' }, '/recurrence'],
     [{ recurrence: 'every day' }, '/recurrence'],
     [{ recurrence: '' }, '/recurrence'],
+    // The window lasts a day.
+    [{ recurrence: 'FREQ=HOURLY;INTERVAL=23' }, '/recurrence'],
+    [{ recurrence: 'FREQ=DAILY', end_time: '2026-01-02T00:00:00.001Z' }, '/recurrence'],
     [{ time_zone: 'Europe/Atlantis' }, '/time_zone'],
     [{ time_zone: '+02:00' }, '/time_zone'],
     [{ end_time: '2025-12-31T00:00:00Z' }, '/end_time'],

@@ -66,6 +66,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     limits: NO_LIMITS,
     trustedProxies: [],
     contentLimits: { tenantBytes: 0, totalBytes: 0 },
+    freezesPerTenant: 200,
     webhookDestinations: { allowPrivate: false },
     logger,
     namespace,

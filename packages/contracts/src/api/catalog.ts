@@ -316,7 +316,8 @@ export const CreateFreeze = Strict({
           'Value of an RFC 5545 RRULE, without `RRULE:`, by which the window from start_time to end_time comes again; ' +
           'HOURLY to YEARLY. It counts in the zone in which start_time is written, whose offset is the same all year, ' +
           'unless time_zone names another. ' +
-          'The window from start_time to end_time itself always counts.',
+          'The window from start_time to end_time itself always counts. A window longer than the shortest interval between ' +
+          'two starts of the rule is refused; equal is allowed, and summer time is ignored.',
         examples: ['FREQ=WEEKLY;BYDAY=FR'],
       }),
     ),

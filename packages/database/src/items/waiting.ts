@@ -1,6 +1,7 @@
-import { type Freeze, type FreezeSubject, judgeFreezes, presentFreezes } from '@slipway/domain'
+import { type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable } from '../database.ts'
+import { readFreezes } from './freezes.ts'
 import { LOST_AFTER } from './instances.ts'
 import { jsonObject } from './json.ts'
 import { type Outlook, readOutlook } from './outlook.ts'
@@ -62,20 +63,14 @@ export async function pendingItems(db: Queryable, from: string, parameters: unkn
 
 /** What freezes hold back, by the rule by which the dispatcher passes requests over; null when none is in force. */
 async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) => Waiting | null) | null> {
-  const { rows } = await db.query<Freeze & { now: Date }>(
-    `SELECT id, name, start_time, end_time, recurrence, start_offset, time_zone, tenant_id, environment_id,
-            solution_id, now() AS now
-       FROM freezes WHERE end_time > now() OR recurrence IS NOT NULL`,
-    [],
-  )
-  const now = rows[0]?.now ?? new Date(0)
-  const inForce = presentFreezes(rows, now)
+  const { freezes, now } = await readFreezes(db)
+  const inForce = freezes.presentAt(now)
   if (inForce.length === 0) return null
   return (subject) => {
-    const { blocked, active_freezes } = judgeFreezes(inForce, subject, now)
+    const { blocked, active_freezes } = judgeFreezes(inForce, subject)
     if (!blocked) return null
-    const freezes = active_freezes.map(({ name, ends_at }) => `freeze "${name}" until ${ends_at}`)
-    return { waiting_for: 'freeze', waiting_reason: `Held back by ${freezes.join(' and ')}` }
+    const reasons = active_freezes.map(({ name, ends_at }) => `freeze "${name}" until ${ends_at}`)
+    return { waiting_for: 'freeze', waiting_reason: `Held back by ${reasons.join(' and ')}` }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { Queryable } from '@slipway/database'
 import type { ActiveFreeze } from '@slipway/domain'
-import type { FreezesNow } from '../freezes/held.ts'
+import type { FreezesInForce } from '../freezes/held.ts'
 import type { Slot } from '../leases/allocate.ts'
 import { type Holds, nextWaiting } from '../pending/queue.ts'
 import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
@@ -24,7 +24,7 @@ export type Decided = Passed & { slot: Slot | undefined }
 export async function assign(
   tx: Queryable,
   passed: readonly Passed[],
-  { freezes, room, slots }: { freezes: FreezesNow; room: TenantRoom | null; slots: readonly Slot[] },
+  { freezes, room, slots }: { freezes: FreezesInForce; room: TenantRoom | null; slots: readonly Slot[] },
 ): Promise<Decided[]> {
   if (slots.length === 0) return passed.map((each) => ({ ...each, slot: undefined }))
   const first = await firstWaiting(tx, passed, { freezes, room })

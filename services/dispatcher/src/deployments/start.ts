@@ -1,7 +1,7 @@
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import { type CarriedOut, type Database, type Queryable, recordCalls, unlessRefused } from '@slipway/database'
 import { type FreezeVerdict, frozen, type Problem } from '@slipway/domain'
-import { type FreezesNow, freezesNow } from '../freezes/held.ts'
+import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
 import { lockFreeSlots } from '../leases/allocate.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
@@ -30,7 +30,7 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
   const [, looks, freezes, room, slots] = await Promise.all([
     serialize(tx, arrived),
     lookAt(tx, arrived),
-    freezesNow(tx),
+    freezesInForce(tx),
     tenantRoom(tx),
     lockFreeSlots(tx, arrived.length),
   ])
@@ -102,7 +102,7 @@ function recordOf({ command, request_id, overridden, slot }: Decided): CarriedOu
   }
 }
 
-function judge(freezes: FreezesNow, { plan, caller, freeze_override }: StartCommand): FreezeVerdict {
+function judge(freezes: FreezesInForce, { plan, caller, freeze_override }: StartCommand): FreezeVerdict {
   return freezes.judge({
     tenant_id: plan.tenant?.id ?? null,
     environment_id: plan.environment?.id ?? null,

@@ -1,7 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { FreezeSubject } from '@slipway/domain'
-import { type FreezesNow, freezesNow } from '../freezes/held.ts'
+import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
 /** A request that is to wait. */
@@ -58,13 +58,13 @@ export const rankBehind = (priority: string) =>
 
 /** What may hold a request back though a slot is free. */
 export interface Holds {
-  freezes: FreezesNow
+  freezes: FreezesInForce
   /** Null when tenants have no limit. */
   room: TenantRoom | null
 }
 
 export async function holdsNow(tx: Queryable): Promise<Holds> {
-  const [freezes, room] = await Promise.all([freezesNow(tx), tenantRoom(tx)])
+  const [freezes, room] = await Promise.all([freezesInForce(tx), tenantRoom(tx)])
   return { freezes, room }
 }
 
@@ -109,7 +109,7 @@ export async function nextWaiting(
 
 async function readPage(
   tx: Queryable,
-  page: { freezes: FreezesNow; full: string[]; maxRank: number | null; last: Waiting | undefined; size: number },
+  page: { freezes: FreezesInForce; full: string[]; maxRank: number | null; last: Waiting | undefined; size: number },
 ): Promise<Waiting[]> {
   const subject = page.freezes.none
     ? ''

@@ -1,6 +1,15 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type FreezeRow, freezeItem, type Prisma } from '@slipway/database'
-import { isTimeZone, isUuid, notFound, offsetOf, recurrenceProblem, validationProblem } from '@slipway/domain'
+import { enqueue, eventMessage, type FreezeRow, freezeItem, notEndedAt, Prisma } from '@slipway/database'
+import {
+  conflict,
+  endOfRecurrence,
+  isTimeZone,
+  isUuid,
+  notFound,
+  offsetOf,
+  recurrenceProblem,
+  validationProblem,
+} from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
@@ -47,6 +56,7 @@ const SCOPE = { tenant_id: 'tenant', environment_id: 'environment', solution_id:
 
 export function freezeHandlers({
   database,
+  freezesPerTenant,
   outboxChanged,
 }: Dependencies): HandlersOf<'listFreezes' | 'createFreeze' | 'getFreeze' | 'updateFreeze' | 'deleteFreeze'> {
   const { prisma } = database
@@ -78,22 +88,27 @@ export function freezeHandlers({
         if (tenant_id !== null) references.requireFit(tenant_id)
         const freeze = await orTaken(taken(body.name), () =>
           database.prismaTransaction(async (tx) => {
+            const times = {
+              start_time: new Date(body.start_time),
+              end_time: new Date(body.end_time),
+              recurrence: body.recurrence ?? null,
+              start_offset: offsetOf(body.start_time),
+              time_zone: body.time_zone ?? null,
+            }
             const created = await tx.freeze.create({
               data: {
                 id: uuidv7(),
                 name: body.name,
                 description: body.description ?? null,
-                start_time: new Date(body.start_time),
-                end_time: new Date(body.end_time),
-                recurrence: body.recurrence ?? null,
-                start_offset: offsetOf(body.start_time),
-                time_zone: body.time_zone ?? null,
+                ...times,
+                recurs_until: recursUntil(times),
                 tenant_id,
                 environment_id: references.id('/environment_id'),
                 solution_id: references.id('/solution_id'),
                 created_by: caller.username,
               },
             })
+            await requireRoom(tx, created.id, freezesPerTenant)
             await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
             const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
             const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
@@ -123,14 +138,22 @@ export function freezeHandlers({
             const old = await tx.freeze.findFirst({ where: { id } })
             if (old === null) throw notFound('The freeze')
             const data = changedFields(body, references, caller)
-            const problems = timeProblems({ ...old, ...data }, data.start_offset ?? old.start_offset)
+            const wanted = { ...old, ...data }
+            const { tenant_id } = wanted
+            // A freeze of before a rule for times came can still be renamed.
+            const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
+            const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
             if (problems.length > 0) throw validationProblem(problems)
-            await requireFittingScope(tx, { ...old, ...data })
-            const { tenant_id } = { ...old, ...data }
+            await requireFittingScope(tx, wanted)
             const { start_offset: _, ...told } = data
             await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
             await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
-            return tx.freeze.update({ where: { id }, data })
+            const updated = await tx.freeze.update({
+              where: { id },
+              data: changesTimes ? { ...data, recurs_until: recursUntil(wanted) } : data,
+            })
+            if (changesTimes || data.tenant_id !== undefined) await requireRoom(tx, id, freezesPerTenant)
+            return updated
           }),
         )
         outboxChanged()
@@ -154,6 +177,33 @@ export function freezeHandlers({
       },
     },
   }
+}
+
+const TIME_FIELDS = ['start_time', 'end_time', 'recurrence', 'time_zone'] as const
+
+const recursUntil = ({
+  recurrence,
+  ...times
+}: Pick<FreezeRow, 'start_time' | 'end_time' | 'recurrence' | 'start_offset' | 'time_zone'>) =>
+  recurrence === null ? null : endOfRecurrence({ ...times, recurrence })
+
+/**
+ * Refuses the freeze that was just written if its tenant has too many: each costs time in every create. Parallel writers
+ * cannot pass together: `freeze_version` makes each wait for the one before.
+ */
+async function requireRoom(tx: Prisma.TransactionClient, id: string, limit: number): Promise<void> {
+  const live = Prisma.raw(notEndedAt('now()'))
+  const [found] = await tx.$queryRaw<{ count: bigint }[]>`
+    SELECT count(*) AS count
+      FROM (SELECT tenant_id FROM freezes WHERE ${live}) others
+      JOIN (SELECT tenant_id FROM freezes WHERE ${live} AND id = ${id}::uuid) written
+        ON others.tenant_id IS NOT DISTINCT FROM written.tenant_id`
+  const count = Number(found?.count ?? 0)
+  if (count <= limit) return
+  throw conflict(
+    `There are ${limit} freezes that have not ended, as many as a tenant may have; delete one or let one end`,
+    { limit },
+  )
 }
 
 const taken = (name: string) => `There is already a freeze named "${name}"`

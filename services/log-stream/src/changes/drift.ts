@@ -1,5 +1,5 @@
 import type { StreamResource } from '@slipway/contracts'
-import { type FreezeRow, freezeItem, INSTANCE, type Queryable } from '@slipway/database'
+import { INSTANCE, type Queryable, readFreezes } from '@slipway/database'
 import type { Change } from './change.ts'
 
 interface Shown {
@@ -39,12 +39,9 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
   freezes: {
     atFirst: 'false',
     async read(db) {
-      const { rows } = await db.query<FreezeRow>(
-        `SELECT id, tenant_id, start_time, end_time, recurrence, start_offset, time_zone FROM freezes
-          WHERE end_time > now() - interval '1 minute' OR recurrence IS NOT NULL`,
-        [],
-      )
-      return rows.map((row) => ({ id: row.id, tenant_id: row.tenant_id, shown: String(freezeItem(row).active) }))
+      const { freezes, now } = await readFreezes(db)
+      const inForce = new Set(freezes.presentAt(now).map(({ id }) => id))
+      return freezes.all.map(({ id, tenant_id }) => ({ id, tenant_id, shown: String(inForce.has(id)) }))
     },
   },
 }

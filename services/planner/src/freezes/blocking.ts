@@ -1,3 +1,4 @@
+import type { FreezesNow } from '@slipway/database'
 import {
   type FreezeVerdict,
   frozen,
@@ -6,7 +7,6 @@ import {
   type Plan,
   validationProblem,
 } from '@slipway/domain'
-import type { FreezesNow } from '../records/freezes.ts'
 import type { Caller } from '../records/visibility.ts'
 
 /** What a request says about freezes. */
@@ -27,7 +27,7 @@ export function judge(
     environment_id: plan.environment?.id ?? null,
     solution_id: plan.source.type === 'solution' ? plan.source.id : null,
   }
-  return judgeFreezes(freezes, { ...place, caller, override: override_freeze }, now)
+  return judgeFreezes(freezes.presentAt(now), { ...place, caller, override: override_freeze })
 }
 
 /** Asking for an override is refused to others even where nothing is frozen: it must never be silently ignored. */

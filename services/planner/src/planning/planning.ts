@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import { type Database, openVariables } from '@slipway/database'
+import { type Database, openVariables, readFreezes } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,
@@ -15,7 +15,6 @@ import {
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { freezeWarnings, judge } from '../freezes/blocking.ts'
-import { loadFreezes } from '../records/freezes.ts'
 import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
@@ -72,7 +71,7 @@ export async function planRequest(
       loadTargets(request.target_ids.length > IDS_AT_ONCE ? database : connection, caller, request),
       tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
       environment_id === null ? null : loadEnvironment(connection, keyRing, caller, environment_id),
-      loadFreezes(connection),
+      readFreezes(connection),
       resources.sensitiveNames.read(connection),
     ]),
   )

@@ -1,0 +1,145 @@
+// The starts of a recurring freeze by a simple model: it lists every day and looks at clocks on the wall. It shares no
+// code with the product.
+
+const MINUTE = 60_000
+const HOUR = 60 * MINUTE
+const DAY = 24 * HOUR
+const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
+
+/** The local times, as if they were UTC, at which a rule with this first start begins windows, up to `end`. */
+export function listStarts(text: string, first: number, end: number): number[] {
+  const rule = new Map(text.split(';').map((part) => part.split('=') as [string, string]))
+  const list = (name: string) => rule.get(name)?.split(',').map(Number)
+  const frequency = rule.get('FREQ') ?? ''
+  const interval = Number(rule.get('INTERVAL') ?? 1)
+  const weekStart = WEEKDAYS.indexOf(rule.get('WKST') ?? 'MO')
+
+  const begin = new Date(first)
+  const weekday = (day: number) => (new Date(day).getUTCDay() + 6) % 7
+  const year = (day: number) => new Date(day).getUTCFullYear()
+  const weekOf = (day: number) => day - ((weekday(day) - weekStart + 7) % 7) * DAY
+  /** A week belongs to the year that holds its fourth day. */
+  const weekYear = (day: number) => year(weekOf(day) + 3 * DAY)
+  const firstWeek = (number: number) => weekOf(Date.UTC(number, 0, 4))
+  const weekNumber = (day: number) => (weekOf(day) - firstWeek(weekYear(day))) / (7 * DAY) + 1
+  const weeksFromEnd = (day: number) => (weekOf(day) - firstWeek(weekYear(day) + 1)) / (7 * DAY)
+  const isIn = (name: string, fromStart: () => number, fromEnd: () => number) => {
+    const wanted = list(name)
+    return wanted === undefined || wanted.includes(fromStart()) || wanted.includes(fromEnd())
+  }
+  const startOfMonth = (day: number) => Date.UTC(year(day), new Date(day).getUTCMonth(), 1)
+  const endOfMonth = (day: number) => Date.UTC(year(day), new Date(day).getUTCMonth() + 1, 1)
+  const startOfYear = (day: number) => Date.UTC(year(day), 0, 1)
+  const endOfYear = (day: number) => Date.UTC(year(day) + 1, 0, 1)
+
+  // What the rule leaves out is taken from its first start.
+  const saysDay = ['BYDAY', 'BYMONTHDAY', 'BYYEARDAY'].some((name) => rule.has(name))
+  const inWeeks = frequency === 'WEEKLY' || rule.has('BYWEEKNO')
+  if (!saysDay && inWeeks) rule.set('BYDAY', WEEKDAYS[weekday(first)] ?? '')
+  if (!saysDay && !inWeeks && (frequency === 'MONTHLY' || frequency === 'YEARLY')) {
+    rule.set('BYMONTHDAY', String(begin.getUTCDate()))
+    if (frequency === 'YEARLY' && !rule.has('BYMONTH')) rule.set('BYMONTH', String(begin.getUTCMonth() + 1))
+  }
+  if (!rule.has('BYHOUR')) {
+    const every = Array.from({ length: 24 }, (_, hour) => hour)
+    rule.set('BYHOUR', frequency === 'HOURLY' ? every.join(',') : String(begin.getUTCHours()))
+  }
+  if (!rule.has('BYMINUTE')) rule.set('BYMINUTE', String(begin.getUTCMinutes()))
+  if (!rule.has('BYSECOND')) rule.set('BYSECOND', String(begin.getUTCSeconds()))
+  const ofYear = frequency === 'YEARLY' && !rule.has('BYMONTH')
+
+  const isDay = (day: number) =>
+    (list('BYMONTH')?.includes(new Date(day).getUTCMonth() + 1) ?? true) &&
+    isIn(
+      'BYMONTHDAY',
+      () => new Date(day).getUTCDate(),
+      () => (day - endOfMonth(day)) / DAY,
+    ) &&
+    isIn(
+      'BYYEARDAY',
+      () => (day - startOfYear(day)) / DAY + 1,
+      () => (day - endOfYear(day)) / DAY,
+    ) &&
+    isIn(
+      'BYWEEKNO',
+      () => weekNumber(day),
+      () => weeksFromEnd(day),
+    ) &&
+    (rule.get('BYDAY')?.split(',') ?? WEEKDAYS).some((wanted) => {
+      if (WEEKDAYS[weekday(day)] !== wanted.slice(-2)) return false
+      const nth = Number(wanted.slice(0, -2))
+      if (wanted.length === 2) return true
+      const [from, to] = ofYear ? [startOfYear(day), endOfYear(day)] : [startOfMonth(day), endOfMonth(day)]
+      const same = []
+      for (let other = from; other < to; other += DAY) if (weekday(other) === weekday(day)) same.push(other)
+      return same.at(nth > 0 ? nth - 1 : nth) === day
+    })
+
+  /** The number of the period, of those that INTERVAL counts, that holds a time. */
+  const period = (time: number) => {
+    const day = Math.floor(time / DAY) * DAY
+    if (frequency === 'HOURLY') return Math.floor(time / HOUR)
+    if (frequency === 'DAILY') return day / DAY
+    if (frequency === 'WEEKLY') return weekOf(day) / DAY / 7
+    if (frequency === 'MONTHLY') return year(day) * 12 + new Date(day).getUTCMonth()
+    return rule.has('BYWEEKNO') ? weekYear(day) : year(day)
+  }
+
+  const periods = new Map<number, number[]>()
+  const [from, to] =
+    frequency === 'MONTHLY' || frequency === 'YEARLY'
+      ? [startOfYear(first) - 8 * DAY, end + 380 * DAY]
+      : [first - DAY, end]
+  for (let day = Math.floor(from / DAY) * DAY; day <= to; day += DAY) {
+    if (!isDay(day)) continue
+    const times = (list('BYHOUR') ?? []).flatMap((hour) =>
+      (list('BYMINUTE') ?? []).flatMap((minute) =>
+        (list('BYSECOND') ?? []).map((second) => day + hour * HOUR + minute * MINUTE + second * 1_000),
+      ),
+    )
+    for (const time of new Set(times)) {
+      const number = period(time)
+      if ((number - period(first)) % interval === 0) periods.set(number, [...(periods.get(number) ?? []), time])
+    }
+  }
+  const positions = list('BYSETPOS')
+  const starts = [...periods.values()]
+    .flatMap((times) => {
+      times.sort((a, b) => a - b)
+      return positions === undefined
+        ? times
+        : times.filter((_, index) => positions.includes(index + 1) || positions.includes(index - times.length))
+    })
+    .filter((time) => time >= first && time <= end)
+    .sort((a, b) => a - b)
+  return rule.has('COUNT') ? starts.slice(0, Number(rule.get('COUNT'))) : starts
+}
+
+/** What a clock on the wall shows at a moment, as if it were UTC. It knows nothing of offsets. */
+export function wallClock(timeZone: string): (moment: number) => number {
+  const fields = { year: 'numeric', month: 'numeric', day: 'numeric', hour: 'numeric', minute: 'numeric' } as const
+  const format = new Intl.DateTimeFormat('en-GB', { timeZone, hourCycle: 'h23', ...fields })
+  const seen = new Map<number, number>()
+  return (moment) => {
+    const known = seen.get(moment)
+    if (known !== undefined) return known
+    const part = Object.fromEntries(format.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
+    const time = Date.UTC(part['year'] ?? 0, (part['month'] ?? 1) - 1, part['day'], part['hour'], part['minute'])
+    seen.set(moment, time)
+    return time
+  }
+}
+
+/** The first moment at which the wall shows this time; if it never does, as much later as the wall last lacked of it. */
+export function momentShowing(wall: (moment: number) => number, time: number): number {
+  let before = time - 15 * HOUR
+  for (let moment = before; moment < time + 15 * HOUR; moment += 30 * MINUTE) {
+    // Clocks change on the half hour, so within one the wall goes on evenly.
+    const start = Math.floor(moment / (30 * MINUTE)) * 30 * MINUTE
+    const inside = time - wall(start)
+    if (inside >= 0 && inside < 30 * MINUTE && wall(start + inside) === time) return start + inside
+    if (inside >= 0) before = start
+    else break
+  }
+  return before + (time - wall(before))
+}
