@@ -142,7 +142,7 @@ export const ProbeResult = Strict({
 /** How long the bridge may hold a sync. */
 export const MAX_SYNC_WAIT_SECONDS = 25
 /** How many runs one answer starts; the next sync gets the rest. */
-export const MAX_SYNC_STARTS = 50
+export const MAX_SYNC_STARTS = 500
 
 /**
  * What an instance has. Each sync states all of it, so a lost call costs nothing.

@@ -5,11 +5,12 @@ import { hasVersion, LOST_AFTER } from './instances.ts'
 /** What the queue waits for, as things are. */
 export interface Outlook {
   now: Date
-  /** Enrolled instances, and how many of them are of another version, are lost or are draining. */
+  /** Instances that joined, and how many of them are of another version, are lost, are draining or accept no runs. */
   enrolled: number
   foreign: number
   lost: number
   draining: number
+  refusing: number
   /** Slots of the instances that may be given runs, and how many of these are taken. */
   instances: number
   slots: number
@@ -29,7 +30,7 @@ const FEWEST = 5
 export async function readOutlook(db: Queryable): Promise<Outlook> {
   const { rows } = await db.query<Outlook>(
     `WITH known AS MATERIALIZED (
-       SELECT id, draining, coalesce(last_heartbeat_at > now() - interval '${LOST_AFTER}', false) AS living,
+       SELECT id, draining, accepts_runs, coalesce(last_heartbeat_at > now() - interval '${LOST_AFTER}', false) AS living,
               ${hasVersion('$1')} AS compatible
          FROM instances WHERE removed_at IS NULL
      )
@@ -38,11 +39,13 @@ export async function readOutlook(db: Queryable): Promise<Outlook> {
        FROM queue_settings s,
             (SELECT count(*) AS enrolled, count(*) FILTER (WHERE NOT compatible) AS foreign,
                     count(*) FILTER (WHERE compatible AND NOT living) AS lost,
-                    count(*) FILTER (WHERE compatible AND living AND draining) AS draining FROM known) i,
+                    count(*) FILTER (WHERE compatible AND living AND draining) AS draining,
+                    count(*) FILTER (WHERE compatible AND living AND NOT draining AND NOT accepts_runs) AS refusing
+               FROM known) i,
             (SELECT count(DISTINCT k.id) AS instances, count(s.slot) AS slots, count(l.epoch) AS taken
                FROM known k JOIN instance_slots s ON s.instance_id = k.id AND NOT s.retired
                LEFT JOIN leases l ON l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL
-              WHERE k.compatible AND k.living AND NOT k.draining) c,
+              WHERE k.compatible AND k.living AND k.accepts_runs AND NOT k.draining) c,
             (SELECT count(*) AS runs, extract(epoch FROM avg(ended_at - acquired_at))::float8 AS seconds
                FROM (SELECT acquired_at, ended_at FROM leases WHERE end_reason = 'finished'
                       ORDER BY epoch DESC LIMIT ${RECENT}) recent) r,

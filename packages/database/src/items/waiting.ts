@@ -87,11 +87,12 @@ function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook):
   }
 }
 
-function withoutInstance({ enrolled, foreign, lost, draining }: Outlook): string {
+function withoutInstance({ enrolled, foreign, lost, draining, refusing }: Outlook): string {
   if (enrolled === 0) return `No orchestration instance is enrolled: start one of version ${COMPATIBLE_VERSION}`
   const reasons = [
     lost > 0 ? `${lost} sent no heartbeat for ${LOST_AFTER}` : '',
     draining > 0 ? `${draining} draining` : '',
+    refusing > 0 ? `${refusing} without room for new runs` : '',
     foreign > 0 ? `${foreign} of another version than ${COMPATIBLE_VERSION}` : '',
   ].filter((reason) => reason !== '')
   const why = reasons.length > 0 ? reasons.join(', ') : 'none has a slot'

@@ -51,11 +51,16 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
 
   const syncBody = checked(SyncRequest)
   app.post('/v1/sync', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
-    const gone = new AbortController()
-    response.on('close', () => gone.abort())
+    const closing = new AbortController()
+    const close = () => closing.abort()
+    stopping.addEventListener('abort', close, { once: true })
+    response.on('close', () => {
+      stopping.removeEventListener('abort', close)
+      close()
+    })
     const answer = await sync(bridge, instanceOf(response), syncBody(request.body), {
       onHeartbeat: () => response.status(200).type('json').flushHeaders(),
-      closed: AbortSignal.any([gone.signal, stopping]),
+      closed: closing.signal,
     })
     response.end(JSON.stringify(answer))
   })

@@ -9,6 +9,8 @@ import { buildSpec, CannotRun } from './spec.ts'
 
 /** A run with more steps is fetched by a call of its own, so that answers to a sync stay small. */
 const INLINE_STEPS = 100
+/** No further run is added to an answer of this size, in characters; the next sync gets the rest. */
+const ENOUGH = 8 * 1024 * 1024
 
 interface Missing extends RunRef {
   total_steps: number
@@ -25,9 +27,13 @@ export async function startsOf(
   const small = missing.filter(({ total_steps }) => total_steps <= INLINE_STEPS)
   const loaded = small.length === 0 ? [] : await loadRuns(bridge.database, instanceId, small)
   const starts: SyncResponse['start'] = large.map(({ deployment_id, epoch }) => ({ deployment_id, epoch, spec: null }))
+  let size = 0
   for (const run of loaded) {
+    if (size > ENOUGH) break
     const spec = run && (await specOf(bridge, run))
-    if (spec) starts.push({ deployment_id: spec.deployment_id, epoch: spec.epoch, spec })
+    if (!spec) continue
+    size += JSON.stringify(spec).length
+    starts.push({ deployment_id: spec.deployment_id, epoch: spec.epoch, spec })
   }
   return starts
 }

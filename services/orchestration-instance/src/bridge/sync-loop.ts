@@ -61,8 +61,10 @@ export interface SyncedRuns {
 export class SyncLoop {
   readonly #options: SyncLoopOptions
   readonly #stop = new AbortController()
-  /** Ends the wait for the answer to the present sync; null until its heartbeat is committed. */
-  #wait: AbortController | null = null
+  /** Ends the present sync. */
+  #current = new AbortController()
+  /** Whether the heartbeat of the present sync is committed, so that news may end its wait. */
+  #waits = false
   #hasNews = false
   #lastHeartbeat: number | null = null
   #fenced = true
@@ -87,6 +89,7 @@ export class SyncLoop {
   async stop(): Promise<void> {
     clearInterval(this.#watch)
     this.#stop.abort()
+    this.#current.abort()
     await this.#done
   }
 
@@ -139,16 +142,16 @@ export class SyncLoop {
     const { bridge, logger } = this.#options
     this.#hasNews = false
     const { request, delivered } = this.#report()
-    const wait = new AbortController()
-    const signal = AbortSignal.any([this.#stop.signal, wait.signal])
+    this.#current = new AbortController()
+    const { signal } = this.#current
     // The bridge renews the leases when the call arrives, which is not before now.
     const sentAt = performance.now()
     try {
       const { body } = await bridge.sync(credential, request, signal)
       this.#renew(sentAt)
       delivered()
-      this.#wait = wait
-      if (this.#hasNews) wait.abort()
+      this.#waits = true
+      if (this.#hasNews) this.#current.abort()
       this.#apply(await body, request)
       return true
     } catch (error) {
@@ -160,14 +163,14 @@ export class SyncLoop {
       }
       return false
     } finally {
-      this.#wait = null
+      this.#waits = false
     }
   }
 
   /** Ends the wait at the bridge, so that the next sync can tell the news. Never before the heartbeat is committed. */
   #tellNews(): void {
     this.#hasNews = true
-    this.#wait?.abort()
+    if (this.#waits) this.#current.abort()
   }
 
   #report(): { request: SyncRequest; delivered(): void } {
