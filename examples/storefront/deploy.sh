@@ -8,7 +8,7 @@ case ${1:-} in [0-9]*) version=$1; shift ;; esac
 here=$(cd "$(dirname "$0")" && pwd)
 base=${STOREFRONT_DIRECTORY:-$here/../../.slipway/storefront}
 mkdir -p "$base"
-base=$(cd "$base" && pwd)
+base=$(cd -P "$base" && pwd)
 
 # Prints artifact= and sha256=, two of the variables that the actions need.
 sh "$here/pack.sh" "$version" "$base/artifacts" >"$base/artifact.env"

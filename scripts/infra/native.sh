@@ -106,6 +106,8 @@ native_stop_all() { native_down $SERVERS; }
 
 native_remove() {
   local dir
+  # Directories of local commands, see scripts/suite/local-user.mjs.
+  rm -rf "/var/tmp/slipway-local-$(clone_hash)"
   dir="$(data_dir)" || return 0
   case $dir in "$STATE/data" | "/var/tmp/slipway-$(clone_hash)") rm -rf "$dir" ;; esac
 }

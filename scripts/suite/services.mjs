@@ -20,7 +20,7 @@ const pick = (from, names) => Object.fromEntries(names.map((name) => [name, from
  * Every service as { name, main, env, url, management, listens: [{ port, host, variable }] }, in the order in which
  * they are shown. Each is given only the secrets and servers that it needs.
  */
-export function services({ ports, settings, servers }) {
+export function services({ ports, settings, servers, local = {} }) {
   const gatewayHost = process.env.SLIPWAY_HOST || LOOPBACK
   const at = (port) => `http://${LOOPBACK}:${port}`
   const listener = (port, variable, host = LOOPBACK) => ({ port, variable, host })
@@ -75,6 +75,7 @@ export function services({ ports, settings, servers }) {
         SLIPWAY_INSTANCE_CAPACITY: process.env.SLIPWAY_INSTANCE_CAPACITY || '10',
         SLIPWAY_BRIDGE_URL: at(ports.bridge),
         SLIPWAY_JOURNAL_DIR: process.env.SLIPWAY_JOURNAL_DIR || path.join(stateDir, 'journal'),
+        ...local,
       },
     },
   ]

@@ -1,6 +1,7 @@
 // From nothing to a ready suite: what `up` and `run` have in common.
 import fs from 'node:fs'
 import path from 'node:path'
+import { localUser } from './local-user.mjs'
 import { find, start, stop } from './processes.mjs'
 import { untilReady } from './readiness.mjs'
 import { services } from './services.mjs'
@@ -44,7 +45,9 @@ export async function startSuite(holder, cancelled = () => false) {
   const servers = await serverUrls()
   if (!cancelled()) await migrate(servers)
 
-  const all = services({ ports: wanted, settings: kept, servers })
+  const local = localUser()
+  if (local.problem) say(local.problem)
+  const all = services({ ports: wanted, settings: kept, servers, local: local.env })
   if (cancelled()) return { all, started: [], settings: kept, serversReady: coming.all }
   const missing = all.filter(({ name, main }) => !find(name, main))
   for (const { name, main } of missing) {

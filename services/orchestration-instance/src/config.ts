@@ -68,6 +68,25 @@ export const config = Type.Object({
     examples: ['curve25519-sha256'],
     expects: `names, comma separated, of ${KEY_EXCHANGES.join(', ')}`,
   }),
+  SLIPWAY_LOCAL_USER: Type.Optional(
+    Type.String({
+      pattern: '^[A-Za-z0-9_][A-Za-z0-9_.@-]{0,255}$',
+      expects: 'a user name or a uid',
+      description:
+        'User as whom local commands run; the instance must be root or have CAP_SETUID and CAP_SETGID. Unset: they run as ' +
+        'the user of the instance, and can read all that the instance can',
+      examples: ['slipway-local'],
+    }),
+  ),
+  SLIPWAY_LOCAL_DIR: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'Folder of this instance alone, in which SLIPWAY_LOCAL_USER can reach the directories of local commands; unset: ' +
+        'SLIPWAY_JOURNAL_DIR',
+      examples: ['/var/lib/slipway/local-1'],
+    }),
+  ),
   SLIPWAY_LOCAL_MEMORY_MIB: localLimit('How much address space each process of a local command may take, in MiB'),
   SLIPWAY_LOCAL_OPEN_FILES: localLimit('How many files each process of a local command may have open'),
   SLIPWAY_LOCAL_FILE_MIB: localLimit('How long a file may be that a local command writes, in MiB'),

@@ -11,6 +11,7 @@ import { ContentCache } from './content/cache.ts'
 import { JournalSpace } from './journal/journal-space.ts'
 import { measureRuns } from './runs/measure-runs.ts'
 import { Runs } from './runs/runs.ts'
+import { asConfiguration, openLocalUser, requireUnreadable } from './transports/local-user.ts'
 import type { KeyExchange } from './transports/ssh/algorithms.ts'
 import { probe } from './transports/ssh/probe.ts'
 import { Transports } from './transports/transports.ts'
@@ -29,15 +30,19 @@ await runService({
     const identity = await Identity.open(folder)
     const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL, connections)
     const lifeline = new Lifeline()
-    const transports = await Transports.open(path.join(folder, 'commands'), lifeline, {
-      handshakes: config.SLIPWAY_SSH_HANDSHAKES,
-      limits: {
-        memoryMib: config.SLIPWAY_LOCAL_MEMORY_MIB,
-        openFiles: config.SLIPWAY_LOCAL_OPEN_FILES,
-        fileMib: config.SLIPWAY_LOCAL_FILE_MIB,
-      },
-      keyExchanges: config.SLIPWAY_SSH_KEY_EXCHANGES.split(',') as KeyExchange[],
-    })
+    const asUser = await openLocalUser(config, folder, logger)
+    const transports = await asConfiguration('SLIPWAY_LOCAL_DIR', () =>
+      Transports.open(path.join(folder, 'commands'), lifeline, {
+        handshakes: config.SLIPWAY_SSH_HANDSHAKES,
+        limits: {
+          memoryMib: config.SLIPWAY_LOCAL_MEMORY_MIB,
+          openFiles: config.SLIPWAY_LOCAL_OPEN_FILES,
+          fileMib: config.SLIPWAY_LOCAL_FILE_MIB,
+        },
+        keyExchanges: config.SLIPWAY_SSH_KEY_EXCHANGES.split(',') as KeyExchange[],
+        asUser,
+      }),
+    )
     onStop('transports', () => transports.close())
     const content = await ContentCache.open(path.join(folder, 'content'), {
       maxBytes: config.SLIPWAY_CONTENT_CACHE_MIB * 1024 * 1024,
@@ -57,6 +62,10 @@ await runService({
       logger,
       fatal,
     })
+    if (asUser) {
+      const own = ['identity.json', 'journals', 'content', 'commands'].map((name) => path.join(folder, name))
+      await requireUnreadable(asUser, own)
+    }
 
     const self = {
       name: config.SLIPWAY_INSTANCE_NAME,

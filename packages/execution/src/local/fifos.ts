@@ -28,11 +28,14 @@ export interface Pipe {
  */
 export class Fifos {
   readonly #folder: string
+  readonly #mode: string
   #ready: string[] = []
   #making: Promise<void> | null = null
 
-  constructor(folder: string) {
+  /** Whoever `othersMayWrite` lets write still has to be given the pipe: it has no name once it is open. */
+  constructor(folder: string, { othersMayWrite }: { othersMayWrite: boolean }) {
     this.#folder = folder
+    this.#mode = othersMayWrite ? '622' : '600'
   }
 
   async open(): Promise<Pipe> {
@@ -57,7 +60,7 @@ export class Fifos {
 
   async #make(): Promise<void> {
     const files = Array.from({ length: BATCH }, () => path.join(this.#folder, `fifo-${randomUUID()}`))
-    await run('mkfifo', ['-m', '600', ...files])
+    await run('mkfifo', ['-m', this.#mode, ...files])
     this.#ready.push(...files)
   }
 }

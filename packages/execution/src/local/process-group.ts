@@ -1,13 +1,17 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { setTimeout as delay } from 'node:timers/promises'
+import type { UserProcesses } from './local-user.ts'
 
-/** Sends a signal to all of a group; 0 only asks. Returns whether there was anything to signal. */
-export function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
+/**
+ * Sends a signal to all of a group, if it still exists. `owner` runs processes as the user of the group: without
+ * CAP_KILL this process may not signal those of another user.
+ */
+export async function signalGroup(group: number, signal: NodeJS.Signals, owner?: UserProcesses): Promise<void> {
   try {
     process.kill(-group, signal)
-    return true
-  } catch {
-    return false
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM') return
+    await owner?.run('kill -s "$1" -- "-$2"', [signal.slice('SIG'.length), String(group)]).catch(() => {})
   }
 }
 
@@ -24,7 +28,7 @@ export async function groupEnds(group: number, limitMs: number): Promise<boolean
 
 /** The dead count as members until somebody has asked for their exit status, which in a container may be nobody. */
 async function isRunning(group: number): Promise<boolean> {
-  if (!signalGroup(group, 0)) return false
+  if (!exists(group)) return false
   const processes = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   if (processes.length === 0) return true
   const states = await Promise.all(processes.map((id) => readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')))
@@ -33,4 +37,14 @@ async function isRunning(group: number): Promise<boolean> {
     const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return Number(processGroup) === group && state !== 'Z' && state !== 'X'
   })
+}
+
+function exists(group: number): boolean {
+  try {
+    process.kill(-group, 0)
+    return true
+  } catch (error) {
+    // EPERM: there is such a group, of another user.
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
+  }
 }

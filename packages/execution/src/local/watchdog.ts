@@ -1,16 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import type { Lifeline } from '../lifeline.ts'
+import type { UserProcesses } from './local-user.ts'
 
 /**
  * Reads which process groups exist (`+ 123`), which are gone (`- 123`), and for how many seconds from now they may live
- * (`= 20`). Kills those that remain when nothing can come any more, because the instance has died, and when nothing
- * came in time, because it is frozen; then also what still comes, until there is a new time. Signals that end an
- * instance must not end it first. The timer's signal interrupts `read`, which is not the end.
+ * (`= 20`). It kills the groups that remain at the end of its input: the instance has died. It also kills them when no
+ * line came in time: the instance is frozen. Until a new time comes, it then kills every group that it reads. Signals
+ * that end an instance must not end the watchdog first. The timer's signal interrupts `read`; that is not the end.
+ * `$AS_USER` runs words as the user of the groups, where this process may not kill them (no CAP_KILL).
  */
 const SCRIPT = `
 trap '' HUP INT TERM
 groups=' ' timer= late= woken=
-kill_all() { for each in $groups; do kill -KILL "-$each"; done; }
+kill_group() { kill -KILL "-$1" || [ -z "$AS_USER" ] || $AS_USER /bin/sh -c 'kill -s KILL -- "-$0"' "$1"; }
+kill_all() { for each in $groups; do kill_group "$each"; done; }
 trap 'late=1 woken=1; kill_all' USR1
 watch_time() {
   nap=
@@ -23,7 +26,7 @@ while :; do
   woken=
   read -r change value || { [ "$woken" ] && continue; break; }
   case $change in
-    +) groups="$groups$value "; [ -z "$late" ] || kill -KILL "-$value" ;;
+    +) groups="$groups$value "; [ -z "$late" ] || kill_group "$value" ;;
     -) case $groups in *" $value "*) groups="\${groups%% $value *} \${groups#* $value }" ;; esac ;;
     =) stop_timer; late=; watch_time "$value" & timer=$! ;;
   esac
@@ -40,12 +43,15 @@ const RESTART_MS = 100
  */
 export class Watchdog {
   readonly #lifeline: Lifeline
+  readonly #asUser: string
   readonly #groups = new Set<number>()
   #process: ChildProcess | null = null
   #closed = false
 
-  constructor(lifeline: Lifeline) {
+  /** `owner` runs processes as the user of the groups, where that is not the user of this process. */
+  constructor(lifeline: Lifeline, owner?: UserProcesses) {
     this.#lifeline = lifeline
+    this.#asUser = owner?.shellPrefix ?? ''
     lifeline.onRenewed(() => {
       if (this.#process && this.#groups.size > 0) void this.#tell(this.#process, this.#time())
     })
@@ -73,7 +79,7 @@ export class Watchdog {
     const child = spawn('/bin/sh', ['-c', SCRIPT, 'slipway-watchdog'], {
       cwd: '/',
       detached: true,
-      env: {},
+      env: { AS_USER: this.#asUser },
       stdio: ['pipe', 'ignore', 'ignore'],
     })
     this.#process = child

@@ -1,6 +1,6 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
-import { type Lifeline, type LocalLimits, LocalTransport, type Transport } from '@slipway/execution'
+import { type Lifeline, type LocalLimits, LocalTransport, type LocalUser, type Transport } from '@slipway/execution'
 import { Turnstile } from '@slipway/runtime'
 import { AgentTransport } from './agent/agent-transport.ts'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
@@ -13,6 +13,11 @@ const ABANDONING = 50
 export interface TargetNews {
   onHostKey(hostKey: string): void
   onSeen(): void
+}
+
+export interface TransportsOptions extends SshConnectionsOptions {
+  limits: LocalLimits
+  asUser: { user: LocalUser; folder: string } | null
 }
 
 /** Makes the transports of this instance's runs, and holds what they share. */
@@ -28,15 +33,19 @@ export class Transports {
     this.#lifeline = lifeline
   }
 
-  /** `folder` is for the directories of local commands; what an instance that died left in it is deleted. */
-  static async open(
-    folder: string,
-    lifeline: Lifeline,
-    { limits, ...ssh }: SshConnectionsOptions & { limits: LocalLimits },
-  ): Promise<Transports> {
+  /**
+   * `folder` is for the directories of local commands; what an instance that died left in it is deleted. With `asUser`
+   * local commands run as that user.
+   * @throws LocalUserError
+   */
+  static async open(folder: string, lifeline: Lifeline, options: TransportsOptions): Promise<Transports> {
+    const { limits, asUser, ...ssh } = options
     await rm(folder, { recursive: true, force: true })
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    return new Transports(new LocalTransport(folder, { lifeline, limits }), new SshConnections(ssh), lifeline)
+    const local = asUser
+      ? await LocalTransport.asUser(folder, { lifeline, limits, user: asUser.user, userFolder: asUser.folder })
+      : new LocalTransport(folder, { lifeline, limits })
+    return new Transports(local, new SshConnections(ssh), lifeline)
   }
 
   to({ id, name, connection }: RunTarget, news: TargetNews): Transport {

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto'
-import { type Command, type CommandFile, INTERPRETER_CALLS } from '@slipway/execution'
+import { type Command, type CommandFile, INTERPRETER_CALLS, shellQuoted } from '@slipway/execution'
 
 /**
  * What runs on an ssh target around commands: one shell for a connection, which starts one command after the other. Its
@@ -51,14 +51,14 @@ export function requestOf(command: Command): Request {
   const { file, args } = INTERPRETER_CALLS[command.interpreter]
   const script = `"$slipway_dir/${file}"`
   const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
-  const exports = Object.entries(command.environment).map(([name, value]) => `${name}=${quoted(value)}`)
+  const exports = Object.entries(command.environment).map(([name, value]) => `${name}=${shellQuoted(value)}`)
   const settings = {
     mark,
     script: command.script,
     enter: enter(command.workingDirectory),
     take: takeFiles(command.files),
   }
-  const set = Object.entries(settings).map(([name, value]) => `slipway_${name}=${quoted(value)}`)
+  const set = Object.entries(settings).map(([name, value]) => `slipway_${name}=${shellQuoted(value)}`)
   // As a function, for values would be quoted twice in a variable, and a host reads a request byte by byte.
   set.push(`slipway_exports() { ${exports.length > 0 ? `export ${exports.join(' ')}` : ':'}; }`)
   const text = `${set.join('; ')}; slipway_file=${script}; slipway_try ${call}`.replaceAll('\n', `'"$slipway_newline"'`)
@@ -73,7 +73,7 @@ slipway_newline='
 '
 slipway_dir="\${TMPDIR:-/tmp}/slipway.${randomBytes(16).toString('hex')}"
 slipway_live=${secondsLeft ?? `''`}
-slipway_first=${quoted(text)}
+slipway_first=${shellQuoted(text)}
 ${PROGRAM}`
 }
 
@@ -242,7 +242,7 @@ slipway_place() {
 function takeFiles(files: readonly CommandFile[]): string {
   if (files.length === 0) return ''
   const places = files.map(({ content, mode, path }, index) => {
-    return `slipway_place ${index} ${content} ${mode} ${quoted(`./${path}`)}`
+    return `slipway_place ${index} ${content} ${mode} ${shellQuoted(`./${path}`)}`
   })
   return `${PLACE}
 ( umask 077; mkdir "$slipway_dir/files" ) || slipway_fail directory
@@ -257,10 +257,6 @@ function enter(workingDirectory: string | null): string {
   if (workingDirectory === null) return ''
   const isAbsolute = workingDirectory.startsWith('/')
   // Without the dot it may be looked for in the host's CDPATH.
-  const place = quoted(isAbsolute ? workingDirectory : `./${workingDirectory}`)
+  const place = shellQuoted(isAbsolute ? workingDirectory : `./${workingDirectory}`)
   return `{ ${isAbsolute ? '' : `mkdir -p ${place} && `}cd ${place}; } 2>/dev/null || slipway_fail working-directory`
-}
-
-function quoted(value: string): string {
-  return `'${value.replaceAll("'", "'\\''")}'`
 }

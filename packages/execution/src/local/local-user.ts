@@ -1,0 +1,188 @@
+import { execFile, spawn } from 'node:child_process'
+import { constants } from 'node:fs'
+import { access } from 'node:fs/promises'
+import path from 'node:path'
+import { promisify } from 'node:util'
+
+const execute = promisify(execFile)
+
+const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
+const SHELL = '/bin/sh'
+/** Longer error texts of a helper process are cut. */
+const MAX_TEXT = 4_096
+
+/** Why local commands cannot run as the wanted user. The message is the end of a sentence, for people. */
+export class LocalUserError extends Error {
+  override name = 'LocalUserError'
+}
+
+export interface Finished {
+  exitCode: number | null
+  stdout: string
+  stderr: string
+}
+
+interface Credentials {
+  uid: number
+  gid: number
+  /** Whether the process gets the supplementary groups that the user database lists; else it has none. */
+  ownGroups: boolean
+}
+
+/**
+ * Runs processes as a user that is not this process's own. It uses setpriv, not the `uid` option of spawn: that option
+ * clears the supplementary groups, and leaves ambient capabilities, with which a command could become root.
+ */
+export class UserProcesses {
+  readonly #setpriv: string
+  readonly #options: readonly string[]
+
+  constructor(setpriv: string, { uid, gid, ownGroups }: Credentials) {
+    this.#setpriv = setpriv
+    this.#options = [
+      `--reuid=${uid}`,
+      `--regid=${gid}`,
+      ownGroups ? '--init-groups' : '--clear-groups',
+      '--inh-caps=-all',
+      '--ambient-caps=-all',
+    ]
+  }
+
+  /** Program and arguments that run this shell text as the user. */
+  shellCall(script: string, args: readonly string[]): [program: string, ...args: string[]] {
+    return [this.#setpriv, ...this.#options, SHELL, '-c', script, 'sh', ...args]
+  }
+
+  /** Shell words that run the words behind them as the user. No word has a blank or a quote. */
+  get shellPrefix(): string {
+    return [this.#setpriv, ...this.#options].join(' ')
+  }
+
+  /**
+   * Runs shell text as the user, with `input` on its standard input, and waits for its end. It gets no environment: the
+   * variables of a command, such as LD_PRELOAD, would act on setpriv, which still has the rights of this process.
+   */
+  async run(
+    script: string,
+    args: readonly string[] = [],
+    input: string | AsyncIterable<Buffer> = '',
+  ): Promise<Finished> {
+    const [program, ...rest] = this.shellCall(script, args)
+    // A session of its own, so that the user gets no hold of this process's terminal.
+    const child = spawn(program, rest, { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
+    const texts = { stdout: '', stderr: '' }
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].setEncoding('utf8').on('data', (text: string) => {
+        if (texts[stream].length < MAX_TEXT) texts[stream] += text
+      })
+    }
+    // A helper that ends early does not read its input: its exit code says why.
+    child.stdin.on('error', () => {})
+    const ended = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
+    ended.catch(() => {})
+    try {
+      for await (const piece of typeof input === 'string' ? [input] : input) {
+        if (child.stdin.destroyed) break
+        if (!child.stdin.write(piece)) await drained(child.stdin)
+      }
+    } finally {
+      child.stdin.end()
+      // Also after an error of the input: what the process made can be cleared away only when it has ended.
+      await ended.catch(() => {})
+    }
+    return { exitCode: await ended, ...texts }
+  }
+}
+
+/** Resolves when more can be written, or nothing ever again. */
+function drained(stream: NodeJS.WritableStream): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      stream.off('drain', done).off('close', done)
+      resolve()
+    }
+    stream.on('drain', done).on('close', done)
+  })
+}
+
+/** The user as whom local commands run. */
+export class LocalUser {
+  readonly name: string
+  readonly uid: number
+  readonly home: string
+  readonly processes: UserProcesses
+  readonly #setpriv: string
+
+  private constructor(
+    setpriv: string,
+    { name, uid, gid, home }: { name: string; uid: number; gid: number; home: string },
+  ) {
+    this.name = name
+    this.uid = uid
+    this.home = home
+    this.#setpriv = setpriv
+    this.processes = new UserProcesses(setpriv, { uid, gid, ownGroups: true })
+  }
+
+  /**
+   * Finds a user by name or number, and tries to become that user.
+   * @throws LocalUserError
+   */
+  static async find(nameOrUid: string): Promise<LocalUser> {
+    const entry = await passwordEntry(nameOrUid)
+    if (entry === null) {
+      throw new LocalUserError(
+        `names the user "${nameOrUid}", who does not exist on this machine: create the user first`,
+      )
+    }
+    if (entry.uid === 0 || entry.uid === process.getuid?.()) {
+      throw new LocalUserError(
+        `names the user "${entry.name}", ${entry.uid === 0 ? 'who may do everything' : 'as whom the instance runs'}: ` +
+          'name a user of its own for local commands',
+      )
+    }
+    const setpriv = await findSystemProgram('setpriv')
+    if (setpriv === null) throw new LocalUserError('needs the program setpriv: install the package util-linux')
+    const user = new LocalUser(setpriv, entry)
+    const { exitCode, stdout, stderr } = await user.processes.run('id -u')
+    if (exitCode !== 0 || stdout.trim() !== String(entry.uid)) {
+      throw new LocalUserError(
+        `names the user "${entry.name}", and the instance may not change its user: run it as root or with ` +
+          `CAP_SETUID and CAP_SETGID (${stderr.trim() || `exit code ${exitCode}`})`,
+      )
+    }
+    return user
+  }
+
+  /** Processes of any user, to clear away what an earlier setting left. */
+  processesOf(uid: number, gid: number): UserProcesses {
+    return uid === this.uid ? this.processes : new UserProcesses(this.#setpriv, { uid, gid, ownGroups: false })
+  }
+}
+
+/** Asks getent and not /etc/passwd: users may come from a directory service. */
+async function passwordEntry(nameOrUid: string) {
+  const line = await execute('getent', ['passwd', '--', nameOrUid]).then(
+    ({ stdout }) => stdout.trim(),
+    (error: { code?: unknown }) => {
+      // 2: there is no such entry.
+      if (error.code === 2) return ''
+      throw new LocalUserError(`cannot be looked up: getent failed (${String(error.code)})`)
+    },
+  )
+  const [name, , uid, gid, , home] = line.split(':')
+  if (!name) return null
+  return { name, uid: Number(uid), gid: Number(gid), home: home || '/' }
+}
+
+async function findSystemProgram(name: string): Promise<string | null> {
+  for (const folder of SYSTEM_PATH) {
+    const file = path.join(folder, name)
+    const found = await access(file, constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (found) return file
+  }
+  return null
+}

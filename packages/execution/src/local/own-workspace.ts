@@ -1,0 +1,66 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
+import os from 'node:os'
+import path from 'node:path'
+import { CommandError, INTERPRETER_CALLS } from '../command.ts'
+import { findInterpreter } from './interpreters.ts'
+import { placeFiles } from './place-files.ts'
+import { DEFAULT_PATH, environmentOf, type LocalCommand, type PreparedCommand, type Workspace } from './workspace.ts'
+
+/** Waits until the watchdog knows the group. End of file instead: the instance is dead, nothing may start. */
+const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
+
+/** For commands that run as the user of this process. */
+export class OwnWorkspace implements Workspace {
+  readonly #folder: string
+  readonly #machine: string
+  readonly #gate: string
+
+  /** `limits` are shell commands that come before the command. */
+  constructor(folder: string, machine: string, limits: string) {
+    this.#folder = folder
+    this.#machine = machine
+    this.#gate = `${limits}; ${GATE}`
+  }
+
+  async prepare(command: LocalCommand, signal: AbortSignal): Promise<PreparedCommand> {
+    const env = environmentOf(command, home())
+    const interpreter = await findInterpreter(command.interpreter, env['PATH'] ?? DEFAULT_PATH, this.#machine)
+    const directory = await mkdtemp(path.join(this.#folder, 'command-'))
+    const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
+    try {
+      const cwd = await makeWorkingDirectory(directory, command.workingDirectory, this.#machine)
+      await placeFiles(command.files, cwd, this.#machine, signal)
+      const { file, args } = INTERPRETER_CALLS[command.interpreter]
+      const script = path.join(directory, file)
+      await writeFile(script, command.script, { mode: 0o700 })
+      const call = [interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))]
+      return { program: '/bin/sh', args: ['-c', this.#gate, 'sh', ...call], cwd, env, go: 'go\n', remove }
+    } catch (error) {
+      await remove()
+      throw error
+    }
+  }
+}
+
+/** A container may run as a number that is in no list of users; its engine says where home is then. */
+function home(): string {
+  try {
+    return os.userInfo().homedir
+  } catch {
+    return process.env['HOME'] || '/'
+  }
+}
+
+async function makeWorkingDirectory(directory: string, wanted: string | null, machine: string): Promise<string> {
+  const cwd = path.resolve(directory, 'work', wanted ?? '.')
+  if (wanted === null || !path.isAbsolute(wanted)) {
+    await mkdir(cwd, { recursive: true })
+    return cwd
+  }
+  const isDirectory = await stat(cwd).then(
+    (found) => found.isDirectory(),
+    () => false,
+  )
+  if (!isDirectory) throw new CommandError(`the working directory ${wanted} does not exist on ${machine}`)
+  return cwd
+}

@@ -1,0 +1,367 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { createHash, randomUUID } from 'node:crypto'
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+
+const PROGRAM = path.join(import.meta.dirname, 'fixtures/as-user.mjs')
+/** A user that every system has. */
+const USER = 'nobody'
+const idOf = (option: string) => Number(spawnSync('id', [option, USER], { encoding: 'utf8' }).stdout)
+const uid = idOf('-u')
+const gid = idOf('-g')
+/** The system user `daemon`, in the place of a service user. */
+const SERVICE = 1
+
+interface Rights {
+  /** Words before the program that take rights from it. */
+  words: string[]
+  uid: number
+}
+
+const RIGHTS: [string, Rights][] = [
+  ['root', { words: [], uid: 0 }],
+  [
+    'root with CAP_SETUID and CAP_SETGID alone',
+    { words: ['setpriv', '--bounding-set=-all,+setuid,+setgid', '--inh-caps=-all'], uid: 0 },
+  ],
+  [
+    'another user with CAP_SETUID and CAP_SETGID',
+    {
+      words: [
+        ...['setpriv', `--reuid=${SERVICE}`, `--regid=${SERVICE}`, '--clear-groups'],
+        ...['--inh-caps=+setuid,+setgid', '--ambient-caps=+setuid,+setgid'],
+      ],
+      uid: SERVICE,
+    },
+  ],
+]
+
+interface Result {
+  exitCode?: number | null
+  signal?: string | null
+  confirmed?: boolean
+  error?: string
+  refused?: string
+  stdout: string
+  stderr: string
+}
+
+const mayTry =
+  process.getuid?.() === 0 && spawnSync('setpriv', ['--version']).status === 0 && !Number.isNaN(uid) && uid !== 0
+const describeAsRoot = mayTry ? describe : describe.skip
+
+let base: string
+/** The instance's own. */
+let folder: string
+let userFolder: string
+const started: ChildProcess[] = []
+
+beforeEach(() => {
+  base = mkdtempSync(path.join(os.tmpdir(), 'slipway-as-user-'))
+  chmodSync(base, 0o711)
+  folder = path.join(base, 'commands')
+  userFolder = path.join(base, 'local-commands')
+})
+afterEach(() => {
+  for (const child of started.splice(0)) child.kill('SIGKILL')
+  rmSync(base, { recursive: true, force: true })
+})
+
+function own(rights: Rights): void {
+  mkdirSync(folder, { mode: 0o700 })
+  chownSync(base, rights.uid, rights.uid)
+  chownSync(folder, rights.uid, rights.uid)
+}
+
+function begin(rights: Rights, commands: object[], more: object = {}): ChildProcess {
+  const [program = '', ...args] = [...rights.words, process.execPath, PROGRAM]
+  const env = { PATH: process.env['PATH'], HOME: '/', SECRET_OF_THE_INSTANCE: 'planted' }
+  const child = spawn(program, args, { cwd: '/', env, stdio: ['pipe', 'pipe', 'inherit'] })
+  child.stdin.end(JSON.stringify({ folder, userFolder, name: USER, commands, ...more }))
+  started.push(child)
+  return child
+}
+
+async function run(rights: Rights, commands: object[], more: object = {}): Promise<Result[]> {
+  const child = begin(rights, commands, more)
+  let text = ''
+  child.stdout?.on('data', (chunk) => {
+    text += chunk
+  })
+  await new Promise((resolve) => child.once('close', resolve))
+  return text
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => JSON.parse(line) as Result)
+}
+
+async function runOne(rights: Rights, command: object): Promise<Result> {
+  const [result] = await run(rights, [command])
+  if (!result) throw new Error('the program said nothing')
+  return result
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    return !/^\d+ \(.*\) [ZX]/s.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+async function eventually(what: string, ask: () => boolean): Promise<void> {
+  for (const until = Date.now() + 20_000; Date.now() < until; await delay(20)) if (ask()) return
+  throw new Error(`This did not happen: ${what}`)
+}
+
+function fileOf({ uid: owner }: Rights, text: string, parts: object = {}) {
+  const source = path.join(folder, randomUUID())
+  writeFileSync(source, text, { mode: 0o600 })
+  chownSync(source, owner, owner)
+  const content = createHash('sha256').update(text).digest('hex')
+  return { source, content, path: 'a/file', mode: '0640', ...parts }
+}
+
+describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
+  beforeEach(() => own(rights))
+
+  test('runs commands as the user, in a directory that only the user can read', async () => {
+    const script = 'id -u; id -g; pwd; stat -c "%u %a" . .. "$0"; echo "$HOME"; umask; kill -USR1 $$'
+    const { stdout, ...end } = await runOne(rights, { script })
+    const [user, group, directory, work, above, file, home, umask] = stdout.split('\n')
+    expect({ user, group, work, above, file, umask }).toEqual({
+      user: String(uid),
+      group: String(gid),
+      work: `${uid} 700`,
+      above: `${uid} 700`,
+      file: `${uid} 700`,
+      umask: '0022',
+    })
+    expect(home).toBe(
+      os.userInfo().uid === 0 && spawnSync('sh', ['-c', `echo ~${USER}`], { encoding: 'utf8' }).stdout.trim(),
+    )
+    expect(path.dirname(path.dirname(directory ?? ''))).toBe(userFolder)
+    expect(end).toEqual({ exitCode: null, signal: 'SIGUSR1', confirmed: true, stderr: '' })
+    expect(readdirSync(userFolder)).toEqual([])
+  })
+
+  test('leaves its commands no capability, and no way to become anybody else', async () => {
+    const script = 'grep -E "^Cap(Inh|Prm|Eff|Amb)" /proc/self/status; setpriv --reuid=0 id -u'
+    const { stdout, exitCode } = await runOne(rights, { script })
+    expect(stdout.match(/[0-9a-f]{16}/g)).toEqual(Array(4).fill('0'.repeat(16)))
+    expect(exitCode).not.toBe(0)
+  })
+
+  test('gives commands their variables, whatever these hold, and none of its own', async () => {
+    const value = `it's "$HOME" \`id\` \\ é\n two lines\n`
+    const environment = { VALUE: value, EMPTY: '', IFS: 'x', PATH: '/bin:/usr/bin' }
+    const { stdout } = await runOne(rights, { script: 'printf %s "$VALUE"; echo "[$EMPTY]"; env', environment })
+    expect(stdout.startsWith(`${value}[]\n`)).toBe(true)
+    expect(stdout).toContain('PATH=/bin:/usr/bin\n')
+    expect(stdout).not.toMatch(/SECRET_OF_THE_INSTANCE|^settings=|OLDPWD/m)
+    const tooLarge = await runOne(rights, { script: '', environment: { BIG: 'x'.repeat(200_000) } })
+    expect(tooLarge.error).toContain('its variables are too large for an environment')
+  })
+
+  test('does not let the variables of a command act on a process that may still change its user', async () => {
+    // With LD_DEBUG the loader of each program says which program it loads.
+    const { stderr } = await runOne(rights, { script: 'true', environment: { LD_DEBUG: 'files' } })
+    expect(stderr).toContain('/bin/sh')
+    expect(stderr).not.toContain('setpriv')
+  })
+
+  test('keeps its memory, environment, files and pipes to itself', async () => {
+    const secret = path.join(folder, 'secret')
+    writeFileSync(secret, 'planted', { mode: 0o600 })
+    const script = `
+      instance=$(ps -o ppid= -p $$ | tr -d ' ')
+      cat "/proc/$instance/environ" "/proc/$instance/maps"; ls "/proc/$instance/fd" "/proc/$instance/cwd/"
+      cat '${secret}'; ls '${folder}' '${userFolder}' '${base}'; kill -0 "$instance" && echo killed
+      echo "$instance"`
+    const { stdout, stderr } = await runOne(rights, { script })
+    expect(stdout.trim()).toMatch(/^\d+$/)
+    expect(stderr.match(/Permission denied|Operation not permitted/g)).toHaveLength(9)
+  })
+
+  test('reads output also of what is opened by name', async () => {
+    const { stdout, stderr } = await runOne(rights, { script: 'echo named >/dev/stderr; echo tee | tee /dev/stdout' })
+    expect([stdout, stderr]).toEqual(['tee\ntee\n', 'named\n'])
+  })
+
+  test('finds interpreters that the user may execute', async () => {
+    const bin = path.join(base, 'bin')
+    mkdirSync(bin)
+    chmodSync(bin, 0o755)
+    writeFileSync(path.join(bin, 'bash'), '#!/bin/sh\n', { mode: 0o700 })
+    chmodSync(path.join(bin, 'bash'), 0o700)
+    const [found, missing] = await run(rights, [
+      { script: '[[ a == a ]] && echo y', interpreter: 'bash', environment: { PATH: `${bin}:/usr/bin:/bin` } },
+      { script: '', interpreter: 'pwsh' },
+    ])
+    expect(found?.stdout).toBe('y\n')
+    expect(missing?.error).toContain('the interpreter pwsh was not found on the instance')
+  })
+
+  test('puts files into place as the user', async () => {
+    const file = fileOf(rights, 'text')
+    const damaged = { ...fileOf(rights, 'other'), content: '0'.repeat(64), path: 'damaged' }
+    const [placed, refused] = await run(rights, [
+      { script: 'stat -c "%u %a" a/file; cat a/file; echo more >>a/file', files: [file] },
+      { script: 'echo started', files: [damaged] },
+    ])
+    expect(placed?.stdout).toBe(`${uid} 640\ntext`)
+    expect(refused).toMatchObject({
+      error: expect.stringContaining('the file damaged was damaged on the disk'),
+      stdout: '',
+    })
+    expect(readdirSync(userFolder)).toEqual([])
+  })
+
+  test('puts no file where the user may not write, also behind a link', async () => {
+    const guarded = path.join(base, 'guarded')
+    const ofUser = path.join(base, 'of-user')
+    for (const each of [guarded, ofUser]) {
+      mkdirSync(each)
+      chmodSync(each, 0o755)
+    }
+    chownSync(ofUser, uid, gid)
+    symlinkSync(guarded, path.join(ofUser, 'link'))
+    const results = await run(rights, [
+      { script: 'echo started', workingDirectory: guarded, files: [fileOf(rights, 'text', { path: 'file' })] },
+      { script: 'echo started', workingDirectory: ofUser, files: [fileOf(rights, 'text', { path: 'link/file' })] },
+      { script: 'cat file', workingDirectory: ofUser, files: [fileOf(rights, 'text', { path: 'file' })] },
+    ])
+    expect(results).toMatchObject([
+      { error: expect.stringMatching(/^FileError: the file file could not be put .*Permission denied/), stdout: '' },
+      {
+        error: expect.stringMatching(/^FileError: the file link\/file could not be put .*Permission denied/),
+        stdout: '',
+      },
+      { exitCode: 0, stdout: 'text' },
+    ])
+    expect(readdirSync(guarded)).toEqual([])
+  })
+
+  test('runs in working directories that the user may enter', async () => {
+    const closed = path.join(base, 'closed')
+    mkdirSync(closed, { mode: 0o700 })
+    const [relative, absolute, refused, missing] = await run(rights, [
+      { script: 'pwd', workingDirectory: 'b/c' },
+      { script: 'pwd', workingDirectory: '/usr' },
+      { script: 'pwd', workingDirectory: closed },
+      { script: 'pwd', workingDirectory: '/no/such' },
+    ])
+    expect(relative?.stdout).toMatch(/\/work\/b\/c\n$/)
+    expect(absolute?.stdout).toBe('/usr\n')
+    for (const each of [refused, missing])
+      expect(each?.error).toMatch(/does not exist on the instance, or the user nobody/)
+  })
+
+  test('kills commands: TERM first, the rest after the grace', async () => {
+    const [polite, stubborn] = await run(rights, [
+      {
+        script: `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done`,
+        killAfter: 'up',
+        graceMs: 10_000,
+      },
+      { script: `trap '' TERM; (sleep 600 &); echo up; sleep 600 & echo $!; wait`, killAfter: 'up', graceMs: 300 },
+    ])
+    expect(polite).toMatchObject({ exitCode: 3, confirmed: true, stdout: 'up\nbye\n' })
+    expect(stubborn).toMatchObject({ exitCode: null, signal: 'SIGKILL', confirmed: true })
+    const child = Number(/\d+/.exec(stubborn?.stdout ?? ''))
+    await eventually('nothing is left of it', () => !isAlive(child))
+  })
+
+  test('ends what a command leaves in its group', async () => {
+    const { stdout } = await runOne(rights, { script: 'sleep 600 & echo $!' })
+    await eventually('it is gone', () => !isAlive(Number(stdout)))
+  })
+
+  test('has its commands killed when it dies, also by its watchdog alone', async () => {
+    const child = begin(rights, [{ script: `echo $$ >"${base}/pid"; exec sleep 600` }])
+    chmodSync(base, 0o733)
+    await eventually('it runs', () => existsSync(`${base}/pid`) && statSync(`${base}/pid`).size > 1)
+    const pid = Number(readFileSync(`${base}/pid`, 'utf8'))
+    expect(isAlive(pid)).toBe(true)
+    child.kill('SIGKILL')
+    await eventually('the command is gone', () => !isAlive(pid))
+  })
+
+  test('has its commands killed when it is frozen', async () => {
+    chmodSync(base, 0o733)
+    const child = begin(rights, [{ script: `echo $$ >"${base}/pid"; exec sleep 600` }], { lifelineMs: 3_000 })
+    await eventually('it runs', () => existsSync(`${base}/pid`) && statSync(`${base}/pid`).size > 1)
+    const pid = Number(readFileSync(`${base}/pid`, 'utf8'))
+    child.kill('SIGSTOP')
+    await eventually('the command is gone', () => !isAlive(pid))
+    child.kill('SIGKILL')
+  })
+
+  test('clears away what an instance before it left', async () => {
+    mkdirSync(userFolder)
+    for (const owner of [uid, rights.uid, 54_321]) {
+      const left = path.join(userFolder, `command-${owner}`)
+      mkdirSync(path.join(left, 'work'), { recursive: true })
+      writeFileSync(path.join(left, 'work/file'), 'text')
+      for (const each of [left, `${left}/work`, `${left}/work/file`]) chownSync(each, owner, owner)
+    }
+    chownSync(userFolder, rights.uid, rights.uid)
+    await runOne(rights, { script: 'true' })
+    expect(readdirSync(userFolder)).toEqual([])
+  })
+})
+
+describeAsRoot('the user', () => {
+  const root: Rights = { words: [], uid: 0 }
+  beforeEach(() => own(root))
+
+  test('keeps the supplementary groups that it has on this machine', async () => {
+    const groups = path.join(base, 'group')
+    writeFileSync(groups, `${readFileSync('/etc/group', 'utf8')}slipwaytest:x:61234:${USER}\n`)
+    const words = ['unshare', '-m', 'sh', '-c', 'mount --bind "$0" /etc/group && exec "$@"', groups]
+    if (spawnSync('unshare', ['-m', 'true']).status !== 0) return
+    const { stdout } = await runOne({ words, uid: 0 }, { script: 'id -G' })
+    expect(stdout.trim().split(' ').map(Number)).toEqual([gid, 61_234])
+  })
+
+  test.each([
+    ['does not exist', 'no-such-user', root, 'names the user "no-such-user", who does not exist on this machine'],
+    ['has no such number', '54321', root, 'names the user "54321", who does not exist on this machine'],
+    ['is root', 'root', root, 'who may do everything'],
+    [
+      'is the one of the instance',
+      String(SERVICE),
+      { words: ['setpriv', `--reuid=${SERVICE}`, '--clear-groups'], uid: SERVICE },
+      'as whom the instance runs',
+    ],
+    [
+      'is out of reach for the instance',
+      USER,
+      { words: ['setpriv', `--reuid=${SERVICE}`, '--clear-groups'], uid: SERVICE },
+      'the instance may not change its user: run it as root or with CAP_SETUID and CAP_SETGID',
+    ],
+  ] satisfies [string, string, Rights, string][])('that %s is refused', async (_why, name, rights, message) => {
+    const [result] = await run(rights, [], { name })
+    expect(result?.refused).toContain(message)
+  })
+
+  test('can be named by its number', async () => {
+    const [result] = await run(root, [{ script: 'id -u' }], { name: String(uid) })
+    expect(result?.stdout).toBe(`${uid}\n`)
+  })
+})

@@ -1,0 +1,58 @@
+import { chmod } from 'node:fs/promises'
+import path from 'node:path'
+import { LocalUser, LocalUserError } from '@slipway/execution'
+import { ConfigurationError, type Logger } from '@slipway/runtime'
+import type { Config } from '../config.ts'
+
+/** Others may pass the folder on their way to one inside it; they can list and read nothing. */
+const PASSABLE = 0o711
+
+export interface LocalUserPlace {
+  user: LocalUser
+  /** For the directories of the user's commands. */
+  folder: string
+}
+
+/**
+ * The user as whom local commands run, and the folder for their directories; null where they run as the user of the
+ * instance.
+ * @throws ConfigurationError
+ */
+export async function openLocalUser(
+  { SLIPWAY_LOCAL_USER: wanted, SLIPWAY_LOCAL_DIR: ownFolder }: Config,
+  journalFolder: string,
+  logger: Logger,
+): Promise<LocalUserPlace | null> {
+  if (wanted === undefined) {
+    logger.info('local commands run as the user of the instance: SLIPWAY_LOCAL_USER is not set', {
+      uid: process.getuid?.(),
+    })
+    return null
+  }
+  const user = await asConfiguration('SLIPWAY_LOCAL_USER', () => LocalUser.find(wanted))
+  if (ownFolder === undefined) await chmod(journalFolder, PASSABLE)
+  logger.info('local commands run as the user that SLIPWAY_LOCAL_USER names', { user: user.name, uid: user.uid })
+  return { user, folder: path.join(path.resolve(ownFolder ?? journalFolder), 'local-commands') }
+}
+
+/**
+ * Somebody may have given others permissions on what the instance keeps.
+ * @throws ConfigurationError naming what the user could read
+ */
+export async function requireUnreadable({ user }: LocalUserPlace, places: readonly string[]): Promise<void> {
+  const { stdout } = await user.processes.run('for place do [ ! -r "$place" ] || echo "$place"; done', places)
+  const readable = stdout.trim().split('\n').join(', ')
+  if (readable === '') return
+  const problem = `names the user "${user.name}", who can read ${readable}: take that permission away (chmod o=,g=)`
+  throw new ConfigurationError([{ variable: 'SLIPWAY_LOCAL_USER', problem }])
+}
+
+/** Runs what opens the folder of the user's commands; tells a problem of it as one of the configuration. */
+export async function asConfiguration<T>(variable: keyof Config, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof LocalUserError)) throw error
+    throw new ConfigurationError([{ variable, problem: error.message }])
+  }
+}
