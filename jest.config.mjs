@@ -37,7 +37,8 @@ export default {
   },
   // Packages are taken from their sources: no build before a test.
   testEnvironmentOptions: { customExportConditions: ['@slipway/source', 'node', 'node-addons'] },
-  testTimeout: 30_000,
+  // A bound for a machine with both cores busy; no test asserts a time by it.
+  testTimeout: 120_000,
   // Tests wait for servers more than they compute.
   maxWorkers: 3,
   coverageProvider: 'v8',

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   apiWithToken,
@@ -30,6 +30,8 @@ beforeAll(async () => {
   body = { action_id: await createAction(api), target_ids: [await createLocalTarget(api)] }
   instance = `/admin/instances/${(await api.get('/admin/instances')).body.data[0].id}`
 }, 90_000)
+afterEach(() => suite.restore())
+
 afterAll(async () => {
   await database.end()
   await suite.stop()
@@ -145,7 +147,7 @@ test('a cancel ends the command for certain, and its step says so; of a lost ins
   const { rows } = await database.query('SELECT FROM leases WHERE ended_at IS NULL')
   expect(rows).toEqual([])
   await waitFor(async () => /it was ended$/.test(await ended(stubborn)), {
-    timeoutMs: 30_000,
+    timeoutMs: 60_000,
     what: 'the confirmation',
   })
   expect(() => process.kill(pid, 0)).toThrow('ESRCH')
@@ -179,7 +181,7 @@ test('fifty calls with one key, on two gateways of which one dies, start one dep
       const answer = await create(api)
       return answer.status === 503 ? null : answer
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 60_000 },
   )
   expect([201, 202]).toContain(last.status)
   expect(new Set(answers.filter(({ status }) => status !== 503).map(({ text }) => text))).toEqual(

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   createAction,
@@ -25,6 +25,8 @@ beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
 }, 90_000)
+
+afterEach(() => suite.restore())
 
 afterAll(() => suite.stop(), 60_000)
 

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   connectTo,
@@ -54,6 +54,8 @@ beforeAll(async () => {
   body = { ...common, sequence_id: await createSequence(api, [one, two]) }
   long = { ...common, sequence_id: await createSequence(api, [slow, one]) }
 }, 120_000)
+
+afterEach(() => suite.restore())
 
 afterAll(async () => {
   await database?.end()

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   createAction,
@@ -33,6 +33,8 @@ beforeAll(async () => {
   suite = await startSuite({ secondLogStream: true, env: { REDIS_URL: redis.url } })
   api = await loginToSuite(suite)
 }, 90_000)
+
+afterEach(() => suite.restore())
 
 afterAll(async () => {
   await suite?.stop()

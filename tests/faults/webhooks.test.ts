@@ -32,6 +32,8 @@ beforeEach(async () => {
 
 afterEach(() => receiver.close())
 
+afterEach(() => suite.restore())
+
 afterAll(async () => {
   await database.end()
   await suite.stop()

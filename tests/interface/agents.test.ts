@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type AgentProcess,
   type Api,
@@ -27,6 +27,8 @@ beforeAll(async () => {
   const { body } = await api.post('/targets', { name: 'db-1', connection: { type: 'agent' } })
   target = body.id
 }, 90_000)
+afterEach(() => suite.restore())
+
 afterAll(async () => {
   await suite?.stop()
   await agent?.remove()

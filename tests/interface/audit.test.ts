@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process'
 import { createHmac, randomBytes, randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation } from '@slipway/contracts'
 import {
   type Answer,
@@ -37,6 +37,8 @@ beforeAll(async () => {
   admin = await loginToSuite(suite)
   looker = (await newUser('user')).api
 }, 90_000)
+afterEach(() => suite.restore())
+
 afterAll(async () => {
   await database.end()
   await suite.stop()
@@ -450,7 +452,7 @@ test('the chain holds all records, and the command says so; after a change it sa
       )
       return rows.length === 0
     },
-    { what: 'the chain to hold all records', timeoutMs: 45_000 },
+    { what: 'the chain to hold all records', timeoutMs: 60_000 },
   )
   const { code, stdout } = await verify()
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^The audit log is whole: \d+ records/) })

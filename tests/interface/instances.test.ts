@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
 import {
   type Api,
   connectTo,
@@ -24,6 +24,8 @@ beforeAll(async () => {
   admin = await loginToSuite(suite)
   path = `/admin/instances/${(await admin.get('/admin/instances')).body.data[0].id}`
 }, 90_000)
+afterEach(() => suite.restore())
+
 afterAll(async () => {
   await database.end()
   await suite.stop()

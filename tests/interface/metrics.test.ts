@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { afterAll, beforeAll, describe, expect, jest, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import {
   type Api,
@@ -26,7 +26,7 @@ import type pg from 'pg'
 import { parse } from 'yaml'
 
 // Long enough for a wait that is in vain to say so.
-jest.setTimeout(90_000)
+jest.setTimeout(180_000)
 
 let suite: Suite
 let api: Api
@@ -79,7 +79,7 @@ const becomes = (service: ServiceName, name: string, labels: Labels, wanted: (va
       const value = await told(service, name, labels)
       return value !== undefined && wanted(value)
     },
-    { timeoutMs: 20_000, everyMs: 100, what: `${service} to tell ${name} ${JSON.stringify(labels)}` },
+    { everyMs: 100, what: `${service} to tell ${name} ${JSON.stringify(labels)}` },
   )
 
 /** Waits until what is counted here is at least `by` more than before `event`; that alone must have moved it. */
@@ -268,6 +268,8 @@ test('a large plan is told as such', async () => {
 })
 
 describe('trouble', () => {
+  afterEach(() => suite.restore())
+
   test('log lines of a day without partition are told, and no longer once they have moved into a partition', async () => {
     await becomes('executor-bridge', 'slipway_log_partition_days', {}, (days) => days === 3)
     await moves(
@@ -341,7 +343,8 @@ describe('trouble', () => {
   })
 
   test('without the bridge events pile up on the instance, which says how long it was not heard', async () => {
-    const { deployment_id } = await deploy('for n in 1 2 3 4 5 6; do echo $n; sleep 0.5; done')
+    const end = path.join(suite.folder, 'end')
+    const { deployment_id } = await deploy(`until [ -e '${end}' ]; do echo waits; sleep 0.3; done`)
     await becomes('orchestration-instance', 'slipway_commands_active', {}, (active) => active === 1)
     await moves(
       () => suite.kill('executor-bridge'),
@@ -351,6 +354,7 @@ describe('trouble', () => {
       ],
     )
     await becomes('orchestration-instance', 'slipway_bridge_silence_seconds', {}, (silence) => silence > 5)
+    fs.writeFileSync(end, '')
     await suite.start('executor-bridge')
     await becomes('orchestration-instance', 'slipway_run_events_unacknowledged', {}, (events) => events === 0)
     expect((await deploymentEnd(api, deployment_id)).state).toBe('success')

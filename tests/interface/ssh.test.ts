@@ -114,7 +114,7 @@ test('an SSH target is online without any deployment, with its key pinned, once 
       const { body } = await api.get(`/targets/${target.id}`)
       return body.status === 'online' ? body : null
     },
-    { timeoutMs: 30_000, what: 'the target to be online' },
+    { timeoutMs: 60_000, what: 'the target to be online' },
   )
   expect(seen.connection.host_key).toMatch(/^ssh-ed25519 /)
 }, 60_000)

@@ -202,7 +202,7 @@ test('curl hears of a silent stream again and again, and nothing of it is held b
   ]
   const pings = (text: string) => text.split('data: {"event":"ping","data":{"type":"ping"}}\n\n').length - 1
   await waitFor(() => quiet.every(({ text }) => pings(text()) >= 1), { what: 'a ping at once' })
-  await waitFor(() => quiet.every(({ text }) => pings(text()) >= 2), { timeoutMs: 40_000, what: 'a second ping' })
+  await waitFor(() => quiet.every(({ text }) => pings(text()) >= 2), { timeoutMs: 60_000, what: 'a second ping' })
   await api.post(`/deployments/${id}/cancel`)
   await deploymentEnd(api, id)
   expect(await quiet[0]?.done).toBe(0)

@@ -68,10 +68,10 @@ test('a deployment is one trace, from the request over every message to the comm
   const [action_id, target] = await Promise.all([createAction(api, { script: 'exit 3' }), createLocalTarget(api)])
   const { body } = await create({ action_id, target_ids: [target] }, TRACE)
   expect((await deploymentEnd(api, body.deployment_id)).state).toBe('failed')
-  await waitFor(() => ofTrace(TRACE).some(({ name }) => name === 'process run.finished'), { timeoutMs: 20_000 })
+  await waitFor(() => ofTrace(TRACE).some(({ name }) => name === 'process run.finished'))
   const watched = ({ service, name }: CollectedSpan) =>
     service === 'log-stream' && name === 'process deployment.updated'
-  await waitFor(() => ofTrace(TRACE).some(watched), { timeoutMs: 20_000, what: 'the span of the log-stream' })
+  await waitFor(() => ofTrace(TRACE).some(watched), { what: 'the span of the log-stream' })
 
   expect(wayTo(named(TRACE, 'orchestration-instance', 'run action'))).toEqual([
     'from 00f067aa0ba902b7',
@@ -110,7 +110,7 @@ test('a request that waited goes on in its own trace, not in that of whoever mad
   const [first, second] = ['a'.repeat(32), 'b'.repeat(32)]
   expect((await create({ action_id: slow, target_ids: [target] }, first)).status).toBe(201)
   expect((await create({ action_id: quick, target_ids: [target] }, second)).status).toBe(202)
-  await waitFor(() => ofTrace(second).some(({ name }) => name === 'process run.finished'), { timeoutMs: 30_000 })
+  await waitFor(() => ofTrace(second).some(({ name }) => name === 'process run.finished'), { timeoutMs: 60_000 })
   expect(wayTo(named(second, 'orchestration-instance', 'run action')).slice(0, 4)).toEqual([
     'from 00f067aa0ba902b7',
     'gateway: POST /api/v1/deployments',
@@ -129,8 +129,8 @@ test('a trace goes on in the agent of a target', async () => {
     const action_id = await createAction(api, { script: 'exit 4' })
     await create({ action_id, target_ids: [body.id] }, trace)
     const ran = ({ service, name }: CollectedSpan) => service === 'target-agent' && name === 'run command'
-    const span = await waitFor(() => ofTrace(trace).find(ran), { timeoutMs: 30_000, what: 'the span of the agent' })
-    await waitFor(() => ofTrace(trace).some(({ name }) => name === 'run action'), { timeoutMs: 20_000 })
+    const span = await waitFor(() => ofTrace(trace).find(ran), { timeoutMs: 60_000, what: 'the span of the agent' })
+    await waitFor(() => ofTrace(trace).some(({ name }) => name === 'run action'))
     expect(wayTo(span).slice(-3)).toEqual([
       'orchestration-instance: run action',
       'target-agent: accept command',
@@ -150,7 +150,7 @@ test('a stream is a span of its opener, here and behind the gateway; a probe is 
   const route = 'GET /api/v1/deployments/{id}/logs'
   const opened = await waitFor(
     () => collector.spans.find(({ service, name }) => service === 'log-stream' && name === route),
-    { timeoutMs: 20_000, what: 'the span of the stream' },
+    { what: 'the span of the stream' },
   )
   expect(wayTo(opened).slice(-2)).toEqual([`gateway: ${route}`, `log-stream: ${route}`])
   expect(collector.spans.slice(before).filter(({ name }) => name.includes('health'))).toEqual([])

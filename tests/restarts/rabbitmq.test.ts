@@ -45,7 +45,7 @@ test('RabbitMQ restarted in the middle: the deployment ends as it should, and ne
       const answer = await api.post('/deployments', { action_id: await createAction(api), target_ids })
       return answer.status === 201 ? answer : null
     },
-    { timeoutMs: 30_000, what: 'a new deployment to start' },
+    { timeoutMs: 60_000, what: 'a new deployment to start' },
   )
   expect((await deploymentEnd(api, next.body.deployment_id)).state).toBe('success')
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
@@ -75,7 +75,7 @@ test('while RabbitMQ is away a create is refused with 503, readiness says so, an
       else expect([answer.status, answer.body.error.code]).toEqual([503, 'SERVICE_UNAVAILABLE'])
       return answer.status === 201
     },
-    { timeoutMs: 30_000 },
+    { timeoutMs: 60_000 },
   )
   expect((await api.get('/deployments')).body.meta.total).toBe(before + created)
 }, 90_000)

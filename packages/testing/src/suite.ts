@@ -65,6 +65,8 @@ export interface Suite {
   start(name: ServiceName): Promise<void>
   isReady(name: ServiceName): Promise<boolean>
   pid(name: ServiceName): number
+  /** Starts every process that is not running: a test that failed in between must not fail the next one. */
+  restore(): Promise<void>
   /** Does this while the process stands still, with all its connections. */
   whileStopped<T>(name: ServiceName, work: () => Promise<T>): Promise<T>
   /** What a process tells Prometheus now. */
@@ -292,6 +294,10 @@ function control(made: {
     start,
     metricsOf: (name) => readMetrics(`${processOf(name).management}/metrics`),
     pid: (name) => childOf(name).pid ?? 0,
+    async restore() {
+      const dead = [...processes].filter(([, { child }]) => child === null || hasEnded(child)).map(([name]) => name)
+      await Promise.all(dead.map(start))
+    },
     async whileStopped(name, work) {
       const child = childOf(name)
       child.kill('SIGSTOP')

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** Milliseconds after which waiting fails. */
+  /** Milliseconds after which waiting fails; by default as long as a machine with both cores busy may need. */
   timeoutMs?: number
   /** Milliseconds between two looks. */
   everyMs?: number
@@ -12,7 +12,7 @@ export interface WaitOptions {
 /** Looks until `probe` gives something other than null, undefined or false, and returns it. Errors count as "not yet". */
 export async function waitFor<T>(
   probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { timeoutMs = 20_000, everyMs = 25, what = 'the condition' }: WaitOptions = {},
+  { timeoutMs = 60_000, everyMs = 25, what = 'the condition' }: WaitOptions = {},
 ): Promise<T> {
   const end = Date.now() + timeoutMs
   let last: unknown
