@@ -152,6 +152,28 @@ describe('the rules for what runs', () => {
       ({ object }) => Object.assign(object('ScaledObject', 'gateway').spec ?? {}, { minReplicaCount: 1 }),
     ],
     ['a service has no autoscaler, or two', ({ manifests }) => remove(manifests, 'ScaledObject', 'planner')],
+    ['Cluster/postgres has no scheduled backup', ({ manifests }) => remove(manifests, 'ScheduledBackup', 'postgres')],
+    [
+      'Cluster/postgres has no scheduled backup',
+      ({ object }) => Object.assign(object('ScheduledBackup', 'postgres').spec ?? {}, { suspend: true }),
+    ],
+    [
+      'ScheduledBackup/postgres backs up nothing',
+      ({ object }) =>
+        Object.assign(object('ScheduledBackup', 'postgres').spec ?? {}, { cluster: { name: 'postgress' } }),
+    ],
+    ['Cluster/postgres does not archive its WAL', ({ object }) => delete object('Cluster', 'postgres').spec?.plugins],
+    [
+      'Cluster/postgres archives to postgres-backups, which is not there',
+      ({ manifests }) => remove(manifests, 'ObjectStore', 'postgres-backups'),
+    ],
+    [
+      'ObjectStore/postgres-backups names key of slipway-backup, which nobody makes',
+      ({ object }) =>
+        Object.assign(object('ObjectStore', 'postgres-backups').spec?.configuration?.s3Credentials ?? {}, {
+          accessKeyId: { name: 'slipway-backup', key: 'key' },
+        }),
+    ],
     [
       'services may open 1235 connections, Postgres takes 500',
       ({ object }) => Object.assign(object('ScaledObject', 'gateway').spec ?? {}, { maxReplicaCount: 88 }),
@@ -193,6 +215,10 @@ describe('the types and schemas', () => {
       scaler.minReplicaCount = '2'
       const cluster: Wrong = object('Cluster', 'postgres').spec
       cluster.storage.sise = '1Gi'
+      const store: Wrong = object('ObjectStore', 'postgres-backups').spec
+      store.retention = '30d'
+      const backup: Wrong = object('ScheduledBackup', 'postgres').spec
+      backup.method = 'barman'
       const broker: Wrong = object('RabbitmqCluster', 'rabbitmq').spec
       broker.replica = 3
       const cache: Wrong = object('RedisReplication', 'redis').spec
@@ -208,6 +234,8 @@ describe('the types and schemas', () => {
       /^Deployment\/planner: Property '"selector"' is missing/,
       /^ScaledObject\/gateway: Type 'string' is not assignable to type 'number'/,
       /^Cluster\/postgres: .*'"sise"' does not exist/,
+      /^ObjectStore\/postgres-backups: .*'"retention"' does not exist/,
+      /^ScheduledBackup\/postgres: Type '"barman"' is not assignable/,
       /^RabbitmqCluster\/rabbitmq: .*'"replica"' does not exist/,
       /^RedisReplication\/redis: Property 'clusterSize' is missing/,
       /^PodMonitor\/slipway: .*'"intervall"' does not exist/,
@@ -215,19 +243,22 @@ describe('the types and schemas', () => {
     ]) {
       expect(found).toContainEqual(expect.stringMatching(expected))
     }
-    expect(found).toHaveLength(8)
+    expect(found).toHaveLength(10)
   })
 
   test('find values that a schema does not allow', async () => {
     const planted = plant(({ object }) => {
       const cluster: Wrong = object('Cluster', 'postgres').spec
       cluster.postgresql.synchronous.method = 'some'
+      const backup: Wrong = object('ScheduledBackup', 'postgres').spec
+      backup.backupOwnerReference = 'nobody'
       const gateway: Wrong = object('Deployment', 'gateway').spec
       gateway.template.spec.containers[0].resources.limits.memory = { Gi: 1 }
     })
     expect((await invalid(planted)).map((problem) => problem.split(':')[0])).toEqual([
       'Deployment/gateway',
       'Cluster/postgres',
+      'ScheduledBackup/postgres',
     ])
   })
 })

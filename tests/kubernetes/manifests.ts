@@ -111,6 +111,12 @@ interface Spec {
   podMetricsEndpoints?: { port: string; path?: string }[]
   // A Postgres cluster
   postgresql?: { parameters?: Labels }
+  plugins?: { name: string; isWALArchiver?: boolean; parameters?: Labels }[]
+  // Its backups
+  cluster?: { name: string }
+  suspend?: boolean
+  pluginConfiguration?: { name: string }
+  configuration?: { s3Credentials?: Record<string, SecretKey> }
 }
 
 export const OVERLAYS = ['development', 'production', 'external-services'] as const

@@ -5,7 +5,7 @@ import type { IResourceRequirements } from 'kubernetes-models/v1/ResourceRequire
 import type { ISecurityContext } from 'kubernetes-models/v1/SecurityContext'
 import type { ITopologySpreadConstraint } from 'kubernetes-models/v1/TopologySpreadConstraint'
 
-// Of these two operators no package has the schemas. This is what the overlays use of them, and no more.
+// No package has the schemas of these operators. This is what the overlays use of them, and no more.
 
 interface Metadata {
   name: string
@@ -53,4 +53,27 @@ export interface IRedisReplication {
     storage?: { volumeClaimTemplate: { spec: IPersistentVolumeClaimSpec } }
     sentinel?: RedisPods & RedisImage & { size: number }
   }
+}
+
+/** https://github.com/cloudnative-pg/plugin-barman-cloud, from 0.9 on. */
+export interface IObjectStore {
+  apiVersion: 'barmancloud.cnpg.io/v1'
+  kind: 'ObjectStore'
+  metadata: Metadata
+  spec: {
+    retentionPolicy?: `${number}${'d' | 'w' | 'm'}`
+    configuration: {
+      destinationPath: string
+      endpointURL?: string
+      s3Credentials?: { accessKeyId: SecretKey; secretAccessKey: SecretKey }
+      wal?: { compression?: 'gzip' | 'bzip2' | 'zstd' | 'lz4' | 'snappy' | 'xz' }
+      data?: { compression?: 'gzip' | 'bzip2' | 'snappy' }
+    }
+    instanceSidecarConfiguration?: { resources?: IResourceRequirements }
+  }
+}
+
+interface SecretKey {
+  name: string
+  key: string
 }

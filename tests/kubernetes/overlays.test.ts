@@ -43,6 +43,25 @@ test('an overlay of your own, as the page shows it, changes what it says', () =>
   expect(violations(manifests)).toEqual([])
 })
 
+test('the patches for backups that the page shows change the overlay production', () => {
+  const page = fs.readFileSync(path.join(repositoryRoot, 'docs/kubernetes.md'), 'utf8')
+  const blocks = [...page.matchAll(/^```yaml\n(patches:[\s\S]*?)^```/gm)].map(([, patches]) => patches)
+  expect(blocks).toHaveLength(2)
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
+  fs.symlinkSync(repositoryRoot, path.join(folder, 'slipway-release'))
+  fs.mkdirSync(path.join(folder, 'slipway'))
+  const resources = 'resources: [../slipway-release/deploy/kubernetes/overlays/production]'
+  const patched = blocks.flatMap((patches) => {
+    fs.writeFileSync(path.join(folder, 'slipway/kustomization.yaml'), `${resources}\n${patches}`)
+    const manifests = parseManifests(kustomize(path.join(folder, 'slipway')))
+    expect(violations(manifests)).toEqual([])
+    return ofKind(manifests, 'Cluster', 'ObjectStore')
+  })
+  fs.rmSync(folder, { recursive: true })
+  expect(misfits(patched)).toEqual([])
+  expect(JSON.stringify(patched)).toMatch(/s3:\/\/backups-of-mine\/.*"serverName":"postgres-2"/s)
+})
+
 describe.each(OVERLAYS)('%s', (overlay) => {
   const manifests = of(overlay)
 
@@ -133,6 +152,20 @@ const EXAMPLES: Record<string, string> = {
   SLIPWAY_JWT_KEYS: `2026-01:${Buffer.alloc(32, 2).toString('base64')}`,
   SLIPWAY_ENROLMENT_TOKEN: 'x'.repeat(32),
 }
+
+test.each(['production', 'external-services'])('%s trusts no proxy until somebody says which', (overlay) => {
+  const pods = services(of(overlay)).filter(({ metadata }) => ['gateway', 'log-stream'].includes(metadata.name))
+  const trusted = pods.map(({ spec }) => {
+    const settings = settingsOf(of(overlay), spec?.template?.spec ?? { containers: [] })
+    return settings['SLIPWAY_TRUSTED_PROXIES']
+  })
+  expect(trusted).toEqual(['', ''])
+})
+
+test('production backs Postgres up every night, and starts with the first backup at once', () => {
+  const [schedule] = ofKind(of('production'), 'ScheduledBackup')
+  expect(schedule?.spec).toMatchObject({ schedule: '0 30 2 * * *', immediate: true, method: 'plugin' })
+})
 
 describe('secrets that everybody knows', () => {
   test.each(OVERLAYS)('are accepted in the overlay development alone: %s', (overlay) => {

@@ -21,6 +21,7 @@ const MADE_ELSEWHERE: Record<string, string[]> = {
   'slipway-keys': ['encryption-keys', 'jwt-keys', 'enrolment-token', 'admin-password'],
   'slipway-servers': ['database-url', 'rabbitmq-url', 'redis-url'],
   'slipway-redis': ['password', 'url'],
+  'slipway-backups': ['access-key-id', 'secret-access-key'],
   'postgres-app': ['uri'],
   'rabbitmq-default-user': ['connection_string'],
 }
@@ -45,6 +46,7 @@ export function violations(manifests: Manifest[], { published = true } = {}): st
     ),
     ...wiringProblems(manifests),
     ...scalingProblems(manifests),
+    ...backupProblems(manifests),
     ...(published ? ofKind(manifests, 'Secret').map((secret) => `${nameOf(secret)} has values that all can read`) : []),
   ]
 }
@@ -230,6 +232,37 @@ function scalingProblems(manifests: Manifest[]): string[] {
     ...when(
       database !== undefined && opened > Number(database),
       `services may open ${opened} connections, Postgres takes ${database}`,
+    ),
+  ]
+}
+
+/** A Postgres of an operator archives its WAL and has base backups, in a store that is there and whose keys somebody makes. */
+function backupProblems(manifests: Manifest[]): string[] {
+  const clusters = ofKind(manifests, 'Cluster')
+  const schedules = ofKind(manifests, 'ScheduledBackup')
+  return [
+    ...clusters.flatMap((cluster) => {
+      const archiver = cluster.spec?.plugins?.find(({ isWALArchiver }) => isWALArchiver === true)
+      const store = archiver?.parameters?.['barmanObjectName'] ?? ''
+      const scheduled = schedules.some(
+        ({ spec }) =>
+          spec?.cluster?.name === cluster.metadata.name &&
+          spec.suspend !== true &&
+          spec.pluginConfiguration?.name === archiver?.name,
+      )
+      return [
+        ...when(!archiver, 'does not archive its WAL'),
+        ...when(archiver && !find(manifests, 'ObjectStore', store), `archives to ${store}, which is not there`),
+        ...when(!scheduled, 'has no scheduled backup'),
+      ].map((problem) => `${nameOf(cluster)} ${problem}`)
+    }),
+    ...schedules
+      .filter(({ spec }) => !find(manifests, 'Cluster', spec?.cluster?.name ?? ''))
+      .map((schedule) => `${nameOf(schedule)} backs up nothing`),
+    ...ofKind(manifests, 'ObjectStore').flatMap((store) =>
+      Object.values(store.spec?.configuration?.s3Credentials ?? {})
+        .filter((key) => !isMade(manifests, key))
+        .map(({ name, key }) => `${nameOf(store)} names ${key} of ${name}, which nobody makes`),
     ),
   ]
 }

@@ -9,7 +9,7 @@ const PACKAGES: Record<string, string> = {
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',
 }
-const OWN = ['rabbitmq.com', 'redis.redis.opstreelabs.in']
+const OWN = ['rabbitmq.com', 'redis.redis.opstreelabs.in', 'barmancloud.cnpg.io']
 
 const groupOf = ({ apiVersion }: Manifest) => apiVersion.split('/')[0] ?? ''
 
