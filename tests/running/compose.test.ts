@@ -12,6 +12,7 @@ interface ComposeService {
   restart: string
   deploy?: { replicas: number }
   environment: Record<string, string | number>
+  command?: string[]
   volumes?: string[]
   depends_on?: Record<string, { condition: string }>
   stop_grace_period?: string
@@ -62,11 +63,15 @@ test.each(SERVICES)('there are two of %s', (service) => {
   expect(replicasOf(service)).toBe(2)
 })
 
+/** The volume that a service has at a path. */
+const volumeAt = ({ volumes = [] }: ComposeService, place: string) =>
+  volumes.map((volume) => volume.split(':')).find(([, target]) => target === place)?.[0]
+
 test('each instance has a name and a journal of its own', () => {
   const instances = built.filter(([, { build }]) => build?.args?.SERVICE === 'orchestration-instance')
   expect(instances.map(([, { deploy }]) => deploy)).toEqual([undefined, undefined])
   expect(new Set(instances.map(([, { environment }]) => environment['SLIPWAY_INSTANCE_NAME'])).size).toBe(2)
-  const volumes = instances.flatMap(([, service]) => service.volumes?.map((volume) => volume.split(':')[0]) ?? [])
+  const volumes = instances.flatMap(([, service]) => volumeAt(service, '/var/lib/slipway') ?? [])
   expect(new Set(volumes).size).toBe(2)
   expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(volumes))
 })
@@ -97,7 +102,7 @@ describe.each(built)('%s', (name, { build, environment }) => {
 
   test('finds others where they listen', () => {
     for (const [variable, value] of Object.entries(environment)) {
-      if (!/^http:/.test(String(value))) continue
+      if (!/^https?:/.test(String(value))) continue
       const { hostname, port } = new URL(String(value))
       const ports = Object.entries(compose.services[hostname]?.environment ?? {})
         .filter(([other]) => other.endsWith('_PORT'))
@@ -131,6 +136,48 @@ test('nothing waits for something that is not there', () => {
   for (const [, { depends_on = {} }] of all) {
     for (const name of Object.keys(depends_on)) expect(Object.keys(compose.services)).toContain(name)
   }
+})
+
+describe('the certificate of the bridge', () => {
+  const service = (name: string) => compose.services[name] as ComposeService
+  const certificates = service('certificates')
+  const instances = ours.filter(([name]) => name.startsWith('orchestration-instance'))
+
+  test('is for the host in the URL of the instances, and made before the bridge starts', () => {
+    const [, folder, ...names] = certificates.command ?? []
+    expect(folder).toBe('/etc/slipway')
+    for (const [, { environment }] of instances) {
+      const { protocol, hostname } = new URL(String(environment['SLIPWAY_BRIDGE_URL']))
+      expect({ protocol, names }).toEqual({ protocol: 'https:', names: [hostname] })
+    }
+    expect(service('executor-bridge').depends_on?.['certificates']).toEqual({
+      condition: 'service_completed_successfully',
+    })
+    expect(service('executor-bridge').environment['SLIPWAY_BRIDGE_PLAIN']).toBeUndefined()
+  })
+
+  test('has its key where the bridge alone reads it, and the CA has its own where no service does', () => {
+    const having = (place: string) => {
+      const volume = volumeAt(certificates, place)
+      expect(Object.keys(compose.volumes)).toContain(volume)
+      return all
+        .filter(([, { volumes }]) => volumes?.some((each) => each.startsWith(`${volume}:`)))
+        .map(([name]) => name)
+    }
+    expect(having('/etc/slipway/authority')).toEqual(['certificates'])
+    expect(having('/etc/slipway/tls')).toEqual(['certificates', 'executor-bridge'])
+    expect(having('/etc/slipway/trust')).toEqual(['certificates', ...instances.map(([name]) => name)])
+  })
+
+  test('is where the settings say', () => {
+    const { environment } = service('executor-bridge')
+    expect(environment).toMatchObject({
+      SLIPWAY_BRIDGE_TLS_CERT_FILE: '/etc/slipway/tls/tls.crt',
+      SLIPWAY_BRIDGE_TLS_KEY_FILE: '/etc/slipway/tls/tls.key',
+    })
+    for (const [, instance] of instances)
+      expect(instance.environment['SLIPWAY_BRIDGE_CA_FILE']).toBe('/etc/slipway/trust/ca.crt')
+  })
 })
 
 test('the balancer looks for services where they listen, and asks them where they answer', () => {
