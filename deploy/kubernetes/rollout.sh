@@ -1,6 +1,6 @@
 #!/bin/sh
-# Brings an overlay to the cluster of kubectl's current context, in order: what everything needs, then the schema of the
-# database, then the services. Stops where something does not work. Run it again at any time.
+# Brings an overlay to the cluster of kubectl's current context, in order: what everything needs, then certificates and the
+# schema of the database, then the services. Stops where something does not work. Run it again at any time.
 #
 #   deploy/kubernetes/rollout.sh production              an overlay of this folder
 #   deploy/kubernetes/rollout.sh path/to/my/overlay      one's own
@@ -25,21 +25,28 @@ fi
 
 kubectl apply -f "$rendered" --selector '!slipway.dev/stage'
 
-# A job cannot be changed: that of the release before makes room.
-kubectl -n "$namespace" delete job migrate --ignore-not-found
-kubectl apply -f "$rendered" --selector slipway.dev/stage=migration
+# A job cannot be changed: those of the release before make room.
+kubectl -n "$namespace" delete job certificates migrate --ignore-not-found
+kubectl apply -f "$rendered" --selector 'slipway.dev/stage in (certificates, migration)'
 end=$(($(date +%s) + limit))
-while :; do
-  state=$(kubectl -n "$namespace" get job migrate -o 'jsonpath={.status.conditions[?(@.status=="True")].type}')
-  case $state in
-    *Complete*) break ;;
-    *Failed*) problem='failed' ;;
-    *) [ "$(date +%s)" -lt "$end" ] && { sleep 2; continue; }; problem="did not end within $limit s" ;;
-  esac
-  kubectl -n "$namespace" logs job/migrate --tail 50 >&2 || true
-  echo "rollout: the migration $problem; the services were left as they are" >&2
-  exit 1
-done
+
+# wait_for JOB: ends the rollout if it does not complete.
+wait_for() {
+  while :; do
+    state=$(kubectl -n "$namespace" get job "$1" -o 'jsonpath={.status.conditions[?(@.status=="True")].type}')
+    case $state in
+      *Complete*) return ;;
+      *Failed*) problem='failed' ;;
+      *) [ "$(date +%s)" -lt "$end" ] && { sleep 2; continue; }; problem="did not end within $limit s" ;;
+    esac
+    kubectl -n "$namespace" logs "job/$1" --tail 50 >&2 || true
+    echo "rollout: the job $1 $problem; the services were left as they are" >&2
+    exit 1
+  done
+}
+# With cert-manager there is no job for certificates.
+if grep -q '^    slipway.dev/stage: certificates$' "$rendered"; then wait_for certificates; fi
+wait_for migrate
 
 kubectl apply -f "$rendered" --selector slipway.dev/stage=services
 for service in gateway planner dispatcher executor-bridge log-stream; do

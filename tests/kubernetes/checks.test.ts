@@ -38,6 +38,11 @@ const remove = (manifests: Manifest[], kind: string, name: string) => {
   manifests.splice(index, 1)
 }
 
+const role = (rule: { resources: string[]; resourceNames?: string[]; verbs: string[] }): Manifest => ({
+  ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'Role', metadata: { name: 'any' } },
+  rules: [{ apiGroups: [''], ...rule }],
+})
+
 // biome-ignore lint/suspicious/noExplicitAny: what is planted is wrong on purpose
 type Wrong = any
 
@@ -109,6 +114,26 @@ describe('the rules for what runs', () => {
       'Deployment/gateway names jwt of slipway-keys, which nobody makes',
       ({ container }) =>
         container.env?.push({ name: 'X', valueFrom: { secretKeyRef: { name: 'slipway-keys', key: 'jwt' } } }),
+    ],
+    [
+      'Deployment/executor-bridge names tls.key of slipway-bridge-tls, which nobody makes',
+      ({ manifests }) => remove(manifests, 'Certificate', 'slipway-bridge-tls'),
+    ],
+    [
+      'StatefulSet/orchestration-instance names ca.pem of slipway-bridge-tls, which nobody makes',
+      ({ object }) =>
+        object('StatefulSet', 'orchestration-instance').spec?.template?.spec.volumes?.push({
+          name: 'x',
+          secret: { secretName: 'slipway-bridge-tls', items: [{ key: 'ca.pem', path: 'x' }] },
+        }),
+    ],
+    [
+      'Role/any has rights on all secrets',
+      ({ manifests }) => manifests.push(role({ resources: ['secrets'], verbs: ['get'] })),
+    ],
+    [
+      'Role/any has rights that it does not name',
+      ({ manifests }) => manifests.push(role({ resources: ['secrets'], resourceNames: ['one'], verbs: ['*'] })),
     ],
     [
       'Deployment/gateway names the ConfigMap slipway, which is not there',

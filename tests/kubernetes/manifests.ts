@@ -10,6 +10,11 @@ export interface Manifest {
   metadata: { name: string; namespace?: string; labels?: Labels; annotations?: Labels }
   spec?: Spec
   data?: Record<string, string>
+  /** Of a Role. */
+  rules?: { apiGroups: string[]; resources: string[]; resourceNames?: string[]; verbs: string[] }[]
+  /** Of a RoleBinding. */
+  roleRef?: { kind: string; name: string }
+  subjects?: { kind: string; name: string }[]
 }
 
 export type Labels = Record<string, string>
@@ -22,7 +27,11 @@ export interface Selector {
 export interface Container {
   name: string
   image?: string
-  env?: { name: string; value?: string; valueFrom?: { secretKeyRef?: SecretKey; fieldRef?: object } }[]
+  env?: {
+    name: string
+    value?: string
+    valueFrom?: { secretKeyRef?: SecretKey; configMapKeyRef?: SecretKey; fieldRef?: object }
+  }[]
   envFrom?: { configMapRef?: { name: string } }[]
   ports?: { name?: string; containerPort: number }[]
   readinessProbe?: { httpGet?: { path: string; port: string } }
@@ -60,7 +69,13 @@ export interface PodSpec {
     runAsGroup?: number
     seccompProfile?: { type: string }
   }
-  volumes?: { name: string; hostPath?: object; configMap?: { name: string } }[]
+  serviceAccountName?: string
+  volumes?: {
+    name: string
+    hostPath?: object
+    configMap?: { name: string }
+    secret?: { secretName: string; items?: { key: string; path: string }[] }
+  }[]
 }
 
 export interface Peer {
@@ -75,8 +90,18 @@ export interface Rule {
   ports?: { port?: number; endPort?: number; protocol?: string }[]
 }
 
+export interface PodTemplate {
+  metadata: { labels: Labels }
+  spec: PodSpec
+}
+
 interface Spec {
-  template?: { metadata: { labels: Labels }; spec: PodSpec }
+  template?: PodTemplate
+  // A CronJob
+  jobTemplate?: { spec: { template: PodTemplate } }
+  // A Certificate of cert-manager
+  secretName?: string
+  dnsNames?: string[]
   replicas?: number
   serviceName?: string
   updateStrategy?: { type?: string }
@@ -133,8 +158,8 @@ export function parseManifests(text: string): Manifest[] {
   return parseAllDocuments(text).map((document) => {
     const manifest: Manifest = document.toJS()
     // kustomize breaks long values into lines, which base64 allows and the schema does not.
-    if (manifest.kind === 'Secret') {
-      const values = Object.entries(manifest.data ?? {}).map(([key, value]) => [key, value.replace(/\s/g, '')])
+    if (manifest.kind === 'Secret' && manifest.data) {
+      const values = Object.entries(manifest.data).map(([key, value]) => [key, value.replace(/\s/g, '')])
       manifest.data = Object.fromEntries(values)
     }
     return manifest
@@ -145,7 +170,9 @@ export const ofKind = (manifests: Manifest[], ...kinds: string[]) =>
   manifests.filter(({ kind }) => kinds.includes(kind))
 
 /** Whatever has pods. */
-export const workloads = (manifests: Manifest[]) => ofKind(manifests, 'Deployment', 'StatefulSet', 'Job')
+export const workloads = (manifests: Manifest[]) => ofKind(manifests, 'Deployment', 'StatefulSet', 'Job', 'CronJob')
+
+export const templateOf = ({ spec }: Manifest) => spec?.template ?? spec?.jobTemplate?.spec.template
 
 /** Slipway's own services among them. */
 export const services = (manifests: Manifest[]) =>
@@ -167,6 +194,6 @@ export function selects(selector: Selector | undefined, labels: Labels): boolean
 
 /** What a Service leads to: its selector is labels and nothing else. */
 export const behind = (service: Manifest, manifests: Manifest[]) =>
-  workloads(manifests).filter(({ spec }) =>
-    selects({ matchLabels: service.spec?.selector as Labels }, spec?.template?.metadata.labels ?? {}),
+  workloads(manifests).filter((workload) =>
+    selects({ matchLabels: service.spec?.selector as Labels }, templateOf(workload)?.metadata.labels ?? {}),
   )

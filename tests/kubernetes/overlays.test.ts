@@ -6,7 +6,17 @@ import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
 import { isDevelopmentSecret, loadConfig, serviceConfig } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
-import { kustomize, type Manifest, OVERLAYS, ofKind, overlayFolder, parseManifests, services } from './manifests.ts'
+import {
+  kustomize,
+  type Manifest,
+  OVERLAYS,
+  ofKind,
+  overlayFolder,
+  type PodSpec,
+  parseManifests,
+  services,
+  templateOf,
+} from './manifests.ts'
 import { type End, reaches } from './network.ts'
 import { settingsOf, violations } from './policies.ts'
 import { invalid, misfits } from './schemas.ts'
@@ -71,7 +81,12 @@ describe.each(OVERLAYS)('%s', (overlay) => {
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual([...SERVICES].sort())
-    expect(ofKind(manifests, 'Job').map(({ metadata }) => metadata.name)).toEqual(['migrate'])
+    const jobs = overlay === 'production' ? ['migrate'] : ['certificates', 'migrate']
+    expect(
+      ofKind(manifests, 'Job')
+        .map(({ metadata }) => metadata.name)
+        .sort(),
+    ).toEqual(jobs)
     expect(new Set(manifests.map(({ metadata }) => metadata.namespace)).size).toBe(2)
   })
 
@@ -109,18 +124,43 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(names.filter((name) => /KEYS|TOKEN|PASSWORD|DATABASE_URL|RABBITMQ_URL|REDIS_URL/.test(name))).toEqual([])
   })
 
+  test('has a certificate for the host in the URL of the bridge, where the settings say', () => {
+    const pod = (name: string) =>
+      templateOf(services(manifests).find(({ metadata }) => metadata.name === name) as Manifest)?.spec as PodSpec
+    const settings = settingsOf(manifests, pod('executor-bridge'))
+    const { protocol, hostname } = new URL(settings['SLIPWAY_BRIDGE_URL'] ?? '')
+    const names = [
+      ...ofKind(manifests, 'Certificate').flatMap(({ spec }) => spec?.dnsNames ?? []),
+      ...ofKind(manifests, 'ConfigMap').flatMap(({ data }) => data?.['names']?.split(' ') ?? []),
+    ]
+    expect({ protocol, names }).toEqual({ protocol: 'https:', names: [hostname] })
+    const mounted = (name: string) =>
+      (pod(name).volumes ?? []).flatMap(({ name: volume, secret }) => {
+        const mount = pod(name).containers[0]?.volumeMounts?.find((each) => each.name === volume)
+        return (secret?.items ?? []).map(({ path }) => `${mount?.mountPath}/${path}`)
+      })
+    expect(mounted('executor-bridge')).toEqual([
+      settings['SLIPWAY_BRIDGE_TLS_CERT_FILE'],
+      settings['SLIPWAY_BRIDGE_TLS_KEY_FILE'],
+    ])
+    // Commands of deployments run there: they do not see the key.
+    expect(mounted('orchestration-instance')).toEqual([settings['SLIPWAY_BRIDGE_CA_FILE']])
+    const [job, weekly] = ofKind(manifests, 'Job', 'CronJob').filter(({ metadata }) => metadata.name === 'certificates')
+    if (job && weekly) expect(templateOf(job)).toEqual(templateOf(weekly))
+  })
+
   test('runs as the user that the images are made for', () => {
     const dockerfile = fs.readFileSync(path.join(repositoryRoot, 'deploy/Dockerfile'), 'utf8')
     const users = [...dockerfile.matchAll(/^USER (.*)$/gm)].map(([, user]) => user)
-    const ours = [...services(manifests), ...ofKind(manifests, 'Job')].map(({ spec }) => spec?.template?.spec)
+    const ours = [...services(manifests), ...ofKind(manifests, 'Job', 'CronJob')].map((each) => templateOf(each)?.spec)
     const made = ours.map((pod) => `${pod?.securityContext?.runAsUser}:${pod?.securityContext?.runAsGroup}`)
     expect([...new Set(made)]).toEqual([...new Set(users)])
   })
 
   test('runs the version of this release', () => {
     const { version } = JSON.parse(fs.readFileSync(path.join(repositoryRoot, 'package.json'), 'utf8'))
-    const images = [...services(manifests), ...ofKind(manifests, 'Job')].map(
-      ({ spec }) => spec?.template?.spec.containers[0]?.image ?? '',
+    const images = [...services(manifests), ...ofKind(manifests, 'Job', 'CronJob')].map(
+      (each) => templateOf(each)?.spec.containers[0]?.image ?? '',
     )
     expect(images.filter((image) => !image.endsWith(`:${version}`))).toEqual([])
   })
@@ -268,6 +308,39 @@ describe('the network', () => {
     })
     const expected = [DATABASE, BROKER, CACHE].flatMap((clients, index) => clients.map((name) => `${name} ${index}`))
     expect(open.sort()).toEqual(expected.sort())
+  })
+
+  test('lets the job for certificates reach the API server, and no server of Slipway', () => {
+    const overlay = of('external-services')
+    const job = pod('certificates')
+    const open = (to: End) => [...PORTS, 6443].filter((port) => reaches(overlay, job, to, port))
+    expect(open({ address: '10.96.0.1' })).toEqual([443, 6443])
+    for (const name of SERVICES) expect({ name, ports: open(pod(name)) }).toEqual({ name, ports: [] })
+  })
+
+  test('lets everybody reach the bridge, and nothing else, with components/bridge-outside', () => {
+    const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-overlay-'))
+    fs.symlinkSync(path.join(repositoryRoot, 'deploy/kubernetes'), path.join(folder, 'slipway'))
+    const overlay = path.join(folder, 'overlay')
+    fs.mkdirSync(overlay)
+    fs.writeFileSync(
+      path.join(overlay, 'kustomization.yaml'),
+      [
+        'namespace: slipway',
+        'resources: [../slipway/overlays/production]',
+        'components: [../slipway/components/bridge-outside]',
+      ].join('\n'),
+    )
+    const outside = parseManifests(kustomize(overlay))
+    fs.rmSync(folder, { recursive: true })
+    expect(violations(outside)).toEqual([])
+    const target: End = { address: '203.0.113.7' }
+    const open = (overlay: Manifest[]) =>
+      SERVICES.flatMap((name) =>
+        PORTS.filter((port) => reaches(overlay, target, pod(name), port)).map((port) => `${name}:${port}`),
+      )
+    expect(open(manifests)).toEqual([])
+    expect(open(outside)).toEqual(['executor-bridge:8082'])
   })
 
   test('lets through what is needed, and nothing else', () => {

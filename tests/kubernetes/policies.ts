@@ -7,6 +7,7 @@ import {
   type SecretKey,
   selects,
   services,
+  templateOf,
   workloads,
 } from './manifests.ts'
 
@@ -26,8 +27,11 @@ const MADE_ELSEWHERE: Record<string, string[]> = {
   'rabbitmq-default-user': ['connection_string'],
 }
 
+/** What cert-manager and components/private-ca put into the Secret of a certificate. */
+const CERTIFICATE_KEYS = ['tls.crt', 'tls.key', 'ca.crt']
+
 const nameOf = ({ kind, metadata }: Manifest) => `${kind}/${metadata.name}`
-const podOf = (workload: Manifest) => workload.spec?.template?.spec ?? { containers: [] }
+const podOf = (workload: Manifest) => templateOf(workload)?.spec ?? { containers: [] }
 
 /** What is wrong with the objects of an overlay; nothing, if all is well. */
 export function violations(manifests: Manifest[], { published = true } = {}): string[] {
@@ -36,8 +40,8 @@ export function violations(manifests: Manifest[], { published = true } = {}): st
       const pod = podOf(workload)
       const containers = [...pod.containers, ...(pod.initContainers ?? [])]
       return [
-        ...podProblems(pod),
-        ...containers.flatMap((container) => containerProblems(container, workload.kind !== 'Job')),
+        ...podProblems(manifests, pod),
+        ...containers.flatMap((container) => containerProblems(container, !/Job$/.test(workload.kind))),
         ...referenceProblems(manifests, pod, containers),
       ].map((problem) => `${nameOf(workload)} ${problem}`)
     }),
@@ -47,12 +51,20 @@ export function violations(manifests: Manifest[], { published = true } = {}): st
     ...wiringProblems(manifests),
     ...scalingProblems(manifests),
     ...backupProblems(manifests),
-    ...(published ? ofKind(manifests, 'Secret').map((secret) => `${nameOf(secret)} has values that all can read`) : []),
+    ...permissionProblems(manifests),
+    ...(published
+      ? ofKind(manifests, 'Secret')
+          .filter(({ data }) => data)
+          .map((secret) => `${nameOf(secret)} has values that all can read`)
+      : []),
   ]
 }
 
-function podProblems(pod: PodSpec): string[] {
-  const { securityContext } = pod
+function podProblems(manifests: Manifest[], pod: PodSpec): string[] {
+  const { securityContext, serviceAccountName } = pod
+  const isBound = ofKind(manifests, 'RoleBinding').some(({ subjects = [] }) =>
+    subjects.some(({ name }) => name === serviceAccountName),
+  )
   return [
     ...when(securityContext?.runAsNonRoot !== true || !securityContext.runAsUser, 'may run as root'),
     ...when(securityContext?.seccompProfile?.type !== 'RuntimeDefault', 'has no seccomp profile'),
@@ -61,7 +73,7 @@ function podProblems(pod: PodSpec): string[] {
       pod.volumes?.some(({ hostPath }) => hostPath),
       'mounts a path of its node',
     ),
-    ...when(pod.automountServiceAccountToken !== false, 'has a token for the API server'),
+    ...when(pod.automountServiceAccountToken !== false && !isBound, 'has a token for the API server'),
     ...when(pod.enableServiceLinks !== false, 'has variables made of Services'),
   ]
 }
@@ -88,15 +100,29 @@ function containerProblems(container: Container, serves: boolean): string[] {
   ]
 }
 
+/** What is not named may be read by whoever gets into the pod: an account of ours has rights on named objects alone. */
+function permissionProblems(manifests: Manifest[]): string[] {
+  return ofKind(manifests, 'Role').flatMap((role) =>
+    (role.rules ?? []).flatMap(({ apiGroups, resources, resourceNames = [], verbs }) => [
+      ...when(resourceNames.length === 0, `${nameOf(role)} has rights on all ${resources.join(' and ')}`),
+      ...when([...apiGroups, ...resources, ...verbs].includes('*'), `${nameOf(role)} has rights that it does not name`),
+    ]),
+  )
+}
+
 /** Everything that a pod names is there, or known to be made by somebody else. */
 function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Container[]): string[] {
   const settings = [
     ...containers.flatMap(({ envFrom = [] }) => envFrom.map(({ configMapRef }) => configMapRef?.name)),
     ...(pod.volumes ?? []).map(({ configMap }) => configMap?.name),
+    ...containers.flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.configMapKeyRef?.name)),
   ].filter((name) => name !== undefined)
-  const secrets = containers
-    .flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef))
-    .filter((key) => key !== undefined)
+  const secrets = [
+    ...containers.flatMap(({ env = [] }) => env.map(({ valueFrom }) => valueFrom?.secretKeyRef)),
+    ...(pod.volumes ?? []).flatMap(({ secret }) =>
+      (secret?.items ?? []).map(({ key }) => ({ name: secret?.secretName ?? '', key })),
+    ),
+  ].filter((key) => key !== undefined)
   return [
     ...settings
       .filter((name) => !find(manifests, 'ConfigMap', name))
@@ -116,7 +142,15 @@ function referenceProblems(manifests: Manifest[], pod: PodSpec, containers: Cont
 
 function isMade(manifests: Manifest[], { name, key }: SecretKey): boolean {
   const made = find(manifests, 'Secret', name)
-  return made ? made.data?.[key] !== undefined : (MADE_ELSEWHERE[name]?.includes(key) ?? false)
+  if (made?.data) return made.data[key] !== undefined
+  // An empty one is for a job to fill, which the account has to allow.
+  const isFilled =
+    made &&
+    find(manifests, 'Job', 'certificates') &&
+    ofKind(manifests, 'Role').some(({ rules = [] }) => rules.some((rule) => rule.resourceNames?.includes(name)))
+  const isCertificate = ofKind(manifests, 'Certificate').some(({ spec }) => spec?.secretName === name)
+  if (isFilled || isCertificate) return CERTIFICATE_KEYS.includes(key)
+  return MADE_ELSEWHERE[name]?.includes(key) ?? false
 }
 
 function serviceProblems(manifests: Manifest[], service: Manifest): string[] {

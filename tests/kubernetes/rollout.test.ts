@@ -9,15 +9,16 @@ import { kustomize, overlayFolder } from './manifests.ts'
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-rollout-'))
 afterAll(() => fs.rmSync(folder, { recursive: true }))
 
-const rendered = path.join(folder, 'rendered.yaml')
-fs.writeFileSync(rendered, kustomize(overlayFolder('production')))
+const OVERLAYS = ['production', 'external-services'] as const
+for (const overlay of OVERLAYS) fs.writeFileSync(path.join(folder, overlay), kustomize(overlayFolder(overlay)))
 
-// Writes down what it is asked, and says of the job what it is told to.
+// Writes down what it is asked, and says of the jobs what it is told to.
 fs.writeFileSync(
   path.join(folder, 'kubectl'),
   `#!/bin/sh
 case "$*" in
-  kustomize*) [ -d "$2" ] || { echo "$2 is no folder" >&2; exit 1; }; exec cat "${rendered}" ;;
+  kustomize*) [ -d "$2" ] || { echo "$2 is no folder" >&2; exit 1; }; exec cat "${folder}/$(basename "$2")" ;;
+  *"get job certificates"*) printf '%s' "\${CERTIFICATES:-Complete}" ;;
   *"get job migrate"*) printf '%s' "$JOB" ;;
 esac
 printf '%s\n' "$*" | sed 's#-f [^ ]* *##' >>"$CALLS"
@@ -37,12 +38,13 @@ function rollout(args: string[], env: Record<string, string> = {}) {
   return { status, stderr, calls: said.map((line) => line.trim()) }
 }
 
-const PREPARED = [
+const asked = (job: string) => `-n slipway get job ${job} -o jsonpath={.status.conditions[?(@.status=="True")].type}`
+const APPLIED = [
   'apply --selector !slipway.dev/stage',
-  '-n slipway delete job migrate --ignore-not-found',
-  'apply --selector slipway.dev/stage=migration',
-  '-n slipway get job migrate -o jsonpath={.status.conditions[?(@.status=="True")].type}',
+  '-n slipway delete job certificates migrate --ignore-not-found',
+  'apply --selector slipway.dev/stage in (certificates, migration)',
 ]
+const PREPARED = [...APPLIED, asked('migrate')]
 
 test('the services follow when the migration is through', () => {
   const { status, calls } = rollout(['production'], {
@@ -60,13 +62,24 @@ test('the services follow when the migration is through', () => {
 })
 
 test.each([
-  ['Failed', '900', 'the migration failed'],
-  ['', '0', 'the migration did not end within 0 s'],
+  ['Failed', '900', 'the job migrate failed'],
+  ['', '0', 'the job migrate did not end within 0 s'],
 ])('the services are left as they are when the migration is %j', (state, limit, problem) => {
   const { status, stderr, calls } = rollout(['production'], { JOB: state, SLIPWAY_ROLLOUT_SECONDS: limit })
   expect(calls).toEqual([...PREPARED, '-n slipway logs job/migrate --tail 50'])
   expect(stderr).toBe(`rollout: ${problem}; the services were left as they are\n`)
   expect(status).toBe(1)
+})
+
+test('without cert-manager the services follow when there is a certificate', () => {
+  const waited = [...APPLIED, asked('certificates')]
+  const good = rollout(['external-services'])
+  expect(good.status).toBe(0)
+  expect(good.calls.slice(0, 6)).toEqual([...waited, asked('migrate'), 'apply --selector slipway.dev/stage=services'])
+  const failed = rollout(['external-services'], { CERTIFICATES: 'Failed' })
+  expect(failed.status).toBe(1)
+  expect(failed.calls).toEqual([...waited, '-n slipway logs job/certificates --tail 50'])
+  expect(failed.stderr).toBe('rollout: the job certificates failed; the services were left as they are\n')
 })
 
 test('a dry run changes nothing', () => {

@@ -5,6 +5,7 @@ import { repositoryRoot } from '@slipway/testing'
 import type { Manifest } from './manifests.ts'
 
 const PACKAGES: Record<string, string> = {
+  'cert-manager.io': '@kubernetes-models/cert-manager',
   'keda.sh': '@kubernetes-models/keda',
   'monitoring.coreos.com': '@kubernetes-models/prometheus-operator',
   'postgresql.cnpg.io': '@kubernetes-models/cloudnative-pg',

@@ -64,7 +64,7 @@ beforeEach(() => {
   )
 })
 
-function run(env: Record<string, string> = {}, names = ['executor-bridge', 'bridge.example.com']) {
+function run(env: Record<string, string> = {}, names = ['executor-bridge bridge.example.com']) {
   const command = path.join(repositoryRoot, 'services/executor-bridge/dist/certificates/command.js')
   return new Promise<{ code: number; stderr: string }>((resolve) => {
     execFile(

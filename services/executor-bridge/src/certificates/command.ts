@@ -92,7 +92,9 @@ async function main(): Promise<void> {
     const before = { authority: await secrets.read(AUTHORITY.name), bridge: await secrets.read(BRIDGE.name) }
     write(folder, AUTHORITY, before.authority)
     write(folder, BRIDGE, before.bridge)
-    execFileSync(SCRIPT, [folder, ...positionals], { stdio: 'inherit' })
+    // A setting with several names is one argument.
+    const names = positionals.flatMap((text) => text.trim().split(/\s+/))
+    execFileSync(SCRIPT, [folder, ...names], { stdio: 'inherit' })
     // The CA first: a certificate of a CA that was not stored could not be renewed.
     await secrets.change(AUTHORITY.name, before.authority, read(folder, AUTHORITY))
     await secrets.change(BRIDGE.name, before.bridge, read(folder, BRIDGE))
