@@ -6,7 +6,7 @@ import {
   type SyncRequest,
   type SyncResponse,
 } from '@slipway/contracts'
-import { fullJitter, isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { BridgeTlsError, fullJitter, isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import type { RunReports } from '../runs/run-reports.ts'
 import { type BridgeClient, BridgeError, UnauthorizedError } from './bridge-client.ts'
 import type { Identity, Membership } from './identity.ts'
@@ -257,5 +257,6 @@ function joinAdvice(error: unknown): string {
   if (error instanceof UnauthorizedError)
     return 'the bridge refuses to let this instance join: check SLIPWAY_ENROLMENT_TOKEN'
   if (error instanceof BridgeError) return `the bridge refuses to let this instance join: ${error.message}`
+  if (error instanceof BridgeTlsError) return `the bridge cannot be reached to join: ${error.message}`
   return 'the bridge cannot be reached to join: check SLIPWAY_BRIDGE_URL'
 }
