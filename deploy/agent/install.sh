@@ -1,20 +1,22 @@
 #!/usr/bin/env bash
 # Installs the agent on this machine, or a newer version over it, and enrols it where a token is given:
-#   sudo deploy/agent/install.sh --url http://bridge.example.com:8082 --token TOKEN [--address HOST[:PORT]]
+#   sudo deploy/agent/install.sh --url https://bridge.example.com:8082 --token TOKEN [--address HOST[:PORT]]
 # From the repository, or from an archive that package.sh made. Needs Node 20.19 or newer.
+#   --ca FILE      the CA certificate of the bridge, where the system does not trust its CA
 #   --user NAME    whose commands are run as; slipway-agent unless given, which is made
 #   --no-service   without systemd: says how to start it
 set -euo pipefail
 
-url= token= address= user=slipway-agent service=yes
+url= token= address= ca= user=slipway-agent service=yes
 while [ $# -gt 0 ]; do
   case $1 in
     --url) url=$2 && shift 2 ;;
     --token) token=$2 && shift 2 ;;
     --address) address=$2 && shift 2 ;;
+    --ca) ca=$2 && shift 2 ;;
     --user) user=$2 && shift 2 ;;
     --no-service) service= && shift ;;
-    *) sed -n '2,6s/^# \{0,1\}//p' "$0" >&2 && exit 64 ;;
+    *) sed -n '2,7s/^# \{0,1\}//p' "$0" >&2 && exit 64 ;;
   esac
 done
 
@@ -22,6 +24,7 @@ here=$(realpath "$(dirname "${BASH_SOURCE[0]}")")
 app=/opt/slipway-agent
 state=/var/lib/slipway-agent
 settings=/etc/slipway-agent.env
+ca_file=/etc/slipway-agent-ca.crt
 
 [ "$(id -u)" = 0 ] || { echo 'run it as root' >&2; exit 1; }
 node=$(realpath "$(command -v node)") || { echo 'Node is missing: install version 20.19 or newer' >&2; exit 1; }
@@ -52,6 +55,10 @@ install -d -m 700 -o "$user" -g "$(id -gn "$user")" "$state"
 chown -R "$user:" "$state"
 [ -e "$settings" ] ||
   echo '# Settings of the agent, see docs/agent.md. Then: systemctl restart slipway-agent' >"$settings"
+if [ -n "$ca" ]; then
+  install -m 644 "$ca" "$ca_file"
+  grep -q '^SLIPWAY_BRIDGE_CA_FILE=' "$settings" || echo "SLIPWAY_BRIDGE_CA_FILE=$ca_file" >>"$settings"
+fi
 
 as_agent() {
   (set -a && . "$settings" && set +a && exec setpriv --reuid="$user" --regid="$(id -gn "$user")" --init-groups -- \

@@ -11,6 +11,6 @@ if [ -e /etc/systemd/system/slipway-agent.service ]; then
 fi
 rm -rf /opt/slipway-agent /opt/slipway-agent.new /opt/slipway-agent.old
 if [ "${1:-}" = --purge ]; then
-  rm -rf /var/lib/slipway-agent /etc/slipway-agent.env
+  rm -rf /var/lib/slipway-agent /etc/slipway-agent.env /etc/slipway-agent-ca.crt
   if id slipway-agent >/dev/null 2>&1; then userdel slipway-agent; fi
 fi

@@ -94,7 +94,7 @@ describe.each(built)('%s', (name, { build, environment }) => {
     expect(given['SLIPWAY_DEVELOPMENT']).toBe('true')
     const secrets = Object.keys(given).filter(
       (variable) =>
-        schema.properties[variable]?.['writeOnly'] && !/^http:/.test(given[variable] ?? '') && given[variable],
+        schema.properties[variable]?.['writeOnly'] && !/^https?:/.test(given[variable] ?? '') && given[variable],
     )
     expect(secrets.length).toBeGreaterThan(0)
     expect(developmentSecretsOf(schema, given)).toEqual(secrets.sort())
