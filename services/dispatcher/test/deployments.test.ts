@@ -192,9 +192,10 @@ describe('finish', () => {
       deployment_id: inOrder.id,
       epoch: inOrder.epoch,
       outcome: 'rolled_back',
-      error_message: null,
+      error_message: 'it broke',
     })
     expect(await states(database, inOrder.id)).toEqual(['running', 'rolling_back', 'rolled_back'])
+    expect((await deployment(database, inOrder.id)).error_message).toBe('it broke')
 
     const early = await started()
     await finishDeployment(database, {

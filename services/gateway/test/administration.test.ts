@@ -166,16 +166,30 @@ describe('users', () => {
 })
 
 describe('what takes effect at once', () => {
-  test('a suspended user can do nothing, and needs a login afterwards', async () => {
-    const { user, client } = await clientWith(['operator'])
+  test.each(['suspended', 'inactive'])(
+    'a user who is %s can do nothing, and needs a login afterwards',
+    async (status) => {
+      const { user, client } = await clientWith(['operator'])
+      const path = `/admin/users/${user.id}`
+      expect((await client.send('getCurrentUser', '/auth/me')).status).toBe(200)
+      await admin.send('updateUser', path, { status })
+      expect(refusal(await client.send('getCurrentUser', '/auth/me'))).toEqual(refused(403, 'FORBIDDEN'))
+      expect(refusal(await logIn(user.email))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
+      await admin.send('updateUser', path, { status: 'active' })
+      expect(refusal(await client.send('getCurrentUser', '/auth/me'))).toEqual(refused(401, 'INVALID_TOKEN'))
+      expect((await logIn(user.email)).status).toBe(200)
+    },
+  )
+
+  test('an address is verified when an administrator says so, until there is a new one', async () => {
+    const { user } = await clientWith(['operator'])
     const path = `/admin/users/${user.id}`
-    expect((await client.send('getCurrentUser', '/auth/me')).status).toBe(200)
-    await admin.send('updateUser', path, { status: 'suspended' })
-    expect(refusal(await client.send('getCurrentUser', '/auth/me'))).toEqual(refused(403, 'FORBIDDEN'))
-    expect(refusal(await logIn(user.email))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
-    await admin.send('updateUser', path, { status: 'active' })
-    expect(refusal(await client.send('getCurrentUser', '/auth/me'))).toEqual(refused(401, 'INVALID_TOKEN'))
-    expect((await logIn(user.email)).status).toBe(200)
+    const change = async (body: object) => (await admin.send('updateUser', path, body)).body.email_verified
+    expect((await admin.send('getUser', path)).body.email_verified).toBe(false)
+    expect(await change({ email_verified: true })).toBe(true)
+    expect(await change({ display_name: 'Same address' })).toBe(true)
+    expect(await change({ email: `${unique('other')}@example.com` })).toBe(false)
+    expect(await change({ email: `${unique('known')}@example.com`, email_verified: true })).toBe(true)
   })
 
   test('a new password and a new tenant end the sessions', async () => {

@@ -87,7 +87,7 @@ describe('redeploy', () => {
     expect(again.selection).toEqual(first.selection)
   })
 
-  test('goes to other targets, or to the failed ones only', async () => {
+  test('goes to other targets, or only to those whose part is not complete, skipped ones included', async () => {
     const action = await addSource(database)
     const targets = [await addTarget(database), await addTarget(database), await addTarget(database)]
     const ids = targets.map(({ id }) => id)
@@ -95,6 +95,10 @@ describe('redeploy', () => {
     const targetsOf = ({ plan }: StartCommand) => plan.targets.map(({ id }) => id)
     expect(targetsOf(await repeated(first.command_id))).toEqual(ids)
     expect(targetsOf(await repeated(first.command_id, { only_failed_targets: true }))).toEqual([ids[1]])
+    await database.query(`UPDATE steps SET state = 'skipped' WHERE deployment_id = $1 AND target_index = 2`, [
+      first.command_id,
+    ])
+    expect(targetsOf(await repeated(first.command_id, { only_failed_targets: true }))).toEqual([ids[1], ids[2]])
     expect(targetsOf(await repeated(first.command_id, { target_ids: [String(ids[2])] }))).toEqual([ids[2]])
 
     const both = await refusal(first.command_id, { only_failed_targets: true, target_ids: ids })

@@ -18,7 +18,11 @@ interface UserOptions {
   passwordStdin?: boolean
 }
 
-const STATUS = new Option('--status <status>', 'whether they may do anything').choices(['active', 'suspended'])
+const STATUS = new Option('--status <status>', 'whether they may do anything').choices([
+  'active',
+  'inactive',
+  'suspended',
+])
 
 export function addUsers(program: Command): void {
   const users = program.command('users').description('who may log in')

@@ -175,14 +175,16 @@ export interface components {
              * @description Compares without regard to case
              */
             email?: string;
+            /** @description Whether the address is known to be the user's. A new address is not, unless this says so */
+            email_verified?: boolean;
             password?: string;
             /** @description Names of roles. None can be granted that has a permission which the caller lacks. */
             roles?: string[];
             /**
-             * @description A suspended user can do nothing, from now on
+             * @description A user who is suspended or inactive can do nothing, from now on
              * @enum {string}
              */
-            status?: "active" | "suspended";
+            status?: "active" | "inactive" | "suspended";
             tenant_id?: string | null;
             /** Format: name */
             username?: string;
@@ -419,14 +421,16 @@ export interface components {
              * @description Compares without regard to case
              */
             email: string;
+            /** @description Whether the address is known to be the user's. A new address is not, unless this says so */
+            email_verified?: boolean;
             password: string;
             /** @description Names of roles. None can be granted that has a permission which the caller lacks. */
             roles: string[];
             /**
-             * @description A suspended user can do nothing, from now on
+             * @description A user who is suspended or inactive can do nothing, from now on
              * @enum {string}
              */
-            status?: "active" | "suspended";
+            status?: "active" | "inactive" | "suspended";
             tenant_id?: string | null;
             /** Format: name */
             username: string;
@@ -773,6 +777,7 @@ export interface components {
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
+            /** @description Only targets whose part of the original is not complete: failed, skipped, cancelled or rolled back */
             only_failed_targets?: boolean;
             override_freeze?: boolean;
             override_reason?: string;
@@ -1033,6 +1038,7 @@ export interface components {
             created_at: string;
             display_name: string | null;
             email: string;
+            email_verified: boolean;
             /** Format: uuid */
             id: string;
             permissions: string[];

@@ -3,10 +3,10 @@ import { Description, Id, literals, Name, Nullable, Strict, Timestamp, Uuid, wit
 import { NewPassword, User } from './auth.ts'
 import { PERMISSIONS } from './permissions.ts'
 
-export const USER_STATUSES = ['active', 'suspended'] as const
+export const USER_STATUSES = ['active', 'inactive', 'suspended'] as const
 
 /** A user as administrators see them. */
-export const UserRecord = Strict({ ...User.properties, tenant_id: Nullable(Uuid) })
+export const UserRecord = Strict({ ...User.properties, tenant_id: Nullable(Uuid), email_verified: Type.Boolean() })
 
 export const CreateUser = Strict({
   email: Type.String({ format: 'email', maxLength: 320, description: 'Compares without regard to case' }),
@@ -19,7 +19,14 @@ export const CreateUser = Strict({
     description: 'Names of roles. None can be granted that has a permission which the caller lacks.',
   }),
   tenant_id: Type.Optional(Nullable(Id('tenant'))),
-  status: Type.Optional(literals(USER_STATUSES, { description: 'A suspended user can do nothing, from now on' })),
+  status: Type.Optional(
+    literals(USER_STATUSES, { description: 'A user who is suspended or inactive can do nothing, from now on' }),
+  ),
+  email_verified: Type.Optional(
+    Type.Boolean({
+      description: "Whether the address is known to be the user's. A new address is not, unless this says so",
+    }),
+  ),
 })
 
 export const ChangeUser = Type.Partial(CreateUser, {

@@ -83,7 +83,11 @@ export const CreateDeployment = Strict({
 
 export const RedeployDeployment = Strict({
   ...overridable,
-  only_failed_targets: Type.Optional(Type.Boolean()),
+  only_failed_targets: Type.Optional(
+    Type.Boolean({
+      description: 'Only targets whose part of the original is not complete: failed, skipped, cancelled or rolled back',
+    }),
+  ),
 })
 
 export const CancelDeployment = Strict({ reason: Type.Optional(Type.String({ maxLength: 10_000 })) })

@@ -42,8 +42,7 @@ export function finishDeployment(
     }
     const failure = outcome === 'success' ? null : await failureOf(tx, deployment_id, error_message)
     const message = failure ?? 'Every command was executed'
-    const error = outcome === 'failed' ? failure : null
-    if (!(await transition(tx, deployment_id, { to: outcome, message, error_message: error }))) {
+    if (!(await transition(tx, deployment_id, { to: outcome, message, error_message: failure }))) {
       throw new PoisonMessage(`a deployment in ${deployment.state} cannot become ${outcome}`)
     }
     await closeSteps(tx, deployment_id, {

@@ -12,6 +12,7 @@ export interface UserRecord {
   roles: string[]
   permissions: string[]
   tenant_id: string | null
+  email_verified: boolean
   created_at: Date
 }
 
@@ -19,7 +20,7 @@ const COLUMNS = `u.id, u.email, u.username, u.display_name, u.status,
   ARRAY(SELECT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id ORDER BY 1) AS roles,
   ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
         WHERE ur.user_id = u.id ORDER BY 1) AS permissions,
-  u.tenant_id, u.created_at`
+  u.tenant_id, u.email_verified, u.created_at`
 
 const matches = (parameter: number) =>
   `($${parameter}::text IS NULL OR u.username ILIKE $${parameter} OR u.display_name ILIKE $${parameter} OR u.email ILIKE $${parameter})`

@@ -47,15 +47,15 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const id = uuidv7()
         const password_hash = await passwords.hash(body.password)
         const email = normalizeEmail(body.email)
-        const { username, display_name = null, status = 'active' } = body
+        const { username, display_name = null, status = 'active', email_verified = false } = body
         const user = await orTaken(TAKEN, () =>
           database.transaction(async (tx) => {
             const roles = await rolesNamed(tx, body.roles)
             requireMayGiveReach(caller, { status, roles: body.roles, tenant_id }, roles)
             await tx.query(
-              `INSERT INTO users (id, email, username, display_name, password_hash, status, tenant_id)
-               VALUES ($1, $2, $3, $4, $5, $6, $7)`,
-              [id, email, username, display_name, password_hash, status, tenant_id],
+              `INSERT INTO users (id, email, username, display_name, password_hash, status, tenant_id, email_verified)
+               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
+              [id, email, username, display_name, password_hash, status, tenant_id, email_verified],
             )
             await setRoles(tx, id, roles)
             const details = { email, username, display_name, status, roles: body.roles }
@@ -94,12 +94,14 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
               ...(body.tenant_id === undefined ? {} : { tenant_id: references.tenantFor(caller) }),
               roles: body.roles?.toSorted() ?? old.roles,
             }
+            // A new address is nobody's until it is verified.
+            after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
             const roles = changesReach(old, after) ? await rolesNamed(tx, body.roles ?? old.roles) : null
             if (roles !== null) requireMayGiveReach(caller, after, roles)
             if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
             requireNotFromOneself(caller, old, after)
             await requireAnotherAdmin(tx, old, after)
-            await writeUser(tx, old, after, password_hash)
+            await writeUser(tx, after, password_hash)
             if (roles !== null) await setRoles(tx, id, roles)
             await endWhatIsOver(tx, old, after, password_hash !== undefined)
             const { permissions: _, ...told } = after
@@ -132,15 +134,10 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
   }
 }
 
-async function writeUser(
-  tx: Queryable,
-  old: UserRecord,
-  user: UserRecord,
-  passwordHash: string | undefined,
-): Promise<void> {
+async function writeUser(tx: Queryable, user: UserRecord, passwordHash: string | undefined): Promise<void> {
   await tx.query(
     `UPDATE users SET email = $2, username = $3, display_name = $4, status = $5, tenant_id = $6,
-       password_hash = coalesce($7, password_hash), email_verified = email_verified AND $8, updated_at = now()
+       password_hash = coalesce($7, password_hash), email_verified = $8, updated_at = now()
      WHERE id = $1`,
     [
       user.id,
@@ -150,8 +147,7 @@ async function writeUser(
       user.status,
       user.tenant_id,
       passwordHash ?? null,
-      // A new address is nobody's until it is verified.
-      user.email === old.email,
+      user.email_verified,
     ],
   )
 }

@@ -1,9 +1,13 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, Problem } from '@slipway/domain'
-import { hashToken, type Logger } from '@slipway/runtime'
+import { hashToken, type Logger, RecentMap } from '@slipway/runtime'
 import type { AccessClaims, AccessTokens } from './access-token.ts'
 import { isApiKey, isWellFormedApiKey } from './api-key.ts'
 import { type CallingUser, findUserOfKey, findUserOfSession, type KeyUser, type KnownUser } from './calling-user.ts'
+
+const NOTE_EVERY_MS = 60_000
+/** Keys times addresses that a process remembers. */
+const NOTED_USES = 10_000
 
 export interface Authentication {
   database: Queryable
@@ -22,7 +26,7 @@ export function createAuthenticate({ database, accessTokens, logger }: Authentic
   return async (authorization, clientIp) => {
     const token = bearerOf(authorization)
     if (!isApiKey(token)) return { ...(await sessionCaller(database, accessTokens.verify(token))), client_ip: clientIp }
-    const { use_is_due, ...caller } = await keyCaller(database, token)
+    const { use_is_due, ...caller } = await keyCaller(database, token, clientIp)
     if (use_is_due) noteUse(caller.credential.id, clientIp)
     return { ...caller, client_ip: clientIp }
   }
@@ -40,9 +44,13 @@ async function sessionCaller(database: Queryable, claims: AccessClaims): Promise
   return { ...user, credential: { kind: 'session', id: claims.session_id, token_version: user.token_version } }
 }
 
-async function keyCaller(database: Queryable, key: string): Promise<Caller & Pick<KeyUser, 'use_is_due'>> {
+async function keyCaller(
+  database: Queryable,
+  key: string,
+  clientIp: string,
+): Promise<Caller & Pick<KeyUser, 'use_is_due'>> {
   // A mistyped key is told by its checksum, without a look into the database.
-  const found = isWellFormedApiKey(key) ? await findUserOfKey(database, hashToken(key)) : null
+  const found = isWellFormedApiKey(key) ? await findUserOfKey(database, hashToken(key), clientIp) : null
   if (found === null || found.key_expired) {
     throw new Problem('INVALID_CREDENTIALS', 'This API key is unknown, expired or revoked')
   }
@@ -53,20 +61,19 @@ async function keyCaller(database: Queryable, key: string): Promise<Caller & Pic
   return { ...user, permissions, credential: { kind: 'api_key', id: key_id, token_version: user.token_version } }
 }
 
-/** Notes the use of a key in the background: no request waits for it, or fails with it. Of many at once one writes. */
+/**
+ * Records the use of a key in the background: no request waits for it or fails with it. Each process writes once a minute
+ * for a key and an address, so that two addresses in turn do not cause a write with each request.
+ */
 function createUseNotes(database: Queryable, logger: Logger): (keyId: string, clientIp: string) => void {
-  const underWay = new Set<string>()
+  const noted = new RecentMap<string, number>(NOTED_USES)
   return (keyId, clientIp) => {
-    if (underWay.has(keyId)) return
-    underWay.add(keyId)
+    const use = `${keyId} ${clientIp}`
+    if (performance.now() - (noted.get(use) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return
+    noted.set(use, performance.now())
     database
-      .query(
-        `UPDATE api_keys SET last_used_at = now(), last_used_ip = $2
-         WHERE id = $1 AND coalesce(last_used_at < now() - interval '1 minute', true)`,
-        [keyId, clientIp],
-      )
-      .catch((error) => logger.warn('the use of an API key could not be noted', { api_key_id: keyId, error }))
-      .finally(() => underWay.delete(keyId))
+      .query('UPDATE api_keys SET last_used_at = now(), last_used_ip = $2 WHERE id = $1', [keyId, clientIp])
+      .catch((error) => logger.warn('the use of an API key could not be recorded', { api_key_id: keyId, error }))
   }
 }
 

@@ -61,17 +61,17 @@ export interface KeyUser extends KnownUser {
   key_id: string
   scopes: string[]
   key_expired: boolean
-  /** Whether its last use was noted long enough ago. */
+  /** Whether its last use was noted a minute ago or earlier, or came from another address. */
   use_is_due: boolean
 }
 
 /** The user of an API key with all that they may do; the key's scopes stand beside it. One query. */
-export async function findUserOfKey(db: Queryable, keyHash: string): Promise<KeyUser | null> {
+export async function findUserOfKey(db: Queryable, keyHash: string, clientIp: string): Promise<KeyUser | null> {
   const { rows } = await db.query<KeyUser>(
     `SELECT ${COLUMNS}, k.id AS key_id, k.scopes, coalesce(k.expires_at <= now(), false) AS key_expired,
-       coalesce(k.last_used_at < now() - interval '1 minute', true) AS use_is_due
+       coalesce(k.last_used_at < now() - interval '1 minute', true) OR k.last_used_ip IS DISTINCT FROM $2 AS use_is_due
      FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.key_hash = $1`,
-    [keyHash],
+    [keyHash, clientIp],
   )
   return rows[0] ?? null
 }

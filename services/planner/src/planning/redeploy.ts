@@ -60,14 +60,14 @@ export function missingInRedeploy(request: RedeployCommand['request'], missing: 
 
 function targetsOf(
   { target_ids, target_tags, only_failed_targets }: RedeployCommand['request'],
-  { selection, failed_target_ids }: OriginalDeployment,
+  { selection, incomplete_target_ids }: OriginalDeployment,
 ): Pick<PlanningRequest, 'target_ids' | 'target_tags' | 'target_tags_match_all'> {
   const replaced = target_ids !== undefined || target_tags !== undefined
   if (only_failed_targets) {
     const refuse = (message: string) => validationProblem([{ path: '/only_failed_targets', message }])
     if (replaced) throw refuse('chooses the targets by itself: leave target_ids and target_tags out')
-    if (failed_target_ids.length === 0) throw refuse('no target of the original deployment failed')
-    return { target_ids: failed_target_ids, target_tags: [], target_tags_match_all: false }
+    if (incomplete_target_ids.length === 0) throw refuse('every target of the original deployment is complete')
+    return { target_ids: incomplete_target_ids, target_tags: [], target_tags_match_all: false }
   }
   const { target_tags_match_all } = selection
   if (replaced) return { target_ids: target_ids ?? [], target_tags: target_tags ?? [], target_tags_match_all }

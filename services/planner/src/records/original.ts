@@ -13,8 +13,8 @@ export interface OriginalDeployment {
     Plan['actions'][number],
     'sequence_id' | 'sequence_version' | 'action_id' | 'action_version' | 'timeout_seconds' | 'max_retries'
   >[]
-  /** Targets on which any step failed, rolled back or not, in plan order. */
-  failed_target_ids: string[]
+  /** Targets whose part is not complete, in plan order: a step of theirs failed, was skipped, cancelled or rolled back. */
+  incomplete_target_ids: string[]
 }
 
 /** The deployment that is to be run again; null when there is none that the caller may see. */
@@ -34,8 +34,8 @@ export async function loadOriginal(
                    WHERE t.deployment_id = d.id
                      AND EXISTS (SELECT FROM steps s
                                   WHERE s.deployment_id = d.id AND s.target_index = t.target_index
-                                    AND (s.ever_failed OR s.state = 'failed'))
-                   ORDER BY t.target_index) AS failed_target_ids
+                                    AND (s.ever_failed OR s.state <> 'completed'))
+                   ORDER BY t.target_index) AS incomplete_target_ids
        FROM deployments d
       WHERE d.id = $2 AND ($1::uuid IS NULL OR d.tenant_id = $1)`,
     [caller.tenant_id, deploymentId],
