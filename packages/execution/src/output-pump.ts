@@ -7,13 +7,14 @@ const AFTER_END_MS = 200
 const AFTER_END_BYTES = 1024 * 1024
 
 /**
- * Reads a command's output into `sink`, one chunk at a time. Resolves when the stream ends, or soon after `ended` has
- * been called: what was written until then is read, however long the sink takes. The stream is the caller's to close.
+ * Reads a command's output into `sink`, one chunk at a time. Resolves when the stream ends, or soon after the moment that
+ * `ended` names: what was written until then is read, however long the sink takes. The stream is the caller's to close.
  */
 export class OutputPump {
   readonly #stream: Readable
   readonly #sink: (chunk: Buffer) => void | Promise<void>
-  #ended = false
+  /** When the command ended, and the grace after it, by performance.now(). */
+  #endsAt = Number.POSITIVE_INFINITY
   #stopped = false
   #streamDone = false
   #wake: () => void = () => {}
@@ -35,9 +36,9 @@ export class OutputPump {
     this.finished.catch(() => {})
   }
 
-  /** The command has ended. */
-  ended(): void {
-    this.#ended = true
+  /** The command has ended. What other processes write to the stream in the next `graceMs` is read as well. */
+  ended(graceMs = 0): void {
+    this.#endsAt = performance.now() + graceMs
     this.#wake()
   }
 
@@ -56,7 +57,7 @@ export class OutputPump {
         const chunk = this.#stream.read() as Buffer | null
         if (chunk !== null) {
           looked = false
-          if (this.#ended) bytesLeft -= chunk.length
+          if (performance.now() >= this.#endsAt) bytesLeft -= chunk.length
           await this.#sink(chunk)
         } else if (this.#streamDone || looked) {
           return
@@ -66,9 +67,9 @@ export class OutputPump {
           looked = true
         } else {
           const since = performance.now()
-          const counting = this.#ended
-          await this.#somethingNew(counting ? msLeft : undefined)
-          if (counting) msLeft -= performance.now() - since
+          const graceMs = this.#endsAt - since
+          await this.#somethingNew(graceMs > 0 ? graceMs : msLeft)
+          if (graceMs <= 0) msLeft -= performance.now() - since
         }
       }
     } finally {
@@ -76,9 +77,9 @@ export class OutputPump {
     }
   }
 
-  #somethingNew(limitMs: number | undefined): Promise<void> {
+  #somethingNew(limitMs: number): Promise<void> {
     return new Promise((resolve) => {
-      const timer = limitMs === undefined ? undefined : setTimeout(resolve, limitMs)
+      const timer = limitMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, limitMs)
       this.#wake = () => {
         clearTimeout(timer)
         resolve()

@@ -31,3 +31,28 @@ test('output that waits to be read when the time for it is over is read', async 
 test('also where it is more than is read at once, and more keeps the stream open', async () => {
   expect(await readStalled('sleep 0.4; head -c 60000 /dev/zero; sleep 3 & exit')).toBe(60_000)
 }, 60_000)
+
+test('output is read for the grace after the end, and no longer', async () => {
+  const child = spawn('sh', ['-c', 'sleep 0.5; echo in time; sleep 1.5; echo late'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  })
+  let output = ''
+  const pump = new OutputPump(child.stdout, (chunk) => {
+    output += chunk
+  })
+  pump.ended(1_200)
+  await pump.finished
+  child.stdout.destroy()
+  expect(output).toBe('in time\n')
+})
+
+test('a writer without end does not keep the output from ending', async () => {
+  const child = spawn('sh', ['-c', 'exec yes'], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const pump = new OutputPump(child.stdout, () => {})
+  const since = performance.now()
+  pump.ended(300)
+  await pump.finished
+  expect(performance.now() - since).toBeLessThan(5_000)
+  child.stdout.destroy()
+  child.kill('SIGKILL')
+})

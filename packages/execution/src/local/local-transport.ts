@@ -86,12 +86,15 @@ export class LocalTransport implements Transport {
       new OutputPump(stdout.reader, (chunk) => io.onOutput('stdout', chunk)),
       new OutputPump(stderr.reader, (chunk) => io.onOutput('stderr', chunk)),
     ]
+    const kill = graceAfter(signal)
     try {
       const end = await this.#spawn(prepared, [stdout, stderr], signal)
-      for (const pump of pumps) pump.ended()
+      // What is left of a killed command may still write, as long as the grace lasts.
+      for (const pump of pumps) pump.ended(kill.msLeft())
       await Promise.all(pumps.map((pump) => pump.finished))
       return end
     } finally {
+      kill.forget()
       for (const pump of pumps) pump.ended()
       for (const { reader } of [stdout, stderr]) reader.destroy()
     }
@@ -134,6 +137,20 @@ export class LocalTransport implements Transport {
 
   #signal(group: number, signal: NodeJS.Signals): Promise<void> {
     return signalGroup(group, signal, this.#user?.processes)
+  }
+}
+
+/** How much of the grace is left after an abort; 0 without one. */
+function graceAfter(signal: AbortSignal): { msLeft(): number; forget(): void } {
+  let until = 0
+  const killed = () => {
+    until = performance.now() + graceOf(signal)
+  }
+  if (signal.aborted) killed()
+  else signal.addEventListener('abort', killed, { once: true })
+  return {
+    msLeft: () => Math.max(0, until - performance.now()),
+    forget: () => signal.removeEventListener('abort', killed),
   }
 }
 

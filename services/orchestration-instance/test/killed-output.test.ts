@@ -1,0 +1,113 @@
+import { randomUUID } from 'node:crypto'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import type { RunSpec, RunTarget } from '@slipway/contracts'
+import { type Sshd, startSshd } from '@slipway/testing'
+import { AgentHost } from './support/agent-host.ts'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { specOf } from './support/specs.ts'
+
+const bridge = new FakeBridge()
+const instance = new InstanceProcess(bridge)
+let sshd: Sshd
+let host: AgentHost
+
+type Kind = 'local' | 'ssh' | 'agent'
+
+beforeAll(async () => {
+  await bridge.listen()
+  sshd = await startSshd()
+  host = await AgentHost.start()
+  await instance.start()
+}, 90_000)
+
+afterAll(async () => {
+  await instance.remove()
+  await host?.remove()
+  await sshd?.stop()
+  await bridge.close()
+  expect(bridge.problems).toEqual([])
+})
+
+function target(kind: Kind): Partial<RunTarget> & { name: string } {
+  const name = `${kind}-${randomUUID()}`
+  if (kind === 'local') return { name, connection: { type: 'local' } }
+  if (kind === 'agent') return { name, connection: { type: 'agent', agent: host.address() } }
+  const { port, username, privateKey: private_key } = sshd
+  return { name, connection: { type: 'ssh', host: '127.0.0.1', port, username, private_key } }
+}
+
+interface Case {
+  script: string
+  output: string[]
+}
+
+/** What scripts do when they are told to end, and all that they write. */
+const CASES: Record<string, Case> = {
+  'at once': { script: `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done`, output: ['up', 'bye'] },
+  'after some time': {
+    script: `trap 'sleep 4; echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done`,
+    output: ['up', 'bye'],
+  },
+  'without a newline': {
+    script: `trap 'printf bye; exit 3' TERM; echo up; while :; do sleep 0.1; done`,
+    output: ['up', 'bye'],
+  },
+  'in a child that outlives the script': {
+    script: `(trap 'sleep 3; echo child; exit' TERM; while :; do sleep 0.1; done) & trap 'exit 3' TERM; echo up; wait`,
+    output: ['up', 'child'],
+  },
+  'in large amounts': {
+    script: `trap 'seq 1 20000; echo bye; exit 3' TERM; echo up; while :; do sleep 0.1; done`,
+    output: ['up', ...Array.from({ length: 20_000 }, (_, n) => String(n + 1)), 'bye'],
+  },
+  'and goes on until KILL': {
+    script: `trap 'echo told' TERM; echo up; while :; do sleep 1; done`,
+    output: ['up', 'told'],
+  },
+}
+const IN_ANOTHER_SESSION: Record<string, Case> = {
+  'in another session': {
+    script: `(trap '' TERM; exec setsid sh -c 'sleep 4; echo child') & trap 'exit 3' TERM; echo up; wait`,
+    output: ['up', 'child'],
+  },
+}
+/** Over ssh the shell of the connection holds the streams open: nobody can tell when the last writer has gone. */
+const CASES_OF: Record<Kind, Record<string, Case>> = {
+  local: { ...CASES, ...IN_ANOTHER_SESSION },
+  agent: { ...CASES, ...IN_ANOTHER_SESSION },
+  ssh: CASES,
+}
+
+/** Runs all scripts at the same time, each in a run of its own. */
+async function outputsOf(kind: Kind, runOf: (script: string) => Parameters<typeof specOf>[0]) {
+  const runs = Object.entries(CASES_OF[kind]).map(async ([name, { script }]): Promise<[string, string[]]> => {
+    const spec: RunSpec = specOf({ targets: [target(kind)], ...runOf(script) })
+    await bridge.handOver(spec)
+    await bridge.finished(spec, 50_000)
+    return [name, bridge.output(spec)]
+  })
+  return Object.fromEntries(await Promise.all(runs))
+}
+
+const expected = (kind: Kind) =>
+  Object.fromEntries(Object.entries(CASES_OF[kind]).map(([name, { output }]) => [name, output]))
+
+describe.each<Kind>(['local', 'ssh', 'agent'])(
+  'a killed command on a %s target has all its output in the log',
+  (kind) => {
+    test('when its own time is over', async () => {
+      const outputs = await outputsOf(kind, (script) => ({ actions: [{ script, timeout_seconds: 2 }] }))
+      expect(outputs).toEqual(expected(kind))
+    }, 90_000)
+  },
+)
+
+test('a killed command has all its output in the log when the time of the deployment is over', async () => {
+  const outputs = await outputsOf('local', (script) => ({
+    actions: [{ script }],
+    remaining_seconds: 2,
+    options: { deployment_timeout_seconds: 2 },
+  }))
+  expect(outputs).toEqual(expected('local'))
+}, 90_000)
