@@ -7,7 +7,7 @@ import { ACCESS_TOKEN_SECONDS } from './access-token.ts'
 import type { Attempts } from './attempts.ts'
 import { findUserByEmail, findUserById, type KnownUser, normalizeEmail, userRecord } from './calling-user.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
-import { lockFactor, takeCode } from './second-factor.ts'
+import { type Factor, takeCode } from './second-factor.ts'
 import { openSession, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
 import { requireNotLocked } from './wrong-codes.ts'
 
@@ -18,6 +18,10 @@ type Parts = Pick<Dependencies, 'database' | 'keys' | 'accessTokens' | 'password
 
 const invalidPending = () => new Problem('INVALID_TOKEN', 'This pending token is not valid any more: log in again')
 const invalidRefresh = () => new Problem('INVALID_TOKEN', 'The refresh token is not valid any more: log in again')
+
+const requireFactor = ({ totp_enabled }: Factor) => {
+  if (!totp_enabled) throw invalidPending()
+}
 
 const isEmail = compile(Type.String({ format: 'email', maxLength: 320 }))
 
@@ -89,9 +93,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         await requireNotLocked(database, user.user_id)
         await attempts.takeTry(pending.token_id)
         const session = await database.transaction(async (tx) => {
-          const factor = await lockFactor(tx, user.user_id)
-          if (!factor.totp_enabled) throw invalidPending()
-          const refusal = await takeCode(tx, { keys, audit }, { ...user, ...factor }, body.code)
+          const refusal = await takeCode(tx, { keys, audit, requireFactor }, user, body.code)
           if (refusal !== null) return refusal
           await tx.query(noteLogin, [user.user_id])
           await audit.record(tx, recordOf(user))

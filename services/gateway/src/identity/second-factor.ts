@@ -20,9 +20,8 @@ export function secondFactorHandlers({
   /** Does `work` in the transaction that takes the code. */
   async function withCode({ caller, body, audit }: CodeCall, wanted: 'enabled' | 'set up', work: Work): Promise<void> {
     const refusal = await database.transaction(async (tx) => {
-      const factor = await lockFactor(tx, caller.user_id)
-      requireState(factor, wanted)
-      const refused = await takeCode(tx, { keys, audit }, { ...caller, ...factor }, body.code)
+      const requireFactor = (factor: Factor) => requireState(factor, wanted)
+      const refused = await takeCode(tx, { keys, audit, requireFactor }, caller, body.code)
       if (refused === null) await work(tx)
       return refused
     })
@@ -88,14 +87,15 @@ type Work = (tx: Queryable) => Promise<void>
 export interface Factor {
   totp_enabled: boolean
   totp_sealed: string | null
+  /** The step of the last code that was right. */
+  totp_last_step: number | null
 }
 
-/** The second factor of a user, locked until the transaction ends: codes of one user are taken one after the other. */
-export async function lockFactor(tx: Transaction, userId: string): Promise<Factor> {
-  const { rows } = await tx.query<Factor>('SELECT totp_enabled, totp_sealed FROM users WHERE id = $1 FOR UPDATE', [
-    userId,
-  ])
-  return rows[0] ?? { totp_enabled: false, totp_sealed: null }
+const FACTOR = 'SELECT totp_enabled, totp_sealed, totp_last_step FROM users WHERE id = $1'
+
+async function readFactor(tx: Transaction, userId: string, lock: '' | 'FOR UPDATE' = ''): Promise<Factor> {
+  const { rows } = await tx.query<Factor>(`${FACTOR} ${lock}`, [userId])
+  return rows[0] ?? { totp_enabled: false, totp_sealed: null, totp_last_step: null }
 }
 
 function requireState({ totp_enabled, totp_sealed }: Factor, wanted: 'enabled' | 'set up'): void {
@@ -104,7 +104,14 @@ function requireState({ totp_enabled, totp_sealed }: Factor, wanted: 'enabled' |
   if (wanted === 'set up' && totp_sealed === null) throw conflict('Set two-factor authentication up first')
 }
 
-type FactorUser = Factor & Pick<CallingUser, 'user_id' | 'tenant_id'>
+type FactorUser = Pick<CallingUser, 'user_id' | 'tenant_id'>
+
+interface CodeContext {
+  keys: KeyRing
+  audit: AuditTrail
+  /** Throws when the user is not in the state that the call is about. */
+  requireFactor(factor: Factor): void
+}
 
 /**
  * Takes a code of the authenticator or, once enabled, a recovery code. Null when it is right. Otherwise the refusal,
@@ -113,14 +120,23 @@ type FactorUser = Factor & Pick<CallingUser, 'user_id' | 'tenant_id'>
  */
 export async function takeCode(
   tx: Transaction,
-  { keys, audit }: { keys: KeyRing; audit: AuditTrail },
+  { keys, audit, requireFactor }: CodeContext,
   user: FactorUser,
   code: string,
 ): Promise<Problem | null> {
   const subject = { resource_id: user.user_id, tenant_id: user.tenant_id }
   audit.about(subject)
+  // Refuses what needs no row lock: in a flood of codes for one user, the others would hold all connections waiting.
   await requireNotLocked(tx, user.user_id)
-  const judgement = await judgeCode(tx, keys, user, code)
+  const before = await readFactor(tx, user.user_id)
+  requireFactor(before)
+  if (isUsed(keys, user.user_id, before, code)) return wrongCode()
+
+  // Codes of one user are judged one after the other.
+  const factor = await readFactor(tx, user.user_id, 'FOR UPDATE')
+  requireFactor(factor)
+  await requireNotLocked(tx, user.user_id)
+  const judgement = await judgeCode(tx, keys, { user_id: user.user_id, ...factor }, code)
   if (judgement === 'right') {
     await forgetWrongCodes(tx, user.user_id)
     return null
@@ -135,15 +151,26 @@ export async function takeCode(
   return problem
 }
 
+function stepOf(keys: KeyRing, userId: string, sealed: string, code: string): number | null {
+  return stepOfCode(keys.openText(sealed, sealedFor(userId)), code)
+}
+
+/** Whether this code, or a later one, was right before. */
+function isUsed(keys: KeyRing, userId: string, { totp_sealed, totp_last_step }: Factor, code: string): boolean {
+  if (totp_sealed === null || totp_last_step === null) return false
+  const step = stepOf(keys, userId, totp_sealed, code)
+  return step !== null && step <= totp_last_step
+}
+
 /** Uses a right code up: it succeeds once, however many come at the same time. */
 async function judgeCode(
   tx: Transaction,
   keys: KeyRing,
-  { user_id, totp_sealed, totp_enabled }: FactorUser,
+  { user_id, totp_sealed, totp_enabled }: Factor & { user_id: string },
   code: string,
 ): Promise<CodeJudgement> {
   if (totp_sealed === null) return 'wrong'
-  const step = stepOfCode(keys.openText(totp_sealed, sealedFor(user_id)), code)
+  const step = stepOf(keys, user_id, totp_sealed, code)
   if (step === null) return totp_enabled ? spendRecoveryCode(tx, user_id, code) : 'wrong'
   const { rowCount } = await tx.query(
     'UPDATE users SET totp_last_step = $2 WHERE id = $1 AND coalesce(totp_last_step < $2, true)',
