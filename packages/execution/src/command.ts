@@ -113,11 +113,23 @@ export function whenAborted(signal: AbortSignal): { promise: Promise<'aborted'>;
   return { promise, forget: () => signal.removeEventListener('abort', listener) }
 }
 
-/** File name and arguments for each interpreter; `{}` stands for the script's file. */
-export const INTERPRETER_CALLS: Record<Interpreter, { file: string; args: readonly string[] }> = {
+interface InterpreterCall {
+  /** Name of the script's file. */
+  file: string
+  /** `{}` stands for the script's file. */
+  args: readonly string[]
+  /** A file that stands beside the script, above the working directory. */
+  beside?: { name: string; text: string }
+}
+
+/**
+ * How each interpreter is called. Node takes scripts and the files that they load for ES modules or for CommonJS by the
+ * next package.json in a folder above, so a command brings its own one. Among its `files` may be another one, for them.
+ */
+export const INTERPRETER_CALLS: Record<Interpreter, InterpreterCall> = {
   sh: { file: 'script', args: ['{}'] },
   bash: { file: 'script', args: ['{}'] },
   python3: { file: 'script.py', args: ['{}'] },
-  node: { file: 'script.js', args: ['{}'] },
+  node: { file: 'script.cjs', args: ['{}'], beside: { name: 'package.json', text: '{ "type": "commonjs" }' } },
   pwsh: { file: 'script.ps1', args: ['-NoLogo', '-NoProfile', '-NonInteractive', '-File', '{}'] },
 }

@@ -68,9 +68,10 @@ export async function startSshd({ settings = [] }: { settings?: string[] } = {})
       'MaxStartups 200',
       'MaxSessions 200',
       'Subsystem sftp internal-sftp',
+      // Of several lines of the same keyword the first one counts.
+      ...settings,
       // Or bash takes itself for a first shell over the network and reads the user's own .bashrc.
       'SetEnv SHLVL=1',
-      ...settings,
       '',
     ].join('\n'),
   )

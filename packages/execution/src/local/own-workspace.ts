@@ -30,8 +30,9 @@ export class OwnWorkspace implements Workspace {
     try {
       const cwd = await makeWorkingDirectory(directory, command.workingDirectory, this.#machine)
       await placeFiles(command.files, cwd, this.#machine, signal)
-      const { file, args } = INTERPRETER_CALLS[command.interpreter]
+      const { file, args, beside } = INTERPRETER_CALLS[command.interpreter]
       const script = path.join(directory, file)
+      if (beside) await writeFile(path.join(directory, beside.name), beside.text)
       await writeFile(script, command.script, { mode: 0o700 })
       const call = [interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))]
       return { program: '/bin/sh', args: ['-c', this.#gate, 'sh', ...call], cwd, env, go: 'go\n', remove }

@@ -35,10 +35,14 @@ eval "$settings"
 unset settings
 exec "$@"`
 
-/** $1 directory, $2 working directory, $3 script file; the script comes on standard input. */
+/**
+ * $1 directory, $2 working directory, $3 script file, $4 and $5 name and text of another file beside it, if any. The script
+ * comes on standard input.
+ */
 const MAKE = `umask 077
 mkdir -- "$1" || exit 1
 cat >"$3" && chmod 700 "$3" || exit 1
+[ -z "$4" ] || printf %s "$5" >"$1/$4" || exit 1
 case $2 in
   "$1"/*) mkdir -p -- "$2" ;;
   *) cd -- "$2" || exit ${NO_SUCH_DIRECTORY} ;;
@@ -132,7 +136,9 @@ export class UserWorkspace implements Workspace {
   }
 
   async #make(directory: string, cwd: string, script: string, command: LocalCommand): Promise<void> {
-    const { exitCode, stderr } = await this.user.processes.run(MAKE, [directory, cwd, script], command.script)
+    const { beside = { name: '', text: '' } } = INTERPRETER_CALLS[command.interpreter]
+    const args = [directory, cwd, script, beside.name, beside.text]
+    const { exitCode, stderr } = await this.user.processes.run(MAKE, args, command.script)
     if (exitCode === 0) return
     if (exitCode === NO_SUCH_DIRECTORY) {
       throw new CommandError(

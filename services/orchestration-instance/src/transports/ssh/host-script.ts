@@ -48,14 +48,14 @@ export const echoOf = (mark: string) => `echo ${mark}`
 
 export function requestOf(command: Command): Request {
   const mark = `slipway-${randomBytes(16).toString('hex')}`
-  const { file, args } = INTERPRETER_CALLS[command.interpreter]
+  const { file, args, beside } = INTERPRETER_CALLS[command.interpreter]
   const script = `"$slipway_dir/${file}"`
   const call = [command.interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))].join(' ')
   const exports = Object.entries(command.environment).map(([name, value]) => `${name}=${shellQuoted(value)}`)
   const settings = {
     mark,
     script: command.script,
-    enter: enter(command.workingDirectory),
+    enter: `${beside ? writeBeside(beside) : ''}${enter(command.workingDirectory)}`,
     take: takeFiles(command.files),
   }
   const set = Object.entries(settings).map(([name, value]) => `slipway_${name}=${shellQuoted(value)}`)
@@ -251,6 +251,10 @@ read -r slipway_word || slipway_fail files
 ${places.join('\n')}
 rm -rf -- "$slipway_dir/files"
 `
+}
+
+function writeBeside({ name, text }: { name: string; text: string }): string {
+  return `slipway_say ${shellQuoted(text)} >"$slipway_dir/${name}" || slipway_fail directory; `
 }
 
 function enter(workingDirectory: string | null): string {
