@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration migrate run up down status logs audit-verify rotate-keys retention dead-letters check test test-long bench images clean
+.PHONY: help install generate build client configuration migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench images clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -78,6 +78,9 @@ status: ## Show processes and servers
 
 logs: ## Follow the logs of all services, or of one: make logs SERVICE=gateway
 	@exec $(SUITE) logs $(SERVICE)
+
+join-token: build ## Make a token with which an orchestration instance joins; ARGS='--uses 2 --file PATH'
+	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/administration/join-token.js $(ARGS)
 
 audit-verify: build ## Check that nobody has tampered with the audit log
 	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/audit/verify.js

@@ -2,7 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 
-export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
+export async function joinIdleInstance(bridgeUrl, joinToken, capacity) {
   /** The epoch of each run, by deployment. */
   const runs = new Map()
   const call = async (path, token, body, signal) => {
@@ -12,7 +12,7 @@ export async function enrolIdleInstance(bridgeUrl, enrolmentToken, capacity) {
     return response.json()
   }
   const self = { version: '0.1.0', capacity, labels: {} }
-  const { credential } = await call('/v1/instances', enrolmentToken, { name: 'idle', ...self })
+  const { credential } = await call('/v1/instances', joinToken, { name: 'idle', ...self })
   const stopping = new AbortController()
   const sync = async (wait_seconds) => {
     const held = [...runs].map(([deployment_id, epoch]) => ({ deployment_id, epoch, next_event: null }))

@@ -9,10 +9,9 @@ if (!process.env.DATABASE_URL) {
   const exports = execFileSync('bash', ['scripts/infra.sh', 'env'], { cwd: root, encoding: 'utf8' })
   for (const [, name, url] of exports.matchAll(/^export (\w+)='(.*)'$/gm)) process.env[name] ??= url
 }
-const { connectTo, startSuite, loginToSuite, createAction, createLocalTarget, createSequence } = await import(
-  '../packages/testing/dist/index.js'
-)
-const { enrolIdleInstance } = await import('./instance.mjs')
+const { addJoinToken, connectTo, startSuite, loginToSuite, createAction, createLocalTarget, createSequence } =
+  await import('../packages/testing/dist/index.js')
+const { joinIdleInstance } = await import('./instance.mjs')
 const { measureCreate } = await import('./create.mjs')
 const { measureDrain } = await import('./drain.mjs')
 const { measureFleet } = await import('./fleet.mjs')
@@ -29,11 +28,9 @@ const seconds = Number(process.env.SECONDS ?? 5)
 
 const bridgePort = 20_000 + Math.floor(Math.random() * 10_000)
 const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-bench-'))
-const token = 'bench-enrolment-token-of-more-than-32-characters'
 const suite = await startSuite({
   capacity: 1,
   env: {
-    SLIPWAY_ENROLMENT_TOKEN: token,
     SLIPWAY_BRIDGE_PORT: String(bridgePort),
     SLIPWAY_BRIDGE_URL: `http://127.0.0.1:${bridgePort}`,
     SLIPWAY_LOG_LEVEL: 'warn',
@@ -61,7 +58,7 @@ try {
   if (['create', 'drain', 'freezes', 'history', 'plans', 'streams'].some(wants)) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
-    instance = await enrolIdleInstance(`http://127.0.0.1:${bridgePort}`, token, 10_000)
+    instance = await joinIdleInstance(`http://127.0.0.1:${bridgePort}`, await addJoinToken(suite.databaseUrl), 10_000)
   }
   if (wants('create')) {
     report.push(...(await measureCreate({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))

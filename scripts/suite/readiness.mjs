@@ -15,7 +15,7 @@ async function probe(url) {
 }
 
 /**
- * Whether one service is ready, as { ready, answer }. An orchestration instance is ready only once it is enrolled;
+ * Whether one service is ready, as { ready, answer }. An orchestration instance is ready only once it has joined;
  * the gateway is asked as its users ask it, too.
  */
 export async function readiness(service) {

@@ -1,15 +1,9 @@
 // The processes of the suite: what each one is told through its environment, and where it listens.
 import path from 'node:path'
-import { root, stateDir } from './settings.mjs'
+import { joinTokenFile, root, stateDir } from './settings.mjs'
 
 const LOOPBACK = '127.0.0.1'
-const SECRETS = [
-  'SLIPWAY_ADMIN_EMAIL',
-  'SLIPWAY_ADMIN_PASSWORD',
-  'SLIPWAY_ENCRYPTION_KEYS',
-  'SLIPWAY_JWT_KEYS',
-  'SLIPWAY_ENROLMENT_TOKEN',
-]
+const SECRETS = ['SLIPWAY_ADMIN_EMAIL', 'SLIPWAY_ADMIN_PASSWORD', 'SLIPWAY_ENCRYPTION_KEYS', 'SLIPWAY_JWT_KEYS']
 const SERVERS = ['DATABASE_URL', 'RABBITMQ_URL', 'REDIS_URL']
 // Of the calling `make`: a deployed action that runs make must not take part in it.
 const FOREIGN = ['MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES', 'MAKE_TERMOUT', 'MAKE_TERMERR']
@@ -51,7 +45,7 @@ export function services({ ports, settings, servers, local = {} }) {
       listens: [listener(ports.bridge, 'SLIPWAY_BRIDGE_PORT')],
       env: {
         ...servers,
-        ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS', 'SLIPWAY_ENROLMENT_TOKEN']),
+        ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']),
         SLIPWAY_BRIDGE_PORT: ports.bridge,
         SLIPWAY_BRIDGE_HOST: LOOPBACK,
       },
@@ -70,7 +64,7 @@ export function services({ ports, settings, servers, local = {} }) {
       name: 'orchestration-instance',
       listens: [],
       env: {
-        ...pick(settings, ['SLIPWAY_ENROLMENT_TOKEN']),
+        SLIPWAY_JOIN_TOKEN_FILE: process.env.SLIPWAY_JOIN_TOKEN_FILE || joinTokenFile,
         SLIPWAY_INSTANCE_NAME: process.env.SLIPWAY_INSTANCE_NAME || 'local',
         SLIPWAY_INSTANCE_CAPACITY: process.env.SLIPWAY_INSTANCE_CAPACITY || '10',
         SLIPWAY_BRIDGE_URL: at(ports.bridge),

@@ -5,6 +5,8 @@ import path from 'node:path'
 
 export const root = path.resolve(import.meta.dirname, '../..')
 export const stateDir = path.join(root, '.slipway')
+/** Where the suite's instance reads the token with which it joins. */
+export const joinTokenFile = path.join(stateDir, 'join-token')
 const file = path.join(stateDir, 'settings.env')
 
 const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz23456789'
@@ -16,7 +18,6 @@ const GENERATED = {
   SLIPWAY_ADMIN_PASSWORD: password,
   SLIPWAY_ENCRYPTION_KEYS: key,
   SLIPWAY_JWT_KEYS: key,
-  SLIPWAY_ENROLMENT_TOKEN: () => randomBytes(32).toString('base64url'),
 }
 
 function read() {

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process'
 import net from 'node:net'
 import path from 'node:path'
-import { root } from './settings.mjs'
+import { joinTokenFile, root } from './settings.mjs'
 
 /**
  * Runs a command to its end; returns its output, or throws an Error with the command's own words. It runs in a session
@@ -81,6 +81,15 @@ export async function migrate(servers) {
       `the database cannot be prepared (DATABASE_URL, host ${host}): ${error.message.replace(/\s+/g, ' ')}`,
     )
   }
+}
+
+/** Writes a token with which the suite's instance can join. An instance that has joined before ignores it. */
+export async function makeJoinToken(servers) {
+  const script = 'services/gateway/dist/administration/join-token.js'
+  const keys = (process.env.SLIPWAY_INSTANCE_LABELS ?? '').split(',').map((pair) => pair.split('=')[0])
+  const labels = keys.filter((key) => key !== '').flatMap((key) => ['--label', key])
+  const args = [script, '--expires-in-seconds', '600', '--file', joinTokenFile, ...labels]
+  await complete(process.execPath, args, { env: { ...process.env, ...servers }, quiet: true })
 }
 
 function isFree({ port, host }) {

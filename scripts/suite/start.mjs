@@ -6,7 +6,7 @@ import { find, start, stop } from './processes.mjs'
 import { untilReady } from './readiness.mjs'
 import { services } from './services.mjs'
 import { ports, settings, stateDir } from './settings.mjs'
-import { demandFreePorts, demandUrls, migrate, serversUp, serverUrls } from './setup.mjs'
+import { demandFreePorts, demandUrls, makeJoinToken, migrate, serversUp, serverUrls } from './setup.mjs'
 
 const portsFile = path.join(stateDir, 'run', 'ports.json')
 const NO_SERVERS = { DATABASE_URL: '', RABBITMQ_URL: '', REDIS_URL: '' }
@@ -57,7 +57,9 @@ export async function startSuite(holder, cancelled = () => false) {
   fs.mkdirSync(path.dirname(portsFile), { recursive: true })
   fs.writeFileSync(portsFile, JSON.stringify(wanted))
   const started = missing.map((service) => ({ service, ...start(service) }))
-  return { all, started, settings: kept, serversReady: coming.all }
+  // The instance waits for the file.
+  const joins = missing.some(({ name }) => name === 'orchestration-instance') ? makeJoinToken(servers) : null
+  return { all, started, settings: kept, serversReady: Promise.all([coming.all, joins]) }
 }
 
 /** Waits until the whole suite serves; throws an Error with the reason when it does not. */

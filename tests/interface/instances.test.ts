@@ -11,6 +11,7 @@ import {
   loginToSuite,
   type Suite,
   startSuite,
+  waitFor,
 } from '@slipway/testing'
 
 let suite: Suite
@@ -105,7 +106,7 @@ test('an unknown instance is 404, an unknown field 400, and one that is there ca
   expect([online.status, online.body.error.code]).toEqual([409, 'CONFLICT'])
 })
 
-test('a removed instance is gone until it enrols again, with the labels that it has then', async () => {
+test('a removed instance is gone until it joins again with a new token', async () => {
   await suite.kill('orchestration-instance')
   await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '1 minute', draining = true`)
   expect((await admin.get(path)).body).toMatchObject({ status: 'offline', draining: true })
@@ -114,7 +115,10 @@ test('a removed instance is gone until it enrols again, with the labels that it 
   expect((await admin.get('/admin/instances')).body.meta.total).toBe(0)
   expect((await admin.call('DELETE', path)).status).toBe(404)
 
-  await suite.start('orchestration-instance')
+  const restarted = suite.start('orchestration-instance')
+  await waitFor(() => suite.logOf('orchestration-instance').includes('has removed this instance'))
+  await suite.giveJoinToken('orchestration-instance')
+  await restarted
   expect((await admin.get(path)).body).toMatchObject({ status: 'online', labels: {}, draining: false })
   const { status, body } = await deploy('true')
   expect(status).toBe(201)

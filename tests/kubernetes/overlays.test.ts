@@ -107,10 +107,10 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     const given: Record<string, string> = settingsOf(manifests, pod)
     for (const { name: variable, value, valueFrom } of pod.containers[0]?.env ?? []) {
       const example = EXAMPLES[variable] ?? schema.properties[variable]?.['examples']?.[0]
-      given[variable] = valueFrom ? String(example) : (value ?? '').replaceAll('$(SLIPWAY_INSTANCE_NAME)', `${name}-0`)
+      given[variable] = valueFrom ? String(example) : withPodFields(value ?? '', name)
       // What is secret comes from Secrets.
       if (schema.properties[variable]?.['writeOnly'] && value !== undefined) expect(variable).toMatch(/_URL$/)
-      if (variable !== 'NODE_OPTIONS') expect(schema.properties).toHaveProperty(variable)
+      if (!NOT_OURS.includes(variable)) expect(schema.properties).toHaveProperty(variable)
     }
     expect(() => loadConfig(schema, given)).not.toThrow()
   })
@@ -185,12 +185,16 @@ describe.each(OVERLAYS)('%s', (overlay) => {
   })
 })
 
+/** Variables of containers that are no settings of Slipway. */
+const NOT_OURS = ['NODE_OPTIONS', 'POD_NAMESPACE']
+const withPodFields = (value: string, name: string) =>
+  value.replaceAll('$(SLIPWAY_INSTANCE_NAME)', `${name}-0`).replaceAll('$(POD_NAMESPACE)', 'slipway')
+
 /** Where a schema has no example that it would take itself. */
 const EXAMPLES: Record<string, string> = {
   SLIPWAY_INSTANCE_NAME: 'orchestration-instance-0',
   SLIPWAY_ENCRYPTION_KEYS: `2026-01:${Buffer.alloc(32, 1).toString('base64')}`,
   SLIPWAY_JWT_KEYS: `2026-01:${Buffer.alloc(32, 2).toString('base64')}`,
-  SLIPWAY_ENROLMENT_TOKEN: 'x'.repeat(32),
 }
 
 test.each(['production', 'external-services'])('%s trusts no proxy until somebody says which', (overlay) => {
@@ -283,7 +287,7 @@ describe('the network', () => {
     // Webhooks go to public addresses alone.
     ...PORTS.map((port) => `dispatcher → target:${port}`),
     // The API server, and where backups go.
-    ...['postgres', 'rabbitmq'].map((name) => `${name} → *:443`),
+    ...['postgres', 'rabbitmq', 'executor-bridge'].map((name) => `${name} → *:443`),
     ...[22, 8474].map((port) => `orchestration-instance → *:${port}`),
   ]
 

@@ -19,7 +19,7 @@ const WRITABLE_ROOTS = ['rabbitmq']
 
 /** What the operators make, and what docs/kubernetes.md tells to make. */
 const MADE_ELSEWHERE: Record<string, string[]> = {
-  'slipway-keys': ['encryption-keys', 'jwt-keys', 'enrolment-token', 'admin-password'],
+  'slipway-keys': ['encryption-keys', 'jwt-keys', 'admin-password'],
   'slipway-servers': ['database-url', 'rabbitmq-url', 'redis-url'],
   'slipway-redis': ['password', 'url'],
   'slipway-backups': ['access-key-id', 'secret-access-key'],

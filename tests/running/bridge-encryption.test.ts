@@ -21,7 +21,6 @@ function start(env: Record<string, string>): { child: ChildProcess; output(): st
       RABBITMQ_URL: 'amqp://slipway:none@127.0.0.1:1',
       REDIS_URL: 'redis://127.0.0.1:1',
       SLIPWAY_ENCRYPTION_KEYS: `test:${Buffer.alloc(32).toString('base64')}`,
-      SLIPWAY_ENROLMENT_TOKEN: 'a-token-of-these-tests',
       SLIPWAY_BRIDGE_HOST: '0.0.0.0',
       SLIPWAY_BRIDGE_PORT: '0',
       ...env,

@@ -29,7 +29,7 @@ const compose: { services: Record<string, ComposeService>; volumes: Record<strin
 })
 const all = Object.entries(compose.services)
 const ours = all.filter(([, { profiles }]) => profiles?.includes('suite'))
-const built = ours.filter(([, { build }]) => build?.args?.SERVICE !== undefined)
+const built = ours.filter(([, { build, command }]) => build?.args?.SERVICE !== undefined && command === undefined)
 
 /** Agents live on targets, each with a token of its own. */
 const ELSEWHERE = ['target-agent']
@@ -76,6 +76,23 @@ test('each instance has a name and a journal of its own', () => {
   expect(Object.keys(compose.volumes)).toEqual(expect.arrayContaining(volumes))
 })
 
+test('instances join with a token that is made for both of them, which they can read and not change', () => {
+  const { command = [], volumes = [], build } = compose.services['join-token'] ?? {}
+  expect(command).toContain('dist/administration/join-token.js')
+  expect(fs.existsSync(path.join(repositoryRoot, 'services', String(build?.args?.SERVICE), String(command[1])))).toBe(
+    true,
+  )
+  const [file = ''] = command.slice(-1)
+  const [volume, folder] = volumes[0]?.split(':') ?? []
+  expect(path.dirname(file)).toBe(folder)
+  for (const name of ['orchestration-instance-1', 'orchestration-instance-2']) {
+    const { environment = {}, volumes: mounted } = compose.services[name] ?? {}
+    const read = path.parse(String(environment['SLIPWAY_JOIN_TOKEN_FILE']))
+    expect(read.base).toBe(path.basename(file))
+    expect(mounted).toContain(`${volume}:${read.dir}:ro`)
+  }
+})
+
 describe.each(built)('%s', (name, { build, environment }) => {
   test('is given what it needs, and nothing that it does not read', async () => {
     const schema = await schemaOf(String(build?.args?.SERVICE))
@@ -96,7 +113,8 @@ describe.each(built)('%s', (name, { build, environment }) => {
       (variable) =>
         schema.properties[variable]?.['writeOnly'] && !/^https?:/.test(given[variable] ?? '') && given[variable],
     )
-    expect(secrets.length).toBeGreaterThan(0)
+    // Instances have none: they read the token for their join from a file.
+    expect(secrets.length > 0).toBe(build?.args?.SERVICE !== 'orchestration-instance')
     expect(developmentSecretsOf(schema, given)).toEqual(secrets.sort())
   })
 

@@ -24,6 +24,7 @@ export {
   logPages,
 } from './factories.ts'
 export { violatedInvariants } from './invariants.ts'
+export { addJoinToken, type JoinTokenOptions } from './join-token.ts'
 export { testLogger } from './logger.ts'
 export { type Metrics, parseMetrics, readMetrics } from './metrics.ts'
 export { loseMessages, removeNamespace, testNamespace, wipeBroker } from './namespace.ts'

@@ -4,7 +4,8 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { makeCertificates, type TestCertificates } from './certificates.ts'
-import { createTestDatabase, type TestDatabase } from './database.ts'
+import { connectTo, createTestDatabase, type TestDatabase } from './database.ts'
+import { addJoinToken, type JoinTokenOptions } from './join-token.ts'
 import { type Metrics, readMetrics } from './metrics.ts'
 import { removeNamespace, testNamespace } from './namespace.ts'
 import { freePort } from './ports.ts'
@@ -64,6 +65,8 @@ export interface Suite {
   /** Starts a process that is not running and waits until it is ready. */
   start(name: ServiceName): Promise<void>
   isReady(name: ServiceName): Promise<boolean>
+  /** Gives an orchestration instance another token to join with, as an administrator would. */
+  giveJoinToken(name: ServiceName, options?: JoinTokenOptions): Promise<void>
   pid(name: ServiceName): number
   /** Starts every process that is not running: a test that failed in between must not fail the next one. */
   restore(): Promise<void>
@@ -126,7 +129,6 @@ async function describe(made: {
     REDIS_URL: serverUrl('REDIS_URL'),
   }
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
-  const enrolment = { SLIPWAY_ENROLMENT_TOKEN: randomBytes(32).toString('base64url') }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
   const secondBridge = options.secondWorkers === true ? await freePort() : bridge
 
@@ -139,8 +141,8 @@ async function describe(made: {
       }
     : {}
 
-  const instance = (name: string, itsBridge: number) => ({
-    ...enrolment,
+  const instance = async (name: string, itsBridge: number) => ({
+    SLIPWAY_JOIN_TOKEN_FILE: await writeJoinToken(folder, name, database.url, options),
     SLIPWAY_INSTANCE_NAME: name,
     SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
     ...trust,
@@ -172,7 +174,6 @@ async function describe(made: {
       {
         ...servers,
         ...encryption,
-        ...enrolment,
         ...keyPair,
         SLIPWAY_BRIDGE_HOST: '127.0.0.1',
         SLIPWAY_BRIDGE_PORT: String(bridge),
@@ -188,11 +189,11 @@ async function describe(made: {
         SLIPWAY_RATE_LIMIT_OVERRIDES: '127.0.0.1/32=0',
       },
     ],
-    ['orchestration-instance', instance('one', bridge)],
+    ['orchestration-instance', await instance('one', bridge)],
   ])
   const addSecond = (name: (typeof SERVICES)[number], more: Record<string, string> = {}) =>
     environments.set(`${name}-2`, { ...environments.get(name), ...more })
-  if (options.secondInstance === true) addSecond('orchestration-instance', instance('two', secondBridge))
+  if (options.secondInstance === true) addSecond('orchestration-instance', await instance('two', secondBridge))
   if (options.secondGateway === true) addSecond('gateway', { SLIPWAY_PORT: String(await freePort()) })
   if (options.secondLogStream === true) addSecond('log-stream', { SLIPWAY_LOG_STREAM_PORT: String(await freePort()) })
   if (options.secondWorkers === true) {
@@ -220,6 +221,18 @@ async function describe(made: {
     })
   }
   return processes
+}
+
+/** Writes the file with the token for one instance. In a database that was used before, its name is released first. */
+async function writeJoinToken(folder: string, name: string, databaseUrl: string, { env }: SuiteOptions) {
+  const keys = (env?.['SLIPWAY_INSTANCE_LABELS'] ?? '').split(',').flatMap((pair) => pair.split('=')[0] || [])
+  const client = await connectTo(databaseUrl)
+  await client.query(`UPDATE instances SET removed_at = now(), credential_hash = '' WHERE name = $1`, [name])
+  await client.end()
+  const file = path.join(folder, `join-token-${name}`)
+  const labels = Object.fromEntries(keys.map((key) => [key, null]))
+  fs.writeFileSync(file, await addJoinToken(databaseUrl, { labels }), { mode: 0o600 })
+  return file
 }
 
 const hasEnded = (child: ChildProcess) => child.exitCode !== null || child.signalCode !== null
@@ -292,6 +305,11 @@ function control(made: {
     logOf,
     isReady,
     start,
+    async giveJoinToken(name, options) {
+      const file = processOf(name).env['SLIPWAY_JOIN_TOKEN_FILE']
+      if (file === undefined) throw new Error(`${name} joins nothing`)
+      fs.writeFileSync(file, await addJoinToken(database.url, options))
+    },
     metricsOf: (name) => readMetrics(`${processOf(name).management}/metrics`),
     pid: (name) => childOf(name).pid ?? 0,
     async restore() {

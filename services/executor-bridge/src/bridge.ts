@@ -2,7 +2,9 @@ import type { Database } from '@slipway/database'
 import type { KeyRing, Logger } from '@slipway/runtime'
 import type { Analyst } from './analysis/analyst.ts'
 import type { LiveStreams } from './events/live-streams.ts'
+import type { AllowedLabels } from './instances/labels.ts'
 import type { WakeUps } from './instances/wake-ups.ts'
+import type { ServiceAccounts } from './kubernetes/service-accounts.ts'
 
 /** What the parts of the bridge share. It holds no state of its own: any replica takes any call. */
 export interface Bridge {
@@ -14,7 +16,10 @@ export interface Bridge {
   wakeUps: WakeUps
   /** How often each ssh target is probed; 0 for never. */
   probeSeconds: number
-  enrolmentToken: string
+  /** Judges service account tokens; null where pods do not join with them. */
+  serviceAccounts: ServiceAccounts | null
+  /** Labels that instances may claim which join with a service account. */
+  serviceAccountLabels: AllowedLabels
   /** Whom to ask about failures; null where the rules alone explain them. */
   analyst: Analyst | null
   /** Has the outbox sent now instead of at its next look. */

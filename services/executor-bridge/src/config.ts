@@ -11,11 +11,6 @@ export const bridgeConfig = Type.Object({
   SLIPWAY_MANAGEMENT_HOST: commonConfig.SLIPWAY_MANAGEMENT_HOST,
   SLIPWAY_NAMESPACE: commonConfig.SLIPWAY_NAMESPACE,
   SLIPWAY_ENCRYPTION_KEYS: commonConfig.SLIPWAY_ENCRYPTION_KEYS,
-  SLIPWAY_ENROLMENT_TOKEN: secretVariable({
-    description: 'What an orchestration instance presents to enrol',
-    minLength: 16,
-    examples: ['<output of `openssl rand -hex 32`>'],
-  }),
   SLIPWAY_BRIDGE_PORT: portVariable({ default: 8082, description: 'Port on which instances reach the bridge' }),
   SLIPWAY_BRIDGE_HOST: Type.String({
     default: '127.0.0.1',
@@ -45,6 +40,58 @@ export const bridgeConfig = Type.Object({
     expects: 'true or false',
     examples: ['false'],
   }),
+  SLIPWAY_KUBERNETES_ISSUER: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      description:
+        'Issuer of the service account tokens of a Kubernetes cluster; with it pods join with their service account, without it only join tokens count',
+      expects: 'the URL that `iss` of the tokens says',
+      examples: ['https://kubernetes.default.svc.cluster.local'],
+    }),
+  ),
+  SLIPWAY_KUBERNETES_SERVICE_ACCOUNTS: Type.Optional(
+    Type.String({
+      pattern: '^[^/,\\s]+/[^/,\\s]+(\\s*,\\s*[^/,\\s]+/[^/,\\s]+)*$',
+      description: 'The service accounts whose pods may join as instances',
+      expects: '`namespace/name`, comma separated',
+      examples: ['slipway/orchestration-instance'],
+    }),
+  ),
+  SLIPWAY_KUBERNETES_LABELS: Type.String({
+    default: '',
+    pattern: '^([^=,]+(=[^,]*)?(,[^=,]+(=[^,]*)?)*)?$',
+    description: 'Labels that instances which join with a service account may claim; a key alone allows any value',
+    expects: '`key=value` or `key`, comma separated',
+    examples: ['site=berlin,pool'],
+  }),
+  SLIPWAY_KUBERNETES_AUDIENCE: Type.String({
+    default: 'slipway',
+    minLength: 1,
+    description: 'Audience of the service account tokens',
+    examples: ['slipway'],
+  }),
+  SLIPWAY_KUBERNETES_KEYS_URL: Type.Optional(
+    Type.String({
+      pattern: '^https?://[^\\s]+$',
+      description: "Where the cluster's keys are (JWKS); unset: found by OIDC discovery at the issuer",
+      expects: 'a URL that starts with https:// or http://',
+      examples: ['https://kubernetes.default.svc/openid/v1/jwks'],
+    }),
+  ),
+  SLIPWAY_KUBERNETES_CA_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'File with the CA certificates of the API server, in PEM; unset: those of the system',
+      examples: ['/var/run/secrets/kubernetes.io/serviceaccount/ca.crt'],
+    }),
+  ),
+  SLIPWAY_KUBERNETES_TOKEN_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'File with the token by which the API server knows the bridge; unset: its keys are read without one',
+      examples: ['/var/run/secrets/kubernetes.io/serviceaccount/token'],
+    }),
+  ),
   SLIPWAY_PROBE_SECONDS: Type.Integer({
     default: 60,
     minimum: 0,

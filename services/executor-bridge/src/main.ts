@@ -10,8 +10,11 @@ import { keepLogPartitions } from './events/partitions.ts'
 import { createApp } from './http/app.ts'
 import { keyPairFilesOf } from './http/encryption.ts'
 import { createInstanceHandler } from './instances/handler.ts'
+import { parseAllowedLabels } from './instances/labels.ts'
 import { wakeOnEvents } from './instances/wake-on-events.ts'
 import { WakeUps } from './instances/wake-ups.ts'
+import { serviceAccountRules } from './kubernetes/configured.ts'
+import { createServiceAccounts } from './kubernetes/service-accounts.ts'
 import { connectRedis } from './redis.ts'
 import { tellOfFading } from './targets/fading.ts'
 
@@ -55,6 +58,7 @@ await runService({
     const analyst = endpoint && createAnalyst({ endpoint, database, logger })
     if (analyst) onStop('analyses', () => analyst.stop())
 
+    const rules = serviceAccountRules(config)
     const bridge: Bridge = {
       database,
       keys,
@@ -62,7 +66,8 @@ await runService({
       live: createLiveStreams(redis, config.SLIPWAY_NAMESPACE, logger),
       wakeUps: new WakeUps(),
       probeSeconds: config.SLIPWAY_PROBE_SECONDS,
-      enrolmentToken: config.SLIPWAY_ENROLMENT_TOKEN,
+      serviceAccounts: rules && createServiceAccounts(rules),
+      serviceAccountLabels: parseAllowedLabels(config.SLIPWAY_KUBERNETES_LABELS),
       analyst,
       wakeRelay: () => relay.kick(),
     }

@@ -1,17 +1,18 @@
-import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { recordAudit } from '@slipway/database'
-import { uuidv7 } from '@slipway/runtime'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { recordAudit, takesRuns } from '@slipway/database'
+import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
+import { waitFor } from '@slipway/testing'
 import { changeInstance, removeInstance } from '../src/instances/administer.ts'
+import { recordHeartbeat } from '../src/instances/heartbeat.ts'
 import {
   type BridgeWithDatabase,
-  ENROLMENT_TOKEN,
   endLease,
-  enrolBody,
-  enrolInstance,
+  joinInstance,
   post,
   postSync,
   seedRun,
   startBridgeWithDatabase,
+  syncBody,
 } from './setup.ts'
 
 let bridge: BridgeWithDatabase
@@ -29,7 +30,7 @@ const order = (deadlineMs = 8_000) => ({
 })
 const rowOf = async (id: string) =>
   (
-    await bridge.database.query('SELECT draining, labels, removed_at, credential_hash FROM instances WHERE id = $1', [
+    await bridge.database.query('SELECT draining, labels, removed_at, last_heartbeat_at FROM instances WHERE id = $1', [
       id,
     ])
   ).rows[0]
@@ -37,7 +38,7 @@ const drain = (instance_id: string, received = order(), as = caller) =>
   changeInstance(bridge.database, { instance_id, caller: as, draining: true }, received)
 
 test('a change past its deadline, or one that was refused, has no effect and leaves no second record', async () => {
-  const { id } = await enrolInstance(bridge)
+  const { id } = await joinInstance(bridge)
   expect(await drain(id, order(-1))).toBeNull()
   const refused = order()
   await recordAudit(bridge.database, [
@@ -52,7 +53,7 @@ test('a change past its deadline, or one that was refused, has no effect and lea
 })
 
 test('a command that comes twice is carried out once', async () => {
-  const { id } = await enrolInstance(bridge)
+  const { id } = await joinInstance(bridge)
   const received = order()
   expect(await drain(id, received)).toEqual({ instance_id: id })
   await changeInstance(bridge.database, { instance_id: id, caller, draining: false }, order())
@@ -61,31 +62,89 @@ test('a command that comes twice is carried out once', async () => {
 })
 
 test('a caller of a tenant is refused here too', async () => {
-  const { id } = await enrolInstance(bridge)
+  const { id } = await joinInstance(bridge)
   const error = await drain(id, order(), { ...caller, tenant_id: uuidv7() as never }).catch((problem) => problem)
   expect(error).toMatchObject({ code: 'INSUFFICIENT_PERMISSIONS' })
 })
 
-test('an enrolment keeps labels that were set, until it brings other ones itself', async () => {
-  const body = enrolBody({ labels: { zone: 'a' } })
-  const { id } = await enrolInstance(bridge, body)
-  await changeInstance(bridge.database, { instance_id: id, caller, labels: { zone: 'set' }, draining: true }, order())
-  await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, body)
-  expect(await rowOf(id)).toMatchObject({ labels: { zone: 'set' }, draining: true })
-  await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, { ...body, labels: { zone: 'c' } })
-  expect(await rowOf(id)).toMatchObject({ labels: { zone: 'c' }, draining: true })
+test('a sync keeps labels that were set, until the instance claims other ones', async () => {
+  const instance = await joinInstance(bridge, { labels: { zone: 'a' } })
+  const { id: instance_id } = instance
+  await changeInstance(bridge.database, { instance_id, caller, labels: { zone: 'set' } }, order())
+  await postSync(bridge, instance, { labels: { zone: 'a' } })
+  expect(await rowOf(instance_id)).toMatchObject({ labels: { zone: 'set' } })
+  await postSync(bridge, instance, { labels: { zone: 'c' } })
+  expect(await rowOf(instance_id)).toMatchObject({ labels: { zone: 'c' } })
 })
 
-test('an instance with a live lease cannot be removed; a removed one is known no more', async () => {
-  const instance = await enrolInstance(bridge)
-  const { epoch } = await seedRun(bridge.database, { instanceId: instance.id })
-  await bridge.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds' WHERE id = $1`, [
-    instance.id,
-  ])
-  const remove = () => removeInstance(bridge.database, { instance_id: instance.id, caller }, order())
-  await expect(remove()).rejects.toMatchObject({ code: 'CONFLICT', details: { active: 1 } })
-  await endLease(bridge.database, epoch)
-  expect(await remove()).toEqual({ instance_id: instance.id })
-  await expect(remove()).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  expect((await postSync(bridge, instance)).status).toBe(401)
+describe('a removal', () => {
+  const remove = (instance_id: string, force?: boolean) =>
+    removeInstance(bridge.database, { instance_id, caller, ...(force === undefined ? {} : { force }) }, order())
+  const setOffline = (id: string) =>
+    bridge.database.query(
+      `UPDATE instances SET last_heartbeat_at = now() - interval '31 s', enrolled_at = now() - interval '1 h' WHERE id = $1`,
+      [id],
+    )
+
+  test('is refused while the instance is online or has a live lease', async () => {
+    const instance = await joinInstance(bridge)
+    await postSync(bridge, instance)
+    await expect(remove(instance.id)).rejects.toMatchObject({ code: 'CONFLICT' })
+    const { epoch } = await seedRun(bridge.database, { instanceId: instance.id })
+    await setOffline(instance.id)
+    await expect(remove(instance.id)).rejects.toMatchObject({ code: 'CONFLICT', details: { active: 1 } })
+    await endLease(bridge.database, epoch)
+    expect(await remove(instance.id)).toEqual({ instance_id: instance.id })
+    await expect(remove(instance.id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+  })
+
+  test('by force voids every credential at once and ends the sync that waits', async () => {
+    const instance = await joinInstance(bridge)
+    await postSync(bridge, instance)
+    const next = await post(`${bridge.url}/v1/instances/credential`, instance.credential, {})
+    const waiting = postSync(bridge, instance, { wait_seconds: 20 })
+    await waitFor(() => bridge.bridge.wakeUps.size > 0, { what: 'a sync that waits' })
+    const since = Date.now()
+    await remove(instance.id, true)
+    bridge.bridge.wakeUps.wake(instance.id, 'removed')
+    expect((await waiting).body).toMatchObject({ start: [], stop: [] })
+    expect(Date.now() - since).toBeLessThan(1_000)
+    for (const credential of [instance.credential, next.body.credential]) {
+      expect(await postSync(bridge, { credential })).toMatchObject({
+        status: 401,
+        body: { error: { code: 'INSTANCE_REMOVED', message: expect.stringContaining('new join token') } },
+      })
+    }
+  })
+
+  test('by force leaves the leases live: commands may still run, so that they end as those of a lost instance', async () => {
+    const instance = await joinInstance(bridge)
+    await postSync(bridge, instance)
+    const { epoch } = await seedRun(bridge.database, { instanceId: instance.id })
+    const before = await rowOf(instance.id)
+    await remove(instance.id, true)
+    // A heartbeat that was authenticated before the removal renews nothing after it.
+    await expect(recordHeartbeat(bridge.bridge, instance.id, syncBody())).rejects.toMatchObject({ status: 401 })
+    const { rows } = await bridge.database.query('SELECT ended_at FROM leases WHERE epoch = $1', [epoch])
+    expect(rows).toEqual([{ ended_at: null }])
+    expect((await rowOf(instance.id))?.['last_heartbeat_at']).toEqual(before?.['last_heartbeat_at'])
+  })
+
+  test('waits for a lease that is just being made, and nothing is leased after it', async () => {
+    const { id } = await joinInstance(bridge)
+    await bridge.database.query('UPDATE instances SET last_heartbeat_at = now() WHERE id = $1', [id])
+    let removal: Promise<unknown> = Promise.resolve()
+    await bridge.database.transaction(async (tx) => {
+      await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 AND slot = 0 FOR UPDATE', [id])
+      removal = remove(id, true)
+      const isDone = await Promise.race([removal.then(() => true), new Promise((resolve) => setTimeout(resolve, 300))])
+      expect(isDone).toBeUndefined()
+    })
+    await removal
+    const { rows } = await bridge.database.query(
+      `SELECT slot_is_free($1, 0) AS free, ${takesRuns('$2')} AS takes_runs FROM instances WHERE id = $1`,
+      [id, COMPATIBLE_VERSION],
+    )
+    expect(rows).toEqual([{ free: false, takes_runs: false }])
+  })
 })

@@ -8,17 +8,17 @@ import { type Analyst, createAnalyst } from '../src/analysis/analyst.ts'
 import { endpointOf } from '../src/analysis/configured.ts'
 import { bridgeConfig } from '../src/config.ts'
 import { ended, started } from './events.ts'
-import { type Enrolled, enrolInstance, post, type SeededRun, seedRun, startBridge, type TestBridge } from './setup.ts'
+import { type Joined, joinInstance, post, type SeededRun, seedRun, startBridge, type TestBridge } from './setup.ts'
 
 let db: OpenTestDatabase
 let plain: TestBridge
-let instance: Enrolled
+let instance: Joined
 let slot = 0
 
 beforeAll(async () => {
   db = await openTestDatabase()
   plain = await startBridge(db.database)
-  instance = await enrolInstance(plain, { capacity: 100 })
+  instance = await joinInstance(plain, { capacity: 100 })
 })
 afterAll(async () => {
   await plain?.close()
@@ -172,7 +172,6 @@ describe('an endpoint', () => {
       RABBITMQ_URL: 'amqp://none',
       REDIS_URL: 'redis://none',
       SLIPWAY_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
-      SLIPWAY_ENROLMENT_TOKEN: 'x'.repeat(16),
       SLIPWAY_ANALYSIS_URL: url,
       SLIPWAY_ANALYSIS_KEY: 'key-of-the-endpoint',
       SLIPWAY_ANALYSIS_MODEL: 'oracle-1',

@@ -5,9 +5,9 @@ import type { Database } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import {
-  type Enrolled,
   endLease,
-  enrolInstance,
+  type Joined,
+  joinInstance,
   postSync,
   type SeededRun,
   seedRun,
@@ -20,7 +20,7 @@ const CHUNK = 1024 * 1024
 let db: OpenTestDatabase
 let database: Database
 let bridge: TestBridge
-let instance: Enrolled
+let instance: Joined
 let run: SeededRun
 
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(async () => {
   await db?.drop()
 })
 beforeEach(async () => {
-  instance = await enrolInstance(bridge)
+  instance = await joinInstance(bridge)
   run = await seedRun(database, { instanceId: instance.id })
 })
 
@@ -88,7 +88,7 @@ test('it is for instances that run something with it, and for as long as they do
   expect(await status(id)).toBe(404)
   await use(id)
   expect(await status(id)).toBe(200)
-  const other = await enrolInstance(bridge)
+  const other = await joinInstance(bridge)
   await seedRun(database, { instanceId: other.id })
   expect(await status(id, other.credential)).toBe(404)
   expect(await status(id, 'nonsense')).toBe(401)

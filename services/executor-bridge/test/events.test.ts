@@ -5,9 +5,9 @@ import { foldEvents } from '../src/events/fold.ts'
 import { moveSteps } from '../src/events/steps.ts'
 import { ended, finished, line, started } from './events.ts'
 import {
-  type Enrolled,
   endLease,
-  enrolInstance,
+  type Joined,
+  joinInstance,
   lease,
   post,
   type RunOptions,
@@ -20,14 +20,14 @@ import {
 let db: OpenTestDatabase
 let one: TestBridge
 let other: TestBridge
-let instance: Enrolled
+let instance: Joined
 let slot = 0
 
 beforeAll(async () => {
   db = await openTestDatabase()
   one = await startBridge(db.database)
   other = await startBridge(db.database)
-  instance = await enrolInstance(one, { capacity: 100 })
+  instance = await joinInstance(one, { capacity: 100 })
 })
 
 afterAll(async () => {
@@ -332,7 +332,7 @@ describe('a batch of events', () => {
 describe('the lease', () => {
   test('fences: without it, under another epoch or for another instance nothing is applied', async () => {
     const run = await newRun()
-    const stranger = await enrolInstance(one)
+    const stranger = await joinInstance(one)
     const url = `${one.url}/v1/runs/${run.deploymentId}/events`
     const body = { epoch: run.epoch, first_event: 0, events: [started(0, 0)] }
     const refused = { status: 409, body: { error: { code: 'FENCED' } } }

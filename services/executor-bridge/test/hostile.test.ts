@@ -7,11 +7,12 @@ import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { createApp } from '../src/http/app.ts'
 import { ended, line, started } from './events.ts'
 import {
-  ENROLMENT_TOKEN,
-  type Enrolled,
-  enrolBody,
-  enrolInstance,
+  addGrant,
+  type Joined,
+  joinBody,
+  joinInstance,
   post,
+  postJoin,
   type SeededRun,
   seedRun,
   startBridge,
@@ -23,7 +24,7 @@ let db: OpenTestDatabase
 let own: TestBridge
 let server: ListeningServer
 let url: string
-let instance: Enrolled
+let instance: Joined
 let slot = 0
 const logged: Record<string, unknown>[] = []
 
@@ -43,7 +44,7 @@ beforeAll(async () => {
     variable: 'none',
   })
   url = `http://127.0.0.1:${server.port}`
-  instance = await enrolInstance(own, { capacity: 100 })
+  instance = await joinInstance(own, { capacity: 100 })
 })
 
 afterAll(async () => {
@@ -97,7 +98,7 @@ describe('what is refused changes nothing and is one line of the log that says w
 
   test('results of a run that another instance holds', async () => {
     const run = await newRun()
-    const stranger = await enrolInstance(own)
+    const stranger = await joinInstance(own)
     logged.length = 0
     expect(await post(eventsUrl(run), stranger.credential, batch(run, [started(0, 0), ended(0, 0)]))).toMatchObject({
       status: 409,
@@ -109,7 +110,7 @@ describe('what is refused changes nothing and is one line of the log that says w
 
   test('the version of another release, which both are named in', async () => {
     logged.length = 0
-    await post(`${url}/v1/instances`, ENROLMENT_TOKEN, enrolBody({ version: '9.0.0' }))
+    await postJoin({ url }, await addGrant(db.database), joinBody({ version: '9.0.0' }))
     expect(logged).toHaveLength(1)
     expect(logged[0]?.['reason']).toMatch(/has version 9\.0\.0, Slipway has 0\.1\.0/)
   })

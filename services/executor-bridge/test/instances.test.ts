@@ -4,11 +4,9 @@ import { waitFor } from '@slipway/testing'
 import { finished, started } from './events.ts'
 import {
   type BridgeWithDatabase,
-  ENROLMENT_TOKEN,
-  type Enrolled,
   endLease,
-  enrolBody,
-  enrolInstance,
+  type Joined,
+  joinInstance,
   post,
   postSync,
   seedRun,
@@ -41,11 +39,11 @@ const eventsOf = async (id: string) =>
     )
   ).rows.map(({ type }) => type)
 
-const beat = (instance: Enrolled, runs: RunRef[] = [], fields: Partial<SyncRequest> = {}) =>
+const beat = (instance: Joined, runs: RunRef[] = [], fields: Partial<SyncRequest> = {}) =>
   postSync(bridge, instance, { runs: runs.map((run) => ({ ...run, next_event: null })), ...fields })
 
 /** Moves the instance's past back, as if so many seconds had gone by. */
-const age = (instance: Enrolled, seconds: number) =>
+const age = (instance: Joined, seconds: number) =>
   bridge.database.query(
     `WITH l AS (UPDATE leases SET acquired_at = acquired_at - make_interval(secs => $2) WHERE instance_id = $1)
      UPDATE instances SET last_heartbeat_at = last_heartbeat_at - make_interval(secs => $2),
@@ -53,7 +51,7 @@ const age = (instance: Enrolled, seconds: number) =>
     [instance.id, seconds],
   )
 
-const isFresh = async (instance: Enrolled) =>
+const isFresh = async (instance: Joined) =>
   (
     await bridge.database.query<{ fresh: boolean }>(
       `SELECT last_heartbeat_at > now() - interval '2 seconds' AS fresh FROM instances WHERE id = $1`,
@@ -61,68 +59,9 @@ const isFresh = async (instance: Enrolled) =>
     )
   ).rows[0]?.fresh
 
-describe('enrolment', () => {
-  test('gives a credential, slots and word to the dispatcher; secrets are not kept in clear', async () => {
-    const { status, body } = await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, enrolBody({ capacity: 2 }))
-    expect(status).toBe(201)
-    expect(body).toEqual({
-      instance_id: expect.any(String),
-      credential: expect.any(String),
-      lost_after_seconds: 30,
-    })
-    expect(await slotsOf(body.instance_id)).toEqual(['0', '1'])
-    expect(await eventsOf(body.instance_id)).toEqual(['instance.created'])
-    const row = JSON.stringify(await rowOf(body.instance_id))
-    expect(row).not.toContain(body.credential)
-  })
-
-  test.each(['0.2.0', '1.1.0', 'one'])('refuses version %s with a message that names both', async (version) => {
-    const { status, body } = await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, enrolBody({ version }))
-    expect([status, body.error.code]).toEqual([409, 'CONFLICT'])
-    expect(body.error.message).toContain(version)
-    expect(body.error.message).toContain('0.1.0')
-  })
-
-  test('takes another patch of the same minor version', async () => {
-    await enrolInstance(bridge, { version: '0.1.9-rc.1' })
-  })
-
-  test('needs the enrolment token', async () => {
-    for (const token of [undefined, 'wrong', `${ENROLMENT_TOKEN}x`]) {
-      expect((await post(`${bridge.url}/v1/instances`, token, enrolBody())).status).toBe(401)
-    }
-  })
-
-  test('refuses what does not fit the schema', async () => {
-    const { status, body } = await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, enrolBody({ capacity: 0 }))
-    expect([status, body.error.details.errors[0].path]).toEqual([400, '/capacity'])
-  })
-
-  test('under a known name is the same instance; the old credential no longer counts', async () => {
-    const first = await enrolInstance(bridge, { name: 'again' })
-    const second = await enrolInstance(bridge, { name: 'again' })
-    expect(second.id).toBe(first.id)
-    expect((await beat(first)).status).toBe(401)
-    expect((await beat(second)).status).toBe(200)
-  })
-
-  test('of one name many times at once makes one instance', async () => {
-    const all = await Promise.all(Array.from({ length: 8 }, () => enrolInstance(bridge, { name: 'crowd' })))
-    expect(new Set(all.map(({ id }) => id)).size).toBe(1)
-  })
-
-  test('with less capacity retires slots, with more brings them back', async () => {
-    const { id } = await enrolInstance(bridge, { name: 'grows', capacity: 3 })
-    await enrolInstance(bridge, { name: 'grows', capacity: 1 })
-    expect(await slotsOf(id)).toEqual(['0', '1 retired', '2 retired'])
-    await enrolInstance(bridge, { name: 'grows', capacity: 4 })
-    expect(await slotsOf(id)).toEqual(['0', '1', '2', '3'])
-  })
-})
-
 describe('a sync', () => {
   test('renews, and wakes the dispatcher only when the instance had been away', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     await beat(instance)
     expect(await eventsOf(instance.id)).toEqual(['instance.created'])
     await age(instance, 60)
@@ -132,14 +71,14 @@ describe('a sync', () => {
   })
 
   test('needs the credential of an instance', async () => {
-    const instance = await enrolInstance(bridge)
-    const other = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
+    const other = await joinInstance(bridge)
     const wrong = ['nobody', `${other.id}.${instance.credential.split('.')[1]}`]
     for (const credential of wrong) expect((await beat({ ...instance, credential })).status).toBe(401)
   })
 
   test('keeps what the instance says of itself: slots, version and labels follow', async () => {
-    const instance = await enrolInstance(bridge, { capacity: 2, labels: { zone: 'a' } })
+    const instance = await joinInstance(bridge, { capacity: 2, labels: { zone: 'a' } })
     await bridge.database.query(`UPDATE instances SET labels = '{"zone":"set"}' WHERE id = $1`, [instance.id])
     const itself = { capacity: 2, labels: { zone: 'a' } }
     await beat(instance, [], itself)
@@ -152,7 +91,7 @@ describe('a sync', () => {
   })
 
   test('sends its head with the heartbeat, and its body when something changes', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     const began = Date.now()
     const response = await fetch(`${bridge.url}/v1/sync`, {
       method: 'POST',
@@ -168,7 +107,7 @@ describe('a sync', () => {
   })
 
   test('of which the caller has gone waits no longer; one of a removed instance ends at once', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     const { wakeUps } = bridge.bridge
     const gone = new AbortController()
     const call = fetch(`${bridge.url}/v1/sync`, {
@@ -193,7 +132,7 @@ describe('a sync', () => {
   })
 
   test('stops reported runs without a live lease of that epoch, and leaves those that have one', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     const kept = await seedRun(bridge.database, { instanceId: instance.id, slot: 0 })
     const gone = await seedRun(bridge.database, { instanceId: instance.id, slot: 1 })
     await endLease(bridge.database, gone.epoch)
@@ -211,7 +150,7 @@ describe('a sync', () => {
   })
 
   test('that misses a run which it had renews nothing and says so, until the lease has ended', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
     await post(events, instance.credential, { epoch: run.epoch, first_event: 0, events: [started(0, 0)] })
@@ -227,7 +166,7 @@ describe('a sync', () => {
   })
 
   test('may miss a run that has ended, while the dispatcher has yet to end its lease', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     const events = `${bridge.url}/v1/runs/${run.deploymentId}/events`
     await post(events, instance.credential, { epoch: run.epoch, first_event: 0, events: [finished()] })
@@ -236,20 +175,8 @@ describe('a sync', () => {
     expect(await isFresh(instance)).toBe(true)
   })
 
-  test('of an instance that began anew renews nothing while leases from before are live', async () => {
-    const instance = await enrolInstance(bridge, { name: 'reborn' })
-    const run = await seedRun(bridge.database, { instanceId: instance.id })
-    await age(instance, 10)
-    const reborn = await enrolInstance(bridge, { name: 'reborn' })
-    expect((await beat(reborn)).status).toBe(409)
-    expect(await isFresh(reborn)).toBe(false)
-    await endLease(bridge.database, run.epoch)
-    await beat(reborn)
-    expect(await isFresh(reborn)).toBe(true)
-  })
-
   test('that has not taken a run for too long loses its leases, unless it declines the run', async () => {
-    const instance = await enrolInstance(bridge)
+    const instance = await joinInstance(bridge)
     const run = await seedRun(bridge.database, { instanceId: instance.id })
     await bridge.database.query(`UPDATE leases SET acquired_at = now() - interval '31 s' WHERE epoch = $1`, [run.epoch])
     await bridge.database.query(`UPDATE instances SET enrolled_at = now() - interval '1 min' WHERE id = $1`, [

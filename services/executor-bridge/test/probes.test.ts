@@ -4,9 +4,9 @@ import { uuidv7 } from '@slipway/runtime'
 import { tellOnce } from '../src/targets/fading.ts'
 import {
   type BridgeWithDatabase,
-  type Enrolled,
   endLease,
-  enrolInstance,
+  type Joined,
+  joinInstance,
   keys,
   postSync,
   PROBE_SECONDS as SECONDS,
@@ -24,13 +24,13 @@ afterAll(() => bridge?.close())
 beforeEach(() => bridge.database.query('TRUNCATE targets, target_facts, outbox CASCADE'))
 afterEach(() => bridge.database.query('UPDATE instances SET last_heartbeat_at = NULL'))
 
-interface Prober extends Enrolled {
+interface Prober extends Joined {
   /** Why it does not reach a target; null where it does. */
   problem: (id: string) => string | null
   asked: ProbeTarget[]
 }
 
-const prober = async (): Promise<Prober> => ({ ...(await enrolInstance(bridge)), problem: () => null, asked: [] })
+const prober = async (): Promise<Prober> => ({ ...(await joinInstance(bridge)), problem: () => null, asked: [] })
 
 async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 2222, username: 'u' }, enabled = true) {
   const id = uuidv7()
@@ -43,7 +43,7 @@ async function addTarget(connection: object = { type: 'ssh', host: 'h', port: 22
 }
 
 /** A sync of an instance that can take probes: what it is asked. */
-const sync = async (instance: Enrolled, probes: ProbeResult[] = []): Promise<ProbeTarget[]> => {
+const sync = async (instance: Joined, probes: ProbeResult[] = []): Promise<ProbeTarget[]> => {
   const { status, body } = await postSync(bridge, instance, { probe_slots: MAX_PROBED_TARGETS, probes })
   expect(status).toBe(200)
   return body.probes
@@ -61,7 +61,7 @@ const ask = async (instance: Prober) => {
   await postSync(bridge, instance, { probes })
 }
 
-const setOffline = ({ id }: Enrolled) =>
+const setOffline = ({ id }: Joined) =>
   bridge.database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 s' WHERE id = $1`, [id])
 
 interface Facts {

@@ -20,9 +20,9 @@ import { createApp } from '../src/http/app.ts'
 import { wakeOnEvents } from '../src/instances/wake-on-events.ts'
 import { line, started } from './events.ts'
 import {
-  type Enrolled,
   endLease,
-  enrolInstance,
+  type Joined,
+  joinInstance,
   keys,
   lease,
   post,
@@ -36,7 +36,7 @@ import {
 
 let db: OpenTestDatabase
 let bridge: TestBridge
-let instance: Enrolled
+let instance: Joined
 let slot = 0
 
 beforeAll(async () => {
@@ -45,7 +45,7 @@ beforeAll(async () => {
 })
 
 beforeEach(async () => {
-  instance = await enrolInstance(bridge, { capacity: 100 })
+  instance = await joinInstance(bridge, { capacity: 100 })
   slot = 0
 })
 
@@ -115,7 +115,7 @@ describe('a run to start', () => {
     }
     const { status, body } = await get(run.epoch, instance.credential)
     expect([status, compile(RunSpec)(body), body.targets.length]).toEqual([200, [], 60])
-    const other = await enrolInstance(bridge)
+    const other = await joinInstance(bridge)
     expect((await get(run.epoch, other.credential)).status).toBe(404)
     for (const epoch of [run.epoch + 1, 'x', '']) expect((await get(epoch, instance.credential)).status).toBe(404)
     expect((await get(run.epoch, 'nobody')).status).toBe(401)
@@ -256,7 +256,7 @@ describe('a run to start', () => {
 
   test('that the instance refuses for good ends failed, with the reason; a report of another instance counts nothing', async () => {
     const run = await newRun()
-    const other = await enrolInstance(bridge)
+    const other = await joinInstance(bridge)
     const refused = [{ ...refOf(run), reason: 'too many targets' }]
     await postSync(bridge, other, { refused })
     expect(await endOf(run)).toEqual([])
@@ -312,7 +312,7 @@ describe('a run to start', () => {
 test('what a stopped run came to is told to the dispatcher, when it is of this instance and has ended', async () => {
   const [ended, live] = [await newRun(), await newRun()]
   await endLease(db.database, ended.epoch)
-  const other = await enrolInstance(bridge)
+  const other = await joinInstance(bridge)
   const stopped = [ended, live].map((run) => ({ ...refOf(run), unconfirmed: [[1, 0]] as [number, number][] }))
   await postSync(bridge, other, { stopped })
   await postSync(bridge, instance, { stopped })

@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto'
 import type { StreamBatch, SyncRequest } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
-import { KeyRing, listen, uuidv7 } from '@slipway/runtime'
+import { hashToken, KeyRing, listen, randomToken, uuidv7 } from '@slipway/runtime'
 import { testLogger as logger, openTestDatabase } from '@slipway/testing'
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
+import type { AllowedLabels } from '../src/instances/labels.ts'
 import { WakeUps } from '../src/instances/wake-ups.ts'
 
-export const ENROLMENT_TOKEN = 'enrolment-token-of-the-tests'
 export const PROBE_SECONDS = 60
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)
 
@@ -38,7 +38,8 @@ export async function startBridge(
     live: live ?? keep,
     wakeUps: new WakeUps(),
     probeSeconds: PROBE_SECONDS,
-    enrolmentToken: ENROLMENT_TOKEN,
+    serviceAccounts: null,
+    serviceAccountLabels: {},
     analyst,
     wakeRelay() {},
   }
@@ -91,7 +92,7 @@ export async function post(url: string, token: string | undefined, body: unknown
   return { status: response.status, body: await response.json() }
 }
 
-export const enrolBody = (fields: Record<string, unknown> = {}) => ({
+export const joinBody = (fields: Record<string, unknown> = {}) => ({
   name: `instance-${randomBytes(4).toString('hex')}`,
   version: '0.1.0',
   capacity: 3,
@@ -99,14 +100,43 @@ export const enrolBody = (fields: Record<string, unknown> = {}) => ({
   ...fields,
 })
 
-export interface Enrolled {
+export interface Joined {
   id: string
   credential: string
 }
 
-export async function enrolInstance(bridge: TestBridge, fields: Record<string, unknown> = {}): Promise<Enrolled> {
-  const { status, body } = await post(`${bridge.url}/v1/instances`, ENROLMENT_TOKEN, enrolBody(fields))
+export interface TestGrant {
+  uses?: number
+  labels?: AllowedLabels
+  tenant_id?: string
+  expires_in_seconds?: number
+}
+
+/** A grant as the gateway inserts it. Returns its token. */
+export async function addGrant(database: Database, grant: TestGrant = {}): Promise<string> {
+  const { uses = 1, labels = {}, tenant_id = null, expires_in_seconds = 3_600 } = grant
+  const id = uuidv7()
+  const token = `${id}.${randomToken()}`
+  await database.query(
+    `INSERT INTO instance_grants (id, token_hash, uses, labels, tenant_id, expires_at)
+     VALUES ($1, $2, $3, $4, $5, now() + make_interval(secs => $6))`,
+    [id, hashToken(token), uses, JSON.stringify(labels), tenant_id, expires_in_seconds],
+  )
+  return token
+}
+
+export const postJoin = (bridge: Pick<TestBridge, 'url'>, token: string | undefined, body: unknown) =>
+  post(`${bridge.url}/v1/instances`, token, body)
+
+/** An instance that has joined with a grant of its own, for any values of its labels, and counts as online. */
+export async function joinInstance(bridge: TestBridge, fields: Record<string, unknown> = {}): Promise<Joined> {
+  const request = joinBody(fields)
+  const { database } = bridge.bridge
+  const labels = Object.fromEntries(Object.keys(request.labels).map((key) => [key, null]))
+  const token = await addGrant(database, { labels })
+  const { status, body } = await postJoin(bridge, token, request)
   if (status !== 201) throw new Error(JSON.stringify(body))
+  await database.query('UPDATE instances SET last_heartbeat_at = now() WHERE id = $1', [body.instance_id])
   return { id: body.instance_id, credential: body.credential }
 }
 
@@ -128,7 +158,7 @@ export const syncBody = (fields: Partial<SyncRequest> = {}): SyncRequest => ({
 
 export const postSync = (
   bridge: Pick<TestBridge, 'url'>,
-  instance: Pick<Enrolled, 'credential'>,
+  instance: Pick<Joined, 'credential'>,
   fields: Partial<SyncRequest> = {},
 ) => post(`${bridge.url}/v1/sync`, instance.credential, syncBody(fields))
 

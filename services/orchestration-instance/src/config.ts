@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, figureVariable, secretVariable, urlVariable } from '@slipway/runtime'
+import { commonConfig, figureVariable, urlVariable } from '@slipway/runtime'
 import { KEY_EXCHANGES } from './transports/ssh/algorithms.ts'
 
 const NAMES = KEY_EXCHANGES.join('|').replaceAll('.', '\\.')
@@ -102,10 +102,14 @@ export const config = Type.Object({
     examples: ['https://bridge.example.com:8082'],
   }),
   SLIPWAY_BRIDGE_CA_FILE: commonConfig.SLIPWAY_BRIDGE_CA_FILE,
-  SLIPWAY_ENROLMENT_TOKEN: secretVariable({
-    description: 'With it the instance enrols at the executor-bridge, which has the same',
-    examples: ['<output of `openssl rand -hex 32`>'],
-  }),
+  SLIPWAY_JOIN_TOKEN_FILE: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description:
+        'File with the token with which the instance joins: a join token, or a Kubernetes service account token; `-` for standard input. Needed until it has joined',
+      examples: ['/run/secrets/slipway-join-token'],
+    }),
+  ),
   SLIPWAY_JOURNAL_DIR: Type.String({
     minLength: 1,
     description: 'Folder of this instance alone: its identity, the journals of its runs, directories of local commands',

@@ -2,11 +2,14 @@ import { mkdir } from 'node:fs/promises'
 import path from 'node:path'
 import type { RunRef } from '@slipway/contracts'
 import { Lifeline } from '@slipway/execution'
-import { BridgeConnections, runService, SLIPWAY_VERSION } from '@slipway/runtime'
+import { BridgeConnections, ConfigurationError, runService, SLIPWAY_VERSION } from '@slipway/runtime'
 import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'
+import { Joining, TOKEN_ADVICE } from './bridge/join.ts'
+import { type JoinTokenSource, joinTokenSource } from './bridge/join-token.ts'
+import { Rotation } from './bridge/rotation.ts'
 import { SyncLoop } from './bridge/sync-loop.ts'
-import { config } from './config.ts'
+import { type Config, config } from './config.ts'
 import { ContentCache } from './content/cache.ts'
 import { JournalSpace } from './journal/journal-space.ts'
 import { measureRuns } from './runs/measure-runs.ts'
@@ -28,6 +31,7 @@ await runService({
     const folder = path.resolve(config.SLIPWAY_JOURNAL_DIR)
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const identity = await Identity.open(folder)
+    const tokens = tokensFor(identity, config)
     const bridge = new BridgeClient(config.SLIPWAY_BRIDGE_URL, connections)
     const lifeline = new Lifeline()
     const asUser = await openLocalUser(config, folder, logger)
@@ -77,7 +81,8 @@ await runService({
       bridge,
       identity,
       self,
-      join: () => bridge.enrol(self, config.SLIPWAY_ENROLMENT_TOKEN),
+      joining: new Joining({ bridge, identity, self, tokens, logger, fatal }),
+      rotation: new Rotation({ bridge, identity, logger }),
       runs,
       probe: (targets) => probe(transports.ssh, targets),
       onRenewed: (until) => lifeline.renew(until),
@@ -87,13 +92,13 @@ await runService({
       const batch = { epoch, first, events }
       return (await asMember((credential) => bridge.events(deployment_id, credential, batch))).next_event
     }
-    /** A call with the credential of this instance. When it is refused, the instance joins again. */
+    /** A call with the credential of this instance. */
     async function asMember<T>(call: (credential: string) => Promise<T>): Promise<T> {
       const { credential } = syncLoop
       try {
         return await call(credential)
       } catch (error) {
-        if (error instanceof UnauthorizedError) await syncLoop.refused(credential)
+        if (error instanceof UnauthorizedError) await syncLoop.refused(credential, error)
         throw error
       }
     }
@@ -110,4 +115,17 @@ await runService({
 function labelsOf(text: string): { [label: string]: string } {
   const pairs = text.split(',').filter((pair) => pair !== '')
   return Object.fromEntries(pairs.map((pair): [string, string] => [pair.split('=')[0] ?? '', pair.split('=')[1] ?? '']))
+}
+
+/** @throws ConfigurationError when this instance can not join, or is another one than the settings say */
+function tokensFor({ membership }: Identity, config: Config): JoinTokenSource | null {
+  if (membership !== null && membership.name !== config.SLIPWAY_INSTANCE_NAME) {
+    const problem = `is another name than ${membership.name}, the name of the instance that SLIPWAY_JOURNAL_DIR belongs to: give each instance a folder of its own`
+    throw new ConfigurationError([{ variable: 'SLIPWAY_INSTANCE_NAME', problem }])
+  }
+  const file = config.SLIPWAY_JOIN_TOKEN_FILE
+  if (file !== undefined) return joinTokenSource(file)
+  if (membership !== null) return null
+  const problem = `is missing, and this instance has not joined yet: ${TOKEN_ADVICE}`
+  throw new ConfigurationError([{ variable: 'SLIPWAY_JOIN_TOKEN_FILE', problem, example: '/run/secrets/join-token' }])
 }

@@ -80,7 +80,7 @@ test('killed in the middle of a command, nothing lives on; started again, the ru
     'b on two failed: the instance was restarted while the command ran; next try (2 of 2)',
   ])
   expectGapless(spec)
-  expect(bridge.enrolments).toHaveLength(1)
+  expect(bridge.joins).toHaveLength(1)
 })
 
 test('without tries left, the interrupted command has failed and the run ends by its strategy', async () => {
@@ -237,17 +237,19 @@ test('commands outlive many renewals of the lease', async () => {
   expect(bridge.output(spec)).toEqual(['done'])
 })
 
-test('a bridge that is away for a while costs nothing; a lost credential is replaced', async () => {
+test('a bridge that is away for a while, and then does not know the credential for a while, costs nothing', async () => {
   await instance.start()
   const spec = specOf({ actions: [{ script: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done' }] })
   await bridge.handOver(spec)
   await eventually('it runs', () => bridge.output(spec).includes('1'))
   await bridge.close()
-  bridge.credential = 'another one'
+  bridge.knowsNobody = true
   await bridge.listen()
+  await eventually('the instance tells of it', () => instance.output.includes('does not take the credential'))
+  bridge.knowsNobody = false
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toEqual(['1', '2', '3', '4', '5', '6'])
-  expect(bridge.enrolments.length).toBeGreaterThan(1)
+  expect(bridge.joins).toHaveLength(1)
 })
 
 /** Bytes of all journals. */

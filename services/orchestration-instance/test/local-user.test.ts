@@ -50,9 +50,9 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
     const script = `
       id -un
       for place in '${folder}' '${folder}'/*/; do ls "$place" && echo "listed $place"; done
-      for file in identity.json content/${content} journals/*; do cat '${folder}/'$file && echo "read $file"; done
+      for file in identity.json join-token content/${content} journals/*; do cat '${folder}/'$file && echo "read $file"; done
       for process in /proc/[0-9]*; do
-        tr '\\0' '\\n' <$process/environ | grep -E 'SLIPWAY_ENROLMENT_TOKEN|PLANTED'
+        tr '\\0' '\\n' <$process/environ | grep -E 'SLIPWAY_JOIN_TOKEN|PLANTED'
       done 2>/dev/null
       exit 0`
     const spec = specOf({ actions: [{ script }] })

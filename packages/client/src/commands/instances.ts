@@ -11,6 +11,18 @@ export function addInstances(program: Command): void {
   const instances = program.command('instances').description('what runs deployments')
   instances.command('list').description('list orchestration instances').action(action(list))
   addGrants(instances)
+  instances
+    .command('remove')
+    .argument('<instance>', 'name or id of the instance')
+    .description('remove an instance, which releases its name for a new one')
+    .option('--force', 'also when it is online or runs deployments; other instances take these up 30 s later')
+    .action(
+      action(async ({ client, output }, meant: string, { force }: { force?: boolean }) => {
+        const id = await idOf(client, 'instance', meant)
+        await client.call('deleteInstance', { params: { id }, ...(force ? { query: { force: 'true' } } : {}) })
+        await output.record({ id, removed: true }, () => [`removed instance ${harmless(meant)}`])
+      }),
+    )
   for (const [name, draining, description] of [
     ['drain', true, 'let an instance end what it runs, and give it nothing new'],
     ['resume', false, 'give an instance deployments again'],

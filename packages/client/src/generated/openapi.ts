@@ -1378,7 +1378,9 @@ export interface operations {
     };
     deleteInstance: {
         parameters: {
-            query?: never;
+            query?: {
+                force?: "true" | "false";
+            };
             header?: never;
             path: {
                 /** @description A UUID; a SqId too where the record has one */

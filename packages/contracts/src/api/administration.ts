@@ -83,6 +83,16 @@ export const ChangeInstance = Strict(
   { description: 'Only users who are bound to no tenant change instances (403).' },
 )
 
+export const RemoveInstance = Strict({
+  force: Type.Optional(
+    literals(['true', 'false'], {
+      description:
+        'Also when it is online or runs deployments: its credential is void at once, and other instances take its ' +
+        'deployments up when it counts as lost, 30 seconds after its last heartbeat',
+    }),
+  ),
+})
+
 /** How many instances one grant can let join, and how long it can be valid. */
 const MAX_GRANT_USES = 1_000
 const MAX_GRANT_SECONDS = 7 * 24 * 3_600

@@ -13,19 +13,25 @@ const Labels = Type.Record(Type.String({ maxLength: 255 }), Type.String({ maxLen
 const Capacity = Type.Integer({ minimum: 1, maximum: 10_000 })
 const Version = Type.String({ maxLength: 100 })
 
-export const EnrolRequest = Strict({
+/** An instance joins once, with a join token or a Kubernetes service account token. Then it goes on with its credential. */
+export const JoinRequest = Strict({
   name: Type.String({ minLength: 1, maxLength: 255 }),
   version: Version,
   capacity: Capacity,
   labels: Labels,
+  /** A secret of the instance. With it the same join can be repeated when its answer was lost. */
+  join_key: Type.Optional(Type.String({ minLength: 32, maxLength: 255 })),
 })
 
-export const EnrolResponse = Strict({
+export const JoinResponse = Strict({
   instance_id: Uuid,
   credential: Type.String(),
   /** Without a heartbeat for this long the instance's runs are given to others. */
   lost_after_seconds: Type.Integer(),
 })
+
+/** A new credential. The one that the instance has stays good until an hour after the new one is first used. */
+export const CredentialResponse = Strict({ credential: Type.String() })
 
 const index = Type.Integer({ minimum: 0 })
 
@@ -265,8 +271,9 @@ export const EventBatch = Strict({
 /** Number of the next event that the bridge expects: everything before it is committed. */
 export const EventBatchResponse = Strict({ next_event: index })
 
-export type EnrolRequest = Static<typeof EnrolRequest>
-export type EnrolResponse = Static<typeof EnrolResponse>
+export type JoinRequest = Static<typeof JoinRequest>
+export type JoinResponse = Static<typeof JoinResponse>
+export type CredentialResponse = Static<typeof CredentialResponse>
 export type SyncRequest = Static<typeof SyncRequest>
 export type SyncResponse = Static<typeof SyncResponse>
 export type StopReason = (typeof STOP_REASONS)[number]

@@ -121,9 +121,10 @@ export const COMMANDS = {
     body: Strict({ instance_id: Uuid, caller: Caller, ...ChangeInstance.properties }),
     reply: Strict({ instance_id: Uuid }),
   }),
+  /** `force`: also one that is online or runs deployments. */
   'instance.delete': command({
     queue: 'executor.commands',
-    body: Strict({ instance_id: Uuid, caller: Caller }),
+    body: Strict({ instance_id: Uuid, caller: Caller, force: Type.Optional(Type.Boolean()) }),
     reply: Strict({ instance_id: Uuid }),
   }),
 } as const satisfies Record<string, Command>

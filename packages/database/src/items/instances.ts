@@ -10,7 +10,7 @@ export const hasVersion = (parameter: string) =>
 
 /** Whether an instance of `instances` is given runs where it has a free slot. */
 export const takesRuns = (versionParameter: string) =>
-  `NOT draining AND accepts_runs AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
+  `removed_at IS NULL AND tenant_id IS NULL AND NOT draining AND accepts_runs AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
 
 /**
  * Whether the lease `l`, which is found by its epoch or deployment, is live. Not `ended_at IS NULL`: where few were live when

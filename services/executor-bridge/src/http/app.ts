@@ -3,8 +3,8 @@ import {
   AgentEnrolRequest,
   AgentHeartbeatRequest,
   compile,
-  EnrolRequest,
   EventBatch,
+  JoinRequest,
   SyncRequest,
 } from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
@@ -23,14 +23,16 @@ import { agentHeartbeat } from '../agents/heartbeat.ts'
 import type { Bridge } from '../bridge.ts'
 import { serveContent } from '../content/serve.ts'
 import { applyBatch } from '../events/apply.ts'
-import { authenticateEnrolment, authenticateInstance } from '../instances/credentials.ts'
-import { enrol } from '../instances/enrol.ts'
+import { authenticateInstance, rotateCredential } from '../instances/credentials.ts'
+import { join } from '../instances/join.ts'
+import { createRefusedJoins, type JoinCaller } from '../instances/join-audit.ts'
 import { sync } from '../instances/sync.ts'
+import { type Ticket, ticketOf } from '../instances/tickets.ts'
 import { fetchSpec } from '../runs/start.ts'
 import { invalid, Refusal } from './refusal.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
-const BODY_LIMIT = 1024 * 1024
+const JOIN_LIMIT = 256 * 1024
 /** The token is judged with what it is good for, so a body may be a stranger's. */
 const AGENT_BODY_LIMIT = 4 * 1024
 
@@ -44,9 +46,20 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
   app.disable('etag')
   app.use(requestContext)
 
-  const enrolBody = checked(EnrolRequest)
-  app.post('/v1/instances', asEnroller(bridge), json(BODY_LIMIT), async (request, response) => {
-    response.status(201).json(await enrol(bridge, enrolBody(request.body)))
+  const joinBody = checked(JoinRequest)
+  app.post(
+    '/v1/instances',
+    asJoiner(bridge),
+    json(JOIN_LIMIT),
+    async (request: Request, response: Response) => {
+      const ticket: Ticket = response.locals['ticket']
+      response.status(201).json(await join(bridge, ticket, joinBody(request.body), joinCaller(request, response)))
+    },
+    recordRefusedJoin(bridge),
+  )
+
+  app.post('/v1/instances/credential', asInstance(bridge), async (_request, response) => {
+    response.json(await rotateCredential(bridge, instanceOf(response)))
   })
 
   const syncBody = checked(SyncRequest)
@@ -121,12 +134,25 @@ function bearer(request: Request): string | undefined {
   return /^Bearer ([^\s]+)$/.exec(request.headers.authorization ?? '')?.[1]
 }
 
-const asEnroller =
+const asJoiner =
   (bridge: Bridge): RequestHandler =>
-  (request, _response, next) => {
-    authenticateEnrolment(bridge, bearer(request))
+  async (request, response, next) => {
+    response.locals['ticket'] = await ticketOf(bridge, bearer(request))
     next()
   }
+
+const joinCaller = (request: Request, response: Response): JoinCaller => ({
+  ip: request.socket.remoteAddress ?? null,
+  request_id: response.get('X-Request-Id') ?? null,
+})
+
+function recordRefusedJoin(bridge: Bridge): ErrorRequestHandler {
+  const refusedJoins = createRefusedJoins(bridge)
+  return async (error, request, response, next) => {
+    await refusedJoins.record(error, response.locals['ticket'], request.body, joinCaller(request, response))
+    next(error)
+  }
+}
 
 const asInstance =
   (bridge: Bridge): RequestHandler =>

@@ -9,16 +9,15 @@ export const newCredential = (id: string) => `${id}.${randomToken(32)}`
 /** The id in a credential, or in a token of a grant. */
 export const idOf = (credential: string | undefined): string | undefined => PARTS.exec(credential ?? '')?.[1]
 
-/** Who holds the credential; undefined when nobody does. */
-export async function holderOf(
+/** The agent that holds the credential; undefined when none does. */
+export async function agentOf(
   { database }: Pick<Bridge, 'database'>,
-  table: 'instances' | 'agents',
   credential: string | undefined,
 ): Promise<string | undefined> {
   const id = idOf(credential)
   if (id === undefined) return undefined
   const { rows } = await database.query<{ credential_hash: string }>(
-    `SELECT credential_hash FROM ${table} WHERE id = $1`,
+    'SELECT credential_hash FROM agents WHERE id = $1',
     [id],
   )
   const known = rows[0]?.credential_hash

@@ -33,7 +33,7 @@ export function changeInstance(
       after.draining,
       JSON.stringify(after.labels),
     ])
-    // A dispatcher that is about to lease one of them is waited for; the next one sees the change.
+    // Wait for a dispatcher that is about to lease one of its slots. The next one sees the change.
     await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 ORDER BY slot FOR UPDATE', [instance_id])
     await enqueue(tx, [eventMessage('instance.updated', { instance_id, tenant_id: before.tenant_id })])
     return { from: { draining: before.draining, labels: before.labels }, to: after }
@@ -41,21 +41,35 @@ export function changeInstance(
 }
 
 /**
- * Removes an instance that is gone: its credential is good no more. Its leases keep its row, and an enrolment of the same
- * name brings it back.
+ * Removes an instance: its credentials are void at once, and its name is free for a new join. The row stays, because
+ * leases refer to it.
+ *
+ * The leases of an instance that still ran deployments end as those of every lost instance, 30 seconds after its last
+ * heartbeat. Not earlier: its commands may still run until the instance notices, or until its watchdog kills them.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function removeInstance(
   database: Database,
-  { instance_id, caller }: CommandBody<'instance.delete'>,
+  { instance_id, caller, force = false }: CommandBody<'instance.delete'>,
   received: ReceivedCommand,
 ): Promise<Administered | null> {
   return administer(database, { instance_id, caller, action: 'instance.delete', ...received }, async (tx, before) => {
-    if (before.active > 0) throw conflict('The instance still runs deployments', { active: before.active })
-    if (before.heard) throw conflict('The instance is online: stop it first')
-    await tx.query(`UPDATE instances SET removed_at = now(), credential_hash = '' WHERE id = $1`, [instance_id])
-    await enqueue(tx, [eventMessage('instance.deleted', { instance_id, tenant_id: before.tenant_id })])
-    return { name: before.name }
+    const { name, tenant_id, active, heard } = before
+    if (!force && active > 0) {
+      throw conflict('The instance runs deployments: drain it first, or remove it with force=true', { active })
+    }
+    if (!force && heard) throw conflict('The instance is online: stop it first, or remove it with force=true')
+    // Draining, because a dispatcher that has just locked a slot looks at that once more.
+    await tx.query(
+      `UPDATE instances SET removed_at = now(), draining = true, credential_hash = '', next_credential_hash = NULL,
+         former_credential_hash = NULL, former_credential_until = NULL, join_key_hash = NULL
+       WHERE id = $1`,
+      [instance_id],
+    )
+    // Wait for a dispatcher that is about to lease one of its slots.
+    await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 ORDER BY slot FOR UPDATE', [instance_id])
+    await enqueue(tx, [eventMessage('instance.deleted', { instance_id, tenant_id })])
+    return { name, force, active }
   })
 }
 

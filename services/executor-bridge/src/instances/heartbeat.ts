@@ -1,6 +1,9 @@
 import type { SyncRequest } from '@slipway/contracts'
-import { enqueue, eventMessage, LOST_AFTER } from '@slipway/database'
+import { enqueue, eventMessage, LOST_AFTER, type Queryable } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
+import { Refusal } from '../http/refusal.ts'
+import { removed } from './credentials.ts'
+import { type AllowedLabels, type Labels, labelBeyond, labelsText } from './labels.ts'
 import { setSlots } from './slots.ts'
 
 /**
@@ -10,21 +13,42 @@ import { setSlots } from './slots.ts'
 export async function recordHeartbeat(bridge: Bridge, instanceId: string, request: SyncRequest): Promise<void> {
   const { version, capacity, labels, accepts_runs } = request
   const changed = await bridge.database.transaction(async (tx) => {
+    await requireAllowed(tx, instanceId, labels)
     // While the instance says the same labels, those that an administrator set stay.
-    const { rows } = await tx.query<{ resized: boolean; changed: boolean }>(
+    const { rows } = await tx.query<{ resized: boolean; changed: boolean; tenant_id: string | null }>(
       `UPDATE instances i SET last_heartbeat_at = now(), version = $2, capacity = $3, accepts_runs = $5,
          labels = CASE WHEN i.enrolled_labels = $4::jsonb THEN i.labels ELSE $4::jsonb END, enrolled_labels = $4::jsonb
-       FROM (SELECT * FROM instances WHERE id = $1 FOR UPDATE) before
+       FROM (SELECT * FROM instances WHERE id = $1) before
        WHERE i.id = before.id
-       RETURNING before.capacity <> $3 AS resized,
+       RETURNING before.capacity <> $3 AS resized, before.tenant_id,
          (before.version, before.capacity, before.enrolled_labels, before.accepts_runs) IS DISTINCT FROM ($2, $3, $4::jsonb, $5)
            OR before.last_heartbeat_at IS NULL OR before.last_heartbeat_at < now() - interval '${LOST_AFTER}' AS changed`,
       [instanceId, version, capacity, JSON.stringify(labels), accepts_runs],
     )
     if (rows[0]?.resized) await setSlots(tx, instanceId, capacity)
     if (!rows[0]?.changed) return false
-    await enqueue(tx, [eventMessage('instance.updated', { instance_id: instanceId })])
+    await enqueue(tx, [eventMessage('instance.updated', { instance_id: instanceId, tenant_id: rows[0].tenant_id })])
     return true
   })
   if (changed) bridge.wakeRelay()
+}
+
+/**
+ * Locks the instance. One that was removed in this moment has no leases to renew.
+ * @throws Refusal 401, 403
+ */
+async function requireAllowed(tx: Queryable, instanceId: string, labels: Labels): Promise<void> {
+  const { rows } = await tx.query<{ allowed_labels: AllowedLabels }>(
+    'SELECT allowed_labels FROM instances WHERE id = $1 AND removed_at IS NULL FOR UPDATE',
+    [instanceId],
+  )
+  const [instance] = rows
+  if (instance === undefined) throw removed()
+  const beyond = labelBeyond(instance.allowed_labels, labels)
+  if (beyond === undefined) return
+  throw new Refusal(
+    403,
+    'FORBIDDEN',
+    `The instance claims the label ${beyond}, and it joined with ${labelsText(instance.allowed_labels)}: change SLIPWAY_INSTANCE_LABELS, or remove the instance and let it join with a token that allows the label`,
+  )
 }

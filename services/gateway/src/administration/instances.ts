@@ -16,7 +16,9 @@ type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'd
 export function instanceHandlers({ database, broker }: Dependencies): HandlersOf<InstanceOperation> {
   async function send(
     call: Call<'updateInstance' | 'deleteInstance'>,
-    order: { type: 'instance.update'; change: Call<'updateInstance'>['body'] } | { type: 'instance.delete' },
+    order:
+      | { type: 'instance.update'; change: Call<'updateInstance'>['body'] }
+      | { type: 'instance.delete'; force: boolean },
   ): Promise<string> {
     const instance_id = call.params['id'] ?? ''
     await readInstance(database, call.caller, instance_id)
@@ -24,8 +26,10 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
     const body = { instance_id, caller: messageCaller(call.caller) }
     const done = { instance_id }
     const parts = { database, broker }
-    if (order.type === 'instance.delete') await recordedCommand(parts, call, subject, { type: order.type, body, done })
-    else await recordedCommand(parts, call, subject, { type: order.type, body: { ...body, ...order.change }, done })
+    if (order.type === 'instance.delete') {
+      const command = { type: order.type, body: { ...body, force: order.force }, done }
+      await recordedCommand(parts, call, subject, command)
+    } else await recordedCommand(parts, call, subject, { type: order.type, body: { ...body, ...order.change }, done })
     return instance_id
   }
 
@@ -73,7 +77,7 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
     deleteInstance: {
       authorize: (caller) => requireNoTenant(caller, 'instances:delete'),
       async handle(call) {
-        await send(call, { type: 'instance.delete' })
+        await send(call, { type: 'instance.delete', force: call.query.force === 'true' })
         return { status: 204 }
       },
     },

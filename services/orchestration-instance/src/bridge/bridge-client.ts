@@ -1,9 +1,10 @@
 import { text } from 'node:stream/consumers'
 import {
+  CredentialResponse,
   compile,
-  type EnrolRequest,
-  EnrolResponse,
   EventBatchResponse,
+  type JoinRequest,
+  JoinResponse,
   type RunRef,
   type SyncRequest,
   SyncResponse,
@@ -21,13 +22,21 @@ const MAX_SYNC_BYTES = 64 * 1024 * 1024
 const IDLE_MS = 60_000
 const REFUSAL_BYTES = 64 * 1024
 
-const checkEnrolled = compile(EnrolResponse)
+const checkJoined = compile(JoinResponse)
+const checkCredential = compile(CredentialResponse)
 const checkSync = compile(SyncResponse)
 const checkEvents = compile(EventBatchResponse)
 
-/** The bridge does not know the credential: join again. */
+/** The bridge does not take the credential, or the token. */
 export class UnauthorizedError extends Error {
   override name = 'UnauthorizedError'
+  /** An administrator has removed this instance. */
+  readonly isRemoved: boolean
+
+  constructor(message: string, { isRemoved = false } = {}) {
+    super(message)
+    this.isRemoved = isRemoved
+  }
 }
 
 /** The run belongs to somebody else by now. */
@@ -56,8 +65,12 @@ export class BridgeClient {
     this.#connections = connections
   }
 
-  enrol(request: EnrolRequest, enrolmentToken: string): Promise<EnrolResponse> {
-    return this.#post('/v1/instances', enrolmentToken, JSON.stringify(request), TIMEOUT_MS, checkEnrolled)
+  join(request: JoinRequest, token: string): Promise<JoinResponse> {
+    return this.#post('/v1/instances', token, JSON.stringify(request), TIMEOUT_MS, checkJoined)
+  }
+
+  newCredential(credential: string): Promise<CredentialResponse> {
+    return this.#post('/v1/instances/credential', credential, '{}', TIMEOUT_MS, checkCredential)
   }
 
   /** Resolves when the heartbeat is committed; `body` when there is something to do, or the wait is over. */
@@ -153,7 +166,7 @@ async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
 function refusal(status: number, answer: unknown): Error {
   const error = (answer as { error?: { code?: unknown; message?: unknown } } | null)?.error
   const message = typeof error?.message === 'string' ? error.message : `the bridge answered ${status}`
-  if (status === 401) return new UnauthorizedError(message)
+  if (status === 401) return new UnauthorizedError(message, { isRemoved: error?.code === 'INSTANCE_REMOVED' })
   if (status === 409 && error?.code === 'FENCED') return new FencedError(message)
   return new BridgeError(status, message)
 }

@@ -1,18 +1,35 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { KeyRing, writeWhole } from '@slipway/runtime'
+import { hashToken, KeyRing, randomToken, writeWhole } from '@slipway/runtime'
 
-/** What the bridge gave this instance when it joined. */
+/** What the bridge gave this instance when it joined, and since then. */
 export interface Membership {
   instance_id: string
+  /** The name that it joined under. */
+  name: string
+  /** The credential that was last used with success, or the first one. */
   credential: string
+  /** The credential that the bridge gave last, until a call with it succeeds. */
+  next_credential: string | null
+  /** When the newest of both was given. */
+  credential_since: string
   lost_after_seconds: number
 }
 
 interface Stored {
   journal_key: string
+  /** With it the same join can be repeated when its answer was lost. */
+  join_key: string
   membership: Membership | null
+  /** The hash of the token of the last join: it is good for no other join. */
+  used_token_hash: string | null
+}
+
+/** The file as version 0.1.0 and earlier wrote it. Their credential is good for this version, too. */
+interface StoredByEnrolment {
+  journal_key: string
+  enrolment: { instance_id: string; credential: string; lost_after_seconds: number; as: { name: string } } | null
 }
 
 /** Who this instance is, in a file that only it can read, so that a restart does not change it. */
@@ -33,9 +50,14 @@ export class Identity {
       if (error.code === 'ENOENT') return null
       throw error
     })
-    if (text !== null) return new Identity(file, JSON.parse(text) as Stored)
-    const journalKey = `journal:${randomBytes(32).toString('base64')}`
-    const identity = new Identity(file, { journal_key: journalKey, membership: null })
+    const known = text === null ? null : (JSON.parse(text) as Stored | StoredByEnrolment)
+    if (known !== null && 'join_key' in known) return new Identity(file, known)
+    const identity = new Identity(file, {
+      journal_key: known?.journal_key ?? `journal:${randomBytes(32).toString('base64')}`,
+      join_key: randomToken(),
+      membership: known === null ? null : membershipOf(known),
+      used_token_hash: null,
+    })
     await identity.#save()
     return identity
   }
@@ -45,12 +67,58 @@ export class Identity {
     return KeyRing.parse(this.#stored.journal_key)
   }
 
+  get joinKey(): string {
+    return this.#stored.join_key
+  }
+
   get membership(): Membership | null {
     return this.#stored.membership
   }
 
-  async join(membership: Membership | null): Promise<void> {
-    this.#stored = { ...this.#stored, membership }
+  /** The credential for calls to the bridge: the newest one. Null before the join. */
+  get credential(): string | null {
+    const { membership } = this.#stored
+    return membership?.next_credential ?? membership?.credential ?? null
+  }
+
+  /** Whether this token let the instance join the last time. */
+  hasUsed(token: string): boolean {
+    return this.#stored.used_token_hash === hashToken(token)
+  }
+
+  async join(membership: Membership, token: string): Promise<void> {
+    this.#stored = { ...this.#stored, membership, used_token_hash: hashToken(token) }
+    await this.#save()
+  }
+
+  /** The instance was removed. The key of its join goes with it: a new join is no repetition. */
+  async leave(): Promise<void> {
+    this.#stored = { ...this.#stored, membership: null, join_key: randomToken() }
+    await this.#save()
+  }
+
+  /** Stores a new credential beside the one that is known to be good. */
+  async takeCredential(next_credential: string, now = new Date()): Promise<void> {
+    await this.#change({ next_credential, credential_since: now.toISOString() })
+  }
+
+  /** A call with this credential has succeeded. */
+  async accepted(credential: string): Promise<void> {
+    if (this.#stored.membership?.next_credential !== credential) return
+    await this.#change({ credential, next_credential: null })
+  }
+
+  /** The bridge refused this new credential: go on with the one before. False when there is no one before. */
+  async goBackFrom(credential: string): Promise<boolean> {
+    if (this.#stored.membership?.next_credential !== credential) return false
+    await this.#change({ next_credential: null })
+    return true
+  }
+
+  async #change(change: Partial<Membership>): Promise<void> {
+    const { membership } = this.#stored
+    if (membership === null) return
+    this.#stored = { ...this.#stored, membership: { ...membership, ...change } }
     await this.#save()
   }
 
@@ -60,4 +128,12 @@ export class Identity {
     this.#saving = saved.catch(() => {})
     return saved
   }
+}
+
+function membershipOf({ enrolment }: StoredByEnrolment): Membership | null {
+  if (!enrolment) return null
+  const { instance_id, credential, lost_after_seconds, as } = enrolment
+  // Old enough that it is exchanged for a new one at once.
+  const credential_since = new Date(0).toISOString()
+  return { instance_id, name: as.name, credential, next_credential: null, credential_since, lost_after_seconds }
 }

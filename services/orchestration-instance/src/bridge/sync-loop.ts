@@ -6,10 +6,12 @@ import {
   type SyncRequest,
   type SyncResponse,
 } from '@slipway/contracts'
-import { BridgeTlsError, fullJitter, isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
+import { isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import type { RunReports } from '../runs/run-reports.ts'
-import { type BridgeClient, BridgeError, UnauthorizedError } from './bridge-client.ts'
-import type { Identity, Membership } from './identity.ts'
+import { type BridgeClient, UnauthorizedError } from './bridge-client.ts'
+import type { Identity } from './identity.ts'
+import { type Joining, TOKEN_ADVICE } from './join.ts'
+import type { Rotation } from './rotation.ts'
 
 /** How long the bridge holds a sync. A sync is the heartbeat, so this is also the time between two heartbeats. */
 const WAIT_SECONDS = 5
@@ -19,7 +21,9 @@ const FENCE_BEFORE_LOST_MS = 8_000
 const CUT_BEFORE_LOST_MS = 4_000
 const WATCH_MS = 250
 const RETRY_MS = 1_000
-const JOIN_RETRY = { baseMs: 500, capMs: 15_000 }
+/** The longest time between two tries with a credential that the bridge does not take. */
+const REFUSED_RETRY_MS = 15_000
+const REJOIN_ADVICE = `To let this instance join again, ${TOKEN_ADVICE}`
 
 export type Self = Pick<SyncRequest, 'version' | 'capacity' | 'labels'> & { name: string }
 
@@ -27,8 +31,9 @@ export interface SyncLoopOptions {
   bridge: BridgeClient
   identity: Identity
   self: Self
-  /** Joins, where this instance has no credential. */
-  join(): Promise<Membership>
+  /** Lets this instance join, where it has no credential. */
+  joining: Pick<Joining, 'join' | 'hasNewToken'>
+  rotation: Pick<Rotation, 'rotateIfDue'>
   runs: SyncedRuns
   /** Probes targets that the bridge asks about. */
   probe(targets: ProbeTarget[]): Promise<ProbeResult[]>
@@ -54,7 +59,7 @@ export interface SyncedRuns {
 /**
  * Keeps this instance in step with the bridge: tells what it has, and does what the answer says. A sync is the heartbeat.
  *
- *     joining ──credential──▶ syncing ──the bridge knows no such credential──▶ joining
+ *     joining ──credential──▶ syncing ──an administrator removes the instance──▶ joining, with a new token
  *     syncing: a sync is on its way or waits at the bridge; news of this instance ends the wait and begins the next one
  *     fenced:  no heartbeat for too long; all commands are killed. The next heartbeat ends it. It begins like this.
  */
@@ -70,6 +75,8 @@ export class SyncLoop {
   #fenced = true
   #fenceAfterMs = 0
   #failures = 0
+  /** The bridge does not take the credential. */
+  #isRefused = false
   #toldVersion: string | null = null
   #probing = 0
   #probed: ProbeResult[] = []
@@ -105,41 +112,25 @@ export class SyncLoop {
 
   /** The credential for other calls to the bridge. Throws UnauthorizedError while there is none. */
   get credential(): string {
-    const { membership } = this.#options.identity
-    if (!membership) throw new UnauthorizedError('the instance has not joined')
-    return membership.credential
+    const { credential } = this.#options.identity
+    if (credential === null) throw new UnauthorizedError('the instance has not joined')
+    return credential
   }
 
   async #run(): Promise<void> {
+    const { joining, identity } = this.#options
     const { signal } = this.#stop
     while (!signal.aborted) {
-      const membership = await this.#membership()
-      if (membership && !(await this.#sync(membership))) await sleep(RETRY_MS, signal)
-    }
-  }
-
-  /** The present membership, or a new one; null after a failure and a wait. */
-  async #membership(): Promise<Membership | null> {
-    const { identity, join, logger } = this.#options
-    if (identity.membership) return identity.membership
-    try {
-      const joined = await join()
-      await identity.join(joined)
-      logger.info('joined', { instance_id: joined.instance_id })
-      return joined
-    } catch (error) {
-      this.#failures += 1
-      if (this.#failures === 1 || this.#failures % 20 === 0) {
-        logger.error(joinAdvice(error), { attempt: this.#failures, error })
-      }
-      await sleep(fullJitter(this.#failures, JOIN_RETRY), this.#stop.signal)
-      return null
+      const mustJoin = identity.membership === null || (this.#isRefused && (await joining.hasNewToken()))
+      if (mustJoin && (await joining.join(signal)) !== null) this.#isRefused = false
+      if (identity.membership === null || (await this.#sync(this.credential))) continue
+      await sleep(this.#isRefused ? Math.min(this.#failures * RETRY_MS, REFUSED_RETRY_MS) : RETRY_MS, signal)
     }
   }
 
   /** One sync. False when it failed and the next one has to wait a little. */
-  async #sync({ credential }: Membership): Promise<boolean> {
-    const { bridge, logger } = this.#options
+  async #sync(credential: string): Promise<boolean> {
+    const { bridge, identity, rotation, logger } = this.#options
     this.#hasNews = false
     const { request, delivered } = this.#report()
     this.#current = new AbortController()
@@ -150,6 +141,8 @@ export class SyncLoop {
       const { body } = await bridge.sync(credential, request, signal)
       this.#renew(sentAt)
       delivered()
+      await identity.accepted(credential)
+      void rotation.rotateIfDue()
       this.#waits = true
       if (this.#hasNews) this.#current.abort()
       this.#apply(await body, request)
@@ -157,7 +150,7 @@ export class SyncLoop {
     } catch (error) {
       if (signal.aborted) return true
       this.#failures += 1
-      if (error instanceof UnauthorizedError) await this.refused(credential)
+      if (error instanceof UnauthorizedError) await this.refused(credential, error)
       if (this.#failures === 1 || this.#failures % 20 === 0) {
         logger.warn('a sync with the bridge failed', { attempt: this.#failures, error })
       }
@@ -204,6 +197,7 @@ export class SyncLoop {
     if (performance.now() - sentAt >= this.#fenceAfterMs) throw new Error('the answer of the bridge came too late')
     if (this.#failures > 0) logger.info('the bridge answers again')
     this.#failures = 0
+    this.#isRefused = false
     this.#lastHeartbeat = sentAt
     this.#fenced = false
     onRenewed(sentAt + lostAfterMs - CUT_BEFORE_LOST_MS)
@@ -237,10 +231,24 @@ export class SyncLoop {
     this.#tellNews()
   }
 
-  /** The bridge refused this credential: join again, unless that has happened already. */
-  async refused(credential: string): Promise<void> {
-    const { identity } = this.#options
-    if (identity.membership?.credential === credential) await identity.join(null)
+  /**
+   * The bridge refused this credential. A new credential gives way to the one before it. An instance that was removed
+   * forgets its membership. Otherwise the membership stays: the bridge may be at fault, and take the credential later.
+   */
+  async refused(credential: string, error: UnauthorizedError): Promise<void> {
+    const { identity, runs, logger } = this.#options
+    if (credential !== this.#options.identity.credential) return
+    if (await identity.goBackFrom(credential)) {
+      logger.warn('the bridge does not take the new credential: the one before it is used', { error })
+    } else if (error.isRemoved) {
+      logger.error(`an administrator has removed this instance: its commands are killed. ${REJOIN_ADVICE}`)
+      this.#fenced = true
+      await identity.leave()
+      await runs.fence()
+    } else if (!this.#isRefused) {
+      this.#isRefused = true
+      logger.error(`the bridge does not take the credential of this instance: ${error.message}. ${REJOIN_ADVICE}`)
+    }
   }
 
   #fenceIfLate(): void {
@@ -251,12 +259,4 @@ export class SyncLoop {
     logger.error('the bridge has not heard of this instance for too long: its commands are killed')
     void runs.fence()
   }
-}
-
-function joinAdvice(error: unknown): string {
-  if (error instanceof UnauthorizedError)
-    return 'the bridge refuses to let this instance join: check SLIPWAY_ENROLMENT_TOKEN'
-  if (error instanceof BridgeError) return `the bridge refuses to let this instance join: ${error.message}`
-  if (error instanceof BridgeTlsError) return `the bridge cannot be reached to join: ${error.message}`
-  return 'the bridge cannot be reached to join: check SLIPWAY_BRIDGE_URL'
 }

@@ -3,8 +3,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import {
   compile,
-  EnrolRequest,
   EventBatch,
+  JoinRequest,
   type LogEvent,
   type ProbeTarget,
   type RunEvent,
@@ -16,10 +16,10 @@ import {
 } from '@slipway/contracts'
 import { eventually } from './wait.ts'
 
-export const ENROLMENT_TOKEN = 'enrolment-token-of-the-tests'
+export const JOIN_TOKEN = 'join-token-of-the-tests'
 
 const checks = {
-  enrol: compile(EnrolRequest),
+  join: compile(JoinRequest),
   sync: compile(SyncRequest),
   events: compile(EventBatch),
 }
@@ -30,7 +30,21 @@ export class FakeBridge {
   #port = 0
   instanceId = randomUUID()
   credential = ''
-  enrolments: EnrolRequest[] = []
+  /** A credential that was given and not used yet. */
+  nextCredential: string | null = null
+  /** The tokens with which instances can join. */
+  joinTokens = new Set([JOIN_TOKEN])
+  joins: JoinRequest[] = []
+  /** How many joins came, refused ones too. */
+  joinCalls = 0
+  /** What joins are refused with, while it is set. */
+  refusesJoins: { status: number; code: string } | null = null
+  /** Loses the answer to the next join, or to the next call for a credential, after it was carried out. */
+  losesNextAnswer = false
+  /** An administrator has removed the instance. */
+  isRemoved = false
+  /** Takes no credential, as a bridge of another database. */
+  knowsNobody = false
   /** What the instance said in each sync. */
   syncs: SyncRequest[] = []
   /** What the instance is to run until it has ended there. */
@@ -164,8 +178,10 @@ export class FakeBridge {
     const body: unknown = JSON.parse(await text(request))
     const path = request.url ?? ''
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1]
-    if (path === '/v1/instances') return this.#enrol(token, body)
-    if (token !== this.credential) return refusal(401, 'INVALID_CREDENTIALS')
+    if (path === '/v1/instances') return this.#join(token, body)
+    const refused = this.#refuses(token)
+    if (refused) return refused
+    if (path === '/v1/instances/credential') return this.#giveCredential()
     const deploymentId = /^\/v1\/runs\/([0-9a-f-]{36})\/events$/.exec(path)?.[1]
     return deploymentId === undefined ? refusal(404, 'NOT_FOUND') : this.#takeEvents(deploymentId, body)
   }
@@ -193,20 +209,47 @@ export class FakeBridge {
     })
   }
 
-  #enrol(token: string | undefined, body: unknown) {
-    if (token !== ENROLMENT_TOKEN) return refusal(401, 'INVALID_CREDENTIALS')
-    this.#check('enrol', body)
-    this.enrolments.push(body as EnrolRequest)
+  #join(token: string | undefined, body: unknown) {
+    this.joinCalls += 1
+    if (token === undefined || !this.joinTokens.has(token)) return refusal(401, 'UNAUTHORIZED')
+    if (this.refusesJoins) return refusal(this.refusesJoins.status, this.refusesJoins.code)
+    this.#check('join', body)
+    this.joins.push(body as JoinRequest)
     this.credential = `credential-${randomUUID()}`
+    this.nextCredential = null
+    this.isRemoved = false
     const { instanceId: instance_id, credential, lostAfterSeconds: lost_after_seconds } = this
-    return { status: 201, body: { instance_id, credential, lost_after_seconds } }
+    return { status: this.#answerStatus(201), body: { instance_id, credential, lost_after_seconds } }
+  }
+
+  #giveCredential() {
+    this.nextCredential = `credential-${randomUUID()}`
+    return { status: this.#answerStatus(200), body: { credential: this.nextCredential } }
+  }
+
+  #answerStatus(status: number): number {
+    if (!this.losesNextAnswer) return status
+    this.losesNextAnswer = false
+    return 0
+  }
+
+  /** Takes the credential and the next one, whose first use makes it the only one. */
+  #refuses(credential: string | undefined) {
+    if (this.knowsNobody) return refusal(401, 'UNAUTHORIZED')
+    if (this.isRemoved) return refusal(401, 'INSTANCE_REMOVED')
+    if (credential !== undefined && credential === this.nextCredential) {
+      this.credential = credential
+      this.nextCredential = null
+    }
+    return credential === this.credential ? null : refusal(401, 'UNAUTHORIZED')
   }
 
   async #sync(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const body: unknown = JSON.parse(await text(request))
     response.setHeader('content-type', 'application/json')
-    if (request.headers.authorization !== `Bearer ${this.credential}`) {
-      response.writeHead(401).end(JSON.stringify(refusal(401, 'UNAUTHORIZED').body))
+    const refused = this.#refuses(/^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1])
+    if (refused) {
+      response.writeHead(401).end(JSON.stringify(refused.body))
       return
     }
     this.#check('sync', body)

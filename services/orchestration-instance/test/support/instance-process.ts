@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
-import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { freePort } from '@slipway/testing'
-import { ENROLMENT_TOKEN, type FakeBridge } from './fake-bridge.ts'
+import { type FakeBridge, JOIN_TOKEN } from './fake-bridge.ts'
 import { eventually } from './wait.ts'
 
 const service = path.resolve(import.meta.dirname, '../..')
@@ -21,22 +21,37 @@ export class InstanceProcess {
     this.#bridge = bridge
   }
 
+  /** The file with the token for the join. */
+  get tokenFile(): string {
+    return path.join(this.folder, 'join-token')
+  }
+
   /** Starts it and waits for its first sync. */
   async start(settings: Record<string, string> = {}): Promise<void> {
+    const before = this.#bridge.syncs.length
+    await this.launch(settings)
+    await eventually('the instance sends a sync', () => {
+      if (!this.isRunning) throw new Error(`The instance ended with ${this.#child?.exitCode}:\n${this.output}`)
+      return this.#bridge.syncs.length > before
+    })
+  }
+
+  /** Starts it and waits for nothing. */
+  async launch(settings: Record<string, string> = {}, { input }: { input?: string } = {}): Promise<void> {
     build()
     this.managementPort ||= await freePort()
-    const before = this.#bridge.syncs.length
+    if (!existsSync(this.tokenFile)) writeFileSync(this.tokenFile, `${JOIN_TOKEN}\n`, { mode: 0o600 })
     const child = spawn(process.execPath, [path.join(service, 'dist/main.js')], {
       env: {
         PATH: process.env['PATH'] ?? '',
         SLIPWAY_INSTANCE_NAME: 'under-test',
         SLIPWAY_MANAGEMENT_PORT: String(this.managementPort),
         SLIPWAY_BRIDGE_URL: this.#bridge.url,
-        SLIPWAY_ENROLMENT_TOKEN: ENROLMENT_TOKEN,
+        SLIPWAY_JOIN_TOKEN_FILE: this.tokenFile,
         SLIPWAY_JOURNAL_DIR: this.folder,
         ...settings,
       },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe'],
     })
     this.#child = child
     for (const stream of [child.stdout, child.stderr]) {
@@ -44,10 +59,9 @@ export class InstanceProcess {
         this.output += String(chunk)
       })
     }
-    await eventually('the instance sends a sync', () => {
-      if (child.exitCode !== null) throw new Error(`The instance ended with ${child.exitCode}:\n${this.output}`)
-      return this.#bridge.syncs.length > before
-    })
+    // The process may end before it reads.
+    child.stdin.on('error', () => {})
+    child.stdin.end(input)
   }
 
   /** Ports on which the process accepts connections, as the kernel's socket table has it. */

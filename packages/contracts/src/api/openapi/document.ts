@@ -44,7 +44,7 @@ const TAGS: Record<string, string> = {
     'URLs that are called when something changes, signed as [Standard Webhooks](https://www.standardwebhooks.com) says',
   users: 'Who may log in',
   roles: 'What those who log in may do',
-  instances: 'What carries deployments out: they enrol themselves',
+  instances: 'What carries deployments out, and the grants with which they join',
   audit: 'What was changed and refused, by whom',
   service: 'Health, version and this document',
 }

@@ -91,9 +91,11 @@ const instances = {
     method: 'DELETE',
     path: '/admin/instances/{id}',
     audit: 'instance.delete',
-    summary: 'Remove an instance that is offline and runs nothing (else 409); an enrolment brings it back',
+    summary:
+      'Remove an instance, which releases its name; one that is online or runs deployments only with force (else 409)',
     tag: 'instances',
     access: 'instances:delete',
+    query: administration.RemoveInstance,
     responses: { 204: null },
   }),
 }

@@ -1,0 +1,32 @@
+export type Labels = Record<string, string>
+
+/** Labels that an instance may claim: a key with its one value, or with null for any value. */
+export type AllowedLabels = Record<string, string | null>
+
+/** The first claimed label that is not allowed, as `key=value`; undefined when all are. */
+export function labelBeyond(allowed: AllowedLabels, claimed: Labels): string | undefined {
+  const beyond = Object.entries(claimed).find(([key, value]) => {
+    const permitted = Object.hasOwn(allowed, key) ? allowed[key] : undefined
+    return permitted === undefined || (permitted !== null && permitted !== value)
+  })
+  return beyond === undefined ? undefined : beyond.join('=')
+}
+
+/** What is allowed, for people: `pool=eu, zone (any value)`. */
+export function labelsText(allowed: AllowedLabels): string {
+  const texts = Object.entries(allowed).map(([key, value]) =>
+    value === null ? `${key} (any value)` : `${key}=${value}`,
+  )
+  return texts.join(', ') || 'no labels'
+}
+
+/** Reads `key=value` and `key`, comma separated. */
+export function parseAllowedLabels(text: string): AllowedLabels {
+  const parts = text.split(',').filter((part) => part !== '')
+  return Object.fromEntries(
+    parts.map((part): [string, string | null] => {
+      const end = part.indexOf('=')
+      return end < 0 ? [part, null] : [part.slice(0, end), part.slice(end + 1)]
+    }),
+  )
+}

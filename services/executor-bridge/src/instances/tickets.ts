@@ -1,0 +1,41 @@
+import { constantTimeEqual, hashToken } from '@slipway/runtime'
+import type { Bridge } from '../bridge.ts'
+import { idOf } from '../http/credential.ts'
+import { unauthorized } from '../http/refusal.ts'
+
+/** What lets a caller join: a grant whose token it has shown, or the service account of its pod. */
+export type Ticket = { kind: 'grant'; grant_id: string } | { kind: 'service_account'; account: string; pod: string }
+
+export const MAKE_TOKEN = 'make one with `slipway instances join-token`'
+
+/** A JSON Web Token has three parts, a join token has two. */
+const JSON_WEB_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/
+
+/**
+ * Finds out who wants to join. Uses and end of a grant are judged later, when the use is counted.
+ * @throws Refusal 401, or 503 when the keys of the Kubernetes cluster cannot be read
+ */
+export async function ticketOf(
+  { database, serviceAccounts }: Pick<Bridge, 'database' | 'serviceAccounts'>,
+  token: string | undefined,
+): Promise<Ticket> {
+  if (token === undefined) throw unauthorized(`An instance joins with a join token: ${MAKE_TOKEN}`)
+  if (JSON_WEB_TOKEN.test(token)) {
+    if (serviceAccounts === null) {
+      throw unauthorized(
+        `The executor-bridge takes no service account tokens: set SLIPWAY_KUBERNETES_ISSUER there, or join with a join token (${MAKE_TOKEN})`,
+      )
+    }
+    return { kind: 'service_account', ...(await serviceAccounts.identify(token)) }
+  }
+  const id = idOf(token)
+  if (id !== undefined) {
+    const { rows } = await database.query<{ token_hash: string }>(
+      'SELECT token_hash FROM instance_grants WHERE id = $1',
+      [id],
+    )
+    const known = rows[0]?.token_hash
+    if (known !== undefined && constantTimeEqual(hashToken(token), known)) return { kind: 'grant', grant_id: id }
+  }
+  throw unauthorized(`The join token is not known here, or it was revoked: ${MAKE_TOKEN}`)
+}

@@ -1,0 +1,218 @@
+import { randomUUID } from 'node:crypto'
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals'
+import { sleep } from '@slipway/runtime'
+import { FakeBridge, JOIN_TOKEN } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { processesWith } from './support/processes.ts'
+import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
+
+let bridge: FakeBridge
+let instance: InstanceProcess
+
+beforeEach(async () => {
+  bridge = new FakeBridge()
+  await bridge.listen()
+  instance = new InstanceProcess(bridge)
+})
+afterEach(async () => {
+  await instance.remove()
+  await bridge.close()
+  expect(bridge.problems).toEqual([])
+})
+
+const identityFile = () => path.join(instance.folder, 'identity.json')
+const identity = () => JSON.parse(readFileSync(identityFile(), 'utf8'))
+const says = (text: string) => eventually(`the instance says: ${text}`, () => instance.output.includes(text))
+const exited = () => eventually('the instance ends', () => !instance.isRunning)
+const timesSaid = (text: string) => instance.output.split(text).length - 1
+const COMMAND = 'slipway instances join-token'
+
+describe('the join token', () => {
+  test('is read from the file; the credential is kept for the owner alone, and the token is not', async () => {
+    await instance.start()
+    expect(bridge.joins).toMatchObject([{ name: 'under-test', version: '0.1.0', labels: {} }])
+    expect(identity().membership).toMatchObject({ name: 'under-test', credential: bridge.credential })
+    expect((statSync(identityFile()).mode & 0o777).toString(8)).toBe('600')
+    expect(readFileSync(identityFile(), 'utf8')).not.toContain(JOIN_TOKEN)
+    expect(instance.output).not.toContain(JOIN_TOKEN)
+  })
+
+  test('is not needed after the join: a restart goes on by sync, without the file and without the setting', async () => {
+    await instance.start()
+    await instance.end('SIGTERM')
+    writeFileSync(instance.tokenFile, '')
+    await instance.start()
+    await instance.end('SIGKILL')
+    rmSync(instance.tokenFile)
+    await instance.start({ SLIPWAY_JOIN_TOKEN_FILE: '/nonexistent/token' })
+    await instance.end('SIGKILL')
+    await instance.start({ SLIPWAY_JOIN_TOKEN_FILE: '' })
+    expect(bridge.joinCalls).toBe(1)
+  }, 60_000)
+
+  test('can come by standard input, and is in the environment of no command', async () => {
+    await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input: `${JOIN_TOKEN}\n` })
+    await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
+    const spec = specOf({ actions: [{ script: 'env' }] })
+    await bridge.handOver(spec)
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    const output = bridge.output(spec).join('\n')
+    expect(output).not.toContain(JOIN_TOKEN)
+    expect(output).not.toContain('JOIN')
+  }, 30_000)
+})
+
+describe('without a token that lets it join, the instance says what to do:', () => {
+  test('no setting ends it', async () => {
+    await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '' })
+    await exited()
+    expect(instance.output).toContain('SLIPWAY_JOIN_TOKEN_FILE is missing')
+    expect(instance.output).toContain(COMMAND)
+    expect(bridge.joinCalls).toBe(0)
+  })
+
+  test('nothing on standard input, or a wrong token, ends it', async () => {
+    for (const input of ['', 'wrong']) {
+      await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input })
+      await exited()
+      expect(instance.output).toContain('standard input')
+    }
+    expect(instance.output).toContain(COMMAND)
+  }, 30_000)
+
+  test('a missing file is waited for', async () => {
+    const file = path.join(instance.folder, 'later')
+    await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: file })
+    await says(`there is no token in the file ${file}`)
+    expect(instance.output).toContain(COMMAND)
+    writeFileSync(file, JOIN_TOKEN)
+    await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
+  }, 30_000)
+
+  test('a refused token is shown to the bridge once, and another one in the file is taken', async () => {
+    writeFileSync(instance.tokenFile, 'wrong')
+    await instance.launch()
+    await says('refuses the token')
+    await sleep(3_000)
+    expect([bridge.joinCalls, timesSaid('refuses the token')]).toEqual([1, 1])
+    writeFileSync(instance.tokenFile, JOIN_TOKEN)
+    await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
+  }, 30_000)
+
+  test('a refusal for another reason is told once and tried again seldom', async () => {
+    bridge.refusesJoins = { status: 409, code: 'CONFLICT' }
+    await instance.launch()
+    await says('refuses to let this instance join: refused by the test: CONFLICT')
+    await sleep(2_000)
+    expect(bridge.joinCalls).toBeLessThanOrEqual(3)
+  }, 30_000)
+
+  test('a file that cannot be read is named', async () => {
+    await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: instance.folder })
+    await says(`the file ${instance.folder} cannot be read`)
+  })
+})
+
+test('a join whose answer was lost is repeated with the same join key', async () => {
+  bridge.losesNextAnswer = true
+  await instance.start()
+  const keys = bridge.joins.map(({ join_key }) => join_key)
+  expect(keys).toEqual([expect.any(String), keys[0]])
+})
+
+describe('an instance that was removed', () => {
+  const remove = () => {
+    bridge.isRemoved = true
+  }
+
+  test('kills its commands at once, says so, and does not join with the token that it has used', async () => {
+    await instance.start()
+    const mark = randomUUID()
+    const spec = specOf({ actions: [{ script: 'echo up; sleep 600', env: { MARK: mark } }] })
+    await bridge.handOver(spec)
+    await eventually('the command runs', () => bridge.output(spec).includes('up'))
+    remove()
+    await says('an administrator has removed this instance')
+    await eventually('no command lives', () => processesWith(mark).length === 0)
+    await says('has joined with the token')
+    expect(identity().membership).toBeNull()
+    const syncs = bridge.syncs.length
+    await sleep(3_000)
+    expect([bridge.joinCalls, bridge.syncs.length]).toEqual([1, syncs])
+    expect(instance.isRunning).toBe(true)
+  }, 60_000)
+
+  test('joins again with a new token, after a restart too', async () => {
+    await instance.start()
+    remove()
+    await says('has joined with the token')
+    await instance.end('SIGTERM')
+    await instance.launch()
+    await sleep(2_000)
+    expect(bridge.joinCalls).toBe(1)
+    bridge.joinTokens.add('another-token')
+    writeFileSync(instance.tokenFile, 'another-token')
+    const before = bridge.syncs.length
+    await eventually('the instance sends a sync', () => bridge.syncs.length > before)
+    const [first, second] = bridge.joins
+    expect(second?.join_key).not.toBe(first?.join_key)
+  }, 60_000)
+})
+
+describe('an instance whose credential is not taken', () => {
+  test('keeps it, asks seldom, and goes on when it is taken again', async () => {
+    await instance.start()
+    const { membership } = identity()
+    bridge.knowsNobody = true
+    await says('does not take the credential')
+    await sleep(3_000)
+    expect([timesSaid('does not take the credential'), bridge.joinCalls]).toEqual([1, 1])
+    expect(identity().membership).toEqual(membership)
+    bridge.knowsNobody = false
+    const before = bridge.syncs.length
+    await eventually('the instance sends a sync', () => bridge.syncs.length > before)
+  }, 60_000)
+
+  test('joins when there is a new token', async () => {
+    await instance.start()
+    bridge.credential = 'of somebody else'
+    bridge.joinTokens.add('another-token')
+    await says('does not take the credential')
+    writeFileSync(instance.tokenFile, 'another-token')
+    await eventually('the instance joins', () => bridge.joins.length === 2)
+    await eventually('the new credential is stored', () => identity().membership.credential === bridge.credential)
+  }, 60_000)
+})
+
+describe('the folder of an instance', () => {
+  test('is for one name', async () => {
+    await instance.start()
+    await instance.end('SIGTERM')
+    await instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })
+    await exited()
+    expect(instance.output).toMatch(/SLIPWAY_INSTANCE_NAME is another name than under-test/)
+  }, 30_000)
+
+  test('of the version before keeps its membership: its credential is good, and is exchanged at once', async () => {
+    bridge.credential = 'credential-of-before'
+    const enrolment = {
+      ...{
+        instance_id: bridge.instanceId,
+        credential: bridge.credential,
+        heartbeat_seconds: 5,
+        lost_after_seconds: 30,
+      },
+      as: { name: 'under-test', version: '0.1.0', base_url: 'http://127.0.0.1:1', capacity: 1, labels: {} },
+    }
+    const journal_key = `journal:${Buffer.alloc(32, 1).toString('base64')}`
+    writeFileSync(identityFile(), JSON.stringify({ callback_token: 'x', journal_key, enrolment }))
+    chmodSync(identityFile(), 0o600)
+    await instance.start()
+    await eventually('the credential is exchanged', () => bridge.credential !== 'credential-of-before')
+    expect(bridge.joinCalls).toBe(0)
+    expect(identity()).toMatchObject({ journal_key, membership: { instance_id: bridge.instanceId } })
+  }, 30_000)
+})

@@ -1,0 +1,108 @@
+import { spawnSync } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  connectTo,
+  createAction,
+  createLocalTarget,
+  deploymentEnd,
+  loginToSuite,
+  repositoryRoot,
+  type Suite,
+  startSuite,
+  waitFor,
+} from '@slipway/testing'
+
+let suite: Suite
+let database: Awaited<ReturnType<typeof connectTo>>
+let admin: Api
+
+beforeAll(async () => {
+  suite = await startSuite({ capacity: 1, secondInstance: true })
+  database = await connectTo(suite.databaseUrl)
+  admin = await loginToSuite(suite)
+}, 120_000)
+afterAll(async () => {
+  await database?.end()
+  await suite?.stop()
+}, 60_000)
+
+interface Instance {
+  id: string
+  name: string
+  status: string
+}
+const instances = async () => (await admin.get('/admin/instances')).body.data as Instance[]
+const instanceNamed = async (name: string) => (await instances()).find((instance) => instance.name === name)
+const SERVICES = { one: 'orchestration-instance', two: 'orchestration-instance-2' } as const
+const cli = (...args: string[]) =>
+  spawnSync(process.execPath, [path.join(repositoryRoot, 'packages/client/bin/slipway.mjs'), ...args], {
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', SLIPWAY_URL: suite.url, SLIPWAY_TOKEN: admin.token },
+    encoding: 'utf8',
+  })
+
+test('an instance that is removed while it runs a deployment is told at once; another one goes on once it is lost', async () => {
+  const file = path.join(suite.folder, 'starts')
+  // A start says OVERLAP when the command of the start before it still runs.
+  const script = `
+    last=$(tail -n 1 ${file} 2>/dev/null)
+    if [ -n "$last" ] && kill -0 "$last" 2>/dev/null; then echo OVERLAP >>${file}; fi
+    echo $$ >>${file}
+    [ "$(wc -l <${file})" -gt 1 ] || sleep 600`
+  const { body } = await admin.post('/deployments', {
+    action_id: await createAction(admin, { script }),
+    target_ids: [await createLocalTarget(admin)],
+    max_retries: 1,
+  })
+  await waitFor(() => fs.existsSync(file), { what: 'the command to start' })
+  const { rows } = await database.query(
+    `SELECT i.name FROM leases l JOIN instances i ON i.id = l.instance_id WHERE l.deployment_id = $1`,
+    [body.deployment_id],
+  )
+  const name = rows[0].name as 'one' | 'two'
+  expect(cli('instances', 'remove', name)).toMatchObject({ status: 3, stderr: expect.stringContaining('force=true') })
+
+  const since = Date.now()
+  expect(cli('instances', 'remove', name, '--force')).toMatchObject({ status: 0 })
+  await waitFor(() => suite.logOf(SERVICES[name]).includes('an administrator has removed this instance'))
+  // The command line takes most of it.
+  expect(Date.now() - since).toBeLessThan(5_000)
+  expect(await instanceNamed(name)).toBeUndefined()
+  expect(await deploymentEnd(admin, body.deployment_id, 120_000)).toMatchObject({ state: 'success' })
+  expect(fs.readFileSync(file, 'utf8').trim().split('\n')).toEqual([expect.any(String), expect.any(String)])
+
+  // The name is free for whoever has a new token.
+  const made = cli('instances', 'join-token')
+  fs.writeFileSync(path.join(suite.folder, `join-token-${name}`), made.stdout)
+  await waitFor(async () => (await instanceNamed(name))?.status === 'online', { what: 'the instance to be back' })
+}, 180_000)
+
+test('whoever joins with a copied token under a name that exists gets neither the name nor what it runs', async () => {
+  const { body: grant } = await admin.post('/instances/grants', { uses: 5 })
+  const stolen = await fetch(`${suite.bridgeUrl}/v1/instances`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${grant.token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ name: 'two', version: '0.1.0', capacity: 100, labels: {} }),
+  })
+  expect(stolen.status).toBe(409)
+  expect((await admin.get(`/instances/grants/${grant.id}`)).body).toMatchObject({ status: 'active', used: 0 })
+  const { body: audit } = await admin.get(`/audit/logs?action=instance.join&limit=1`)
+  expect(audit.data[0]).toMatchObject({
+    actor_name: `join token ${grant.id}`,
+    details: { outcome: 'refused', name: 'two', code: 'CONFLICT' },
+  })
+})
+
+test('joins are in the audit log, with the grant', async () => {
+  const { body } = await admin.get('/audit/logs?action=instance.join&resource_type=instance')
+  const joined = (body.data as { details: { name: string; outcome?: string } }[]).filter(
+    ({ details }) => !details.outcome,
+  )
+  expect(joined.map(({ details }) => details.name).sort()).toEqual(expect.arrayContaining(['one', 'two']))
+  expect(joined[0]).toMatchObject({
+    actor_name: expect.stringMatching(/^join token /),
+    resource_id: expect.any(String),
+  })
+})
