@@ -12,7 +12,15 @@ export { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sq
 export { Prisma, type PrismaClient } from './generated/client.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './items/deployments.ts'
 export { type FreezeRow, type FreezesNow, freezeItem, notEndedAt, readFreezes } from './items/freezes.ts'
-export { INSTANCE, INSTANCE_STATUS, LOST_AFTER, LOST_AFTER_SECONDS, STILL_HELD, takesRuns } from './items/instances.ts'
+export {
+  INSTANCE,
+  INSTANCE_STATUS,
+  LOST_AFTER,
+  LOST_AFTER_SECONDS,
+  STILL_HELD,
+  servesTenant,
+  takesRuns,
+} from './items/instances.ts'
 export { isoTime, jsonObject, milliseconds } from './items/json.ts'
 export { type ItemKind, listItem, listItems } from './items/list-item.ts'
 export {

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
 import { addDeployment, addPending } from './deployment-rows.ts'
-import { type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
+import { addTenant, type Client, clientOf, startGateway, type TestGateway } from './setup.ts'
 
 let gateway: TestGateway
 let admin: Client
@@ -124,7 +124,7 @@ describe('what a pending request waits for', () => {
   test('an instance, where there is none that could take it, with why', async () => {
     await addPending(gateway.database)
     expect(await reasons()).toEqual([
-      ['no_compatible_instance', 'No orchestration instance is enrolled: start one of version 0.1'],
+      ['no_compatible_instance', 'No orchestration instance has joined: start one of version 0.1 with a join token'],
     ])
     await addInstance(1, '0.2.7')
     await addInstance(1, '0.1.0', true)
@@ -135,10 +135,23 @@ describe('what a pending request waits for', () => {
     expect(await reasons()).toEqual([
       [
         'no_compatible_instance',
-        'No orchestration instance can take it: of 4 enrolled instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
+        'No orchestration instance can take it: of 4 instances 2 sent no heartbeat for 30 seconds, 1 draining, ' +
           '1 of another version than 0.1',
       ],
     ])
+  })
+
+  test('an instance, where there are only some of other tenants; its own tenant waits for capacity', async () => {
+    const [own, other] = [await addTenant(gateway, 'own'), await addTenant(gateway, 'other')]
+    await addPending(gateway.database, { tenant_id: own.id })
+    const instance = await addInstance(1)
+    await query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [instance, other.id])
+    expect(await reasons()).toEqual([
+      ['no_compatible_instance', 'No orchestration instance can take it: of 1 instance 1 for other tenants only'],
+    ])
+    await query('UPDATE instances SET tenant_id = $2 WHERE id = $1', [instance, own.id])
+    await lease(instance, 1)
+    expect(await reasons()).toEqual([['capacity', 'All 1 slot of 1 orchestration instance are taken; it is next']])
   })
 
   test('capacity, with how many come first; when it may start follows from how long runs took', async () => {

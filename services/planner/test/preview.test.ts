@@ -60,6 +60,12 @@ describe('a preview warns', () => {
     expect(await capacity()).toEqual(['No orchestration instance is free: the deployment would be queued'])
     await database.query('INSERT INTO instance_slots (instance_id, slot) SELECT id, 0 FROM instances')
     expect(await capacity()).toEqual([])
+    // Instances of a tenant take deployments of this tenant only.
+    await database.query('UPDATE instances SET tenant_id = gen_random_uuid()')
+    expect(await capacity()).toEqual([
+      'No compatible orchestration instance is online: the deployment would be queued until one is',
+    ])
+    await database.query('UPDATE instances SET tenant_id = NULL')
     await database.query(
       `INSERT INTO pending_requests (id, priority, triggered_by, command) VALUES ($1, 0, 'olga', '{}')`,
       [uuidv7()],

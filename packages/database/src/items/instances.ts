@@ -8,9 +8,12 @@ export const LOST_AFTER = `${LOST_AFTER_SECONDS} seconds`
 export const hasVersion = (parameter: string) =>
   `split_part(version, '.', 1) || '.' || split_part(version, '.', 2) = ${parameter}`
 
-/** Whether an instance of `instances` is given runs where it has a free slot. */
+/** Whether an instance of `instances` is given runs where it has a free slot. Which ones: `servesTenant`. */
 export const takesRuns = (versionParameter: string) =>
-  `removed_at IS NULL AND tenant_id IS NULL AND NOT draining AND accepts_runs AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
+  `removed_at IS NULL AND NOT draining AND accepts_runs AND last_heartbeat_at > now() - interval '${LOST_AFTER}' AND ${hasVersion(versionParameter)}`
+
+/** Whether an instance of `instances` may run deployments of the tenant that the parameter names; null: of no tenant. */
+export const servesTenant = (tenantParameter: string) => `(tenant_id IS NULL OR tenant_id = ${tenantParameter}::uuid)`
 
 /**
  * Whether the lease `l`, which is found by its epoch or deployment, is live. Not `ended_at IS NULL`: where few were live when

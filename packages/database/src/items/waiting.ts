@@ -4,7 +4,7 @@ import type { Queryable } from '../database.ts'
 import { readFreezes } from './freezes.ts'
 import { LOST_AFTER } from './instances.ts'
 import { jsonObject } from './json.ts'
-import { type Outlook, readOutlook } from './outlook.ts'
+import { type Capacity, type Outlook, readOutlook } from './outlook.ts'
 import { PENDING_REQUEST } from './pending.ts'
 
 /** What freezes judge a waiting request by; null for one that does not wait. From the same rows as `PENDING_REQUEST`. */
@@ -76,7 +76,8 @@ async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) 
 
 /** Null where a free slot is all that it waits for. */
 function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook): Waiting | null {
-  if (outlook.slots === 0) return { waiting_for: 'no_compatible_instance', waiting_reason: withoutInstance(outlook) }
+  if (capacityFor(tenant_id, outlook).slots === 0)
+    return { waiting_for: 'no_compatible_instance', waiting_reason: withoutInstance(tenant_id, outlook) }
   const { tenant_limit } = outlook
   const running = outlook.running[tenant_id ?? ''] ?? 0
   if (tenant_limit === null || tenant_id === null || running < tenant_limit) return null
@@ -87,20 +88,37 @@ function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook):
   }
 }
 
-function withoutInstance({ enrolled, foreign, lost, draining, refusing }: Outlook): string {
-  if (enrolled === 0) return `No orchestration instance is enrolled: start one of version ${COMPATIBLE_VERSION}`
+function withoutInstance(tenantId: string | null, outlook: Outlook): string {
+  const { enrolled, foreign, lost, draining, refusing, own } = outlook
+  if (enrolled === 0) {
+    return `No orchestration instance has joined: start one of version ${COMPATIBLE_VERSION} with a join token`
+  }
+  const others = Object.entries(own).reduce((sum, [id, { instances }]) => (id === tenantId ? sum : sum + instances), 0)
   const reasons = [
     lost > 0 ? `${lost} sent no heartbeat for ${LOST_AFTER}` : '',
     draining > 0 ? `${draining} draining` : '',
     refusing > 0 ? `${refusing} without room for new runs` : '',
     foreign > 0 ? `${foreign} of another version than ${COMPATIBLE_VERSION}` : '',
+    others > 0 ? `${others} for other tenants only` : '',
   ].filter((reason) => reason !== '')
   const why = reasons.length > 0 ? reasons.join(', ') : 'none has a slot'
-  return `No orchestration instance can take it: of ${counted(enrolled, 'enrolled instance')} ${why}`
+  return `No orchestration instance can take it: of ${counted(enrolled, 'instance')} ${why}`
 }
 
-function forCapacity({ retry_at }: PendingRow, position: number, { now, ...outlook }: Outlook): Waiting {
-  const { slots, taken, instances, run_seconds } = outlook
+/** What a deployment of this tenant can run on. */
+function capacityFor(tenantId: string | null, { shared, own }: Outlook): Capacity {
+  const its = own[tenantId ?? '']
+  if (its === undefined) return shared
+  return {
+    instances: shared.instances + its.instances,
+    slots: shared.slots + its.slots,
+    taken: shared.taken + its.taken,
+  }
+}
+
+function forCapacity({ retry_at, tenant_id }: PendingRow, position: number, outlook: Outlook): Waiting {
+  const { now, run_seconds } = outlook
+  const { slots, taken, instances } = capacityFor(tenant_id, outlook)
   if (retry_at !== null) {
     const starts_in = Math.max(0, (retry_at.getTime() - now.getTime()) / 1_000)
     return { waiting_for: 'capacity', waiting_reason: 'Its dispatch failed and is about to be tried again', starts_in }

@@ -20,19 +20,29 @@ export interface Passed extends Arrived {
 /** With the slot in which it starts; without one it is queued. */
 export type Decided = Passed & { slot: Slot | undefined }
 
-/** Gives slots to those before whom nobody waits and whose tenants may run one more. */
+export interface Free {
+  /** Of instances that serve all tenants. */
+  slots: readonly Slot[]
+  /** Of the instances that serve one tenant only, by tenant. */
+  ownSlots: ReadonlyMap<string, readonly Slot[]>
+}
+
+/** Gives slots to those before whom nobody waits and whose tenants may run one more. A tenant's own instances come first. */
 export async function assign(
   tx: Queryable,
   passed: readonly Passed[],
-  { freezes, room, slots }: { freezes: FreezesInForce; room: TenantRoom | null; slots: readonly Slot[] },
+  { freezes, room, slots, ownSlots }: { freezes: FreezesInForce; room: TenantRoom | null } & Free,
 ): Promise<Decided[]> {
-  if (slots.length === 0) return passed.map((each) => ({ ...each, slot: undefined }))
+  if (slots.length === 0 && ownSlots.size === 0) return passed.map((each) => ({ ...each, slot: undefined }))
   const first = await firstWaiting(tx, passed, { freezes, room })
   const counted = room === null ? null : await roomNow(tx, passed)
-  const free = [...slots]
+  const shared = [...slots]
+  const own = new Map([...ownSlots].map(([tenant, its]) => [tenant, [...its]]))
   return passed.map((each) => {
+    const tenant = tenantOf(each)
+    const free = [own.get(tenant ?? '') ?? [], shared].find((some) => some.length > 0)
     const isBehind = first !== null && each.waiting !== null && first <= each.waiting
-    const mayStart = free.length > 0 && !isBehind && (counted?.take(tenantOf(each)) ?? true)
+    const mayStart = free !== undefined && !isBehind && (counted?.take(tenant) ?? true)
     return { ...each, slot: mayStart ? free.shift() : undefined }
   })
 }

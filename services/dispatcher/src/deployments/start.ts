@@ -2,7 +2,7 @@ import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/co
 import { type CarriedOut, type Database, type Queryable, recordCalls, unlessRefused } from '@slipway/database'
 import { type FreezeVerdict, frozen, type Problem } from '@slipway/domain'
 import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
-import { lockFreeSlots } from '../leases/allocate.ts'
+import { lockFreeSlots, lockOwnSlots, type Slot } from '../leases/allocate.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
 import { type Arrived, type Look, lookAt, serialize } from './arrived.ts'
@@ -25,14 +25,17 @@ export async function startDeployments(database: Database, arrived: readonly Arr
   return arrived.length > 1 ? started : ((await unlessRefused(started)) ?? [null])
 }
 
+const NO_SLOTS = { slots: [], ownSlots: new Map<string, Slot[]>() }
+
 async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End[]> {
   // In one round trip, in this order; slots are locked in good faith that they will be wanted.
-  const [, looks, freezes, room, slots] = await Promise.all([
+  const [, looks, freezes, room, slots, ownSlots] = await Promise.all([
     serialize(tx, arrived),
     lookAt(tx, arrived),
     freezesInForce(tx),
     tenantRoom(tx),
     lockFreeSlots(tx, arrived.length),
+    lockOwnSlots(tx, arrived.map(tenantOf)),
   ])
   const ends: End[] = []
   const passed: Passed[] = []
@@ -45,8 +48,8 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
     else passed.push({ ...each, index, waiting: look.waiting, overridden: active_freezes })
   }
   // Runs that lost their instance go first.
-  const free = looks.some(({ orphaned }) => orphaned) ? [] : slots
-  const decided = await assign(tx, passed, { freezes, room, slots: free })
+  const free = looks.some(({ orphaned }) => orphaned) ? NO_SLOTS : { slots, ownSlots }
+  const decided = await assign(tx, passed, { freezes, room, ...free })
   await Promise.all([
     writeStarted(tx, decided.flatMap(startingOf)),
     enqueueRequests(

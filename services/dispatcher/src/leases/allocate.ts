@@ -21,22 +21,44 @@ const MAX_ROUNDS = 10
 
 /**
  * Locks up to `count` free slots of living, compatible instances, the least loaded first, until the transaction ends.
- * Slots that another transaction holds are passed over.
+ * Slots that another transaction holds are passed over. The instances are those of one tenant, or without a tenant those
+ * that serve all.
  */
-export function lockFreeSlots(tx: Queryable, count: number): Promise<Slot[]> {
-  return count > FEW ? lockMany(tx, count) : lockFew(tx, count)
+export function lockFreeSlots(tx: Queryable, count: number, tenantId: string | null = null): Promise<Slot[]> {
+  return count > FEW ? lockMany(tx, count, tenantId) : lockFew(tx, count, tenantId)
+}
+
+/** The tenants that have living, compatible instances of their own; mostly none. */
+export async function tenantsWithInstances(tx: Queryable): Promise<string[]> {
+  const { rows } = await tx.query<{ tenant_id: string }>(
+    `SELECT DISTINCT tenant_id FROM instances WHERE tenant_id IS NOT NULL AND ${takesRuns('$1')}`,
+    [COMPATIBLE_VERSION],
+  )
+  return rows.map(({ tenant_id }) => tenant_id)
+}
+
+/** Free slots of the tenants' own instances, as many for each as it is named. */
+export async function lockOwnSlots(tx: Queryable, tenants: readonly (string | null)[]): Promise<Map<string, Slot[]>> {
+  if (tenants.every((tenant) => tenant === null)) return new Map()
+  const owners = (await tenantsWithInstances(tx)).filter((owner) => tenants.includes(owner))
+  const wanted = (owner: string) => tenants.filter((tenant) => tenant === owner).length
+  return new Map(
+    await Promise.all(
+      owners.map(async (owner): Promise<[string, Slot[]]> => [owner, await lockFreeSlots(tx, wanted(owner), owner)]),
+    ),
+  )
 }
 
 /**
  * Which of its slots an instance gives does not matter: they are looked for from anywhere on, so that neither the leases
  * before them are read nor others look at the same ones.
  */
-async function lockFew(tx: Queryable, count: number): Promise<Slot[]> {
+async function lockFew(tx: Queryable, count: number, tenantId: string | null): Promise<Slot[]> {
   const { rows } = await tx.query<Slot>(
     `WITH living AS MATERIALIZED (
        SELECT i.id, i.name, i.capacity, floor(random() * i.capacity)::int AS first, count(*) OVER () > 1 AS several
          FROM instances i
-        WHERE ${takesRuns('$2')}
+        WHERE ${takesRuns('$2')} AND i.tenant_id IS NOT DISTINCT FROM $3::uuid
      ), free AS (
        SELECT living.id, living.name, found.slot, (load.taken + found.place)::float8 / living.capacity AS load
          FROM living
@@ -66,14 +88,14 @@ async function lockFew(tx: Queryable, count: number): Promise<Slot[]> {
       ) locked
       WHERE slot_is_free(locked.instance_id, locked.slot)
       LIMIT $1`,
-    [count, COMPATIBLE_VERSION],
+    [count, COMPATIBLE_VERSION, tenantId],
   )
   return rows
 }
 
-async function lockMany(tx: Queryable, count: number): Promise<Slot[]> {
+async function lockMany(tx: Queryable, count: number, tenantId: string | null): Promise<Slot[]> {
   for (let round = 1; ; round += 1) {
-    const locked = await lockOfAll(tx, count)
+    const locked = await lockOfAll(tx, count, tenantId)
     if (locked.length === 0) return []
     // Between the look at a slot and its lock a lease may have come, or an order to drain: look again, now that it holds.
     const free = await stillFree(tx, locked)
@@ -81,14 +103,14 @@ async function lockMany(tx: Queryable, count: number): Promise<Slot[]> {
   }
 }
 
-async function lockOfAll(tx: Queryable, count: number): Promise<Slot[]> {
+async function lockOfAll(tx: Queryable, count: number, tenantId: string | null): Promise<Slot[]> {
   const { rows } = await tx.query<Slot>(
     `WITH living AS MATERIALIZED (
        SELECT i.id, i.name, i.capacity, coalesce(live.taken, 0) AS taken
          FROM instances i
          LEFT JOIN (SELECT instance_id, count(*) AS taken FROM leases WHERE ended_at IS NULL GROUP BY instance_id) live
                 ON live.instance_id = i.id
-        WHERE ${takesRuns('$2')}
+        WHERE ${takesRuns('$2')} AND i.tenant_id IS NOT DISTINCT FROM $3::uuid
      ), free AS (
        SELECT living.name, living.id, first.slot, (living.taken + first.place)::float8 / living.capacity AS load
          FROM living
@@ -108,7 +130,7 @@ async function lockOfAll(tx: Queryable, count: number): Promise<Slot[]> {
       ORDER BY least_loaded.load, s.instance_id, s.slot
       LIMIT $1
         FOR UPDATE OF s SKIP LOCKED`,
-    [count, COMPATIBLE_VERSION],
+    [count, COMPATIBLE_VERSION, tenantId],
   )
   return rows
 }

@@ -6,15 +6,18 @@ import { ORPHANS } from './orphans.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
 
-/** Gives deployments whose instance was lost to others, under a higher epoch, as far as slots are free. How many. */
-export async function resumeOrphans(tx: Queryable, limit: number): Promise<number> {
+/**
+ * Gives deployments whose instance was lost to others, under a higher epoch, as far as slots are free: those of this tenant
+ * to its own instances, or without a tenant any to instances that serve all. How many.
+ */
+export async function resumeOrphans(tx: Queryable, limit: number, tenantId: string | null): Promise<number> {
   const { rows: orphans } = await tx.query<{ id: string }>(
-    `SELECT d.id FROM ${ORPHANS}
+    `SELECT d.id FROM ${ORPHANS} AND ($2::uuid IS NULL OR d.tenant_id = $2)
       ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT $1`,
-    [limit],
+    [limit, tenantId],
   )
   if (orphans.length === 0) return 0
-  const slots = await lockFreeSlots(tx, orphans.length)
+  const slots = await lockFreeSlots(tx, orphans.length, tenantId)
   // Locked only now (slots come first) and looked at again: one may have been cancelled since.
   const { rows: deployments } = await tx.query<LockedDeployment>(
     `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent FROM ${ORPHANS} AND d.id = ANY($1::uuid[])

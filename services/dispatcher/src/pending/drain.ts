@@ -1,7 +1,7 @@
 import { attempt, type Database, isConnectionError, LOCK_KEYS, type Queryable } from '@slipway/database'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
-import { lockFreeSlots, type Slot } from '../leases/allocate.ts'
+import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
 import { resumeOrphans } from '../leases/resume.ts'
 import { vanishedRecords } from './check.ts'
@@ -43,11 +43,22 @@ export async function drain(options: DrainOptions): Promise<void> {
 
 function drainOnce({ database, logger }: DrainOptions): Promise<Round> {
   return database.transaction(async (tx) => {
-    const [isAlone, orphaned, holds] = await Promise.all([lockDrain(tx), anyOrphan(tx), holdsNow(tx)])
+    const [isAlone, orphaned, holds, owners] = await Promise.all([
+      lockDrain(tx),
+      anyOrphan(tx),
+      holdsNow(tx),
+      tenantsWithInstances(tx),
+    ])
     if (!isAlone) return 'busy'
-    const resumed = orphaned ? await resumeOrphans(tx, BATCH) : 0
-    const taken = await dispatchNext(tx, holds, logger)
-    return resumed + taken > 0 ? 'more' : 'idle'
+    let taken = 0
+    // The instances that serve one tenant only, then those that serve all.
+    for (const tenantId of [...owners, null]) {
+      if (orphaned) taken += await resumeOrphans(tx, BATCH, tenantId)
+      // Counted anew for each: looking at requests takes the places of their tenants.
+      const itsHolds = tenantId === owners[0] || owners.length === 0 ? holds : await holdsNow(tx)
+      taken += await dispatchNext(tx, itsHolds, tenantId, logger)
+    }
+    return taken > 0 ? 'more' : 'idle'
   })
 }
 
@@ -59,12 +70,12 @@ async function lockDrain(tx: Queryable): Promise<boolean> {
   return rows[0]?.locked ?? false
 }
 
-/** Number of requests that left the queue, or tried to. */
-async function dispatchNext(tx: Queryable, holds: Holds, logger: Logger): Promise<number> {
-  const waiting = upToBytes(await nextWaiting(tx, holds, { limit: BATCH }))
+/** Number of requests that left the queue, or tried to, for the instances of this tenant, or for those that serve all. */
+async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null, logger: Logger): Promise<number> {
+  const waiting = upToBytes(await nextWaiting(tx, holds, { limit: BATCH, tenantId }))
   const next = holds.room === null ? waiting : await withRoom(tx, waiting)
   if (next.length === 0) return 0
-  const slots = await lockFreeSlots(tx, next.length)
+  const slots = await lockFreeSlots(tx, next.length, tenantId)
   if (slots.length === 0) return 0
   const ids = next.slice(0, slots.length).map(({ id }) => id)
   const [claimed, vanished] = await Promise.all([claim(tx, ids), vanishedRecords(tx, ids)])

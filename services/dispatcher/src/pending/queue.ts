@@ -83,19 +83,20 @@ export type Next = Pick<Waiting, 'id' | 'rank' | 'tenant_id' | 'size'>
 
 /**
  * The requests whose turn it is, in order of rank: priority, then age. Those that a freeze or their tenant's limit holds
- * are passed over, and so is for a moment one whose dispatch has just failed. Takes their places of `holds.room`.
+ * are passed over, and so is for a moment one whose dispatch has just failed. Takes their places of `holds.room`. With
+ * `tenantId` only the requests of that tenant.
  */
 export async function nextWaiting(
   tx: Queryable,
   { freezes, room }: Holds,
-  { limit, maxRank = null }: { limit: number; maxRank?: number | null },
+  { limit, maxRank = null, tenantId = null }: { limit: number; maxRank?: number | null; tenantId?: string | null },
 ): Promise<Next[]> {
   const found: Next[] = []
   const size = freezes.none && room === null ? limit : Math.max(limit, PAGE)
   let last: Waiting | undefined
   do {
     // With nothing to hold any back the first page is the answer, and the commands need not be read.
-    const page = await readPage(tx, { freezes, full: room?.full ?? [], maxRank, last, size })
+    const page = await readPage(tx, { freezes, full: room?.full ?? [], tenantId, maxRank, last, size })
     for (const request of page) {
       if (!freezes.none && freezes.judge(request).blocked) continue
       if (room !== null && !room.take(request.tenant_id)) continue
@@ -109,7 +110,14 @@ export async function nextWaiting(
 
 async function readPage(
   tx: Queryable,
-  page: { freezes: FreezesInForce; full: string[]; maxRank: number | null; last: Waiting | undefined; size: number },
+  page: {
+    freezes: FreezesInForce
+    full: string[]
+    tenantId: string | null
+    maxRank: number | null
+    last: Waiting | undefined
+    size: number
+  },
 ): Promise<Waiting[]> {
   const subject = page.freezes.none
     ? ''
@@ -121,10 +129,11 @@ async function readPage(
       WHERE status = 'pending'
         AND rank <= $1 AND (rank, id) > ($2, $3::uuid)
         AND (tenant_id IS NULL OR tenant_id <> ALL($4::uuid[]))
+        AND ($6::uuid IS NULL OR tenant_id = $6)
         AND (last_retry_at IS NULL OR last_retry_at < now() - make_interval(secs => retry_count))
       ORDER BY rank, id
       LIMIT $5`,
-    [page.maxRank ?? MAX_RANK, page.last?.rank ?? -MAX_RANK, page.last?.id ?? NIL, page.full, page.size],
+    [page.maxRank ?? MAX_RANK, page.last?.rank ?? -MAX_RANK, page.last?.id ?? NIL, page.full, page.size, page.tenantId],
   )
   return rows
 }

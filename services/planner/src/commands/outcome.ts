@@ -70,9 +70,9 @@ async function planPreview(
 ): Promise<Decided> {
   const { database, keyRing } = resources
   const request = requestOf(keyRing, command)
-  const planning = planRequest(resources, request, missingRecords)
-  const looking = capacityWarnings(database, request.options.priority)
-  const [planned, capacity] = await Promise.all([planning, looking])
+  const planned = await planRequest(resources, request, missingRecords)
+  const { priority } = request.options
+  const capacity = await capacityWarnings(database, { priority, tenantId: planned.plan.tenant?.id ?? null })
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
   const { target_ids } = request
   return { preview: previewOf(previewed, planHash(keyRing, planned.plan), { target_ids, accepts }) }

@@ -1,20 +1,23 @@
-import { type Queryable, takesRuns } from '@slipway/database'
+import { type Queryable, servesTenant, takesRuns } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 
 /**
  * What a preview says where a deployment of that priority would not start at once as things are. The dispatcher decides
  * when it comes to it.
  */
-export async function capacityWarnings(database: Queryable, priority = 0): Promise<string[]> {
+export async function capacityWarnings(
+  database: Queryable,
+  { priority = 0, tenantId }: { priority?: number | undefined; tenantId: string | null },
+): Promise<string[]> {
   const { rows } = await database.query<{ living: boolean; free: boolean; others: boolean }>(
-    `WITH living AS (SELECT id FROM instances WHERE ${takesRuns('$1')})
+    `WITH living AS (SELECT id FROM instances WHERE ${takesRuns('$1')} AND ${servesTenant('$3')})
      SELECT EXISTS (SELECT FROM living) AS living,
             EXISTS (SELECT FROM living JOIN instance_slots s ON s.instance_id = living.id AND NOT s.retired
                      WHERE NOT EXISTS (SELECT FROM leases l
                                         WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
                    ) AS free,
             EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND rank <= queue_rank($2, now())) AS others`,
-    [COMPATIBLE_VERSION, priority],
+    [COMPATIBLE_VERSION, priority, tenantId],
   )
   const [now] = rows
   if (!now?.living) {
