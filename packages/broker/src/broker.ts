@@ -22,6 +22,10 @@ export interface BrokerOptions {
   /** The service's name: shown in RabbitMQ's list of connections. */
   name: string
   logger: Logger
+  /** Whether this error of a handler says that something it needs is away. Such a try does not count against the message. */
+  isUnavailable?: (error: unknown) => boolean
+  /** The longest time that a handler may take, in ms; 120 s unless given. */
+  handlerMs?: number
   /** Called when only a new process can help: a queue could not be consumed for 15 s on a good connection. */
   onFatal(error: Error): void
   /** How long to wait for the first connection, in ms; 30 s unless given. */
@@ -66,7 +70,7 @@ export interface Broker {
 
 /** Connects to RabbitMQ and declares all queues; throws BrokerUnavailable when that takes longer than 30 s. */
 export async function connectBroker(options: BrokerOptions): Promise<Broker> {
-  const { url, namespace, name, logger } = options
+  const { url, namespace, name, logger, isUnavailable, handlerMs } = options
   const subscriptions: Subscription[] = []
   const first = firstConnection(options)
 
@@ -156,7 +160,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
           await declareTopology(channel, namespace)
           return queueName(namespace, queue)
         },
-        onMessage: workHandling({ namespace, queue, logger, prefetch, handle, publish }),
+        onMessage: workHandling({ namespace, queue, logger, prefetch, handle, publish, isUnavailable, handlerMs }),
       })
     },
     consumeEventsExclusively(routingKeys, handle, { onLost, onResumed } = {}) {
@@ -176,7 +180,7 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
           await channel.consume(dropped, (message) => message && onDropped(), { noAck: true })
           return queue
         },
-        onMessage: hintHandling({ namespace, logger, handle }),
+        onMessage: hintHandling({ namespace, logger, handle, handlerMs }),
         ...(onLost ? { onLost } : {}),
         ...(onResumed ? { onResumed } : {}),
       })

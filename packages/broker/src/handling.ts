@@ -1,6 +1,7 @@
 import type { Envelope } from '@slipway/contracts'
 import {
   fullJitter,
+  LATE,
   type Logger,
   parseTraceparent,
   redactText,
@@ -8,10 +9,11 @@ import {
   Turnstile,
   traced,
   withContext,
+  within,
 } from '@slipway/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { isBatch, partsOf } from './batch.ts'
-import { PoisonMessage } from './errors.ts'
+import { BrokerUnavailable, PoisonMessage } from './errors.ts'
 import { attemptOf, type Delivery, decode, forward, HEADER, type WireMessage } from './message.ts'
 import { handledMessages, waitedMessages } from './metrics.ts'
 import { exchangeName, MAX_ATTEMPTS, queueName, retryExchange, type WorkQueue } from './topology.ts'
@@ -19,19 +21,34 @@ import { exchangeName, MAX_ATTEMPTS, queueName, retryExchange, type WorkQueue } 
 export type Handler = (envelope: Envelope, delivery: Delivery) => Promise<void>
 
 const MOVE = { baseMs: 100, capMs: 4_000 }
+/** Waits before the next try while a dependency is away. */
+const HOLD = { baseMs: 500, capMs: 3_000 }
+/** RabbitMQ closes a channel on which a message stays unacknowledged for half an hour. */
+const HELD_MS = 30_000
+/** A postponed message waits as after its second failure: 5 s. */
+const POSTPONED_AS = 2
+/** Longer than all bounds together that a handler's own work has. */
+const HANDLER_MS = 120_000
 
 interface Handling {
   namespace: string
   logger: Logger
   handle: Handler
+  /** Whether this error of a handler says that something it needs is away, as Postgres, and so nothing of the message. */
+  isUnavailable?: ((error: unknown) => boolean) | undefined
+  /** The longest time that a handler may take; 120 s unless given. */
+  handlerMs?: number | undefined
 }
 
 /** Handles one message to its end, acknowledgement included; parts that it has not begun when `stopping` go back. */
 export type OnMessage = (message: ConsumeMessage, channel: Channel, stopping: AbortSignal) => Promise<void>
 
 /**
- * What becomes of a message of a work queue: handled, late (dropped), failed (again later) or poison (dead letter).
+ * What becomes of a message of a work queue: handled, late (dropped), failed (tried again later) or poison (dead letter).
  * It is acknowledged only when that is done, so a process that dies meanwhile loses nothing.
+ *
+ * While something that the handler needs is away, the message is held and tried again, and no try counts: an outage must not
+ * make valid messages dead letters. Held messages keep their places, so no more messages are taken meanwhile.
  */
 export function workHandling(
   options: Handling & {
@@ -42,6 +59,8 @@ export function workHandling(
   },
 ): OnMessage {
   const { namespace, queue, logger, prefetch } = options
+  const isUnavailable = (error: unknown) =>
+    error instanceof BrokerUnavailable || options.isUnavailable?.(error) === true
   const turnstile = new Turnstile(prefetch)
 
   /** Whether RabbitMQ has it elsewhere now: else the channel is gone, and the message comes again. */
@@ -82,15 +101,37 @@ export function workHandling(
     return move(channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers }))
   }
 
-  /** Whether that is the end of it. */
-  const settle = async (message: ConsumeMessage, channel: Channel): Promise<boolean> => {
-    try {
-      const outcome = await attemptToHandle(message, options, queue)
-      handledMessages.inc({ queue, outcome })
-      if (outcome === 'late') logger.info('a command past its deadline was dropped', { queue, ...idsOf(message) })
-      return true
-    } catch (error) {
-      return error instanceof PoisonMessage ? bury(message, channel, error.message) : retry(message, channel, error)
+  /** Sends the message to a queue of delayed messages, as if this process had never had it. */
+  const postpone = (message: ConsumeMessage, channel: Channel, error: unknown) => {
+    handledMessages.inc({ queue, outcome: 'postponed' })
+    const { exchange, delayMs } = retryExchange(namespace, POSTPONED_AS)
+    logger.warn('a message is postponed: something that it needs is away', {
+      queue,
+      ...idsOf(message),
+      delay_ms: delayMs,
+      error,
+    })
+    return move(channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers: {} }))
+  }
+
+  /** Whether RabbitMQ may forget the message: it was handled, or is elsewhere now. */
+  const settle = async (message: ConsumeMessage, channel: Channel, stopping: AbortSignal): Promise<boolean> => {
+    const holdUntil = performance.now() + HELD_MS
+    for (let hold = 1; ; hold += 1) {
+      try {
+        const outcome = await attemptToHandle(message, options, queue)
+        handledMessages.inc({ queue, outcome })
+        if (outcome === 'late') logger.info('a command past its deadline was dropped', { queue, ...idsOf(message) })
+        return true
+      } catch (error) {
+        if (error instanceof PoisonMessage) return bury(message, channel, error.message)
+        if (!isUnavailable(error)) return retry(message, channel, error)
+        const ended = AbortSignal.any([stopping, whileOpen(channel)])
+        if (ended.aborted || performance.now() > holdUntil) return postpone(message, channel, error)
+        if (hold === 1)
+          logger.warn('a message is held: something that it needs is away', { queue, ...idsOf(message), error })
+        await sleep(fullJitter(hold, HOLD), ended)
+      }
     }
   }
   const settleParts = async (message: ConsumeMessage, channel: Channel, stopping: AbortSignal): Promise<boolean> => {
@@ -101,14 +142,14 @@ export function workHandling(
     // One of them may have ended the process that had them: from now on each goes alone, and no other dies with it.
     const ends = message.fields.redelivered
       ? parts.map(leave)
-      : parts.map((part) => turnstile.pass(() => (stopping.aborted ? leave(part) : settle(part, channel))))
+      : parts.map((part) => turnstile.pass(() => (stopping.aborted ? leave(part) : settle(part, channel, stopping))))
     return (await Promise.all(ends)).every(Boolean)
   }
 
   return async (message, channel, stopping) => {
     const isDone = isBatch(message)
       ? await settleParts(message, channel, stopping)
-      : await turnstile.pass(() => settle(message, channel))
+      : await turnstile.pass(() => settle(message, channel, stopping))
     if (isDone) acknowledge(channel, message)
   }
 }
@@ -153,11 +194,13 @@ async function attemptToHandle(message: ConsumeMessage, options: Handling, queue
     'messaging.destination.name': queue,
     'messaging.message.id': message_id,
   }
-  await withContext({ request_id, message_id }, () =>
+  const { handlerMs = HANDLER_MS } = options
+  const handling = withContext({ request_id, message_id }, () =>
     traced(`process ${type}`, { kind: 'consumer', parent: traceparent, attributes }, () =>
       options.handle(envelope, delivery),
     ),
   )
+  if ((await within(handlerMs, handling)) === LATE) throw new Error(`its handler did not end within ${handlerMs} ms`)
   return 'handled'
 }
 

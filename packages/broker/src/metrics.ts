@@ -2,7 +2,7 @@ import { counter, histogram } from '@slipway/runtime'
 
 export const handledMessages = counter(
   'slipway_messages_total',
-  'Messages of work queues by what became of them: handled, late (past their deadline), retried (again later) or dead',
+  'Messages of work queues by what became of them: handled, late (past their deadline), retried (again later), postponed (something they need is away) or dead',
   ['queue', 'outcome'],
 )
 

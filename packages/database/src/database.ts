@@ -1,8 +1,11 @@
 import { PrismaPg } from '@prisma/adapter-pg'
+import { type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
+import { ConnectionWatch } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
 import { type Prisma, PrismaClient } from './generated/client.ts'
 import { PreparingClient } from './preparing-client.ts'
+import { Probe } from './probe.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
 
 export interface DatabaseOptions {
@@ -16,6 +19,8 @@ export interface DatabaseOptions {
    * tenant that `forTenant` names around the work, and without it nobody's.
    */
   tenant?: '*' | 'current'
+  /** Hears of connections that the server does not answer on. */
+  logger?: Logger
 }
 
 /** Where SQL can be sent: the pool, or one connection inside a transaction. */
@@ -26,6 +31,8 @@ export interface Queryable {
 export interface Database extends Queryable {
   prisma: PrismaClient
   pool: pg.Pool
+  /** The pool, and the one of callers who see all tenants where they have their own. */
+  pools: readonly pg.Pool[]
   /**
    * Runs `work` in a transaction and commits, or rolls back when it throws. Serialization failures and deadlocks run it
    * again, so it must have no effect outside the database.
@@ -35,7 +42,10 @@ export interface Database extends Queryable {
   prismaTransaction<T>(work: (tx: Prisma.TransactionClient) => Promise<T>): Promise<T>
   /** Runs reads on one connection: those that are sent together, as by Promise.all, cost one round trip. */
   together<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
-  /** Whether the server answers, within two seconds; if all connections are in use, whether it answers those that use them. */
+  /**
+   * Whether the server answers within 0.8 s, on a connection apart from the pool. If all connections of the pool are in use,
+   * whether the server answers any of them.
+   */
   isUp(): Promise<boolean>
   close(): Promise<void>
 }
@@ -50,8 +60,13 @@ const MAX_TRIES = 5
 const CONNECTION_MS = 5_000
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
-/** Below the bound of whoever asks whether a service is ready. */
-const UP_MS = 1_500
+/** Below the bound of a readiness check. */
+const UP_MS = 800
+const UP_POLL_MS = 50
+/** The client's bound on a statement, beyond the server's own. It holds when the server is gone, or its answer is lost. */
+const BOUND_TICKS = STATEMENT_MS / 1_000 + 5
+/** After this long without traffic the kernel asks the other side whether it is there, and closes the socket if it is not. */
+const KEEP_ALIVE_MS = 10_000
 /**
  * Prisma's own bounds on a transaction, by default 2 and 5 s, are above those: of what took too long the pool and the
  * server say more, and a busy machine is no reason to give up what they still bear.
@@ -65,19 +80,30 @@ const PRISMA_TRANSACTION = { maxWait: 2 * CONNECTION_MS, timeout: LOCK_MS + CONN
 const GENERIC_PLANS = '-c plan_cache_mode=force_generic_plan'
 
 /** Opens the pool that Prisma and plain SQL share. Connects lazily: a server that is down shows in `isUp`. */
-export function createDatabase({ url, applicationName, max = 10, tenant = 'current' }: DatabaseOptions): Database {
+export function createDatabase({
+  url,
+  applicationName,
+  max = 10,
+  tenant = 'current',
+  logger,
+}: DatabaseOptions): Database {
   const { connectionString, options } = withoutOptions(url)
-  const config = {
+  const connection = {
     connectionString,
     // Statements are short, and Postgres takes longer to compile a large insert than to run it.
     options: `${options} -c jit=off`,
-    max,
     application_name: applicationName,
     connectionTimeoutMillis: CONNECTION_MS,
-    idleTimeoutMillis: 30_000,
     statement_timeout: STATEMENT_MS,
     lock_timeout: LOCK_MS,
     idle_in_transaction_session_timeout: STATEMENT_MS,
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+  }
+  const config = {
+    ...connection,
+    max,
+    idleTimeoutMillis: 30_000,
     Client: PreparingClient,
     // A connection takes the next statement before it has answered the last: independent ones cost one round trip.
     pipeline: true,
@@ -86,12 +112,16 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
     tenant === 'current'
       ? new TenantPool(config)
       : new pg.Pool({ ...config, options: `${config.options} ${GENERIC_PLANS} ${tenantOption(tenant)}` })
-  // An idle connection that breaks is replaced at its next use; without a listener it would end the process.
-  pool.on('error', () => {})
-  let answeredAt = Number.NEGATIVE_INFINITY
-  pool.on('release', (error) => {
-    if (!error) answeredAt = performance.now()
-  })
+  const pools = pool instanceof TenantPool ? pool.pools : [pool]
+  const probe = new Probe({ ...connection, pipeline: true })
+  const watch = new ConnectionWatch({ probe, boundTicks: BOUND_TICKS, logger })
+  for (const each of pools) {
+    // An idle connection that breaks is replaced at its next use. Without a listener the event ends the process.
+    each.on('error', () => {})
+    each.on('connect', (client) => {
+      if (client instanceof PreparingClient) watch.add(client)
+    })
+  }
   const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: PRISMA_TRANSACTION })
 
   async function once<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
@@ -117,6 +147,7 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
   return {
     prisma,
     pool,
+    pools,
     query: (text, values) => pool.query(text, values),
     transaction: (work) => retrying(() => once(work)),
     prismaTransaction: (work) => retrying(() => prisma.$transaction(work)),
@@ -131,25 +162,19 @@ export function createDatabase({ url, applicationName, max = 10, tenant = 'curre
       }
     },
     async isUp() {
-      let timer: NodeJS.Timeout | undefined
-      // Compared with when it was asked, not with how long that is ago: timers are a little early.
-      const askedAt = performance.now()
-      const timeout = new Promise<boolean>((resolve) => {
-        timer = setTimeout(() => resolve(answeredAt > askedAt), UP_MS)
-      })
-      const answer = pool.query('SELECT 1').then(
-        () => true,
-        () => false,
-      )
-      try {
-        return await Promise.race([answer, timeout])
-      } finally {
-        clearTimeout(timer)
-      }
+      const until = performance.now() + UP_MS
+      const heardBefore = watch.bytesRead
+      const answer = await probe.ask('SELECT 1', [], UP_MS)
+      const hasRoom = pools.every(({ idleCount, totalCount }) => idleCount > 0 || totalCount < max)
+      if (typeof answer === 'object' && hasRoom) return true
+      while (watch.bytesRead === heardBefore && performance.now() < until) await sleep(UP_POLL_MS)
+      return watch.bytesRead !== heardBefore
     },
     async close() {
       await prisma.$disconnect()
       if (!pool.ended) await pool.end()
+      watch.stop()
+      probe.close()
     },
   }
 }

@@ -66,6 +66,9 @@ export function isConnectionError(error: unknown): boolean {
   if (/^(08|57P0|53300)/.test(sqlState(error) ?? String(code))) return true
   const text = `${String(code)} ${String(message)}`
   return (
-    text.includes(POOL_TIMEOUT) || /ECONNREFUSED|ECONNRESET|ENOTFOUND|ETIMEDOUT|EPIPE|Connection terminated/.test(text)
+    text.includes(POOL_TIMEOUT) ||
+    /ECONNREFUSED|ECONNRESET|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EPIPE|Connection terminated|is not queryable/.test(
+      text,
+    )
   )
 }

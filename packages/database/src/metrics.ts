@@ -35,15 +35,16 @@ export function measureOutbox(database: Database): void {
 }
 
 /** Measures the connections to Postgres that this process has, and who waits for one. */
-export function measureConnections({ pool }: Pick<Database, 'pool'>): void {
+export function measureConnections({ pools }: Pick<Database, 'pools'>): void {
+  const sum = (count: (pool: Database['pool']) => number) => pools.reduce((total, pool) => total + count(pool), 0)
   measure(
     'connections',
     { slipway_database_connections: { help: 'Connections to Postgres; waiting: work that has none', label: 'state' } },
     () => ({
       slipway_database_connections: {
-        busy: pool.totalCount - pool.idleCount,
-        idle: pool.idleCount,
-        waiting: pool.waitingCount,
+        busy: sum((pool) => pool.totalCount - pool.idleCount),
+        idle: sum((pool) => pool.idleCount),
+        waiting: sum((pool) => pool.waitingCount),
       },
     }),
   )

@@ -1,22 +1,51 @@
+import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** A bound on what each connection keeps in the server's memory; statements beyond it are parsed each time. */
+/** Limits what each connection keeps in the server's memory. Further statements are parsed each time. */
 const MAX_STATEMENTS = 500
 
 const names = new Map<string, string>()
 
+/** What the types of pg leave out. */
+interface Internals {
+  connection: { stream: Socket }
+  /** False while an answer to a statement is missing; undefined until connected. */
+  readyForQuery: boolean | undefined
+  _ending: boolean
+}
+
 /**
- * Has each connection parse and plan a statement once, for under row-level security that costs more than running it, and
- * writes the statements that are sent in one go in one piece. Statements that come without an array of values, be
- * it empty, and those that Prisma writes, are not prepared.
+ * Parses and plans each statement once per connection, because under row-level security planning costs more than running
+ * it. Writes statements that are sent together in one piece. Statements without an array of values and those of Prisma
+ * are not prepared.
  */
 export class PreparingClient extends pg.Client {
   #gathering = false
 
   constructor(config?: pg.ClientConfig) {
     super(config)
-    // Breaks between two statements of whoever has it: the next one tells. Unheard, the event would end the process.
+    // A connection that breaks between two statements fails the next one. Without a listener the event ends the process.
     this.on('error', () => {})
+  }
+
+  /** Whether the server owes an answer to a statement, or its end of the connection. */
+  get isWaiting(): boolean {
+    const { readyForQuery, _ending } = this.#internals
+    return readyForQuery !== undefined && (!readyForQuery || _ending)
+  }
+
+  /** Grows with each answer of the server. */
+  get bytesRead(): number {
+    return this.#internals.connection.stream.bytesRead
+  }
+
+  /** Closes the connection at once. Statements that wait for an answer fail as by a lost connection. */
+  destroy(): void {
+    this.#internals.connection.stream.destroy()
+  }
+
+  get #internals(): Internals {
+    return this as unknown as Internals
   }
 
   // Overloads of the base class cannot be repeated one by one: the arguments go through as they came.
@@ -32,10 +61,10 @@ export class PreparingClient extends pg.Client {
     return Reflect.apply(super.query, this, [config, ...rest])
   }
 
-  /** Holds back what is written until the code that runs now, and what it has made ready to run, is through. */
+  /** Holds back what is written until the present turn of the event loop ends. */
   #gather(): void {
     if (this.#gathering) return
-    const { stream } = (this as unknown as { connection: { stream: import('node:net').Socket } }).connection
+    const { stream } = this.#internals.connection
     this.#gathering = true
     stream.cork()
     process.nextTick(() => {

@@ -41,6 +41,11 @@ export class TenantPool extends pg.Pool {
     this.#all.on('error', (error, client) => this.emit('error', error, client))
   }
 
+  /** This pool, and the one of callers who see all. */
+  get pools(): pg.Pool[] {
+    return [this, this.#all]
+  }
+
   // pg.Pool.query comes through here too.
   override connect(): Promise<pg.PoolClient>
   override connect(callback: Connected): void

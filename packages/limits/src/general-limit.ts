@@ -1,6 +1,5 @@
-import { type Logger, RecentMap } from '@slipway/runtime'
+import { LATE, type Logger, RecentMap, within } from '@slipway/runtime'
 import { limitedAs } from './address-ranges.ts'
-import { answerWithin } from './answer-within.ts'
 import { LocalBuckets } from './local-buckets.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress, Rate } from './settings.ts'
@@ -36,8 +35,8 @@ export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLi
 
   async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
     try {
-      const waitUs = await answerWithin(ANSWER_MS, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
-      if (waitUs === undefined) throw new Error(`no answer within ${ANSWER_MS} ms`)
+      const waitUs = await within(ANSWER_MS, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
+      if (waitUs === LATE) throw new Error(`no answer within ${ANSWER_MS} ms`)
       if (askAgainAt !== null) logger.info('the rate limit is shared with the other replicas again')
       askAgainAt = null
       return waitUs

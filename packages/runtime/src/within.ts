@@ -1,10 +1,14 @@
 export const LATE = Symbol('late')
 
-/** What the promise brings, or LATE when that takes longer; it goes on then, unheard. */
+/**
+ * What the promise resolves with, or LATE when that takes longer than this; the promise goes on then, and nothing reads its
+ * result. An answer that has arrived in time counts, even if this process was too busy to read it.
+ */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | typeof LATE> {
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<typeof LATE>((resolve) => {
-    timer = setTimeout(() => resolve(LATE), milliseconds)
+    // Timers run before sockets are read, immediates after.
+    timer = setTimeout(() => setImmediate(() => resolve(LATE)), milliseconds)
   })
   try {
     return await Promise.race([promise, late])

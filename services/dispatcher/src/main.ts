@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, measureConnections, measureOutbox } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections, measureOutbox } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
@@ -13,7 +13,7 @@ await runService({
   config: dispatcherConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16, tenant: '*' })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16, tenant: '*', logger })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
 
@@ -22,6 +22,7 @@ await runService({
       namespace: config.SLIPWAY_NAMESPACE,
       name,
       logger,
+      isUnavailable: isConnectionError,
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())

@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, measureConnections, startRelay } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections, startRelay } from '@slipway/database'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createAnalyst } from './analysis/analyst.ts'
 import { endpointOf, warnOfAddress } from './analysis/configured.ts'
@@ -30,7 +30,7 @@ await runService({
       logger.warn('SLIPWAY_BRIDGE_PLAIN is true: credentials and secrets cross the network unencrypted')
     }
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*', logger })
     onStop('database', () => database.close())
     const redis = connectRedis(config.REDIS_URL, logger)
     onStop('redis', () => redis.disconnect())
@@ -39,6 +39,7 @@ await runService({
       namespace: config.SLIPWAY_NAMESPACE,
       name,
       logger,
+      isUnavailable: isConnectionError,
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())

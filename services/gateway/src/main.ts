@@ -25,7 +25,7 @@ await runService({
     const limitSettings = readLimitSettings(config)
     const passwords = await createPasswordHasher()
 
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}` })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}`, logger })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
     measureConnections(database)

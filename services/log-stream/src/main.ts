@@ -22,7 +22,7 @@ await runService({
     const namespace = config.SLIPWAY_NAMESPACE
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const { trustedProxies, rate } = readRateSettings(config)
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*' })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*', logger })
     onStop('database', () => database.close())
     const redis = connectRedis(config.REDIS_URL, logger)
     onStop('redis', () => redis.disconnect())

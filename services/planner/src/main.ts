@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, measureConnections } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
@@ -13,7 +13,7 @@ await runService({
   config: plannerConfig,
   async start({ name, config, logger, health, onStop, fatal }) {
     const keyRing = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
-    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10, tenant: '*' })
+    const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10, tenant: '*', logger })
     onStop('database', () => database.close())
     health.check('database', () => database.isUp())
     measureConnections(database)
@@ -23,6 +23,7 @@ await runService({
       namespace: config.SLIPWAY_NAMESPACE,
       name,
       logger,
+      isUnavailable: isConnectionError,
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())

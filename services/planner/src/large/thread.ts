@@ -8,7 +8,7 @@ import type { FromThread, ThreadSettings, ToThread } from './messages.ts'
 /** The thread that large plans are made in. It reads by itself: what it reads is more than what it is told. */
 const { name, databaseUrl, encryptionKeys, logLevel } = workerData as ThreadSettings
 const logger = createLogger({ service: name, level: logLevel })
-const database = createDatabase({ url: databaseUrl, applicationName: `${name} large`, max: 5, tenant: '*' })
+const database = createDatabase({ url: databaseUrl, applicationName: `${name} large`, max: 5, tenant: '*', logger })
 const resources = {
   database,
   keyRing: KeyRing.parse(encryptionKeys),

@@ -1,0 +1,180 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import type { Broker } from '@slipway/broker'
+import {
+  type Api,
+  createAction,
+  createLocalTarget,
+  createTestDatabase,
+  deploymentEnd,
+  dispatchedDeployment,
+  loginToSuite,
+  openTestBroker,
+  type ServiceName,
+  type Suite,
+  startSuite,
+  startTcpProxy,
+  type TcpProxy,
+  violatedInvariants,
+  waitFor,
+} from '@slipway/testing'
+
+/** The services that use Postgres, two of each that share work. */
+const OF_POSTGRES: ServiceName[] = [
+  'gateway',
+  'planner',
+  'planner-2',
+  'dispatcher',
+  'dispatcher-2',
+  'executor-bridge',
+  'executor-bridge-2',
+  'log-stream',
+]
+const READY_AGAIN_MS = 10_000
+/** Longer than all retries of a message together. */
+const LONG_MS = 45_000
+
+let postgres: TcpProxy
+let suite: Suite
+let api: Api
+let broker: Broker
+let body: { action_id: string; target_ids: string[]; max_retries: number }
+
+beforeAll(async () => {
+  const database = await createTestDatabase()
+  postgres = await startTcpProxy(database.url)
+  suite = await startSuite({ database, secondWorkers: true, env: { DATABASE_URL: postgres.url } })
+  api = await loginToSuite(suite)
+  broker = await openTestBroker(suite.namespace, 'half-open test')
+  body = {
+    action_id: await createAction(api, { script: 'echo done' }),
+    target_ids: [await createLocalTarget(api)],
+    max_retries: 3,
+  }
+}, 180_000)
+afterEach(async () => {
+  postgres.resume()
+  for (const stop of running) await stop()
+})
+afterAll(async () => {
+  await broker?.close()
+  await suite?.stop()
+  await postgres?.close()
+}, 60_000)
+
+const running = new Set<() => Promise<void>>()
+
+/** Clients that create one deployment after the other. */
+function startLoad(clients: number) {
+  const statuses = new Set<number>()
+  const accepted: { deployment_id?: string; pending_request_id?: string }[] = []
+  let going = true
+  const client = async () => {
+    while (going) {
+      const { status, body: answer } = await api.post('/deployments', body).catch(() => ({ status: 0, body: {} }))
+      statuses.add(status)
+      if (status === 201 || status === 202) accepted.push(answer)
+      await sleep(400)
+    }
+  }
+  const clientsAtWork = Array.from({ length: clients }, client)
+  const stop = async () => {
+    going = false
+    running.delete(stop)
+    await Promise.all(clientsAtWork)
+  }
+  running.add(stop)
+  const goesOn = async (timeoutMs: number) => {
+    const before = accepted.length
+    await waitFor(() => accepted.length > before + 5, { timeoutMs, what: 'deployments to be accepted' })
+  }
+  return { statuses, accepted, stop, goesOn }
+}
+
+/** Asks all services whether they are ready; each must answer within a second. */
+async function readiness(): Promise<Record<string, boolean>> {
+  const answers = await Promise.all(
+    OF_POSTGRES.map(async (name) => {
+      const began = performance.now()
+      const isReady = await suite.isReady(name)
+      return { name, isReady, milliseconds: performance.now() - began }
+    }),
+  )
+  for (const { name, milliseconds } of answers)
+    expect({ name, late: milliseconds > 1_500 }).toEqual({ name, late: false })
+  return Object.fromEntries(answers.map(({ name, isReady }) => [name, isReady]))
+}
+
+const all = (value: boolean) => Object.fromEntries(OF_POSTGRES.map((name) => [name, value]))
+
+async function becomes(value: boolean, timeoutMs: number): Promise<void> {
+  let last: Record<string, boolean> = {}
+  const isSo = async () => {
+    last = await readiness()
+    return Object.values(last).every((isReady) => isReady === value)
+  }
+  await waitFor(isSo, { timeoutMs, everyMs: 200, what: 'it' }).catch(() => expect(last).toEqual(all(value)))
+}
+
+const queues = [
+  'dead-letters',
+  'planner.commands',
+  'dispatcher.commands',
+  'dispatcher.events',
+  'executor.commands',
+] as const
+
+/** Everything that was accepted ends well, and no message is lost or dead. */
+async function expectAllDone({ accepted }: ReturnType<typeof startLoad>): Promise<void> {
+  for (const { deployment_id, pending_request_id = '' } of accepted) {
+    const id = deployment_id ?? (await dispatchedDeployment(api, pending_request_id, 60_000))
+    expect(await deploymentEnd(api, id, 60_000)).toMatchObject({ state: 'success' })
+  }
+  const messages = async () => (await broker.inspect(queues)).map(({ name, messages: count }) => [name, count])
+  const none = queues.map((queue) => [queue, 0])
+  await waitFor(async () => JSON.stringify(await messages()) === JSON.stringify(none), {
+    timeoutMs: 30_000,
+    what: 'empty queues',
+  }).catch(async () => expect(await messages()).toEqual(none))
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+}
+
+describe('connections to Postgres whose server side is gone', () => {
+  test('are replaced within seconds, under load, without help', async () => {
+    const load = startLoad(3)
+    await load.goesOn(20_000)
+    postgres.strand()
+    await sleep(READY_AGAIN_MS)
+    load.statuses.clear()
+    await load.goesOn(READY_AGAIN_MS)
+    expect([...load.statuses].filter((status) => status !== 201 && status !== 202)).toEqual([])
+    await becomes(true, 2_000)
+    await load.stop()
+    await expectAllDone(load)
+  }, 180_000)
+
+  test.each([
+    ['a moment', 3_000],
+    ['longer than messages are retried', LONG_MS],
+  ])(
+    'after a server that nobody reached for %s: ready again within 10 s, and no message is dead',
+    async (_, milliseconds) => {
+      const load = startLoad(3)
+      await load.goesOn(20_000)
+      postgres.freeze()
+      const began = performance.now()
+      await becomes(false, 5_000)
+      await sleep(milliseconds - (performance.now() - began))
+      expect(await readiness()).toEqual(all(false))
+      // The link works again. The connections of before stay silent for good.
+      postgres.strand()
+      postgres.resume()
+      await becomes(true, READY_AGAIN_MS)
+      await load.goesOn(READY_AGAIN_MS)
+      await load.stop()
+      expect([...load.statuses].filter((status) => ![201, 202, 500, 503].includes(status))).toEqual([])
+      await expectAllDone(load)
+    },
+    240_000,
+  )
+})
