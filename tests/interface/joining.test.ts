@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
@@ -106,3 +107,21 @@ test('joins are in the audit log, with the grant', async () => {
     resource_id: expect.any(String),
   })
 })
+
+test('an instance exchanges its credential when it is a day old, and goes on with the new one after a crash', async () => {
+  const file = path.join(suite.folder, 'journal-two/identity.json')
+  const stored = () => JSON.parse(fs.readFileSync(file, 'utf8'))
+  await waitFor(async () => (await instanceNamed('two'))?.status === 'online', { what: 'the instance to be online' })
+  await suite.kill(SERVICES.two)
+  const identity = stored()
+  const before = identity.membership.credential
+  identity.membership.credential_since = '2026-01-01T00:00:00Z'
+  fs.writeFileSync(file, JSON.stringify(identity))
+  await suite.start(SERVICES.two)
+  await waitFor(() => stored().membership.next_credential === null && stored().membership.credential !== before)
+  await suite.kill(SERVICES.two)
+  await suite.start(SERVICES.two)
+  expect((await instanceNamed('two'))?.status).toBe('online')
+  const { rows } = await database.query(`SELECT former_credential_hash FROM instances WHERE name = 'two'`)
+  expect(rows[0].former_credential_hash).toBe(createHash('sha256').update(before).digest('hex'))
+}, 120_000)

@@ -74,6 +74,9 @@ export interface PodSpec {
     name: string
     hostPath?: object
     configMap?: { name: string }
+    projected?: {
+      sources: { serviceAccountToken?: { path: string; audience?: string }; configMap?: { name: string } }[]
+    }
     secret?: { secretName: string; items?: { key: string; path: string }[] }
   }[]
 }

@@ -115,6 +115,32 @@ describe.each(OVERLAYS)('%s', (overlay) => {
     expect(() => loadConfig(schema, given)).not.toThrow()
   })
 
+  test('lets instances join with a service account that no other pod has, and a token for nobody but the bridge', () => {
+    const podOf = (name: string) =>
+      services(manifests).find(({ metadata }) => metadata.name === name)?.spec?.template?.spec ?? { containers: [] }
+    const [instance, bridge] = [podOf('orchestration-instance'), podOf('executor-bridge')]
+    const others = services(manifests).filter(({ metadata }) => metadata.name !== 'orchestration-instance')
+    expect(others.map(({ spec }) => spec?.template?.spec.serviceAccountName)).not.toContain(instance.serviceAccountName)
+    const made = ofKind(manifests, 'ServiceAccount').map(({ metadata }) => metadata.name)
+    expect(made).toContain(instance.serviceAccountName)
+
+    const setting = (pod: typeof bridge, variable: string) =>
+      pod.containers[0]?.env?.find(({ name }) => name === variable)?.value ?? settingsOf(manifests, pod)[variable]
+    expect(setting(bridge, 'SLIPWAY_KUBERNETES_SERVICE_ACCOUNTS')).toBe(
+      `$(POD_NAMESPACE)/${instance.serviceAccountName}`,
+    )
+    expect(setting(bridge, 'SLIPWAY_KUBERNETES_ISSUER')).toMatch(/^https:/)
+    /** What a mounted file of a projected token is for; null for the API server. */
+    const audienceOf = (pod: typeof bridge, file = '') => {
+      const mount = pod.containers[0]?.volumeMounts?.find(({ mountPath }) => mountPath === path.dirname(file))
+      const sources = pod.volumes?.find(({ name }) => name === mount?.name)?.projected?.sources ?? []
+      const token = sources.find(({ serviceAccountToken }) => serviceAccountToken?.path === path.basename(file))
+      return token?.serviceAccountToken && (token.serviceAccountToken.audience ?? null)
+    }
+    expect(audienceOf(instance, setting(instance, 'SLIPWAY_JOIN_TOKEN_FILE'))).toBe('slipway')
+    expect(audienceOf(bridge, setting(bridge, 'SLIPWAY_KUBERNETES_TOKEN_FILE'))).toBeNull()
+  })
+
   test('has settings that some service knows, and no secret among them', () => {
     const known = fs.readFileSync(path.join(repositoryRoot, 'docs/configuration.md'), 'utf8')
     const gateway = services(manifests).find(({ metadata }) => metadata.name === 'gateway')

@@ -6,6 +6,7 @@ import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { exportJWK, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
 import { createServiceAccounts, type ServiceAccountRules } from '../src/kubernetes/service-accounts.ts'
+import { joinBody, postJoin, startBridgeWithDatabase } from './setup.ts'
 
 const AUDIENCE = 'slipway'
 const ACCOUNT = 'slipway/orchestration-instance'
@@ -177,4 +178,27 @@ describe('without the keys of the cluster', () => {
       message: expect.stringContaining('/nonexistent/ca.crt'),
     })
   })
+})
+
+test('a pod joins at the bridge with its token, and with a token of another pod it does not', async () => {
+  const bridge = await startBridgeWithDatabase()
+  try {
+    bridge.bridge.serviceAccounts = accounts()
+    const join = async (payload: JWTPayload) =>
+      (await postJoin(bridge, await sign(payload), joinBody({ name: 'instance-0' }))).status
+    const other = { namespace: 'slipway', pod: { name: 'instance-1' } }
+    expect(await join(claims({ 'kubernetes.io': other }))).toBe(403)
+    expect(await join(claims({ aud: 'elsewhere' }))).toBe(401)
+    expect(await join(claims())).toBe(201)
+    const { rows } = await bridge.database.query(
+      `SELECT actor_name, details ->> 'outcome' AS outcome FROM audit_records WHERE action = 'instance.join' ORDER BY number`,
+    )
+    expect(rows).toEqual([
+      { actor_name: `service account ${ACCOUNT}`, outcome: 'refused' },
+      { actor_name: null, outcome: 'refused' },
+      { actor_name: `service account ${ACCOUNT}`, outcome: null },
+    ])
+  } finally {
+    await bridge.close()
+  }
 })
