@@ -8,6 +8,7 @@ import { connectTo, createTestDatabase, type TestDatabase } from './database.ts'
 import { addJoinToken, type JoinTokenOptions } from './join-token.ts'
 import { type Metrics, readMetrics } from './metrics.ts'
 import { removeNamespace, testNamespace } from './namespace.ts'
+import type { Network } from './networks.ts'
 import { freePort } from './ports.ts'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
@@ -23,7 +24,7 @@ export const SERVICES = [
   'orchestration-instance',
 ] as const
 
-export type ServiceName = `${(typeof SERVICES)[number]}${'' | '-2'}`
+export type ServiceName = `${(typeof SERVICES)[number]}${'' | '-2' | '-3'}`
 
 export interface SuiteOptions {
   /** Deployments that an instance runs at once. */
@@ -38,6 +39,8 @@ export interface SuiteOptions {
   secondWorkers?: boolean
   /** Whether the executor-bridges serve HTTPS, with certificates of a private CA. */
   tls?: boolean
+  /** Up to three networks: in each runs an instance of its own, in place of the usual ones. Their bridges serve HTTPS. */
+  networks?: Network[]
   /** Where the built repository is whose code a service runs; this one where it is left out. */
   codeOf?: (name: ServiceName) => string
   /** A database to run on, dropped with the suite; a new one where it is left out. */
@@ -53,6 +56,8 @@ export interface Suite {
   logStreams: string[]
   /** Where agents find the executor-bridge. */
   bridgeUrl: string
+  /** Where the second executor-bridge is; the same where there is only one. */
+  secondBridgeUrl: string
   /** The certificates of the executor-bridges, where they serve HTTPS. */
   certificates: TestCertificates | null
   databaseUrl: string
@@ -89,6 +94,8 @@ interface Process {
   env: Record<string, string>
   main: string
   management: string
+  /** In which it runs; the machine's where it is left out. */
+  network: Network | undefined
   child: ChildProcess | null
 }
 
@@ -98,12 +105,12 @@ export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-suite-'))
   const namespace = testNamespace()
   const admin = { email: 'admin@example.com', password: randomBytes(12).toString('base64url') }
-  const certificates = options.tls === true ? makeCertificates() : null
+  const certificates = makeCertificatesFor(options)
   const processes = await describe({ database, folder, namespace, admin, certificates, options })
   const suite = control({ processes, database, folder, namespace, admin, certificates })
   try {
     const names = [...processes.keys()]
-    const isSecond = (name: ServiceName) => name.endsWith('-2')
+    const isSecond = (name: ServiceName) => /-[23]$/.test(name)
     // All at once, a dozen processes would keep each other from being ready in time.
     await Promise.all(names.filter((name) => !isSecond(name)).map((name) => suite.start(name)))
     await Promise.all(names.filter(isSecond).map((name) => suite.start(name)))
@@ -112,6 +119,11 @@ export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
     throw error
   }
   return suite
+}
+
+function makeCertificatesFor({ tls, networks = [] }: SuiteOptions): TestCertificates | null {
+  if (tls !== true && networks.length === 0) return null
+  return makeCertificates({ names: ['localhost', '127.0.0.1', ...networks.map(({ hostAddress }) => hostAddress)] })
 }
 
 async function describe(made: {
@@ -141,12 +153,15 @@ async function describe(made: {
       }
     : {}
 
-  const instance = async (name: string, itsBridge: number) => ({
+  const { networks = [] } = options
+  const instance = async (name: string, itsBridge: number, network?: Network) => ({
     SLIPWAY_JOIN_TOKEN_FILE: await writeJoinToken(folder, name, database.url, options),
     SLIPWAY_INSTANCE_NAME: name,
     SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
     ...trust,
-    SLIPWAY_BRIDGE_URL: `${scheme}://127.0.0.1:${itsBridge}`,
+    SLIPWAY_BRIDGE_URL: `${scheme}://${network?.hostAddress ?? '127.0.0.1'}:${itsBridge}`,
+    // The test asks for readiness from outside.
+    ...(network ? { SLIPWAY_MANAGEMENT_HOST: network.address } : {}),
     SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
   })
   const environments = new Map<ServiceName, Record<string, string>>([
@@ -175,7 +190,7 @@ async function describe(made: {
         ...servers,
         ...encryption,
         ...keyPair,
-        SLIPWAY_BRIDGE_HOST: '127.0.0.1',
+        SLIPWAY_BRIDGE_HOST: networks.length > 0 ? '0.0.0.0' : '127.0.0.1',
         SLIPWAY_BRIDGE_PORT: String(bridge),
       },
     ],
@@ -189,11 +204,14 @@ async function describe(made: {
         SLIPWAY_RATE_LIMIT_OVERRIDES: '127.0.0.1/32=0',
       },
     ],
-    ['orchestration-instance', await instance('one', bridge)],
+    ['orchestration-instance', await instance('one', bridge, networks[0])],
   ])
   const addSecond = (name: (typeof SERVICES)[number], more: Record<string, string> = {}) =>
     environments.set(`${name}-2`, { ...environments.get(name), ...more })
-  if (options.secondInstance === true) addSecond('orchestration-instance', await instance('two', secondBridge))
+  if (options.secondInstance === true || networks.length > 1) {
+    addSecond('orchestration-instance', await instance('two', secondBridge, networks[1]))
+  }
+  if (networks.length > 2) environments.set('orchestration-instance-3', await instance('three', bridge, networks[2]))
   if (options.secondGateway === true) addSecond('gateway', { SLIPWAY_PORT: String(await freePort()) })
   if (options.secondLogStream === true) addSecond('log-stream', { SLIPWAY_LOG_STREAM_PORT: String(await freePort()) })
   if (options.secondWorkers === true) {
@@ -203,11 +221,14 @@ async function describe(made: {
   }
 
   const processes = new Map<ServiceName, Process>()
+  const instances = [...environments.keys()].filter((name) => name.startsWith('orchestration-instance'))
   for (const [name, env] of environments) {
     const management = await freePort()
+    const network = networks[instances.indexOf(name)]
     processes.set(name, {
-      main: path.join(options.codeOf?.(name) ?? repositoryRoot, 'services', name.replace(/-2$/, ''), 'dist/main.js'),
-      management: `http://127.0.0.1:${management}`,
+      main: path.join(options.codeOf?.(name) ?? repositoryRoot, 'services', name.replace(/-[23]$/, ''), 'dist/main.js'),
+      management: `http://${network?.address ?? '127.0.0.1'}:${management}`,
+      network,
       child: null,
       env: {
         PATH: process.env['PATH'] ?? '/usr/bin:/bin',
@@ -263,6 +284,8 @@ function control(made: {
     return child
   }
 
+  const bridgeAt = ({ env }: Process) => `${certificates ? 'https' : 'http'}://127.0.0.1:${env['SLIPWAY_BRIDGE_PORT']}`
+
   const isReady = async (name: ServiceName) => {
     try {
       const { status } = await fetch(`${processOf(name).management}/readyz`, { signal: AbortSignal.timeout(2_000) })
@@ -275,7 +298,10 @@ function control(made: {
   const start = async (name: ServiceName) => {
     const service = processOf(name)
     const log = fs.openSync(logFile(name), 'a')
-    const child = spawn(process.execPath, ['--enable-source-maps', service.main], {
+    const program = [process.execPath, '--enable-source-maps', service.main]
+    const inside = service.network ? ['ip', 'netns', 'exec', service.network.name] : []
+    const [command = '', ...args] = [...inside, ...program]
+    const child = spawn(command, args, {
       env: service.env,
       stdio: ['ignore', log, log],
     })
@@ -293,7 +319,8 @@ function control(made: {
   return {
     url: `http://127.0.0.1:${processOf('gateway').env['SLIPWAY_PORT']}`,
     secondUrl: `http://127.0.0.1:${processes.get('gateway-2')?.env['SLIPWAY_PORT'] ?? 'none'}`,
-    bridgeUrl: `${certificates ? 'https' : 'http'}://127.0.0.1:${processOf('executor-bridge').env['SLIPWAY_BRIDGE_PORT']}`,
+    bridgeUrl: bridgeAt(processOf('executor-bridge')),
+    secondBridgeUrl: bridgeAt(processes.get('executor-bridge-2') ?? processOf('executor-bridge')),
     certificates,
     logStreams: [...processes].flatMap(([name, { env }]) =>
       name.startsWith('log-stream') ? [`http://127.0.0.1:${env['SLIPWAY_LOG_STREAM_PORT']}`] : [],

@@ -1,0 +1,21 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { networksProblem } from '@slipway/testing'
+import { CutOffSuite } from './cut-off.ts'
+
+const problem = networksProblem()
+const inNetworks = problem === null ? describe : describe.skip
+
+inNetworks(`instances in networks without a way in${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
+  let suite: CutOffSuite
+
+  beforeAll(async () => {
+    suite = await CutOffSuite.start()
+  }, 180_000)
+  afterAll(() => suite?.stop(), 90_000)
+
+  test('one that is cut off for 60 s kills its commands before another instance repeats them', async () => {
+    const tries = await suite.cutOff(60)
+    // Its leases were lost: what it ran was tried again.
+    expect(tries.filter((count) => count > 1).length).toBeGreaterThan(0)
+  }, 600_000)
+})

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { networksProblem } from '@slipway/testing'
+import { CutOffSuite } from './cut-off.ts'
+
+const problem = networksProblem()
+const inNetworks = problem === null ? describe : describe.skip
+
+inNetworks(`instances in networks without a way in${problem === null ? '' : ` (skipped: ${problem})`}`, () => {
+  let suite: CutOffSuite
+
+  beforeAll(async () => {
+    suite = await CutOffSuite.start()
+  }, 180_000)
+  afterAll(() => suite?.stop(), 90_000)
+
+  test('run deployments with outbound connections alone', async () => {
+    const journeys = await suite.deploy(6, 4)
+    expect(await suite.busyInstances()).toBe(3)
+    suite.expectNoWayIn()
+    for (const { ticks } of journeys) expect(ticks().every((attempt) => attempt === 0)).toBe(true)
+  }, 120_000)
+
+  test('one that is cut off for 5 s goes on with its commands', async () => {
+    const tries = await suite.cutOff(5)
+    expect(tries).toEqual(tries.map(() => 1))
+  }, 300_000)
+
+  test('one that is cut off for 20 s loses nothing', async () => {
+    await suite.cutOff(20)
+  }, 360_000)
+})
