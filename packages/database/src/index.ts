@@ -52,6 +52,7 @@ export {
   type RelayOptions,
   startRelay,
 } from './outbox.ts'
+export { countRowFailure, Quarantine } from './quarantine.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
 export { answerTogether } from './together.ts'
 export { uuidArray } from './uuid-array.ts'

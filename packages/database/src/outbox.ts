@@ -1,7 +1,8 @@
 import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/contracts'
 import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
-import type { Database, Queryable } from './database.ts'
+import { attempt, type Database, type Queryable } from './database.ts'
 import { relayed, relayFailures } from './metrics.ts'
+import { Quarantine } from './quarantine.ts'
 import { forAllTenants } from './tenant.ts'
 import { keepForWebhooks } from './webhooks/keep.ts'
 
@@ -71,7 +72,7 @@ export interface RelayOptions {
 }
 
 const BATCH = 500
-const NOTHING = { sent: 0, kept: 0 }
+const NOTHING = { found: 0, sent: 0, kept: 0 }
 
 const unconfirmed = (error: unknown): Set<string> | null => {
   const failures = (error as { failures?: { message_id: string }[] } | undefined)?.failures
@@ -80,20 +81,23 @@ const unconfirmed = (error: unknown): Set<string> | null => {
 
 /**
  * Moves messages from the outbox to the broker: locks a batch, publishes it, deletes what was confirmed, and keeps of it
- * what webhooks ask for. A crash in between sends it again, which consumers bear. One message that cannot be sent holds up
- * no other. Any number of relays may run.
+ * what webhooks ask for. A crash in between sends it again, which consumers bear. A message that cannot be sent or kept is
+ * tried again with backoff and stops no other. Any number of relays may run.
  */
 export function startRelay({ database, publish, logger, onKept, intervalMs = 500 }: RelayOptions): Ticker {
+  const quarantine = new Quarantine({ task: 'outbox-relay', logger })
+
   async function relayBatch(): Promise<boolean> {
     let failure: unknown
-    const { sent, kept } = await database.transaction(async (tx) => {
+    const { found, sent, kept } = await database.transaction(async (tx) => {
       // Planned while next to nothing waits, which is when it is vacuumed, each batch would read all that waits.
       const byIndex = tx.query('SET LOCAL enable_seqscan = off')
       // By what is unsent, never by "id above the last": ids are taken before commit.
       const next = tx.query<OutboxRow & { id: number }>(
         `SELECT id, message_id, exchange, type, body::text AS json, request_id, traceparent, created_at::text FROM outbox
+          WHERE id <> ALL($1::bigint[])
          ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
-        [],
+        [quarantine.held],
       )
       const [, { rows }] = await Promise.all([byIndex, next])
       if (rows.length === 0) return NOTHING
@@ -106,12 +110,18 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
         unsent = unconfirmed(error)
         if (unsent === null) return NOTHING
       }
+      for (const row of rows) if (unsent.has(row.message_id)) quarantine.hold(String(row.id))
       const leaving = rows.filter((row) => !unsent.has(row.message_id))
-      const [forWebhooks] = await Promise.all([
-        keepForWebhooks(tx, leaving),
-        tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [leaving.map((row) => row.id)]),
-      ])
-      return { sent: leaving.length, kept: forWebhooks }
+      const left = await quarantine.together(
+        leaving,
+        ({ id }) => String(id),
+        (some) => attempt(tx, (inner) => leave(inner, some)),
+      )
+      return {
+        found: rows.length,
+        sent: left.reduce((total, one) => total + one.sent, 0),
+        kept: left.reduce((total, one) => total + one.kept, 0),
+      }
     })
     relayed.inc(sent)
     if (kept > 0) onKept?.()
@@ -119,7 +129,15 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
       relayFailures.inc()
       throw failure
     }
-    return sent === BATCH
+    return found === BATCH
+  }
+
+  async function leave(tx: Queryable, rows: readonly (OutboxRow & { id: number })[]) {
+    const [kept] = await Promise.all([
+      keepForWebhooks(tx, rows),
+      tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [rows.map((row) => row.id)]),
+    ])
+    return { sent: rows.length, kept }
   }
 
   return createTicker({

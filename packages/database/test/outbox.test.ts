@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { attempt, createDatabase, type Database, enqueue, eventMessage, startRelay } from '@slipway/database'
-import { createLogger, withContext } from '@slipway/runtime'
+import { createLogger, uuidv7, withContext } from '@slipway/runtime'
 import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing'
 
 let made: TestDatabase
 let database: Database
 const logger = createLogger({ service: 'test', level: 'error' })
+const quiet = { ...logger, error: () => {}, warn: () => {} }
 
 beforeAll(async () => {
   made = await createTestDatabase()
@@ -119,6 +120,55 @@ test('a message that cannot be sent holds up no other', async () => {
   await waitFor(async () => (await unsent()) === 1)
   await relay.stop()
   expect(sent).toHaveLength(2)
+})
+
+test('many messages that cannot be sent leave room for those behind them', async () => {
+  const isPoison = ({ type }: { type: string }) => type === 'slot.freed'
+  const sent: string[] = []
+  await enqueue(
+    database,
+    Array.from({ length: 1_100 }, (_, n) => freed(n)),
+  )
+  await enqueue(database, [eventMessage('target.deleted', { target_id: uuidv7(), tenant_id: null })])
+  const relay = startRelay({
+    ...{ database, logger: quiet, intervalMs: 20 },
+    async publish(messages) {
+      sent.push(...messages.filter((m) => !isPoison(m)).map(({ type }) => type))
+      const failures = messages.filter(isPoison)
+      if (failures.length > 0) throw Object.assign(new Error('no queue takes it'), { failures })
+    },
+  })
+  await waitFor(() => sent.length > 0)
+  await relay.stop()
+  expect(sent).toEqual(['target.deleted'])
+  expect(await unsent()).toBe(1_100)
+})
+
+test('a message that cannot be kept for webhooks stays and holds up no other', async () => {
+  await database.query(
+    `INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, '', '{target.deleted}', '')`,
+    [uuidv7()],
+  )
+  const [bad, good] = [uuidv7(), uuidv7()]
+  await database.query(
+    `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$`,
+  )
+  await database.query(
+    `CREATE TRIGGER poison BEFORE INSERT ON webhook_events FOR EACH ROW WHEN (NEW.record_id = '${bad}') EXECUTE FUNCTION poison()`,
+  )
+  await enqueue(
+    database,
+    [bad, good].map((target_id) => eventMessage('target.deleted', { target_id, tenant_id: null })),
+  )
+  const relay = startRelay({ database, logger: quiet, intervalMs: 20, publish: async () => {} })
+  const kept = async () => (await database.query<{ id: string }>('SELECT record_id AS id FROM webhook_events')).rows
+  await waitFor(async () => (await unsent()) === 1)
+  expect(await kept()).toEqual([{ id: good }])
+  await database.query('DROP FUNCTION poison() CASCADE')
+  await waitFor(async () => (await unsent()) === 0)
+  await relay.stop()
+  expect(await kept()).toHaveLength(2)
+  await database.query('TRUNCATE webhooks CASCADE')
 })
 
 test('of work that fails for itself nothing stays, nor what was still to follow, and the transaction goes on', async () => {

@@ -1,9 +1,9 @@
 import type { Broker } from '@slipway/broker'
-import { type Database, startRelay } from '@slipway/database'
+import { type Database, Quarantine, startRelay } from '@slipway/database'
 import { createTicker, type DestinationRules, type KeyRing, type Logger } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { createEventHandler } from './events/handler.ts'
-import { sweep } from './leases/sweep.ts'
+import { createSweep } from './leases/sweep.ts'
 import { drain } from './pending/drain.ts'
 import { applySettings, type QueueSettings } from './pending/settings.ts'
 import { retain } from './retention/retain.ts'
@@ -57,6 +57,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     logger,
     onKept: () => recorder.kick(),
   })
+  const orphans = new Quarantine({ task: 'resume', logger })
   const drainer = createTicker({
     name: 'drain',
     intervalMs: tickMs,
@@ -64,19 +65,20 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     run: async () => {
       if (!settled) await applySettings(database, queue)
       settled = true
-      await drain({ database, logger, onCommitted: () => relay.kick() })
+      await drain({ database, logger, orphans, onCommitted: () => relay.kick() })
     },
   })
   const onCommitted = () => {
     relay.kick()
     drainer.kick()
   }
+  const sweep = createSweep({ database, logger })
   const sweeper = createTicker({
     name: 'sweep',
     intervalMs: tickMs,
     logger,
     run: async () => {
-      if (await sweep(database, logger)) onCommitted()
+      if (await sweep()) onCommitted()
     },
   })
   const folder = createTicker({
@@ -98,7 +100,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     name: 'sweep-deliveries',
     intervalMs: DELIVERY_SWEEP_MS,
     logger,
-    run: () => sweepDeliveries(database),
+    run: () => sweepDeliveries(database, logger),
   })
   const { retention: rules } = options
   const stopping = new AbortController()

@@ -163,7 +163,7 @@ describe('finish', () => {
     await setStep(database, id, [0, 0], 'completed')
     expect(
       await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: 'it broke' }),
-    ).toBe(true)
+    ).toBe('failed')
 
     expect(await deployment(database, id)).toMatchObject({ state: 'failed', error_message: 'it broke' })
     expect(await states(database, id)).toEqual(['running', 'failed'])
@@ -177,9 +177,9 @@ describe('finish', () => {
     await addInstance(database, 1)
     const { id, epoch } = await started()
     const finished = { deployment_id: id, epoch, outcome: 'success', error_message: null } as const
-    expect(await finishDeployment(database, { ...finished, epoch: epoch + 1 })).toBe(false)
-    expect(await finishDeployment(database, finished)).toBe(true)
-    expect(await finishDeployment(database, { ...finished, outcome: 'failed' })).toBe(false)
+    expect(await finishDeployment(database, { ...finished, epoch: epoch + 1 })).toBeNull()
+    expect(await finishDeployment(database, finished)).toBe('success')
+    expect(await finishDeployment(database, { ...finished, outcome: 'failed' })).toBeNull()
     expect(await beginRollback(database, { deployment_id: id, epoch })).toBe(false)
     expect(await states(database, id)).toEqual(['running', 'success'])
   })

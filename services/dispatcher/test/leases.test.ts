@@ -3,7 +3,7 @@ import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { insertLeases, lockFreeSlots } from '../src/leases/allocate.ts'
-import { sweep } from '../src/leases/sweep.ts'
+import { createSweep } from '../src/leases/sweep.ts'
 import { testDatabase } from './database.ts'
 import {
   ADMIN,
@@ -22,6 +22,7 @@ import { requestsOf } from './requests.ts'
 const db = await testDatabase()
 const { database } = db
 const { drainAll, submit, pending } = requestsOf(db)
+const sweep = createSweep({ database, logger })
 
 test('a lease begins when it is taken, however long ago the transaction did: the slot may have become free since', async () => {
   await addInstance(database, 1)
@@ -30,7 +31,7 @@ test('a lease begins when it is taken, however long ago the transaction did: the
     await tx.query('SELECT 1')
     const lease = await liveLease(database, id)
     const end = { deployment_id: id, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
-    expect(await finishDeployment(database, end)).toBe(true)
+    expect(await finishDeployment(database, end)).toBe('success')
     const slots = await lockFreeSlots(tx, 1)
     await insertLeases(
       tx,
@@ -57,7 +58,7 @@ describe('sweep', () => {
     await setStep(database, id, [0, 1], 'running', 0)
     await setStep(database, id, [1, 0], 'running', 1)
     await loseInstance(database, lost)
-    expect(await sweep(database, logger)).toBe(true)
+    expect(await sweep()).toBe(true)
     expect(await liveLease(database, id)).toBeNull()
 
     const other = await addInstance(database, 1)
@@ -86,7 +87,7 @@ describe('sweep', () => {
     expect((await outbox(database, id)).filter((type) => type === 'lease.changed')).toHaveLength(2)
     expect(
       await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
-    ).toBe(false)
+    ).toBeNull()
   })
 
   test('steps that were being rolled back stay so, to be rolled back again', async () => {
@@ -95,7 +96,7 @@ describe('sweep', () => {
     await database.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [id])
     await setStep(database, id, [0, 0], 'rolling_back')
     await loseInstance(database, lost)
-    await sweep(database, logger)
+    await sweep()
     await addInstance(database, 1)
     await drainAll()
     expect(await liveLease(database, id)).not.toBeNull()
@@ -106,7 +107,7 @@ describe('sweep', () => {
     const lost = await addInstance(database, 1)
     const { id } = await running()
     await loseInstance(database, lost)
-    await sweep(database, logger)
+    await sweep()
     const { cancelDeployment } = await import('../src/deployments/cancel.ts')
     await addInstance(database, 1)
     await Promise.all([
@@ -123,9 +124,9 @@ describe('sweep', () => {
     const { id } = await running({ deployment_timeout_seconds: 5 })
     await setStep(database, id, [0, 0], 'running')
     await database.query(`UPDATE deployments SET deadline_at = now() - interval '59 seconds' WHERE id = $1`, [id])
-    expect(await sweep(database, logger)).toBe(false)
+    expect(await sweep()).toBe(false)
     await database.query(`UPDATE deployments SET deadline_at = now() - interval '61 seconds' WHERE id = $1`, [id])
-    expect(await sweep(database, logger)).toBe(true)
+    expect(await sweep()).toBe(true)
     expect(await deployment(database, id)).toMatchObject({
       state: 'failed',
       error_message: 'The deployment ran out of its time',
@@ -147,21 +148,21 @@ describe('sweep', () => {
     // Of an epoch that is over, and one of which the message may still come.
     await told(one.id, one.epoch - 1, 60)
     await told(two.id, two.epoch, 4)
-    expect(await sweep(database, logger)).toBe(false)
+    expect(await sweep()).toBe(false)
     await database.query(`UPDATE run_progress SET finished_at = now() - interval '6 seconds'`)
-    expect(await sweep(database, logger)).toBe(true)
+    expect(await sweep()).toBe(true)
     expect(await states(database, two.id)).toEqual(['running', 'failed'])
     expect(await deployment(database, two.id)).toMatchObject({ state: 'failed', error_message: 'disk full' })
     expect(await liveLease(database, two.id)).toBeNull()
     expect((await deployment(database, one.id)).state).toBe('running')
-    expect(await sweep(database, logger)).toBe(false)
+    expect(await sweep()).toBe(false)
   })
 
   test('a lease that outlived its deployment ends', async () => {
     await addInstance(database, 1)
     const { id } = await running()
     await database.query(`UPDATE deployments SET state = 'success', completed_at = now() WHERE id = $1`, [id])
-    expect(await sweep(database, logger)).toBe(true)
+    expect(await sweep()).toBe(true)
     expect(await liveLease(database, id)).toBeNull()
   })
 })

@@ -5,7 +5,7 @@ import { testLogger } from '@slipway/testing'
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { sweep } from '../src/leases/sweep.ts'
+import { createSweep } from '../src/leases/sweep.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
 import { applySettings } from '../src/pending/settings.ts'
@@ -110,7 +110,7 @@ async function carryOut(world: World, { command, diesAt }: Step): Promise<void> 
     case 'drain':
       return drain({ database: by, logger: quiet, onCommitted() {} })
     case 'sweep':
-      await sweep(by, quiet)
+      await createSweep({ database: by, logger: quiet })()
       return
     case 'heartbeat':
       await database.query(
@@ -237,9 +237,9 @@ async function revived(world: World): Promise<string[]> {
  */
 async function settle(): Promise<void> {
   await database.query('DELETE FROM freezes')
-  await sweep(database, quiet)
+  await createSweep({ database, logger: quiet })()
   await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds', draining = false`)
-  await sweep(database, quiet)
+  await createSweep({ database, logger: quiet })()
   await addInstance(database, 2)
   for (;;) {
     const expected = (await rowsOf<{ id: string }>('SELECT id FROM waiting_positions() ORDER BY position')).map(

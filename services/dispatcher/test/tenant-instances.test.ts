@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { sweep } from '../src/leases/sweep.ts'
+import { createSweep } from '../src/leases/sweep.ts'
 import { testDatabase } from './database.ts'
 import { addInstance, type CommandOptions, liveLease, loseInstance } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
@@ -82,7 +82,7 @@ describe('an instance of a tenant', () => {
     const lost = await addInstance(database, 2)
     const [mine, others] = [await submit(ofTenant), await submit()]
     await loseInstance(database, lost)
-    await sweep(database, logger)
+    await createSweep({ database, logger })()
     const own = await addOwn(5)
     await drainAll()
     expect([await instanceOf(mine), await instanceOf(others)]).toEqual([own, null])

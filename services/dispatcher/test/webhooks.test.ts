@@ -3,7 +3,7 @@ import type { Broker } from '@slipway/broker'
 import type { EventBody, EventType } from '@slipway/contracts'
 import { enqueue, eventMessage } from '@slipway/database'
 import { type DestinationRules, KeyRing, uuidv7 } from '@slipway/runtime'
-import { expectedSignature, type Receiver, startReceiver, waitFor } from '@slipway/testing'
+import { expectedSignature, type Receiver, startReceiver, testLogger, waitFor } from '@slipway/testing'
 import { claimDue, MAX_PER_WEBHOOK } from '../src/webhooks/claim.ts'
 import { sweepDeliveries } from '../src/webhooks/sweep.ts'
 import { testDatabase } from './database.ts'
@@ -414,7 +414,7 @@ test('what is old is forgotten, and what waited for too long is given up', async
   await add('delivered', '6 days', '-5 days')
   await add('pending', '25 hours', '-1 hour')
   await add('pending', '1 hour', '23 hours')
-  await sweepDeliveries(database)
+  await sweepDeliveries(database, testLogger)
   expect((await deliveries(webhook)).map(({ status, error }) => [status, error])).toEqual([
     ['delivered', null],
     ['failed', 'There was no attempt in time'],

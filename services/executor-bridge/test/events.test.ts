@@ -3,6 +3,7 @@ import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contr
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 import { foldEvents } from '../src/events/fold.ts'
 import { moveSteps } from '../src/events/steps.ts'
+import { IllegalEvent } from '../src/http/refusal.ts'
 import { ended, finished, line, started } from './events.ts'
 import {
   endLease,
@@ -176,10 +177,10 @@ describe('a batch of events', () => {
     ],
     ['a step that ends twice', [started(0, 0), ended(0, 0), ended(0, 0)]],
     ['an event after the end', [finished(), line(0)]],
-  ])('with %s is refused with 400', async (_what, events) => {
+  ])('with %s is refused with 400, and the run ends failed', async (_what, events) => {
     const run = await newRun()
     expect(await send(run, 0, events)).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
-    expect(await progressOf(run)).toBeUndefined()
+    expect(await progressOf(run)).toMatchObject({ next_event: 0, finished_outcome: 'failed' })
   })
 
   test('that does not fit the schema, is too long or no JSON is refused', async () => {
@@ -306,23 +307,23 @@ describe('a batch of events', () => {
   test('moves no step that somebody else moves meanwhile, were the locks of its run not held', async () => {
     const run = await newRun()
     const { steps } = foldEvents([started(0, 0)], { targets: 2, actions: 2 }, 0)
-    let moving: ReturnType<typeof moveSteps> | undefined
+    let moving: Promise<unknown> | undefined
     await db.database.transaction(async (tx) => {
       await tx.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
-      moving = moveSteps(db.database, run.deploymentId, steps, new Map())
+      moving = moveSteps(db.database, run.deploymentId, steps, new Map()).catch((error) => error)
       const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
       await waitFor(async () => ((await db.database.query(waiting)).rowCount ?? 0) > 0, {
         what: 'the wait for the step',
       })
     })
-    expect(await moving).toEqual({ changed: [], ended: 0, completed: 0, failed: 0 })
+    expect(await moving).toBeInstanceOf(IllegalEvent)
     expect(await stepsOf(run)).toMatchObject(Array(4).fill({ state: 'cancelled' }))
   })
 
   test('changes nothing about a step that was ended otherwise', async () => {
     const run = await newRun()
     await db.database.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
-    expect((await send(run, 0, [started(0, 0), ended(0, 0)])).status).toBe(200)
+    expect((await send(run, 0, [started(0, 0), ended(0, 0)])).status).toBe(400)
     expect(await stepsOf(run)).toMatchObject([{ state: 'cancelled' }, {}, {}, {}])
     const { rows } = await db.database.query('SELECT FROM command_results WHERE deployment_id = $1', [run.deploymentId])
     expect(rows).toHaveLength(0)

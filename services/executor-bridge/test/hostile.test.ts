@@ -5,12 +5,14 @@ import type { RunEvent } from '@slipway/contracts'
 import { createLogger, type ListeningServer, listen } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { createApp } from '../src/http/app.ts'
-import { ended, line, started } from './events.ts'
+import { ended, finished, line, started } from './events.ts'
 import {
   addGrant,
+  endLease,
   type Joined,
   joinBody,
   joinInstance,
+  lease,
   post,
   postJoin,
   type SeededRun,
@@ -131,10 +133,95 @@ describe('what is refused changes nothing and is one line of the log that says w
   })
 })
 
-test('a result for a step that never started is taken for none', async () => {
-  const run = await newRun()
-  await post(eventsUrl(run), instance.credential, batch(run, [ended(0, 0)]))
-  expect(await traces(run)).toMatchObject({ results: 0, moved: 0 })
+describe('an order of events that no run can have', () => {
+  const at = '2026-01-31T09:00:00.000Z'
+  const rollingBack: RunEvent = { type: 'rolling_back', at }
+  const undoing = (target: number, action: number): RunEvent => ({ type: 'rollback_started', at, target, action })
+  const undone = (target: number, action: number): RunEvent => ({
+    type: 'rollback_ended',
+    at,
+    target,
+    action,
+    ok: true,
+    error_message: null,
+  })
+  const skipped = (target: number, action: number): RunEvent => ({
+    type: 'steps_skipped',
+    at,
+    steps: [[target, action]],
+  })
+  const done = [started(0, 0), ended(0, 0)]
+
+  const ends = async (run: SeededRun) => {
+    const { rows } = await db.database.query<{ body: object }>(
+      `SELECT body FROM outbox WHERE type = 'run.finished' AND body ->> 'deployment_id' = $1`,
+      [run.deploymentId],
+    )
+    return rows.map(({ body }) => body)
+  }
+
+  const cases: [string, RunEvent[], RegExp][] = [
+    ['a success after a rollback', [rollingBack, finished()], /run that is rolling_back cannot end with success/],
+    [
+      'a success after a step that was rolled back',
+      [...done, undoing(0, 0), undone(0, 0), finished()],
+      /cannot end with success/,
+    ],
+    [
+      'a rollback that ends and never began',
+      [finished('rolled_back')],
+      /run that is running cannot end with rolled_back/,
+    ],
+    ['a result without a start', [ended(0, 0)], /Step 0\/0 cannot become completed/],
+    ['a second result', [...done, ended(0, 0)], /0\/0/],
+    ['a start after the result', [...done, started(0, 0, 1)], /0\/0/],
+    ['a skip of what ran', [...done, skipped(0, 0)], /0\/0/],
+    ['an undoing of what never ran', [rollingBack, undoing(0, 0)], /0\/0/],
+    ['an end of an undoing that never began', [...done, rollingBack, undone(0, 0)], /0\/0/],
+  ]
+
+  test.each(cases)('%s ends the run failed, with the reason', async (_what, events, reason) => {
+    const run = await newRun()
+    expect(await post(eventsUrl(run), instance.credential, batch(run, events))).toMatchObject({
+      status: 400,
+      body: { error: { code: 'VALIDATION_ERROR', message: expect.stringMatching(reason) } },
+    })
+    const end = { outcome: 'failed', error_message: expect.stringMatching(reason) }
+    expect(await ends(run)).toMatchObject([end])
+    // Nothing comes after it, and nothing is told twice.
+    expect((await post(eventsUrl(run), instance.credential, batch(run, [started(1, 1)]))).status).toBe(400)
+    expect(await ends(run)).toHaveLength(1)
+  })
+
+  test.each(cases)('%s does so event by event too', async (_what, events) => {
+    const run = await newRun()
+    const statuses: number[] = []
+    for (const [first_event, event] of events.entries()) {
+      const body = { epoch: run.epoch, first_event, events: [event] }
+      statuses.push((await post(eventsUrl(run), instance.credential, body)).status)
+    }
+    expect(statuses).toEqual([...Array(events.length - 1).fill(200), 400])
+    expect(await ends(run)).toMatchObject([{ outcome: 'failed' }])
+  })
+
+  test('of one run does not stop another of the same instance', async () => {
+    const [bad, good] = [await newRun(), await newRun()]
+    await post(eventsUrl(bad), instance.credential, batch(bad, [rollingBack, finished()]))
+    const events = [...done, finished()]
+    expect((await post(eventsUrl(good), instance.credential, batch(good, events))).status).toBe(200)
+    expect(await ends(good)).toMatchObject([{ outcome: 'success' }])
+  })
+
+  test('a rollback whose beginning an instance reported that is lost may be ended by the next one', async () => {
+    const run = await newRun()
+    await post(eventsUrl(run), instance.credential, batch(run, [...done, rollingBack, undoing(0, 0)]))
+    await endLease(db.database, run.epoch)
+    slot += 1
+    const epoch = await lease(db.database, { ...run, instanceId: instance.id, slot })
+    const rest = [undoing(0, 0), undone(0, 0), finished('rolled_back')]
+    const body = { epoch, first_event: 0, events: rest }
+    expect((await post(eventsUrl(run), instance.credential, body)).status).toBe(200)
+  })
 })
 
 test('bytes that are no UTF-8 become U+FFFD', async () => {

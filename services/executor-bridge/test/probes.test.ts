@@ -217,6 +217,41 @@ describe('a probe', () => {
   })
 })
 
+test('a target that cannot be told of does not keep the others', async () => {
+  const [bad, good] = [await addTarget(), await addTarget()]
+  await bridge.database.query(
+    `INSERT INTO target_facts (target_id, last_seen_at, told_status) SELECT unnest($1::uuid[]), now() - interval '91 s', 'online'`,
+    [[bad, good]],
+  )
+  await bridge.database.query(
+    `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$`,
+  )
+  await bridge.database.query(
+    `CREATE TRIGGER poison BEFORE UPDATE ON target_facts FOR EACH ROW WHEN (OLD.target_id = '${bad}') EXECUTE FUNCTION poison()`,
+  )
+  const quiet = { ...bridge.bridge, logger: { ...bridge.bridge.logger, error: () => {} } }
+  await tellOnce(quiet)
+  expect(await told()).toEqual([good])
+  await bridge.database.query('DROP FUNCTION poison() CASCADE')
+  await tellOnce(quiet)
+  expect((await told()).sort()).toEqual([bad, good].sort())
+})
+
+test('a target whose secrets cannot be read keeps nothing else from the instance', async () => {
+  const [bad, good] = [await addTarget(), await addTarget()]
+  const unreadable = keys.seal('no JSON', `target:${bad}:connection`)
+  await bridge.database.query('UPDATE targets SET connection_secrets = $2 WHERE id = $1', [bad, unreadable])
+  const instance = await prober()
+  // An instance gets the login of a target of which it had a run within the last day.
+  const run = await seedRun(bridge.database, { instanceId: instance.id })
+  await bridge.database.query(
+    `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables) VALUES ($1, 9, $2, '', '{}')`,
+    [run.deploymentId, bad],
+  )
+  await endLease(bridge.database, run.epoch)
+  expect((await sync(instance)).map(({ id }) => id)).toEqual([good])
+})
+
 test('a target that nothing reaches any more is told to be stale, then offline, each once', async () => {
   const [ssh, local] = [await addTarget(), await addTarget({ type: 'local' })]
   await bridge.database.query('INSERT INTO target_facts (target_id, last_seen_at) SELECT unnest($1::uuid[]), now()', [

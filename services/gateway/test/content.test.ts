@@ -285,6 +285,43 @@ describe('content of somebody else', () => {
   })
 })
 
+test('content and uploads that cannot be deleted do not keep the others', async () => {
+  const [bad, good] = ['bad', 'good'].map((text) => Buffer.from(`poison ${text}`)) as [Buffer, Buffer]
+  for (const bytes of [bad, good]) await upload(bytes)
+  const { database } = gateway
+  await database.query(`UPDATE contents SET uploaded_at = now() - interval '31 days' WHERE id = ANY($1)`, [
+    [sha256(bad), sha256(good)],
+  ])
+  const uploads = ['00000000-0000-4000-8000-00000000000a', '00000000-0000-4000-8000-00000000000b']
+  await database.query(
+    `INSERT INTO content_uploads (id, touched_at) SELECT unnest($1::uuid[]), now() - interval '2 hours'`,
+    [uploads],
+  )
+  await database.query(
+    `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$`,
+  )
+  for (const [table, id] of [
+    ['contents', sha256(bad)],
+    ['content_uploads', uploads[0]],
+  ]) {
+    await database.query(
+      `CREATE TRIGGER poison BEFORE DELETE ON ${table} FOR EACH ROW WHEN (OLD.id = '${id}') EXECUTE FUNCTION poison()`,
+    )
+  }
+  const left = async () => {
+    const { rows } = await database.query<{ id: string }>(
+      `SELECT id FROM contents WHERE id = ANY($1) UNION ALL SELECT id::text FROM content_uploads WHERE id = ANY($2::uuid[])`,
+      [[sha256(bad), sha256(good)], uploads],
+    )
+    return rows.map(({ id }) => id)
+  }
+  await sweepContent(database, 30, { ...logger, error: () => {} })
+  expect(await left()).toEqual([sha256(bad), uploads[0]])
+  await database.query('DROP FUNCTION poison() CASCADE')
+  await sweepContent(database, 30, logger)
+  expect(await left()).toEqual([])
+})
+
 test('the sweep deletes what nothing uses after its time, and what broken uploads left, and nothing else', async () => {
   const [used, unused, young] = ['used', 'unused', 'young'].map((text) => Buffer.from(text)) as [Buffer, Buffer, Buffer]
   for (const bytes of [used, unused, young]) await upload(bytes)

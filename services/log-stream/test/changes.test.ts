@@ -378,10 +378,26 @@ describe('nothing is kept from anybody silently', () => {
     })
   })
 
+  test('a record that cannot be read ends no stream, keeps no other back, and is told when it can be read', async () => {
+    const client = await listen('targets')
+    const [bad, good] = [await addTarget(), await addTarget()]
+    const seal = (text: string | null) =>
+      db.database.query('UPDATE targets SET variables_sealed = $2 WHERE id = $1', [bad, text])
+    await seal('under a key that is lost')
+    for (const id of [bad, good]) happen('target.created', { target_id: id, tenant_id: null })
+    const told = () => client.changes.map(({ id }) => id)
+    await until(() => told().includes(good), 'the other change')
+    expect(told()).not.toContain(bad)
+    await seal(null)
+    await until(() => told().includes(bad), 'the change that could not be read')
+    expect(client.broken).toBe(false)
+  })
+
   test('streams are ended when what changed cannot be read', async () => {
     let down = false
     const flaky: Database = Object.create(db.database)
-    flaky.transaction = (work) => (down ? Promise.reject(new Error('down')) : db.database.transaction(work))
+    const away = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
+    flaky.transaction = (work) => (down ? Promise.reject(away) : db.database.transaction(work))
     await withStreams({ feedDatabase: flaky }, async (own) => {
       const client = await listen('targets', {}, own)
       down = true

@@ -1,7 +1,7 @@
 import { DAY } from './calendar.ts'
 import { parseRule, ruleProblem, untilOf } from './rule.ts'
 import { Schedule } from './schedule.ts'
-import { fixedClock, type LocalClock, zoneClock } from './time-zones.ts'
+import { fixedClock, isTimeZone, type LocalClock, zoneClock } from './time-zones.ts'
 
 /** Windows as long as the first one, that begin when the rule says. */
 export interface Recurring {
@@ -93,7 +93,11 @@ const lengthOf = ({ start_time, end_time }: Recurring) => new Date(end_time).get
  */
 function plan({ recurrence, start_time, start_offset, time_zone }: Recurring): Omit<Plan, 'verdict'> {
   const start = new Date(start_time).getTime()
-  const local = typeof time_zone === 'string' ? zoneClock(time_zone) : fixedClock(offsetMinutes(start_offset) * 60_000)
+  // A zone that the time-zone data of this process does not know must not stop every create: the offset counts then.
+  const local =
+    typeof time_zone === 'string' && isTimeZone(time_zone)
+      ? zoneClock(time_zone)
+      : fixedClock(offsetMinutes(start_offset) * 60_000)
   const fraction = ((start % 1_000) + 1_000) % 1_000
   const clock: LocalClock = {
     slackAt: local.slackAt,

@@ -1,7 +1,6 @@
-import { PoisonMessage } from '@slipway/broker'
-import type { EventBody } from '@slipway/contracts'
+import type { EventBody, RunOutcome } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
-import { type DeploymentState, isFinalDeploymentState } from '@slipway/domain'
+import { canTransition, isFinalDeploymentState } from '@slipway/domain'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
 import { failureOf } from './failure.ts'
@@ -24,26 +23,33 @@ export function beginRollback(
 }
 
 /**
- * Ends a deployment as its instance says and frees the slot; false when the epoch is over: the deployment was
- * cancelled, timed out or given to another instance, or the message came before.
+ * Ends a deployment as its instance says and frees the slot. An end that its state does not allow makes it failed: a
+ * deployment that could not end would keep its slot for ever. Gives the outcome, or null when the epoch is over: the
+ * deployment was cancelled, timed out or given to another instance, or the message came before.
  */
 export function finishDeployment(
   database: Database,
-  { deployment_id, epoch, outcome, error_message }: EventBody<'run.finished'>,
-): Promise<boolean> {
+  { deployment_id, epoch, outcome: reported, error_message }: EventBody<'run.finished'>,
+): Promise<RunOutcome | null> {
   return database.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id)
-    if (!deployment || isFinalDeploymentState(deployment.state)) return false
+    if (!deployment || isFinalDeploymentState(deployment.state)) return null
     const lease = await endLease(tx, deployment_id, 'finished', epoch)
-    if (!lease) return false
+    if (!lease) return null
 
-    if (deployment.state === 'running' && (await rolledBackMeanwhile(tx, deployment_id, outcome))) {
+    let { state } = deployment
+    if (state === 'running' && (await hasRolledBack(tx, deployment_id, reported))) {
       await transition(tx, deployment_id, { to: 'rolling_back', message: ROLLBACK_BEGAN })
+      state = 'rolling_back'
     }
-    const failure = outcome === 'success' ? null : await failureOf(tx, deployment_id, error_message)
+    const isLegal = canTransition(state, reported)
+    const outcome = isLegal ? reported : 'failed'
+    const failure = isLegal
+      ? await reasonOf(tx, deployment_id, { outcome, error_message })
+      : `The instance reported the end ${reported} while the deployment was ${state}`
     const message = failure ?? 'Every command was executed'
     if (!(await transition(tx, deployment_id, { to: outcome, message, error_message: failure }))) {
-      throw new PoisonMessage(`a deployment in ${deployment.state} cannot become ${outcome}`)
+      throw new Error(`A deployment that is ${state} cannot become ${outcome}`)
     }
     await closeSteps(tx, deployment_id, {
       pending: 'skipped',
@@ -54,7 +60,7 @@ export function finishDeployment(
       deploymentUpdated(deployment, outcome),
       eventMessage('slot.freed', { instance_id: lease.instance_id }),
     ])
-    return true
+    return outcome
   })
 }
 
@@ -66,13 +72,21 @@ async function holdsLease(tx: Queryable, deploymentId: string, epoch: number): P
   return rowCount === 1
 }
 
-/** Events may change places on their way: then the end is told before the rollback that led to it. */
-async function rolledBackMeanwhile(tx: Queryable, deploymentId: string, outcome: DeploymentState): Promise<boolean> {
-  if (outcome === 'rolled_back') return true
-  if (outcome !== 'failed') return false
-  const { rowCount } = await tx.query(
-    `SELECT FROM steps WHERE deployment_id = $1 AND state IN ('rolling_back', 'rolled_back', 'rollback_failed') LIMIT 1`,
-    [deploymentId],
+const reasonOf = async (
+  tx: Queryable,
+  deploymentId: string,
+  { outcome, error_message }: Pick<EventBody<'run.finished'>, 'outcome' | 'error_message'>,
+) => (outcome === 'success' ? null : failureOf(tx, deploymentId, error_message))
+
+/** Messages may overtake each other: then the end comes before the rollback that led to it. */
+async function hasRolledBack(tx: Queryable, deploymentId: string, reported: RunOutcome): Promise<boolean> {
+  if (reported === 'rolled_back') return true
+  const { rows } = await tx.query<{ rolled_back: boolean }>(
+    // After a success no step is looked at: there may be very many, and the progress knows.
+    `SELECT coalesce((SELECT rolling_back FROM run_progress WHERE deployment_id = $1), false)
+         OR CASE WHEN $2 THEN EXISTS (SELECT FROM steps WHERE deployment_id = $1
+                                         AND state IN ('rolling_back', 'rolled_back', 'rollback_failed')) END AS rolled_back`,
+    [deploymentId, reported === 'failed'],
   )
-  return rowCount === 1
+  return rows[0]?.rolled_back ?? false
 }

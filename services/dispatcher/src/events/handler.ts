@@ -32,9 +32,9 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
   }
 
   async function noteEnd(body: EventBody<'run.finished'>): Promise<void> {
-    const changed = await finishDeployment(database, body)
-    if (changed) ended.inc({ state: body.outcome })
-    note(changed, 'run.finished', body)
+    const outcome = await finishDeployment(database, body)
+    if (outcome !== null) ended.inc({ state: outcome })
+    note(outcome !== null, 'run.finished', body)
   }
 
   function note(changed: boolean, type: string, body: unknown): void {

@@ -1,4 +1,4 @@
-import { enqueue, type Queryable } from '@slipway/database'
+import { attempt, enqueue, type Quarantine, type Queryable } from '@slipway/database'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
 import { insertLeases, lockFreeSlots } from './allocate.ts'
 import { leasesChanged } from './changed.ts'
@@ -7,22 +7,34 @@ import { ORPHANS } from './orphans.ts'
 const LOST_MESSAGE = 'the instance was lost while the command ran'
 
 /**
- * Gives deployments whose instance was lost to others, under a higher epoch, as far as slots are free: those of this tenant
- * to its own instances, or without a tenant any to instances that serve all. How many.
+ * Gives deployments whose instance was lost to other instances, under a higher epoch, as far as slots are free: those of this
+ * tenant to its own instances, or without a tenant any to instances that serve all. Gives how many. A deployment that
+ * cannot be given to another does not stop the others.
  */
-export async function resumeOrphans(tx: Queryable, limit: number, tenantId: string | null): Promise<number> {
+export async function resumeOrphans(
+  tx: Queryable,
+  { limit, tenantId, quarantine }: { limit: number; tenantId: string | null; quarantine: Quarantine },
+): Promise<number> {
   const { rows: orphans } = await tx.query<{ id: string }>(
-    `SELECT d.id FROM ${ORPHANS} AND ($2::uuid IS NULL OR d.tenant_id = $2)
+    `SELECT d.id FROM ${ORPHANS} AND ($2::uuid IS NULL OR d.tenant_id = $2) AND d.id <> ALL($3::uuid[])
       ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT $1`,
-    [limit, tenantId],
+    [limit, tenantId, quarantine.held],
   )
-  if (orphans.length === 0) return 0
-  const slots = await lockFreeSlots(tx, orphans.length, tenantId)
+  const resumed = await quarantine.together(
+    orphans.map(({ id }) => id),
+    (id) => id,
+    (ids) => attempt(tx, (inner) => resume(inner, ids, tenantId)),
+  )
+  return resumed.reduce((total, count) => total + count, 0)
+}
+
+async function resume(tx: Queryable, ids: readonly string[], tenantId: string | null): Promise<number> {
+  const slots = await lockFreeSlots(tx, ids.length, tenantId)
   // Locked only now (slots come first) and looked at again: one may have been cancelled since.
   const { rows: deployments } = await tx.query<LockedDeployment>(
     `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent FROM ${ORPHANS} AND d.id = ANY($1::uuid[])
       ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
-    [orphans.slice(0, slots.length).map(({ id }) => id)],
+    [ids.slice(0, slots.length)],
   )
   const wanted = deployments.flatMap(({ id }, index) => {
     const slot = slots[index]

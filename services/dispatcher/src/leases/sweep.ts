@@ -1,5 +1,5 @@
 import type { EventBody } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage, LOST_AFTER, STILL_HELD } from '@slipway/database'
+import { type Database, enqueue, eventMessage, LOST_AFTER, Quarantine, STILL_HELD } from '@slipway/database'
 import { forRequest, type Logger } from '@slipway/runtime'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
@@ -14,71 +14,136 @@ const OVERDUE_AFTER = '60 seconds'
 const UNTOLD_AFTER = '5 seconds'
 const BATCH = 100
 
-/** Ends what no living instance will end any more. Any number may sweep. Returns whether anything changed. */
-export async function sweep(database: Database, logger: Logger): Promise<boolean> {
-  const lost = await endLostLeases(database)
-  lostLeases.inc(lost.length)
-  for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
-  const overdue = await failOverdue(database, logger)
-  const untold = await finishUntold(database)
-  for (const run of untold) logger.warn('ended a deployment of whose end no message came', { ...run })
-  const stale = await endStaleLeases(database)
-  for (const lease of stale) logger.warn('ended the lease of a deployment that had ended', { ...lease })
-  return lost.length + overdue + untold.length + stale.length > 0
+interface SweepOptions {
+  database: Database
+  logger: Logger
 }
 
-/** Leases of instances without heartbeat. One that a batch of events is just using is left to the next sweep. */
-function endLostLeases(database: Database): Promise<EndedLease[]> {
-  return endWhere(database, 'lost', {
-    from: '',
-    // Mostly there is no such instance: then no lease is read.
-    where: `l.instance_id = ANY (ARRAY(
-      SELECT id FROM instances WHERE coalesce(last_heartbeat_at, enrolled_at) < now() - interval '${LOST_AFTER}'))`,
-  })
-}
-
-/** Ends deployments as their instances said, where the broker lost the message: what the bridge wrote down is there. */
-async function finishUntold(database: Database): Promise<EventBody<'run.finished'>[]> {
-  const { rows } = await database.query<EventBody<'run.finished'>>(
-    `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_error AS error_message
-       FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
-      WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
-        AND p.finished_at < now() - interval '${UNTOLD_AFTER}'
-      ORDER BY l.epoch LIMIT ${BATCH}`,
-  )
-  const finished = []
-  for (const run of rows) {
-    if (!(await finishDeployment(database, run))) continue
-    ended.inc({ state: run.outcome })
-    finished.push(run)
+/**
+ * Makes the sweep, which ends what no living instance will end any more and gives whether anything changed. Any number of
+ * processes may sweep.
+ */
+export function createSweep({ database, logger }: SweepOptions): () => Promise<boolean> {
+  const quarantine = (task: string) => new Quarantine({ task, logger })
+  const parts = [
+    lostLeasePart(database, logger, quarantine('sweep-lost')),
+    overduePart(database, logger, quarantine('sweep-overdue')),
+    untoldPart(database, logger, quarantine('sweep-untold')),
+    staleLeasePart(database, logger, quarantine('sweep-stale')),
+  ]
+  const failing = quarantine('sweep')
+  return async () => {
+    const changes = await failing.each(
+      parts,
+      (part) => String(parts.indexOf(part)),
+      (part) => part(),
+    )
+    return changes.some((changed) => changed > 0)
   }
-  return finished
 }
+
+/** Gives how many rows it changed. */
+type Part = () => Promise<number>
+
+/** Leases of instances without heartbeat. A lease that a batch of events uses just now is left to the next sweep. */
+const lostLeasePart =
+  (database: Database, logger: Logger, rows: Quarantine): Part =>
+  async () => {
+    const lost = await endWhere(database, rows, 'lost', {
+      from: '',
+      // Mostly there is no such instance: then no lease is read.
+      where: `l.instance_id = ANY (ARRAY(
+        SELECT id FROM instances WHERE coalesce(last_heartbeat_at, enrolled_at) < now() - interval '${LOST_AFTER}'))`,
+    })
+    lostLeases.inc(lost.length)
+    for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
+    return lost.length
+  }
+
+/** Ends deployments as their instances said, where the broker lost the message: the bridge wrote down what they said. */
+const untoldPart =
+  (database: Database, logger: Logger, rows: Quarantine): Part =>
+  async () => {
+    const { rows: untold } = await database.query<EventBody<'run.finished'>>(
+      `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_error AS error_message
+         FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
+        WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
+          AND p.finished_at < now() - interval '${UNTOLD_AFTER}'
+          AND l.deployment_id <> ALL($1::uuid[])
+        ORDER BY l.epoch LIMIT ${BATCH}`,
+      [rows.held],
+    )
+    const outcomes = await rows.each(
+      untold,
+      ({ deployment_id }) => deployment_id,
+      async (run) => {
+        const outcome = await finishDeployment(database, run)
+        if (outcome === null) return 0
+        ended.inc({ state: outcome })
+        logger.warn('ended a deployment of whose end no message came', { ...run, ended: outcome })
+        return 1
+      },
+    )
+    return sum(outcomes)
+  }
 
 /** A lease ends with its deployment, in one transaction; should one ever be left, its slot must not stay taken. */
-function endStaleLeases(database: Database): Promise<EndedLease[]> {
-  return endWhere(database, 'final', {
-    from: 'JOIN deployments d ON d.id = l.deployment_id',
-    where: 'd.completed_at IS NOT NULL',
-  })
+const staleLeasePart =
+  (database: Database, logger: Logger, rows: Quarantine): Part =>
+  async () => {
+    const stale = await endWhere(database, rows, 'final', {
+      from: 'JOIN deployments d ON d.id = l.deployment_id',
+      where: 'd.completed_at IS NOT NULL',
+    })
+    for (const lease of stale) logger.warn('ended the lease of a deployment that had ended', { ...lease })
+    return stale.length
+  }
+
+const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
+
+async function endWhere(
+  database: Database,
+  rows: Quarantine,
+  reason: 'lost' | 'final',
+  condition: { from: string; where: string },
+): Promise<EndedLease[]> {
+  const { rows: found } = await database.query<{ epoch: number }>(
+    `SELECT l.epoch FROM leases l ${condition.from}
+      WHERE l.ended_at IS NULL AND ${condition.where} AND l.epoch <> ALL($1::bigint[])
+      ORDER BY l.epoch LIMIT ${BATCH}`,
+    [rows.held],
+  )
+  const batches = await rows.together(
+    found,
+    ({ epoch }) => String(epoch),
+    (leases) =>
+      endBatch(
+        database,
+        reason,
+        condition,
+        leases.map(({ epoch }) => epoch),
+      ),
+  )
+  return batches.flat()
 }
 
-function endWhere(
+function endBatch(
   database: Database,
   reason: 'lost' | 'final',
   condition: { from: string; where: string },
+  epochs: readonly number[],
 ): Promise<EndedLease[]> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<EndedLease>(
       // Chosen once: as a condition it may be asked again for each live lease.
       `WITH chosen AS MATERIALIZED (
          SELECT l.epoch FROM leases l ${condition.from}
-          WHERE l.ended_at IS NULL AND ${condition.where}
-          ORDER BY l.epoch LIMIT ${BATCH} FOR UPDATE OF l SKIP LOCKED)
+          WHERE l.epoch = ANY($2::bigint[]) AND l.ended_at IS NULL AND ${condition.where}
+          ORDER BY l.epoch FOR UPDATE OF l SKIP LOCKED)
        UPDATE leases l SET ended_at = clock_timestamp(), end_reason = $1
          FROM chosen WHERE l.epoch = chosen.epoch AND ${STILL_HELD}
        RETURNING l.deployment_id, l.epoch, l.instance_id`,
-      [reason],
+      [reason, epochs],
     )
     // No wake-up: a lost instance cannot be reached, and any other is told by its next sync.
     await enqueue(
@@ -89,21 +154,28 @@ function endWhere(
   })
 }
 
-async function failOverdue(database: Database, logger: Logger): Promise<number> {
-  const { rows } = await database.query<{ id: string }>(
-    `SELECT id FROM deployments
-      WHERE completed_at IS NULL AND state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
-      ORDER BY deadline_at LIMIT ${BATCH}`,
-  )
-  let failed = 0
-  for (const { id } of rows) {
-    if (!(await failOne(database, id))) continue
-    failed += 1
-    ended.inc({ state: 'failed' })
-    logger.warn('failed a deployment that its instance did not end in time', { deployment_id: id })
+const overduePart =
+  (database: Database, logger: Logger, rows: Quarantine): Part =>
+  async () => {
+    const { rows: overdue } = await database.query<{ id: string }>(
+      `SELECT id FROM deployments
+        WHERE completed_at IS NULL AND state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
+          AND id <> ALL($1::uuid[])
+        ORDER BY deadline_at LIMIT ${BATCH}`,
+      [rows.held],
+    )
+    const failed = await rows.each(
+      overdue,
+      ({ id }) => id,
+      async ({ id }) => {
+        if (!(await failOne(database, id))) return 0
+        ended.inc({ state: 'failed' })
+        logger.warn('failed a deployment that its instance did not end in time', { deployment_id: id })
+        return 1
+      },
+    )
+    return sum(failed)
   }
-  return failed
-}
 
 function failOne(database: Database, id: string): Promise<boolean> {
   return database.transaction(async (tx) => {

@@ -1,4 +1,12 @@
-import { attempt, type Database, isConnectionError, LOCK_KEYS, type Queryable } from '@slipway/database'
+import {
+  attempt,
+  countRowFailure,
+  type Database,
+  isConnectionError,
+  LOCK_KEYS,
+  Quarantine,
+  type Queryable,
+} from '@slipway/database'
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
@@ -22,6 +30,8 @@ export interface DrainOptions {
   logger: Logger
   /** Something was committed that waits in the outbox. */
   onCommitted(): void
+  /** Runs that lost their instance and could not be given to another. */
+  orphans?: Quarantine
 }
 
 type Round = 'more' | 'idle' | 'busy'
@@ -41,7 +51,11 @@ export async function drain(options: DrainOptions): Promise<void> {
   }
 }
 
-function drainOnce({ database, logger }: DrainOptions): Promise<Round> {
+function drainOnce({
+  database,
+  logger,
+  orphans = new Quarantine({ task: 'resume', logger }),
+}: DrainOptions): Promise<Round> {
   return database.transaction(async (tx) => {
     const [isAlone, orphaned, holds, owners] = await Promise.all([
       lockDrain(tx),
@@ -53,7 +67,7 @@ function drainOnce({ database, logger }: DrainOptions): Promise<Round> {
     let taken = 0
     // The instances that serve one tenant only, then those that serve all.
     for (const tenantId of [...owners, null]) {
-      if (orphaned) taken += await resumeOrphans(tx, BATCH, tenantId)
+      if (orphaned) taken += await resumeOrphans(tx, { limit: BATCH, tenantId, quarantine: orphans })
       // Counted anew for each: looking at requests takes the places of their tenants.
       const itsHolds = tenantId === owners[0] || owners.length === 0 ? holds : await holdsNow(tx)
       taken += await dispatchNext(tx, itsHolds, tenantId, logger)
@@ -78,7 +92,7 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
   const slots = await lockFreeSlots(tx, next.length, tenantId)
   if (slots.length === 0) return 0
   const ids = next.slice(0, slots.length).map(({ id }) => id)
-  const [claimed, vanished] = await Promise.all([claim(tx, ids), vanishedRecords(tx, ids)])
+  const { claimed, vanished } = await claimAndCheck(tx, ids, logger)
   if (claimed.length === 0) return 0
 
   await markFailed(
@@ -118,6 +132,44 @@ interface Pair {
   slot: Slot
 }
 
+interface Checked {
+  claimed: ClaimedRequest[]
+  /** Why requests can no longer be dispatched. */
+  vanished: Map<string, string>
+}
+
+/** All at once; if that fails, one by one, so that a request that cannot be read does not keep others waiting. */
+async function claimAndCheck(tx: Queryable, ids: readonly string[], logger: Logger): Promise<Checked> {
+  try {
+    return await attempt(tx, async (inner) => {
+      const [claimed, vanished] = await Promise.all([claim(inner, ids), vanishedRecords(inner, ids)])
+      return { claimed, vanished }
+    })
+  } catch (error) {
+    if (isPassing(error)) throw error
+    if (ids.length === 1) {
+      for (const request of await claim(tx, ids)) await retryLater(tx, request, { error, logger })
+      return { claimed: [], vanished: new Map() }
+    }
+    const each: Checked[] = []
+    for (const id of ids) each.push(await claimAndCheck(tx, [id], logger))
+    return {
+      claimed: each.flatMap(({ claimed }) => claimed),
+      vanished: new Map(each.flatMap(({ vanished }) => [...vanished])),
+    }
+  }
+}
+
+function retryLater(
+  tx: Queryable,
+  request: ClaimedRequest,
+  { error, logger }: { error: unknown; logger: Logger },
+): Promise<void> {
+  countRowFailure('drain')
+  logger.error('a pending request could not be dispatched', { pending_request_id: request.id, error })
+  return markRetry(tx, request, 'The dispatch failed for an internal reason; see the log of the dispatcher')
+}
+
 /** All at once; if that fails, one by one, so that the one at fault is found and keeps no other waiting. */
 async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): Promise<void> {
   if (pairs.length === 0) return
@@ -126,10 +178,7 @@ async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): 
   } catch (error) {
     if (isPassing(error)) throw error
     const [first, ...rest] = pairs
-    if (first && rest.length === 0) {
-      logger.error('a pending request could not be dispatched', { pending_request_id: first.request.id, error })
-      return markRetry(tx, first.request, 'The dispatch failed for an internal reason; see the log of the dispatcher')
-    }
+    if (first && rest.length === 0) return retryLater(tx, first.request, { error, logger })
     for (const pair of pairs) await dispatch(tx, [pair], logger)
   }
 }

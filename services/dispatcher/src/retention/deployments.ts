@@ -1,4 +1,6 @@
 import type { Database, Queryable } from '@slipway/database'
+import { isUuid } from '@slipway/domain'
+import type { DropOptions } from './drop-options.ts'
 import { recordDrop } from './record.ts'
 
 /** Deployments of one transaction. */
@@ -41,21 +43,25 @@ export async function countOldDeployments(
 }
 
 /** Drops old deployments with all that is theirs, and requests that waited and ended as long ago. Returns how many. */
-export async function dropOldDeployments(
-  database: Database,
-  rules: DeploymentRules,
-  signal: AbortSignal,
-): Promise<number> {
+export async function dropOldDeployments(options: DropOptions, rules: DeploymentRules): Promise<number> {
+  const { database, signal, quarantine } = options
   let dropped = 0
   for (let more = true; more && !signal.aborted; ) {
     const found = await findOld(database, rules)
-    more = found.length === FOUND_AT_ONCE
+    const before = dropped
     for (let from = 0; from < found.length && !signal.aborted; from += BATCH) {
-      dropped += await dropBatch(database, found.slice(from, from + BATCH), rules)
+      const counts = await quarantine.together(
+        found.slice(from, from + BATCH),
+        (id) => id,
+        (ids) => dropBatch(database, ids, rules),
+      )
+      for (const count of counts) dropped += count
     }
+    // Those that cannot be dropped now are found again.
+    more = found.length === FOUND_AT_ONCE && dropped > before
   }
   await dropOldRequests(database, rules.days, signal)
-  while (!signal.aborted && (await dropSomeRemains(database)));
+  while (!signal.aborted && (await dropSomeRemains(options)));
   return dropped
 }
 
@@ -71,7 +77,7 @@ async function findOld(db: Queryable, { days, keep }: DeploymentRules): Promise<
 }
 
 /** From its commit on they are gone for everybody; what can be many rows follows, and is found again after a crash. */
-function dropBatch(database: Database, ids: string[], { days, keep }: DeploymentRules): Promise<number> {
+function dropBatch(database: Database, ids: readonly string[], { days, keep }: DeploymentRules): Promise<number> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
       'SELECT id FROM deployments WHERE id = ANY ($1) AND completed_at IS NOT NULL ORDER BY id FOR UPDATE SKIP LOCKED',
@@ -100,13 +106,27 @@ async function dropOldRequests(database: Database, days: number, signal: AbortSi
 }
 
 /** Deletes a part of what deployments left. False when there is nothing more. */
-function dropSomeRemains(database: Database): Promise<boolean> {
+async function dropSomeRemains({ database, quarantine }: DropOptions): Promise<boolean> {
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT id FROM dropped_deployments WHERE id <> ALL($1::uuid[]) ORDER BY id LIMIT ${BATCH}`,
+    [quarantine.held.filter(isUuid)],
+  )
+  const ids = rows.map(({ id }) => id)
+  await quarantine.together(
+    ids,
+    (id) => id,
+    (some) => dropRemainsOf(database, some),
+  )
+  return ids.length > 0
+}
+
+function dropRemainsOf(database: Database, some: readonly string[]): Promise<void> {
   return database.transaction(async (tx) => {
     const { rows } = await tx.query<{ id: string }>(
-      `SELECT id FROM dropped_deployments ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
+      'SELECT id FROM dropped_deployments WHERE id = ANY($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED',
+      [some],
     )
     const ids = rows.map(({ id }) => id)
-    if (ids.length === 0) return false
     const byKey = async (table: string, key: string, limit: number) => {
       const { rowCount } = await tx.query(
         `DELETE FROM ${table} WHERE (${key}) IN (SELECT ${key} FROM ${table} WHERE deployment_id = ANY ($1) LIMIT ${limit})`,
@@ -118,6 +138,5 @@ function dropSomeRemains(database: Database): Promise<boolean> {
     const results = await byKey('command_results', 'deployment_id, target_index, action_index', ROWS)
     const lines = await byKey('log_chunks', 'deployment_id, first_line, created_at', CHUNKS)
     if (steps && results && lines) await tx.query('DELETE FROM dropped_deployments WHERE id = ANY ($1)', [ids])
-    return true
   })
 }

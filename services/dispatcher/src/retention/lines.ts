@@ -1,5 +1,5 @@
 import type { Database, Queryable } from '@slipway/database'
-import type { Logger } from '@slipway/runtime'
+import type { DropOptions } from './drop-options.ts'
 import { recordDrop } from './record.ts'
 
 /** While it waits for its lock, everybody who reads or writes lines waits behind it. */
@@ -35,30 +35,35 @@ export async function findOldDays(db: Queryable, days: number): Promise<OldDay[]
 }
 
 /** Drops the lines of old days. Returns how many days; one that is in use is left to the next time. */
-export async function dropOldDays(
-  database: Database,
-  days: number,
-  logger: Logger,
-  signal: AbortSignal,
-): Promise<number> {
-  let dropped = 0
-  for (const { partition, day, bytes } of await findOldDays(database, days)) {
-    if (signal.aborted) return dropped
-    try {
-      await database.transaction(async (tx) => {
-        await tx.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
-        await tx.query(`DROP TABLE IF EXISTS "${partition}"`)
-        await recordDrop(tx, 'log', { day, bytes, older_than_days: days })
-      })
-      dropped += 1
-      logger.info('retention dropped the log lines of a day', { day, bytes })
-    } catch (error) {
-      if ((error as { code?: unknown }).code !== LOCKED) throw error
-      logger.warn('the log lines of a day are in use; they are dropped the next time', { day })
-    }
-  }
+export async function dropOldDays(options: DropOptions, days: number): Promise<number> {
+  const { database, signal, quarantine } = options
+  const dropped = await quarantine.each(
+    await findOldDays(database, days),
+    ({ partition }) => partition,
+    async (day) => !signal.aborted && dropDay(options, day, days),
+  )
   await dropStrays(database, days, signal)
-  return dropped
+  return dropped.filter(Boolean).length
+}
+
+async function dropDay(
+  { database, logger }: DropOptions,
+  { partition, day, bytes }: OldDay,
+  days: number,
+): Promise<boolean> {
+  try {
+    await database.transaction(async (tx) => {
+      await tx.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
+      await tx.query(`DROP TABLE IF EXISTS "${partition}"`)
+      await recordDrop(tx, 'log', { day, bytes, older_than_days: days })
+    })
+    logger.info('retention dropped the log lines of a day', { day, bytes })
+    return true
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== LOCKED) throw error
+    logger.warn('the log lines of a day are in use; they are dropped the next time', { day })
+    return false
+  }
 }
 
 /** Lines that came on a day without partition of its own. */

@@ -1,6 +1,7 @@
-import { countOldAudit, type Database, dropOldAudit, LOCK_KEYS } from '@slipway/database'
+import { countOldAudit, type Database, dropOldAudit, LOCK_KEYS, Quarantine } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { countOldDeployments, dropOldDeployments } from './deployments.ts'
+import type { DropOptions } from './drop-options.ts'
 import { dropOldDays, findOldDays, type OldDay } from './lines.ts'
 import { countOldResults, dropOldResults } from './results.ts'
 import type { RetentionRules } from './settings.ts'
@@ -44,21 +45,35 @@ export interface RetainOptions {
   signal: AbortSignal
 }
 
-/** Drops what is old. One process at a time: for the others there is nothing to do. */
+/**
+ * Drops what is old. One process at a time: for the others there is nothing to do. A kind of record, or a row, that cannot
+ * be dropped does not stop the others; the next run tries it again.
+ */
 export async function retain({ database, rules, logger, signal }: RetainOptions): Promise<Dropped | null> {
   const turn = await takeTurn(database)
   if (turn === null) return null
   const { logDays, resultDays, deploymentDays, auditDays, keepDeployments } = rules
+  const quarantine = new Quarantine({ task: 'retention', logger })
+  const options: DropOptions = { database, signal, logger, quarantine }
+  const drops: Record<keyof Dropped, (() => Promise<number>) | null> = {
+    days: logDays === null ? null : () => dropOldDays(options, logDays),
+    deployments:
+      deploymentDays === null
+        ? null
+        : () => dropOldDeployments(options, { days: deploymentDays, keep: keepDeployments }),
+    results: resultDays === null ? null : () => dropOldResults(database, resultDays, signal),
+    auditRecords: auditDays === null ? null : () => dropAllOldAudit(database, auditDays, signal),
+  }
   try {
-    const dropped = {
-      days: logDays === null ? 0 : await dropOldDays(database, logDays, logger, signal),
-      deployments:
-        deploymentDays === null
-          ? 0
-          : await dropOldDeployments(database, { days: deploymentDays, keep: keepDeployments }, signal),
-      results: resultDays === null ? 0 : await dropOldResults(database, resultDays, signal),
-      auditRecords: auditDays === null ? 0 : await dropAllOldAudit(database, auditDays, signal),
-    }
+    const dropped: Dropped = { days: 0, deployments: 0, results: 0, auditRecords: 0 }
+    const kinds = ['days', 'deployments', 'results', 'auditRecords'] as const
+    await quarantine.each(
+      kinds,
+      (kind) => kind,
+      async (kind) => {
+        dropped[kind] = (await drops[kind]?.()) ?? 0
+      },
+    )
     if (Object.values(dropped).some((count) => count > 0)) logger.info('retention dropped what was old', { ...dropped })
     return dropped
   } finally {

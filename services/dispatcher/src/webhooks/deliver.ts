@@ -1,4 +1,4 @@
-import type { Database } from '@slipway/database'
+import { countRowFailure, type Database } from '@slipway/database'
 import { createTicker, type DestinationRules, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
 import { attempt } from './attempt.ts'
 import { type Claimed, claimDue } from './claim.ts'
@@ -44,9 +44,10 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
       for (const claimed of free > 0 ? await claimDue(database, free) : []) {
         // Nothing is lost when the outcome cannot be written: the claim runs out and the attempt is made again.
         const delivery = deliver(claimed)
-          .catch((error) =>
-            logger.error('an attempt to deliver was not written down', { delivery_id: claimed.id, error }),
-          )
+          .catch((error) => {
+            countRowFailure('webhooks')
+            logger.error('an attempt to deliver was not written down', { delivery_id: claimed.id, error })
+          })
           .finally(() => {
             inFlight.delete(delivery)
             ticker.kick()

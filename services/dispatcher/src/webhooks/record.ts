@@ -1,6 +1,7 @@
 import {
   ALL_TENANTS,
   attempt,
+  countRowFailure,
   type Database,
   type KeptEvent,
   LISTENS,
@@ -161,6 +162,7 @@ async function putOff(
   { message_id, event, kind, id, failures }: KeptEvent,
   { error, logger }: { error: unknown; logger: Logger },
 ): Promise<void> {
+  countRowFailure('webhook-events')
   const facts = { event, [`${kind}_id`]: id, failures: failures + 1, error }
   if (failures + 1 >= MAX_FAILURES) {
     logger.error('an event is given up: webhooks are not told of it', facts)

@@ -4,13 +4,14 @@ import { forRequest, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
-import { fenced, invalid } from '../http/refusal.ts'
-import { type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
+import { fenced, IllegalEvent, invalid } from '../http/refusal.ts'
+import { endIllegalRun, type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { chunkOf, newLines, storeChunk } from './lines.ts'
 import type { LiveBatch } from './live-streams.ts'
 import { measured } from './metrics.ts'
+import { checkOutcome, isRollingBack } from './outcome.ts'
 import { moveSteps, type StepEffect } from './steps.ts'
 import { storableText } from './storable.ts'
 
@@ -26,7 +27,9 @@ interface Outcome {
 /**
  * Applies a batch of a run's events under its live lease, in one transaction, and returns the number of the next event:
  * everything before it is committed. Events that were applied before are passed over, so a batch may come again, in other
- * cuts, and to several bridges at once. Throws the 409 FENCED when the instance no longer holds the lease of that epoch.
+ * cuts, and to several bridges at once.
+ * @throws Refusal 409 FENCED when the instance no longer holds the lease of that epoch
+ * @throws IllegalEvent when no run can have done this; the run has ended failed then
  */
 export async function applyBatch(
   bridge: Bridge,
@@ -34,14 +37,17 @@ export async function applyBatch(
   deploymentId: string,
   batch: EventBatch,
 ): Promise<number> {
-  const { epoch } = batch
+  const lease = { deploymentId, epoch: batch.epoch, instanceId }
   const apply = async (tx: Queryable): Promise<Outcome> => {
-    const held = await lockRun(tx, { deploymentId, epoch, instanceId })
+    const held = await lockRun(tx, lease)
     if (!held) throw fenced()
     const work = { ...held, deploymentId, batch }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
   }
-  const outcome = await measured(batch, () => bridge.database.transaction(apply))
+  const outcome = await measured(batch, () => bridge.database.transaction(apply)).catch(async (error) => {
+    if (error instanceof IllegalEvent) await endIllegalRun(bridge, lease, error.message)
+    throw error
+  })
   if (outcome.messages) bridge.wakeRelay()
   bridge.analyst?.consider(deploymentId, outcome.failures)
   if (outcome.live) await bridge.live.publish(deploymentId, outcome.live)
@@ -77,7 +83,8 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   const lines = await explainReports(tx, deploymentId, newLines(folded.lines, firstLine), failures)
   const chunk = chunkOf(firstLine, lines)
   const nextLine = firstLine + chunk.count
-  const messages = messagesOf(deploymentId, batch.epoch, folded)
+  const wasRollingBack = isRollingBack(run, progress)
+  const messages = messagesOf(deploymentId, batch.epoch, folded, wasRollingBack)
   const [[effect, counts], , sightings] = await Promise.all([
     moveAndCount(tx, deploymentId, folded, failures, { nextEvent, nextLine }),
     storeChunk(tx, deploymentId, chunk),
@@ -85,6 +92,8 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
     forRequest(run, () => enqueue(tx, messages)),
   ])
   await forRequest(run, () => enqueue(tx, sightings))
+  if (folded.finished)
+    await checkOutcome(tx, deploymentId, folded.finished.outcome, wasRollingBack || folded.rollingBack)
 
   const live: LiveBatch = {
     epoch: batch.epoch,
@@ -102,31 +111,32 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
 async function moveAndCount(
   tx: Queryable,
   deploymentId: string,
-  { steps, finished }: FoldedBatch,
+  { steps, finished, rollingBack }: FoldedBatch,
   failures: Failures,
   next: { nextEvent: number; nextLine: number },
 ) {
   const effect = await moveSteps(tx, deploymentId, steps, failures)
-  const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished })
+  const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished, rollingBack })
   return [effect, counts] as const
 }
 
 async function saveProgress(
   tx: Queryable,
   deploymentId: string,
-  to: { nextEvent: number; nextLine: number; effect: StepEffect; finished: FoldedBatch['finished'] },
+  to: { nextEvent: number; nextLine: number; effect: StepEffect } & Pick<FoldedBatch, 'finished' | 'rollingBack'>,
 ): Promise<{ completed_steps: number; ended_steps: number }> {
   const { ended, completed, failed } = to.effect
   const { rows } = await tx.query<{ completed_steps: number; ended_steps: number }>(
     `UPDATE run_progress SET next_event = $2, next_line = $3, ended_steps = ended_steps + $4,
        completed_steps = completed_steps + $5, failed_steps = failed_steps + $6,
        finished_at = CASE WHEN $7::text IS NOT NULL THEN now() END, finished_outcome = $7, finished_error = $8,
-       updated_at = now()
+       rolling_back = rolling_back OR $9, updated_at = now()
      WHERE deployment_id = $1 RETURNING completed_steps, ended_steps`,
     [
       ...[deploymentId, to.nextEvent, to.nextLine, ended, completed, failed],
       to.finished?.outcome ?? null,
       errorOf(to.finished),
+      to.rollingBack,
     ],
   )
   const [counts] = rows
@@ -137,10 +147,15 @@ async function saveProgress(
 const errorOf = (finished: FoldedBatch['finished']) =>
   finished === null || finished.error_message === null ? null : storableText(finished.error_message)
 
-function messagesOf(deploymentId: string, epoch: number, { rollingBack, finished }: FoldedBatch): OutboxMessage[] {
+function messagesOf(
+  deploymentId: string,
+  epoch: number,
+  { rollingBack, finished }: FoldedBatch,
+  wasRollingBack: boolean,
+): OutboxMessage[] {
   const run = { deployment_id: deploymentId, epoch }
   const messages: OutboxMessage[] = []
-  if (rollingBack) messages.push(eventMessage('run.rolling_back', run))
+  if (rollingBack && !wasRollingBack) messages.push(eventMessage('run.rolling_back', run))
   if (finished) {
     messages.push(eventMessage('run.finished', { ...run, outcome: finished.outcome, error_message: errorOf(finished) }))
   }

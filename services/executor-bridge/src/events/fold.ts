@@ -1,6 +1,6 @@
 import type { LogEvent, RunEvent, RunOutcome } from '@slipway/contracts'
 import { type StepState, stepSourcesOf } from '@slipway/domain'
-import { invalid } from '../http/refusal.ts'
+import { IllegalEvent } from '../http/refusal.ts'
 
 /** What a batch does to one step: from one of `sources` to `state`. Fields that are null stay as they are. */
 export interface StepChange {
@@ -31,6 +31,7 @@ export interface FoldedBatch {
   lines: LogEvent[]
   hostKeys: Map<number, string>
   seen: Set<number>
+  /** Whether the run rolls back: it says so, or a step is rolled back. */
   rollingBack: boolean
   finished: { outcome: RunOutcome; error_message: string | null } | null
 }
@@ -50,8 +51,8 @@ const SOURCES = {
 } satisfies Record<string, StepState[]>
 
 /**
- * The net effect of a batch's events, a step's several ones being one change. Refuses with 400 what no run can have done:
- * places outside the plan, steps out of order, events after the end. `firstEvent` is for the message.
+ * The net effect of a batch's events: several events of one step become one change. `firstEvent` is for the message.
+ * @throws IllegalEvent for what no run can have done: places outside the plan, steps out of order, events after the end
  */
 export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEvent: number): FoldedBatch {
   const batch: FoldedBatch = {
@@ -64,7 +65,7 @@ export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEve
   }
   const steps = new Map<number, StepChange>()
   for (const [offset, event] of events.entries()) {
-    const refuse = (reason: string) => invalid(`Event ${firstEvent + offset} (${event.type}): ${reason}`)
+    const refuse = (reason: string) => new IllegalEvent(`Event ${firstEvent + offset} (${event.type}): ${reason}`)
     if (batch.finished) throw refuse('the run has ended before')
     if (event.type === 'log') {
       checkPlace(size, event.target ?? 0, event.action ?? 0, refuse)
@@ -113,10 +114,12 @@ function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move:
       return
     case 'rollback_started':
       move(event.target, event.action, SOURCES.rollbackStarted, 'rolling_back')
+      batch.rollingBack = true
       return
     case 'rollback_ended':
       // The step keeps the exit code and the error of its command.
       move(event.target, event.action, SOURCES.rollbackEnded, event.ok ? 'rolled_back' : 'rollback_failed')
+      batch.rollingBack = true
       return
     case 'rolling_back':
       batch.rollingBack = true

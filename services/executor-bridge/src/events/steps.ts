@@ -2,6 +2,7 @@ import type { StreamBatch } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { isEndedStepState, type StepState } from '@slipway/domain'
 import { type Failures, placeKey, storedAnalysis } from '../analysis/failures.ts'
+import { IllegalEvent } from '../http/refusal.ts'
 import type { StepChange } from './fold.ts'
 import { storableText } from './storable.ts'
 
@@ -29,7 +30,8 @@ export interface StepEffect {
 
 /**
  * Moves the steps of a batch in one statement, each only from a state in which its first event may find it, and keeps the
- * results of those that ended, with why they failed. What does not fit changes nothing.
+ * results of those that ended, with why they failed.
+ * @throws IllegalEvent when a step is in another state
  */
 export async function moveSteps(
   tx: Queryable,
@@ -84,7 +86,16 @@ export async function moveSteps(
      FROM moved`,
     [deploymentId, ...columnsOf(changes, failures)],
   )
+  if (rows.length < changes.length) throw unfit(changes, rows)
   return effectOf(rows)
+}
+
+function unfit(changes: readonly StepChange[], moved: readonly MovedStep[]): IllegalEvent {
+  const fitting = new Set(moved.map(({ target, action }) => placeKey(target, action)))
+  const change = changes.find(({ target, action }) => !fitting.has(placeKey(target, action)))
+  return new IllegalEvent(
+    `Step ${change?.target}/${change?.action} cannot become ${change?.state}: it is not ${change?.sources.join(' or ')}`,
+  )
 }
 
 function columnsOf(changes: readonly StepChange[], failures: Failures): unknown[][] {

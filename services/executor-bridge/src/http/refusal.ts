@@ -16,6 +16,14 @@ export class Refusal extends Error {
 export const invalid = (message: string, errors?: { path: string; message: string }[]) =>
   new Refusal(400, 'VALIDATION_ERROR', message, errors === undefined ? undefined : { errors })
 
+/** The instance reported what no run can do. The run ends failed, because it could never go on from there. */
+export class IllegalEvent extends Refusal {
+  constructor(message: string) {
+    super(400, 'VALIDATION_ERROR', message)
+    this.name = 'IllegalEvent'
+  }
+}
+
 export const unauthorized = (message: string) => new Refusal(401, 'UNAUTHORIZED', message)
 
 /** The instance no longer holds the run: it kills what it still runs of it. */

@@ -1,5 +1,6 @@
 import type { RunRef } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
+import type { DeploymentState } from '@slipway/domain'
 import { forRequest } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 
@@ -7,6 +8,8 @@ export interface Progress {
   next_event: number
   next_line: number
   finished: boolean
+  /** The run has reported that it rolls back. */
+  rolling_back: boolean
 }
 
 export interface LeaseKey {
@@ -16,6 +19,8 @@ export interface LeaseKey {
 }
 
 export interface HeldRun {
+  /** It follows what the run reports by a message, so it may be behind. */
+  state: DeploymentState
   total_steps: number
   action_count: number
   request_id: string | null
@@ -29,7 +34,7 @@ export interface HeldRun {
  */
 async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null> {
   const { rows } = await tx.query<HeldRun>(
-    `SELECT d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
+    `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
             (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
      FROM deployments d, leases l
      WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND ${STILL_HELD}
@@ -64,7 +69,7 @@ export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Prom
        epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_error = NULL, updated_at = now(),
        ended_steps = EXCLUDED.ended_steps, completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
      WHERE p.epoch < EXCLUDED.epoch
-     RETURNING epoch, next_event, next_line, finished_at IS NOT NULL AS finished`,
+     RETURNING epoch, next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back`,
     [runs.map(({ deployment_id }) => deployment_id), runs.map(({ epoch }) => epoch)],
   )
   return new Map(rows.map((row) => [row.epoch, row]))
@@ -79,7 +84,7 @@ async function progressOf(tx: Queryable, deploymentId: string, epoch: number): P
 
 async function selectProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress | undefined> {
   const { rows } = await tx.query<Progress>(
-    `SELECT next_event, next_line, finished_at IS NOT NULL AS finished
+    `SELECT next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back
      FROM run_progress WHERE deployment_id = $1 AND epoch = $2 FOR UPDATE`,
     [deploymentId, epoch],
   )
@@ -87,13 +92,25 @@ async function selectProgress(tx: Queryable, deploymentId: string, epoch: number
 }
 
 /** Ends a run that can never be handed over, as the instance would have ended it: failed, with the reason. */
-export async function endUnstartedRun(bridge: Bridge, lease: LeaseKey, errorMessage: string): Promise<void> {
+export const endUnstartedRun = (bridge: Bridge, lease: LeaseKey, errorMessage: string): Promise<void> =>
+  endFailed(bridge, lease, errorMessage, ({ next_event }) => next_event === 0)
+
+/** Ends a run that has reported what no run can do: failed, with the reason. */
+export const endIllegalRun = (bridge: Bridge, lease: LeaseKey, reason: string): Promise<void> =>
+  endFailed(bridge, lease, `The deployment ended because its instance reported an illegal event. ${reason}`, () => true)
+
+async function endFailed(
+  bridge: Bridge,
+  lease: LeaseKey,
+  errorMessage: string,
+  mayEnd: (progress: Progress) => boolean,
+): Promise<void> {
   const { deploymentId, epoch } = lease
   await bridge.database.transaction(async (tx) => {
     const held = await lockRun(tx, lease)
     if (!held) return
     const { run, progress } = held
-    if (progress.finished || progress.next_event > 0) return
+    if (progress.finished || !mayEnd(progress)) return
     await tx.query(
       `UPDATE run_progress SET finished_at = now(), finished_outcome = 'failed', finished_error = $2, updated_at = now()
         WHERE deployment_id = $1`,

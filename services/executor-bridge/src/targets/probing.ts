@@ -1,6 +1,5 @@
 import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
-import { enqueue } from '@slipway/database'
-import { SecretError } from '@slipway/runtime'
+import { countRowFailure, enqueue } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import { sshConnection } from '../runs/ssh-connection.ts'
 import { type DueTarget, takeDue } from './due.ts'
@@ -28,8 +27,9 @@ function probeTarget({ keys, logger }: Bridge, target: DueTarget): ProbeTarget[]
     const known = host_key === undefined ? {} : { host_key }
     return [{ id: target.id, host, port, ...known, ...(may_login ? { login } : {}) }]
   } catch (error) {
-    if (!(error instanceof SecretError)) throw error
-    logger.warn('a target cannot be probed: its secrets cannot be opened', { target_id: target.id, error })
+    // A target that cannot be read must not keep the instance from its other targets and its runs. It is due again later.
+    countRowFailure('probing')
+    logger.warn('a target cannot be probed: its connection or secrets cannot be read', { target_id: target.id, error })
     return []
   }
 }

@@ -1,4 +1,4 @@
-import { type Database, forAllTenants } from '@slipway/database'
+import { type Database, forAllTenants, Quarantine } from '@slipway/database'
 import { createTicker, type Logger, type Ticker } from '@slipway/runtime'
 
 const TICK_MS = 60_000
@@ -11,31 +11,64 @@ const BATCH = 100
  * uploads left behind. Several gateways may run it at the same time.
  */
 export function startContentSweep(database: Database, retentionDays: number, logger: Logger): Ticker {
+  const quarantine = new Quarantine({ task: 'content-sweep', logger })
   return createTicker({
     name: 'content-sweep',
     intervalMs: TICK_MS,
     logger,
-    run: () => forAllTenants(() => sweepContent(database, retentionDays, logger)),
+    run: () => forAllTenants(() => sweepContent(database, retentionDays, logger, quarantine)),
   })
 }
 
-export async function sweepContent(database: Database, retentionDays: number, logger: Logger): Promise<void> {
+interface ContentSweep {
+  database: Database
+  logger: Logger
+  quarantine: Quarantine
+}
+
+/** A part of the sweep, or a row, that fails does not stop the others. */
+export async function sweepContent(
+  database: Database,
+  retentionDays: number,
+  logger: Logger,
+  quarantine = new Quarantine({ task: 'content-sweep', logger }),
+): Promise<void> {
+  const sweep = { database, logger, quarantine }
+  const parts = new Map<string, () => Promise<void>>([['uploads', () => sweepUploads(sweep)]])
   if (retentionDays > 0) {
-    // A transaction that publishes a use meanwhile holds a lock on the row, or the foreign key refuses it.
-    const { rows } = await database.query<{ id: string }>(
-      `DELETE FROM contents WHERE id IN (
-         SELECT id FROM contents c
-         WHERE uploaded_at < now() - make_interval(days => $1)
-           AND NOT EXISTS (SELECT FROM source_contents x WHERE x.content_id = c.id)
-         ORDER BY uploaded_at LIMIT ${BATCH} FOR UPDATE SKIP LOCKED)
-       RETURNING id`,
-      [retentionDays],
-    )
-    if (rows.length > 0) logger.info('unused content was deleted', { contents: rows.map(({ id }) => id) })
+    parts.set('contents', () => sweepUnused(sweep, retentionDays))
+    parts.set('claims', () => dropUnusedClaims(database, retentionDays))
   }
-  if (retentionDays > 0) await dropUnusedClaims(database, retentionDays)
-  // One at a time: the chunks of an upload may be a gigabyte.
-  for (let swept = 0; swept < BATCH && (await sweepUpload(database)); swept += 1);
+  await quarantine.each(
+    [...parts],
+    ([name]) => name,
+    ([, part]) => part(),
+  )
+}
+
+async function sweepUnused({ database, logger, quarantine }: ContentSweep, retentionDays: number): Promise<void> {
+  const unused = `uploaded_at < now() - make_interval(days => $1)
+    AND NOT EXISTS (SELECT FROM source_contents x WHERE x.content_id = c.id)`
+  const { rows: found } = await database.query<{ id: string }>(
+    `SELECT id FROM contents c WHERE ${unused} AND id <> ALL($2::text[]) ORDER BY uploaded_at LIMIT ${BATCH}`,
+    [retentionDays, quarantine.held],
+  )
+  const deleted = await quarantine.together(
+    found.map(({ id }) => id),
+    (id) => id,
+    async (ids) => {
+      // A transaction that publishes a use meanwhile holds a lock on the row, or the foreign key refuses it.
+      const { rows } = await database.query<{ id: string }>(
+        `DELETE FROM contents WHERE id IN (
+           SELECT id FROM contents c WHERE ${unused} AND id = ANY($2::text[]) ORDER BY id FOR UPDATE SKIP LOCKED)
+         RETURNING id`,
+        [retentionDays, ids],
+      )
+      return rows.map(({ id }) => id)
+    },
+  )
+  const contents = deleted.flat()
+  if (contents.length > 0) logger.info('unused content was deleted', { contents })
 }
 
 /**
@@ -58,12 +91,21 @@ async function dropUnusedClaims(database: Database, retentionDays: number): Prom
   )
 }
 
-async function sweepUpload(database: Database): Promise<boolean> {
-  const { rowCount } = await database.query(
-    `DELETE FROM content_uploads WHERE id = (
-       SELECT id FROM content_uploads u
-       WHERE touched_at < now() - ${BROKEN_OFF} AND NOT EXISTS (SELECT FROM contents c WHERE c.upload_id = u.id)
-       ORDER BY touched_at LIMIT 1 FOR UPDATE SKIP LOCKED)`,
+async function sweepUploads({ database, quarantine }: ContentSweep): Promise<void> {
+  const broken = `touched_at < now() - ${BROKEN_OFF} AND NOT EXISTS (SELECT FROM contents c WHERE c.upload_id = u.id)`
+  const { rows } = await database.query<{ id: string }>(
+    `SELECT id FROM content_uploads u WHERE ${broken} AND id::text <> ALL($1::text[]) ORDER BY touched_at LIMIT ${BATCH}`,
+    [quarantine.held],
   )
-  return rowCount === 1
+  // One at a time: the chunks of an upload may be a gigabyte.
+  await quarantine.each(
+    rows,
+    ({ id }) => id,
+    ({ id }) =>
+      database.query(
+        `DELETE FROM content_uploads WHERE id IN (
+           SELECT id FROM content_uploads u WHERE ${broken} AND id = $1 FOR UPDATE SKIP LOCKED)`,
+        [id],
+      ),
+  )
 }

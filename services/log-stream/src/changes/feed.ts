@@ -1,5 +1,5 @@
 import type { StreamResource } from '@slipway/contracts'
-import { ALL_TENANTS, type Database, listItems } from '@slipway/database'
+import { ALL_TENANTS, type Database, isConnectionError, listItems, Quarantine } from '@slipway/database'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
 import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
@@ -24,6 +24,8 @@ export interface FeedOptions {
   logger: Logger
 }
 
+type Items = Awaited<ReturnType<typeof listItems>>
+
 /** Changes of one record that were not yet told. */
 interface Waiting {
   id: string
@@ -46,10 +48,13 @@ export class Feed {
   #telling: Promise<void> | undefined
   #users = 0
   #following: Promise<Ticker | null> | undefined
+  /** Records that cannot be read: a list cannot show them either. */
+  readonly #unreadable: Quarantine
 
   constructor(resource: StreamResource, options: FeedOptions) {
     this.#resource = resource
     this.#options = options
+    this.#unreadable = new Quarantine({ task: `stream-${resource}`, logger: options.logger })
   }
 
   /**
@@ -178,14 +183,8 @@ export class Feed {
   }
 
   async #framesOf(tenantId: string | null, batch: readonly Waiting[]): Promise<string[]> {
-    const { kind, shared } = RESOURCES[this.#resource]
-    const { database, keys } = this.#options
-    const ids = batch.map(({ id }) => id)
-    const items = await database.transaction(async (tx) => {
-      // The second wall: what is read now is what this tenant may see.
-      await tx.query(`SELECT set_config('slipway.tenant', $1, true)`, [tenantId ?? ALL_TENANTS])
-      return listItems({ db: tx, keys }, kind, ids)
-    })
+    const { shared } = RESOURCES[this.#resource]
+    const items = await this.#itemsOf(tenantId, batch)
     const isVisible = (item: { tenant_id?: string | null }) =>
       tenantId === null || item.tenant_id === tenantId || (shared && (item.tenant_id ?? null) === null)
     return batch.flatMap((waiting) => {
@@ -194,6 +193,43 @@ export class Feed {
       // One that was changed and then deleted is told of as deleted, by the event that says so.
       return waiting.gone ? [this.#frame(waiting, null)] : []
     })
+  }
+
+  /** All at once; if that fails, one by one: a record that cannot be read must not end the streams of all. */
+  async #itemsOf(tenantId: string | null, batch: readonly Waiting[]): Promise<Items> {
+    try {
+      const items = await this.#read(
+        tenantId,
+        batch.map(({ id }) => id),
+      )
+      for (const { id } of batch) this.#unreadable.release(id)
+      return items
+    } catch (error) {
+      if (isConnectionError(error)) throw error
+      const [only, ...others] = batch
+      if (only !== undefined && others.length === 0) {
+        this.#tellLater(only, error)
+        return new Map()
+      }
+      const items: Items = new Map()
+      for (const one of batch) for (const [id, item] of await this.#itemsOf(tenantId, [one])) items.set(id, item)
+      return items
+    }
+  }
+
+  #read(tenantId: string | null, ids: readonly string[]): Promise<Items> {
+    const { database, keys } = this.#options
+    return database.transaction(async (tx) => {
+      // The second wall: what is read now is what this tenant may see.
+      await tx.query(`SELECT set_config('slipway.tenant', $1, true)`, [tenantId ?? ALL_TENANTS])
+      return listItems({ db: tx, keys }, RESOURCES[this.#resource].kind, ids)
+    })
+  }
+
+  #tellLater({ id, tenants, created, gone, timestamp }: Waiting, error: unknown): void {
+    const what = gone ? 'deleted' : created ? 'created' : 'updated'
+    const changes = [...tenants].map((tenant_id): Change => ({ id, tenant_id, what, timestamp }))
+    setTimeout(() => this.note(changes), this.#unreadable.hold(id, error)).unref()
   }
 
   #frame({ id, created, timestamp }: Waiting, resource: object | null): string {

@@ -1,0 +1,112 @@
+import { counter, type Logger } from '@slipway/runtime'
+import { isConnectionError } from './failures.ts'
+
+const FIRST_WAIT_MS = 1_000
+const LONGEST_WAIT_MS = 300_000
+/** More rows than this are not remembered: the longest known one is tried again early. */
+const MAX_HELD = 10_000
+
+const rowFailures = counter(
+  'slipway_row_failures_total',
+  'Rows that a periodic task could not process. The others went on, and each is tried again with backoff',
+  ['task'],
+)
+
+/** Counts a row that a task could not process. For tasks that retry by columns of the row; others use a Quarantine. */
+export const countRowFailure = (task: string): void => rowFailures.inc({ task })
+
+interface Held {
+  failures: number
+  until: number
+}
+
+export interface QuarantineOptions {
+  /** Names the task in logs and metrics. */
+  task: string
+  logger: Logger
+  /** Milliseconds; for tests. */
+  now?: () => number
+}
+
+/**
+ * Keeps a row that a periodic task cannot process from stopping the other rows. A failed row is logged, counted, and left
+ * out until its backoff is over: 1 s, doubling up to 5 min. Each process has its own; nothing is stored.
+ */
+export class Quarantine {
+  readonly #options: QuarantineOptions
+  readonly #held = new Map<string, Held>()
+
+  constructor(options: QuarantineOptions) {
+    this.#options = options
+  }
+
+  /** Keys of rows whose backoff is not over. A task leaves them out of its query, or they would fill every batch. */
+  get held(): string[] {
+    const now = this.#now()
+    return [...this.#held].flatMap(([key, { until }]) => (until > now ? [key] : []))
+  }
+
+  /** Works on each row alone and gives the results of those that succeeded. Throws when the database cannot be reached. */
+  async each<R, T>(rows: readonly R[], keyOf: (row: R) => string, work: (row: R) => Promise<T>): Promise<T[]> {
+    const results: T[] = []
+    const held = new Set(this.held)
+    for (const row of rows) {
+      const key = keyOf(row)
+      if (held.has(key)) continue
+      try {
+        results.push(await work(row))
+        this.release(key)
+      } catch (error) {
+        if (isConnectionError(error)) throw error
+        this.hold(key, error)
+      }
+    }
+    return results
+  }
+
+  /** Works on all rows at once, and only if that fails on each alone. Throws when the database cannot be reached. */
+  async together<R, T>(
+    rows: readonly R[],
+    keyOf: (row: R) => string,
+    work: (rows: readonly R[]) => Promise<T>,
+  ): Promise<T[]> {
+    const held = new Set(this.held)
+    const free = rows.filter((row) => !held.has(keyOf(row)))
+    if (free.length > 1) {
+      try {
+        const result = await work(free)
+        for (const row of free) this.release(keyOf(row))
+        return [result]
+      } catch (error) {
+        if (isConnectionError(error)) throw error
+      }
+    }
+    return this.each(free, keyOf, (row) => work([row]))
+  }
+
+  /** Leaves the row out for the milliseconds that it returns. Logs why, unless the caller does so for many rows at once. */
+  hold(key: string, error?: unknown): number {
+    const failures = (this.#held.get(key)?.failures ?? 0) + 1
+    const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
+    this.#held.delete(key)
+    const [oldest] = this.#held.keys()
+    if (oldest !== undefined && this.#held.size >= MAX_HELD) this.#held.delete(oldest)
+    this.#held.set(key, { failures, until: this.#now() + wait })
+    const { task, logger } = this.#options
+    countRowFailure(task)
+    if (error !== undefined) {
+      const facts = { task, row: key, failures, retry_in_ms: wait, error }
+      logger.error('a row could not be processed; the others go on', facts)
+    }
+    return wait
+  }
+
+  /** The row was processed: its next failure is its first again. */
+  release(key: string): void {
+    this.#held.delete(key)
+  }
+
+  #now(): number {
+    return this.#options.now?.() ?? performance.now()
+  }
+}
