@@ -1,5 +1,9 @@
+import { spawnSync } from 'node:child_process'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, test } from '@jest/globals'
+import { waitFor } from '@slipway/testing'
 import fc from 'fast-check'
+import { CommandOutput } from '../src/output/command-output.ts'
 import { LineSplitter } from '../src/output/line-splitter.ts'
 import { Masker } from '../src/output/masking.ts'
 import { OutputLimit } from '../src/output/output-limit.ts'
@@ -137,6 +141,76 @@ describe('masking', () => {
         }
       }),
     )
+  })
+})
+
+describe('what real programs print of a secret', () => {
+  const secret = `zebra's "a" \\ $ecret/+%41 é日😀\nand a second quokka & more~`
+  const PYTHON = `import base64, json, os, shlex, urllib.parse as url
+s = os.environ["S"]
+print(url.quote(s), url.quote(s, safe=""), url.quote_plus(s), shlex.quote(s), json.dumps(s), json.dumps(json.dumps(s)))
+print(base64.encodebytes(s.encode() * 3).decode())`
+  const COMMANDS: [string, string[]][] = [
+    // biome-ignore lint/suspicious/noTemplateCurlyInString: a shell's, not ours
+    ['bash', ['-c', 'printf "%q " "$S"; echo "${S@Q}"; set | grep -a -A1 ^S=; declare -p S']],
+    ['bash', ['-c', 'env printf "%q" "$S"']],
+    ['bash', ['-xc', ': "$S"']],
+    ['bash', ['-c', 'for n in 1 3 20 64 76 0; do printf %s "$S" | base64 -w $n; echo "user:$S" | base64 -w $n; done']],
+    ['python3', ['-c', PYTHON]],
+    [
+      'node',
+      [
+        '-e',
+        'const { S } = process.env; console.log("%s", JSON.stringify({ S }, null, 2) + encodeURI(S) + escape("-"))',
+      ],
+    ],
+  ]
+  const cases = COMMANDS.flatMap(([name, args]) => ['C', 'C.UTF-8'].map((locale) => ({ name, args, locale })))
+
+  test.each(cases)('$name $args in the locale $locale', ({ name, args, locale }) => {
+    // Without SHLVL, bash takes itself for one that a network daemon started, and reads ~/.bashrc.
+    const env = { PATH: process.env['PATH'] ?? '', S: secret, LC_ALL: locale, SHLVL: '1' }
+    const { stdout, stderr, status } = spawnSync(name, args, { env })
+    expect(status).toBe(0)
+    const shown = linesOf([stdout, stderr], new Masker([secret]))
+      .map(({ text }) => text)
+      .join('')
+    expect(shown).toContain('***')
+    expect(shown).not.toMatch(/zebra|ecret|second|quokka/)
+    const encoded = Buffer.from(secret).toString('base64')
+    for (let at = 4; at + 8 <= encoded.length; at += 1) expect(shown).not.toContain(encoded.slice(at, at + 8))
+  })
+})
+
+describe('a line that may end with the beginning of a secret', () => {
+  const masker = new Masker(['test-secret'])
+  const encoded = Buffer.from('test-secret').toString('base64')
+  const shown: string[] = []
+  const output = () => {
+    shown.length = 0
+    const onLine = (_: string, { text }: { text: string }) => shown.push(text)
+    return new CommandOutput(masker, { maxBytes: 1_000_000, onLine, onCut() {}, onLeftOut() {} })
+  }
+
+  test('is shown after a moment, if it tells too little', async () => {
+    const waiting = output()
+    waiting.write('stdout', Buffer.from(`plain\nends with ${encoded.slice(0, 3)}\n`))
+    expect(shown).toEqual(['plain'])
+    await waitFor(() => shown.length === 2)
+    expect(shown[1]).toBe(`ends with ${encoded.slice(0, 3)}`)
+    waiting.write('stdout', Buffer.from(`${encoded.slice(3)}\nnext\n`))
+    expect(shown.slice(2)).toEqual(['***', 'next'])
+    waiting.end()
+  })
+
+  test('is kept back for the rest, if it tells more', async () => {
+    const waiting = output()
+    waiting.write('stdout', Buffer.from(`ends with ${encoded.slice(0, 6)}\n`))
+    await sleep(600)
+    expect(shown).toEqual([])
+    waiting.write('stdout', Buffer.from(encoded.slice(6)))
+    waiting.end()
+    expect(shown).toEqual(['ends with ***', '***'])
   })
 })
 

@@ -276,6 +276,25 @@ describe('what a command gets and what it writes', () => {
     expect(names).toEqual(['HOME', 'LANG', 'PATH', ...own])
   })
 
+  test('the members of a sensitive JSON value are masked, of a target as of the request', async () => {
+    const script = `echo "$SLIPWAY_VAR_LOGIN" | python3 -c 'import json, sys
+value = json.load(sys.stdin)
+print(json.dumps(value, indent=2))
+print(value["password"], value["user"])'`
+    const spec = specOf({
+      sensitive: ['login'],
+      actions: [{ script }],
+      targets: [
+        { name: 'one', variables: { login: { user: 'operator', password: 'pass "wörd"', port: 5432 } } },
+        { name: 'two', variables: { login: { user: 'operator', password: 'another one', port: 5432 } } },
+      ],
+    })
+    await bridge.handOver(spec)
+    await bridge.finished(spec)
+    const lines = ['***', '***', '***', '***', '***', '*** ***']
+    expect(bridge.output(spec)).toEqual([...lines, ...lines])
+  })
+
   test('sensitive values are hidden in lines, results and the journal, also on several lines and encoded', async () => {
     const secret = `hunter2-${randomUUID()}`
     const until = gate(instance.folder)

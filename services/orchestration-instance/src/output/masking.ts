@@ -1,125 +1,211 @@
-import { MASK, MIN_SENSITIVE_LENGTH } from '@slipway/domain'
+import { MASK } from '@slipway/domain'
+import { EncodingReader, firstOfEncoding, LONGEST_ENCODING } from './encodings.ts'
+import { patternsOf } from './secret-forms.ts'
+import type { SecretPattern } from './secret-pattern.ts'
 
-/** `base64` breaks its lines here, openssl there. */
-const BASE64_WIDTHS = [76, 64]
+/** Pairs of code units are told apart by their lowest 7 bits: of ASCII exactly. */
+const PAIRS = 128 * 128
+const pairOf = (first: number, second: number) => ((first & 0x7f) << 7) | (second & 0x7f)
+const PERCENT = 0x25
+const BACKSLASH = 0x5c
+/** A line that may end with fewer characters of a secret than this tells too little to be kept back for long. */
+const TELLING = 4
 
-/** Hides sensitive values in text: the value, every line of it, and the forms in which programs like to print it. */
+type Interval = { from: number; to: number }
+
+/** Knows what is hidden: sensitive values, every line of them, and the forms in which programs like to print them. */
 export class Masker {
-  readonly #needles: readonly string[]
-  readonly #any: RegExp | null
-  /** Length of the longest text that is hidden; 0 where there is none. */
-  readonly longest: number
+  readonly #patterns: readonly SecretPattern[]
+  readonly #byFirstUnit = new Map<number, SecretPattern[]>()
+  readonly #byFirstByte = new Map<number, SecretPattern[]>()
+  readonly #byPair = new Map<number, SecretPattern[]>()
+  /** Whether a match can begin with a pair of code units. */
+  readonly #pairs = new Uint8Array(PAIRS)
 
-  constructor(values: Iterable<string>) {
-    const needles = new Set<string>()
-    for (const value of values) for (const form of formsOf(value)) needles.add(form)
-    this.#needles = [...needles]
-    this.#any = this.#needles.length === 0 ? null : new RegExp(this.#needles.map(escapeRegExp).join('|'))
-    this.longest = this.#needles.reduce((longest, needle) => Math.max(longest, needle.length), 0)
+  /**
+   * Values that are no strings count as the text that a command gets.
+   * @param base what it hides is hidden, too
+   */
+  constructor(values: Iterable<unknown>, base?: Masker) {
+    this.#patterns = [...(base === undefined ? [] : base.#patterns), ...patternsOf(values)]
+    for (const pattern of this.#patterns) {
+      for (const unit of pattern.firstUnits) append(this.#byFirstUnit, unit, pattern)
+      for (const byte of pattern.firstBytes) append(this.#byFirstByte, byte, pattern)
+      for (const [first, second] of pattern.firstPairs) {
+        append(this.#byPair, pairOf(first, second), pattern)
+        this.#pairs[pairOf(first, second)] = 1
+      }
+    }
+  }
+
+  get isEmpty(): boolean {
+    return this.#patterns.length === 0
   }
 
   mask(text: string): string {
-    return this.#any?.test(text) ? this.#replace(text, this.#occurrences(text)) : text
+    const stream = new MaskingStream(this)
+    return stream.write(text) + stream.end()
   }
 
-  /**
-   * Masks the beginning of a text of which more will come, as far as that is certain already: what is left in `rest`
-   * could be the beginning of a value.
-   */
-  maskBeginning(text: string): { masked: string; rest: string } {
-    let end = text.length - Math.max(0, this.longest - 1)
-    if (end <= 0) return { masked: '', rest: text }
-    const occurrences = this.#any?.test(text) ? this.#occurrences(text) : []
-    const crossing = occurrences.find(([from, to]) => from < end && to > end)
-    // One that fills the whole text (a value repeated without end) is cut in two: both parts are hidden.
-    if (crossing && crossing[0] > 0) end = crossing[0]
-    if (isHighSurrogate(text, end - 1)) end -= 1
-    const before = occurrences.filter(([from]) => from < end)
-    return { masked: this.#replace(text.slice(0, end), before), rest: text.slice(end) }
+  /** The first place from `at` on where a match may begin; the length of the text if there is none. */
+  nextCandidate(units: Uint16Array, at: number): number {
+    const pairs = this.#pairs
+    const last = units.length - 1
+    let first = units[at] ?? 0
+    for (let place = at; place < last; place += 1) {
+      const second = units[place + 1] ?? 0
+      if (pairs[pairOf(first, second)] === 1) return place
+      first = second
+    }
+    return Math.max(at, last)
   }
 
-  /** Where values stand, from and to; those that overlap or touch are one. */
-  #occurrences(text: string): [number, number][] {
-    const found: [number, number][] = []
-    for (const needle of this.#needles) {
-      for (let at = text.indexOf(needle); at >= 0; at = text.indexOf(needle, at + 1))
-        found.push([at, at + needle.length])
-    }
-    found.sort(([a], [b]) => a - b)
-    const merged: [number, number][] = []
-    for (const [from, to] of found) {
-      const last = merged.at(-1)
-      if (last && from <= last[1]) last[1] = Math.max(last[1], to)
-      else merged.push([from, to])
-    }
-    return merged
+  /** The patterns of which a match may begin here. */
+  candidatesAt({ text, units }: EncodingReader, at: number): readonly SecretPattern[] {
+    const unit = units[at] ?? 0
+    if (unit === PERCENT || unit === BACKSLASH) return this.#encodedCandidates(text, at)
+    // What follows the last character is not known.
+    if (at + 1 === units.length) return this.#byFirstUnit.get(unit) ?? []
+    return this.#byPair.get(pairOf(unit, units[at + 1] ?? 0)) ?? []
   }
 
-  #replace(text: string, occurrences: readonly [number, number][]): string {
-    let result = ''
-    let position = 0
-    for (const [from, to] of occurrences) {
-      result += text.slice(position, from) + MASK
-      position = to
-    }
-    return result + text.slice(position)
+  #encodedCandidates(text: string, at: number): readonly SecretPattern[] {
+    if (at + LONGEST_ENCODING > text.length) return this.#patterns
+    const { units, bytes } = firstOfEncoding(text, at)
+    return [
+      ...units.flatMap((unit) => this.#byFirstUnit.get(unit) ?? []),
+      ...bytes.flatMap((byte) => this.#byFirstByte.get(byte) ?? []),
+    ]
   }
 }
 
-function* formsOf(value: string): Generator<string> {
-  for (const text of new Set([
-    value,
-    ...value.split(/[\r\n]+/),
-    ...value.split(/[\r\n]+/).map((line) => line.trim()),
-  ])) {
-    if (text.length < MIN_SENSITIVE_LENGTH) continue
-    for (const form of new Set([...plainForms(text), ...base64Forms(text)])) {
-      // Output is masked line by line, so what spans lines is never found.
-      if (form.length >= MIN_SENSITIVE_LENGTH && !/[\r\n]/.test(form)) yield form
+/** Masks a text that comes piece by piece. What could be the beginning of a secret is kept back until more has come. */
+export class MaskingStream {
+  readonly #masker: Masker
+  /** The end of the text: what is kept back, and what comes before as far as a match may begin there. */
+  #text = ''
+  /** Up to here the text has been given out. */
+  #given = 0
+  /** From here on matches may begin that are not found yet. */
+  #scanned = 0
+  /** Where secrets stand, in order; those that overlap or touch are one. */
+  #secrets: Interval[] = []
+  /** Where the earliest possible match begins, and the earliest of which enough is there to tell something. */
+  #possible = 0
+  #telling = 0
+  /** Whether what was given out ends with a mask. */
+  #endsMasked = false
+
+  constructor(masker: Masker) {
+    this.#masker = masker
+  }
+
+  /** Whether a line is kept back whose end may be the beginning of a secret. */
+  get keepsLine(): boolean {
+    return this.#text.includes('\n', this.#given)
+  }
+
+  write(text: string): string {
+    if (this.#masker.isEmpty) return text
+    this.#text += text
+    this.#scan()
+    return this.#giveOut(this.#certainUntil(this.#possible))
+  }
+
+  /** Gives out what is kept back for less than tells something. The rest of a secret is masked all the same. */
+  release(): string {
+    return this.#giveOut(this.#certainUntil(this.#telling))
+  }
+
+  /** No more text comes. */
+  end(): string {
+    return this.#giveOut(this.#text.length)
+  }
+
+  #scan(): void {
+    const text = this.#text
+    const reader = new EncodingReader(text)
+    let [possible, telling] = [text.length, text.length]
+    this.#secrets = this.#secrets.filter(({ from }) => from < this.#scanned)
+    const masker = this.#masker
+    const { units } = reader
+    for (
+      let at = masker.nextCandidate(units, this.#scanned);
+      at < text.length;
+      at = masker.nextCandidate(units, at + 1)
+    ) {
+      for (const pattern of masker.candidatesAt(reader, at)) {
+        const { end, isCutOff, found } = pattern.read(reader, at)
+        if (end >= 0) addInterval(this.#secrets, { from: at, to: end })
+        if (!isCutOff) continue
+        possible = Math.min(possible, at)
+        if (found >= TELLING) telling = Math.min(telling, at)
+      }
     }
+    this.#possible = possible
+    this.#telling = telling
+    this.#scanned = possible
+  }
+
+  /** Everything before is masked as it will be, whether or not a match begins at `start`. */
+  #certainUntil(start: number): number {
+    return this.#secrets.find(({ from, to }) => from <= start && start < to)?.to ?? start
+  }
+
+  #giveOut(until: number): string {
+    let text = ''
+    let at = this.#given
+    const addPlain = (to: number) => {
+      if (to <= at) return
+      text += this.#text.slice(at, to)
+      at = to
+      this.#endsMasked = false
+    }
+    for (const { from, to } of this.#secrets) {
+      addPlain(Math.min(from, until))
+      if (at >= to) continue
+      if (at >= until) break
+      text += this.#masked(this.#text.slice(at, Math.min(to, until)))
+      at = Math.min(to, until)
+    }
+    addPlain(until)
+    this.#given = at
+    this.#forget()
+    return text
+  }
+
+  /** Line breaks stay: the lines of an output are as many as the command wrote. */
+  #masked(secret: string): string {
+    const masked = secret.replace(/[^\r\n]+/g, MASK)
+    const shown = this.#endsMasked && masked.startsWith(MASK) ? masked.slice(MASK.length) : masked
+    this.#endsMasked = masked.endsWith(MASK)
+    return shown
+  }
+
+  /** Drops what is not needed any more, but for one character: whether that is a backslash decides what comes behind it. */
+  #forget(): void {
+    const start = Math.min(this.#given, this.#scanned) - 1
+    if (start <= 0) return
+    this.#text = this.#text.slice(start)
+    this.#given -= start
+    this.#scanned -= start
+    this.#possible -= start
+    this.#telling -= start
+    this.#secrets = this.#secrets
+      .filter(({ to }) => to > start)
+      .map(({ from, to }) => ({ from: from - start, to: to - start }))
   }
 }
 
-function* plainForms(text: string): Generator<string> {
-  yield text
-  yield JSON.stringify(text).slice(1, -1)
-  yield text.replaceAll("'", "'\\''")
-  yield text.replaceAll("'", `'"'"'`)
-  const bytes = Buffer.from(text, 'utf8')
-  // By way of bytes: encodeURIComponent throws on half a character.
-  const encoded = encodeURIComponent(bytes.toString('utf8'))
-  yield encoded
-  yield encoded.replaceAll('%20', '+')
-  yield encoded.replace(/%[0-9A-F]{2}/g, (byte) => byte.toLowerCase())
-  const hex = bytes.toString('hex')
-  yield hex
-  yield hex.toUpperCase()
+function append(map: Map<number, SecretPattern[]>, key: number, pattern: SecretPattern): void {
+  const known = map.get(key)
+  if (known === undefined) map.set(key, [pattern])
+  else if (known.at(-1) !== pattern) known.push(pattern)
 }
 
-/** The value may stand at any of three places within groups of three bytes; only what its own bytes decide is hidden. */
-function* base64Forms(text: string): Generator<string> {
-  const bytes = Buffer.from(text, 'utf8')
-  for (let before = 0; before < 3; before++) {
-    const padded = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
-    const encoded = padded.replace(/=+$/, '')
-    const incomplete = (before + bytes.length) % 3 === 0 ? 0 : 1
-    const core = encoded.slice(Math.ceil((before * 4) / 3), encoded.length - incomplete)
-    yield core
-    yield core.replaceAll('+', '-').replaceAll('/', '_')
-    if (before > 0) continue
-    yield encoded
-    yield padded
-    for (const width of BASE64_WIDTHS) {
-      if (padded.length > width) for (let at = 0; at < padded.length; at += width) yield padded.slice(at, at + width)
-    }
-  }
-}
-
-function isHighSurrogate(text: string, index: number): boolean {
-  const code = text.charCodeAt(index)
-  return code >= 0xd800 && code <= 0xdbff
-}
-
-function escapeRegExp(text: string): string {
-  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+/** Of a place that is not before that of any other. */
+function addInterval(intervals: Interval[], { from, to }: Interval): void {
+  const last = intervals.at(-1)
+  if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)
+  else intervals.push({ from, to })
 }

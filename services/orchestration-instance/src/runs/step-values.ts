@@ -1,17 +1,21 @@
 import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
 import { environmentName, renderTemplate, type StepRef, toText, valuesFor } from '@slipway/domain'
 import type { Command } from '@slipway/execution'
+import { RecentMap } from '@slipway/runtime'
 import { Masker } from '../output/masking.ts'
+
+/** Targets whose masker is kept for their next step: one takes some 20 KB, more for long secrets. */
+const MAX_MASKERS = 200
 
 /** Turns a run's steps into commands, and knows what must not be seen of them. */
 export class StepValues {
   readonly #spec: RunSpec
   readonly #common: Masker
-  readonly #own = new Map<number, Masker>()
+  readonly #own = new RecentMap<number, Masker>(MAX_MASKERS)
 
   constructor(spec: RunSpec) {
     this.#spec = spec
-    this.#common = new Masker(sensitiveTexts(spec, commonLayers(spec)))
+    this.#common = new Masker(sensitiveValues(spec, commonLayers(spec)))
   }
 
   command(step: StepRef, attempt: number, kind: 'action' | 'rollback'): Omit<Command, 'files'> {
@@ -46,7 +50,7 @@ export class StepValues {
     if (own) return own
     const variables = this.#spec.targets[target]?.variables ?? {}
     if (!this.#spec.sensitive.some((name) => Object.hasOwn(variables, name))) return this.#common
-    const masker = new Masker(sensitiveTexts(this.#spec, [...commonLayers(this.#spec), variables]))
+    const masker = new Masker(sensitiveValues(this.#spec, [variables]), this.#common)
     this.#own.set(target, masker)
     return masker
   }
@@ -64,11 +68,10 @@ function commonLayers(spec: RunSpec): Record<string, unknown>[] {
   return [...spec.actions.map((action) => action.variables), spec.shared_variables, spec.override_variables]
 }
 
-function sensitiveTexts(spec: RunSpec, layers: Record<string, unknown>[]): Set<string> {
-  const texts = layers.flatMap((layer) => {
-    return spec.sensitive.filter((name) => Object.hasOwn(layer, name)).map((name) => toText(layer[name]))
-  })
-  return new Set(texts)
+function sensitiveValues(spec: RunSpec, layers: Record<string, unknown>[]): unknown[] {
+  return layers.flatMap((layer) =>
+    spec.sensitive.filter((name) => Object.hasOwn(layer, name)).map((name) => layer[name]),
+  )
 }
 
 function existing<T>(value: T | undefined): T {

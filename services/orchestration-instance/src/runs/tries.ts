@@ -96,7 +96,10 @@ export class Tries {
       onLeftOut: ({ lines, bytes }) =>
         this.#warn(step, outputLeftOut(lines, bytes), { left_out_lines: lines, left_out_bytes: bytes }),
     })
-    const end = await this.#run(step, values.command(step, attempt, kind), output, kills)
+    const end = await this.#run(step, values.command(step, attempt, kind), output, kills).catch((error: unknown) => {
+      output.abandon()
+      throw error
+    })
     output.end()
     return {
       error: end.error === null ? null : clip(masker.mask(end.error)),

@@ -1,0 +1,227 @@
+import { describe, expect, test } from '@jest/globals'
+import fc from 'fast-check'
+import { LineSplitter } from '../src/output/line-splitter.ts'
+import { Masker } from '../src/output/masking.ts'
+
+// Secrets in every form in which programs print them, cut into chunks at any byte: nothing of them is left.
+
+const RUNS = 1_500
+
+/** The lines of an output that comes in chunks that end at these places. */
+function linesOf(text: string, places: readonly number[], masker: Masker): string[] {
+  const bytes = Buffer.from(text)
+  const borders = [...new Set(places.map((place) => place % (bytes.length + 1)))].sort((a, b) => a - b)
+  const chunks = [0, ...borders].map((start, index) => bytes.subarray(start, borders[index] ?? bytes.length))
+  const splitter = new LineSplitter(masker)
+  return [...chunks.flatMap((chunk) => splitter.write(chunk)), ...splitter.end()].map((line) => line.text)
+}
+
+const character = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...'abcXYZ019_-.~') },
+  { weight: 3, arbitrary: fc.constantFrom(...`\\'"%+/ $&=?!#(){}[]<>|;:,@^*\``) },
+  { weight: 1, arbitrary: fc.constantFrom('\n', '\t', '\r\n', '\u001b', 'é', 'ß', '日', '😀', '\u2028') },
+  { weight: 1, arbitrary: fc.constantFrom('\\n', '\\u0041', '%41', '%25', "'\\''", '""', "'$'", '+') },
+)
+const secret = fc
+  .array(character, { minLength: 4, maxLength: 40 })
+  .map((characters) => characters.join(''))
+  // A text of fewer characters cannot be marked as sensitive; blanks around it are no part of what is printed.
+  .filter((text) => text.trim().length >= 4 && text === text.trim())
+const seed = fc.nat()
+const places = fc.array(fc.nat({ max: 10_000 }), { maxLength: 8 })
+
+/** Choices that an encoder leaves open, from a number. */
+function choices(from: number) {
+  let state = from + 1
+  return (count: number) => {
+    state = (state * 48_271) % 2_147_483_647
+    return state % count
+  }
+}
+type Choose = ReturnType<typeof choices>
+
+const hexByte = (byte: number, choose: Choose) => {
+  const hex = byte.toString(16).padStart(2, '0')
+  return choose(2) === 0 ? hex : hex.toUpperCase()
+}
+const unicodeEscape = (unit: number, choose: Choose) =>
+  `\\u${hexByte(unit >> 8, choose)}${hexByte(unit & 0xff, choose)}`
+const units = (text: string) => Array.from({ length: text.length }, (_, index) => text.charCodeAt(index))
+const jsonText = (text: string) => JSON.stringify(text).slice(1, -1)
+
+const PERCENT_KEEPS = /[A-Za-z0-9]/
+const BASH_KEEPS = /[A-Za-z0-9_./:=@%+,-]/
+
+/** How programs print a text. */
+const ENCODERS: Record<string, (text: string, choose: Choose) => string> = {
+  'as it is': (text) => text,
+  'percent-encoded with any set of safe characters': (text, choose) => {
+    const isSafe = new Map<string, boolean>()
+    return Array.from(text, (one) => {
+      const safe = PERCENT_KEEPS.test(one) ? choose(8) > 0 : choose(2) === 0
+      if (!isSafe.has(one)) isSafe.set(one, safe && one.charCodeAt(0) < 128 && !/[%\s]/.test(one))
+      if (isSafe.get(one)) return one
+      if (one === ' ' && choose(2) === 0) return '+'
+      return Array.from(Buffer.from(one), (byte) => `%${hexByte(byte, choose)}`).join('')
+    }).join('')
+  },
+  'percent-encoded twice': (text) => encodeURIComponent(encodeURIComponent(text)),
+  'in JSON': jsonText,
+  'in JSON in JSON': (text) => jsonText(jsonText(text)),
+  'in JSON of ASCII, as Python and Go write it': (text, choose) =>
+    jsonText(text).replace(/[^ -~]|[<>&]/g, (unit) => unicodeEscape(unit.charCodeAt(0), choose)),
+  'in escapes alone': (text, choose) =>
+    units(text)
+      .map((unit) => unicodeEscape(unit, choose))
+      .join(''),
+  'by printf %q of bash': (text) =>
+    /[^ -~]/.test(text)
+      ? `$'${text.replace(/[\\']/g, '\\$&').replace(/[^ -~]/gu, (one) => ({ '\n': '\\n', '\r': '\\r', '\t': '\\t', '\u001b': '\\E' })[one] ?? octal(one))}'`
+      : Array.from(text, (one) => (BASH_KEEPS.test(one) ? one : `\\${one}`)).join(''),
+  'by printf %q of GNU': (text) =>
+    `'${text.replaceAll("'", "'\\''").replace(/[^ -~]+/gu, (some) => `'$'${Array.from(some, (one) => ({ '\n': '\\n', '\r': '\\r', '\t': '\\t' })[one] ?? octal(one)).join('')}''`)}'`,
+  'by shlex.quote of Python': (text) => `'${text.replaceAll("'", `'"'"'`)}'`,
+  'in quotes of a shell': (text) => `'${text.replaceAll("'", "'\\''")}'`,
+  'in a field of CSV': (text) => `"${text.replaceAll('"', '""')}"`,
+  'in hex': (text, choose) => Array.from(Buffer.from(text), (byte) => hexByte(byte, choose)).join(''),
+}
+
+function octal(text: string): string {
+  return Array.from(Buffer.from(text), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
+}
+
+describe('a secret is hidden', () => {
+  test.each(Object.entries(ENCODERS))(
+    '%s',
+    (_, encode) => {
+      fc.assert(
+        fc.property(secret, seed, places, (value, number, at) => {
+          const encoded = encode(value, choices(number))
+          const masker = new Masker([value])
+          const lines = linesOf(`<${encoded}>`, at, masker)
+          const written = `<${encoded}>`.split('\n')
+          expect(lines).toHaveLength(written.length)
+          // Quotes and backslashes that an encoder puts around it may be left, and line ends; nothing else.
+          expect(lines.join('\n')).toMatch(/^<[$'"\\]*(\*\*\*|\s)+['"]*>$/)
+          expect(lines).toEqual(linesOf(`<${encoded}>`, [], masker))
+        }),
+        { numRuns: RUNS },
+      )
+    },
+    120_000,
+  )
+
+  test('in base64 of either alphabet, within a longer text, wrapped at any column', () => {
+    const column = fc.oneof(fc.integer({ min: 1, max: 100 }), fc.constantFrom(60, 64, 76, 1_000))
+    const around = fc.string({ maxLength: 5 })
+    const options = fc.record({ column, before: around, after: around, url: fc.boolean(), crlf: fc.boolean() })
+    fc.assert(
+      fc.property(secret, options, places, (value, { column: width, before, after, url, crlf }, at) => {
+        const encoded = Buffer.from(before + value + after).toString(url ? 'base64url' : 'base64')
+        const wrapped = encoded.replace(new RegExp(`.{${width}}(?=.)`, 'g'), crlf ? '$&\r\n' : '$&\n')
+        const masker = new Masker([value])
+        const lines = linesOf(`${wrapped}\n`, at, masker)
+        expect(lines).toHaveLength(wrapped.split('\n').length)
+        const left = lines.join('').replaceAll('\r', '').split('***')
+        // At each end, a character may be left that also holds bits of the text around.
+        const characters = (text: string) => Math.ceil((Buffer.byteLength(text) * 4) / 3) + 1
+        expect(left.at(0)?.length).toBeLessThanOrEqual(characters(before))
+        expect(left.at(-1)?.replace(/=+$/, '').length).toBeLessThanOrEqual(characters(after))
+        expect(left.slice(1, -1).join('')).toBe('')
+        expect(lines).toEqual(linesOf(`${wrapped}\n`, [], masker))
+      }),
+      { numRuns: 3 * RUNS },
+    )
+  }, 240_000)
+
+  test('as a member of JSON, and the JSON however it is laid out', () => {
+    const json = fc.dictionary(
+      fc.constantFrom('user', 'password', 'port'),
+      fc.oneof(secret, fc.integer(), fc.boolean()),
+      {
+        minKeys: 1,
+      },
+    )
+    const layout = fc.constantFrom<string | number>(0, 2, 4, '\t')
+    fc.assert(
+      fc.property(json, layout, places, (value, indent, at) => {
+        fc.pre(JSON.stringify(value).length > 12)
+        const masker = new Masker([value])
+        const texts = [JSON.stringify(value, null, indent), JSON.stringify(value).replaceAll('":', '": ')]
+        for (const text of texts) {
+          const lines = linesOf(`<${text}>`, at, masker)
+          expect(lines).toHaveLength(text.split('\n').length)
+          if (text === texts[0]) expect(lines.join('\n')).toMatch(/^<(\*\*\*|\s)+>$/)
+        }
+        for (const member of Object.values(value)) {
+          if (typeof member !== 'string') continue
+          const lines = linesOf(`password is ${JSON.stringify(member)}.`, at, masker)
+          // Two quotes in a row may be one of the secret, as in CSV.
+          expect(lines.join('\n')).toMatch(/^password is "\*\*\*"?\.$/)
+        }
+      }),
+      { numRuns: RUNS },
+    )
+  }, 120_000)
+})
+
+test('a line that is released early shows less than four characters of a secret, and the rest stays hidden', () => {
+  fc.assert(
+    fc.property(secret, fc.integer({ min: 1, max: 30 }), (value, width) => {
+      const encoded = Buffer.from(value).toString('base64')
+      const splitter = new LineSplitter(new Masker([value]))
+      const lines: string[] = []
+      for (const line of encoded.match(new RegExp(`.{1,${width}}`, 'g')) ?? []) {
+        for (const { text } of splitter.write(Buffer.from(`${line}\n`))) lines.push(text)
+        for (const { text } of splitter.release()) lines.push(text)
+      }
+      for (const { text } of splitter.end()) lines.push(text)
+      expect(lines.join('').replaceAll('***', '').replace(/=+$/, '').length).toBeLessThan(4)
+    }),
+    { numRuns: RUNS },
+  )
+}, 120_000)
+
+test('ordinary text is not masked', () => {
+  const word = fc.constantFrom(
+    ...[
+      'deploy',
+      'of',
+      'web-1',
+      '"level":"info"',
+      '\\n',
+      '\\u00e9',
+      '%20',
+      "it's",
+      'C:\\temp',
+      '***',
+      '{',
+      '}',
+      '""',
+      '+',
+      '=',
+    ],
+    ...['aGVsbG8=', 'deadbeef', '日本', '😀', "'$'\\n''", '\\"quoted\\"', '100%', '0x1f', '\t', '\r', '$(date)'],
+  )
+  const text = fc.array(
+    fc.array(word, { maxLength: 12 }).map((words) => words.join(' ')),
+    { maxLength: 12 },
+  )
+  // Of twelve random characters, so that a match would be none by chance.
+  const random = fc.array(fc.constantFrom(...'ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789!?/+%\\\'" '), {
+    minLength: 12,
+    maxLength: 40,
+  })
+  const values = fc.array(
+    random.map((characters) => `q${characters.join('')}Z`),
+    { minLength: 1, maxLength: 6 },
+  )
+  fc.assert(
+    fc.property(values, text, places, (secrets, lines, at) => {
+      const written = lines.join('\n')
+      const shown = linesOf(written, at, new Masker(secrets))
+      expect(shown.join('\n')).toBe(written.endsWith('\n') ? written.slice(0, -1) : written)
+    }),
+    { numRuns: 4 * RUNS },
+  )
+}, 120_000)
