@@ -429,10 +429,10 @@ describe('a client', () => {
     const pair = certificates()
     const { url } = await serve(pair, (_request, response) => void response.writeHead(200).write('beginning'))
     const { connections } = connect(pair.caFile)
-    const { body } = await connections.download({ url, token: 'secret', idleMs: 300 })
+    const { body } = await connections.download({ url, token: 'secret', idleMs: 3_000 })
     const read = async () => {
       for await (const _piece of body);
     }
-    await expect(read()).rejects.toThrow('the bridge sent nothing for 300 ms')
+    await expect(read()).rejects.toThrow('the bridge sent nothing for 3000 ms')
   })
 })
