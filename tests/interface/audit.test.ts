@@ -262,6 +262,10 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     const { body } = await admin.get('/admin/instances')
     return { path: `/admin/instances/${body.data[0].id}`, body: { draining: false } }
   },
+  createInstanceGrant: () => ({ body: { uses: 2 } }),
+  revokeInstanceGrant: async () => ({
+    path: `/instances/grants/${(await admin.post('/instances/grants', {})).body.id}`,
+  }),
   deleteInstance: async () => {
     const id = randomUUID()
     await database.query(
