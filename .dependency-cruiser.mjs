@@ -7,7 +7,8 @@ const PACKAGES = {
   runtime: ['contracts', 'domain'],
   broker: ['contracts', 'domain', 'runtime'],
   execution: ['contracts'],
-  limits: ['domain', 'runtime'],
+  redis: ['runtime'],
+  limits: ['domain', 'redis', 'runtime'],
   database: ['contracts', 'domain', 'runtime'],
   client: ['contracts', 'domain'],
   testing: ['broker', 'client', 'contracts', 'database', 'domain', 'runtime'],
@@ -15,11 +16,11 @@ const PACKAGES = {
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
 const SERVICES = {
-  gateway: [...INFRASTRUCTURE, 'limits'],
+  gateway: [...INFRASTRUCTURE, 'limits', 'redis'],
   planner: INFRASTRUCTURE,
   dispatcher: INFRASTRUCTURE,
-  'executor-bridge': INFRASTRUCTURE,
-  'log-stream': [...INFRASTRUCTURE, 'limits'],
+  'executor-bridge': [...INFRASTRUCTURE, 'redis'],
+  'log-stream': [...INFRASTRUCTURE, 'limits', 'redis'],
   // They run beside the targets, where neither the database nor the broker can be reached.
   'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime'],
   'target-agent': ['contracts', 'domain', 'execution', 'runtime'],

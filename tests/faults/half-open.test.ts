@@ -12,6 +12,7 @@ import {
   openTestBroker,
   type ServiceName,
   type Suite,
+  serverUrl,
   startSuite,
   startTcpProxy,
   type TcpProxy,
@@ -34,7 +35,12 @@ const READY_AGAIN_MS = 10_000
 /** Longer than all retries of a message together. */
 const LONG_MS = 45_000
 
+/** The services that are not ready without Redis. */
+const OF_REDIS: ServiceName[] = ['gateway', 'log-stream']
+
 let postgres: TcpProxy
+let redis: TcpProxy
+let rabbit: TcpProxy
 let suite: Suite
 let api: Api
 let broker: Broker
@@ -43,7 +49,10 @@ let body: { action_id: string; target_ids: string[]; max_retries: number }
 beforeAll(async () => {
   const database = await createTestDatabase()
   postgres = await startTcpProxy(database.url)
-  suite = await startSuite({ database, secondWorkers: true, env: { DATABASE_URL: postgres.url } })
+  redis = await startTcpProxy(serverUrl('REDIS_URL'))
+  rabbit = await startTcpProxy(serverUrl('RABBITMQ_URL'))
+  const env = { DATABASE_URL: postgres.url, REDIS_URL: redis.url, RABBITMQ_URL: rabbit.url }
+  suite = await startSuite({ database, secondWorkers: true, env })
   api = await loginToSuite(suite)
   broker = await openTestBroker(suite.namespace, 'half-open test')
   body = {
@@ -53,14 +62,16 @@ beforeAll(async () => {
   }
 }, 180_000)
 afterEach(async () => {
-  postgres.resume()
+  for (const proxy of proxies()) proxy.resume()
   for (const stop of running) await stop()
 })
 afterAll(async () => {
   await broker?.close()
   await suite?.stop()
-  await postgres?.close()
+  for (const proxy of proxies()) await proxy?.close()
 }, 60_000)
+
+const proxies = () => [postgres, redis, rabbit]
 
 const running = new Set<() => Promise<void>>()
 
@@ -105,15 +116,15 @@ async function readiness(): Promise<Record<string, boolean>> {
   return Object.fromEntries(answers.map(({ name, isReady }) => [name, isReady]))
 }
 
-const all = (value: boolean) => Object.fromEntries(OF_POSTGRES.map((name) => [name, value]))
+const all = (value: boolean, of = OF_POSTGRES) => Object.fromEntries(of.map((name) => [name, value]))
 
-async function becomes(value: boolean, timeoutMs: number): Promise<void> {
+async function becomes(value: boolean, timeoutMs: number, of = OF_POSTGRES): Promise<void> {
   let last: Record<string, boolean> = {}
   const isSo = async () => {
-    last = await readiness()
+    last = Object.fromEntries(Object.entries(await readiness()).filter(([name]) => of.some((each) => each === name)))
     return Object.values(last).every((isReady) => isReady === value)
   }
-  await waitFor(isSo, { timeoutMs, everyMs: 200, what: 'it' }).catch(() => expect(last).toEqual(all(value)))
+  await waitFor(isSo, { timeoutMs, everyMs: 200, what: 'it' }).catch(() => expect(last).toEqual(all(value, of)))
 }
 
 const queues = [
@@ -178,3 +189,46 @@ describe('connections to Postgres whose server side is gone', () => {
     240_000,
   )
 })
+
+describe('connections to Redis whose server side is gone', () => {
+  const takeToken = async () => (await api.post('/auth/sse-token', {})).status
+
+  test('are replaced within seconds, without help', async () => {
+    redis.strand()
+    await waitFor(async () => (await takeToken()) === 200, { timeoutMs: READY_AGAIN_MS, what: 'a token' })
+    await becomes(true, READY_AGAIN_MS)
+  }, 60_000)
+
+  test('are replaced after Redis could not be reached: ready again within 10 s, and deployments went on', async () => {
+    redis.freeze()
+    await becomes(false, 5_000, OF_REDIS)
+    const load = startLoad(1)
+    await load.goesOn(20_000)
+    await load.stop()
+    expect(await takeToken()).toBe(503)
+    redis.strand()
+    redis.resume()
+    await becomes(true, READY_AGAIN_MS)
+    const { body: token } = await api.post('/auth/sse-token', {})
+    const response = await fetch(`${suite.url}/api/v1/sse/deployments?sse_token=${token.sse_token}`)
+    expect(response.status).toBe(200)
+    await response.body?.cancel()
+    await expectAllDone(load)
+  }, 120_000)
+})
+
+test('while nothing can be reached, each service says so within a second, and comes back by itself', async () => {
+  for (const proxy of proxies()) proxy.freeze()
+  await becomes(false, 10_000)
+  for (let n = 0; n < 10; n += 1) {
+    expect(await readiness()).toEqual(all(false))
+    await sleep(500)
+  }
+  for (const proxy of proxies()) proxy.strand()
+  for (const proxy of proxies()) proxy.resume()
+  await becomes(true, READY_AGAIN_MS)
+  const load = startLoad(1)
+  await load.goesOn(20_000)
+  await load.stop()
+  await expectAllDone(load)
+}, 120_000)

@@ -1,10 +1,5 @@
+import { connectRedis, type Redis } from '@slipway/redis'
 import type { Logger } from '@slipway/runtime'
-import { Redis } from 'ioredis'
-
-const CONNECT_MS = 2_000
-/** A connection is closed when a command on it gets no answer for this long. */
-const SILENCE_MS = 2_000
-const RECONNECT_CAP_MS = 3_000
 
 /** Takes one request from the bucket of KEYS[1]. ARGV: requests a second, burst. Returns microseconds to wait; 0 passes. */
 const TAKE = `
@@ -50,18 +45,9 @@ export interface LimitsRedis extends Redis {
 
 /** A connection for the limits alone, so that they wait for no slower command. While Redis is away, commands fail at once. */
 export function connectLimits(url: string, logger: Logger): LimitsRedis {
-  const redis = new Redis(url, {
-    enableOfflineQueue: false,
-    connectTimeout: CONNECT_MS,
-    socketTimeout: SILENCE_MS,
-    maxRetriesPerRequest: 0,
-    retryStrategy: (attempt) => Math.min(100 * 2 ** Math.min(attempt, 10), RECONNECT_CAP_MS),
-    scripts: {
-      takeFromBucket: { lua: TAKE, numberOfKeys: 1 },
-      countAttempt: { lua: ATTEMPT, numberOfKeys: 2 },
-    },
-  })
-  // The limits log what this means for requests.
-  redis.on('error', (error) => logger.debug('the limits cannot reach Redis', { error }))
-  return redis as LimitsRedis
+  const scripts = {
+    takeFromBucket: { lua: TAKE, numberOfKeys: 1 },
+    countAttempt: { lua: ATTEMPT, numberOfKeys: 2 },
+  }
+  return connectRedis({ url, name: 'limits', logger, scripts }) as LimitsRedis
 }

@@ -1,5 +1,6 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
 import { createDatabase, isConnectionError, measureConnections, startRelay } from '@slipway/database'
+import { connectRedis } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createAnalyst } from './analysis/analyst.ts'
 import { endpointOf, warnOfAddress } from './analysis/configured.ts'
@@ -15,9 +16,10 @@ import { wakeOnEvents } from './instances/wake-on-events.ts'
 import { WakeUps } from './instances/wake-ups.ts'
 import { serviceAccountRules } from './kubernetes/configured.ts'
 import { createServiceAccounts } from './kubernetes/service-accounts.ts'
-import { connectRedis } from './redis.ts'
 import { tellOfFading } from './targets/fading.ts'
 
+/** How long a batch of events waits for Redis before it goes on without. */
+const LIVE_MS = 500
 /** Commands in hand at a time; each takes a connection to Postgres for a moment. */
 const PREFETCH = 4
 
@@ -32,7 +34,7 @@ await runService({
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*', logger })
     onStop('database', () => database.close())
-    const redis = connectRedis(config.REDIS_URL, logger)
+    const redis = connectRedis({ url: config.REDIS_URL, name: 'live streams', logger, commandMs: LIVE_MS })
     onStop('redis', () => redis.disconnect())
     const broker = await connectBroker({
       url: config.RABBITMQ_URL,

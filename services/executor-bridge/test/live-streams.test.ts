@@ -1,13 +1,13 @@
 import { expect, test } from '@jest/globals'
+import { connectRedis } from '@slipway/redis'
 import { exposition } from '@slipway/runtime'
 import { parseMetrics, testLogger } from '@slipway/testing'
 import { createLiveStreams } from '../src/events/live-streams.ts'
-import { connectRedis } from '../src/redis.ts'
 
 const failures = async () => parseMetrics((await exposition()).text).value('slipway_live_failures_total')
 
 test('a batch that Redis does not take holds nobody up, and is counted', async () => {
-  const redis = connectRedis('redis://127.0.0.1:1', testLogger)
+  const redis = connectRedis({ url: 'redis://127.0.0.1:1', name: 'test', logger: testLogger })
   const live = createLiveStreams(redis, 'test', testLogger)
   const batch = {
     epoch: 1,

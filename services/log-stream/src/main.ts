@@ -1,11 +1,11 @@
 import { connectBroker } from '@slipway/broker'
 import { createDatabase, measureConnections } from '@slipway/database'
 import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
+import { connectRedis, isRedisUp } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createFeeds } from './changes/feeds.ts'
 import { logStreamConfig } from './config.ts'
 import { createApp } from './http/app.ts'
-import { connectRedis, isRedisUp } from './redis.ts'
 import { createHubs } from './streams/hubs.ts'
 import { startStreamReader } from './streams/reader.ts'
 import { wakeByEvents } from './streams/wake.ts'
@@ -24,7 +24,7 @@ await runService({
     const { trustedProxies, rate } = readRateSettings(config)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*', logger })
     onStop('database', () => database.close())
-    const redis = connectRedis(config.REDIS_URL, logger)
+    const redis = connectRedis({ url: config.REDIS_URL, name: 'commands', logger })
     onStop('redis', () => redis.disconnect())
     const limitsRedis = connectLimits(config.REDIS_URL, logger)
     onStop('limits', async () => limitsRedis.disconnect())
@@ -35,7 +35,13 @@ await runService({
     health.check('cache', () => isRedisUp(redis))
     measureConnections(database)
 
-    const reader = startStreamReader(connectRedis(config.REDIS_URL, logger, BLOCKING_READ_MS), redis, logger)
+    const blocking = connectRedis({
+      url: config.REDIS_URL,
+      name: 'live streams',
+      logger,
+      silenceMs: BLOCKING_READ_MS,
+    })
+    const reader = startStreamReader(blocking, redis, logger)
     onStop('live streams', () => reader.stop())
     const hubs = createHubs({ database, reader, namespace, logger })
     const feeds = createFeeds({ database, keys, logger })

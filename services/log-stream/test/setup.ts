@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { parseRange } from '@slipway/limits'
+import { connectRedis } from '@slipway/redis'
 import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
 import { removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
@@ -9,7 +10,6 @@ import { createFeeds, type Feeds } from '../src/changes/feeds.ts'
 import type { ListenerLimits } from '../src/changes/listener.ts'
 import { createApp } from '../src/http/app.ts'
 import type { RateLimit } from '../src/http/rate-limit.ts'
-import { connectRedis } from '../src/redis.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
 import { WATCHER_LIMITS, type WatcherLimits } from '../src/streams/watcher.ts'
@@ -90,8 +90,9 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
   const { database, redisUrl = serverUrl('REDIS_URL') } = options
   const log = options.logger ?? testLogger
   const namespace = testNamespace()
-  const redis = connectRedis(redisUrl, log)
-  const reader = startStreamReader(connectRedis(redisUrl, log, 5_000), redis, log)
+  const redis = connectRedis({ url: redisUrl, name: 'commands', logger: log })
+  const blocking = connectRedis({ url: redisUrl, name: 'live streams', logger: log, silenceMs: 5_000 })
+  const reader = startStreamReader(blocking, redis, log)
   const hubs = createHubs({
     database,
     reader,

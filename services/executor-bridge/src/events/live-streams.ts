@@ -1,6 +1,6 @@
 import { type StreamBatch, streamKey } from '@slipway/contracts'
+import type { Redis } from '@slipway/redis'
 import type { Logger } from '@slipway/runtime'
-import type { Redis } from 'ioredis'
 import type { Chunk } from './lines.ts'
 import { unpublished } from './metrics.ts'
 

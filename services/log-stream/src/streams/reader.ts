@@ -1,6 +1,6 @@
 import type { StreamBatch } from '@slipway/contracts'
+import type { Redis } from '@slipway/redis'
 import { type Logger, sleep } from '@slipway/runtime'
-import type { Redis } from 'ioredis'
 
 /** Also the time after which a new stream is read for certain, should the wake-up miss its moment. */
 const BLOCK_MS = 1_000

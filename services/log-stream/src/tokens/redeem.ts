@@ -1,8 +1,8 @@
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, Problem, unavailable } from '@slipway/domain'
+import type { Redis } from '@slipway/redis'
 import { hashToken, type Logger } from '@slipway/runtime'
-import type { Redis } from 'ioredis'
 import { type Standing, standingsOf } from './standing.ts'
 
 /** A longer text is no token of ours, and need not be hashed to know it. */
