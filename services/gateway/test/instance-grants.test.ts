@@ -141,6 +141,36 @@ test('callers who are bound to a tenant, or lack the permission, neither see nor
   expect(await rowOf(id)).toMatchObject({ used: 0 })
 })
 
+test('users of a tenant see instances that serve all and those of their own tenant, and no others', async () => {
+  const other = await addTenant(gateway, 'B')
+  const ids = { shared: '', own: '', other: '' }
+  for (const [name, tenant_id] of [
+    ['shared', null],
+    ['own', tenant.id],
+    ['other', other.id],
+  ] as const) {
+    const { rows } = await gateway.database.query<{ id: string }>(
+      `INSERT INTO instances (id, name, version, capacity, credential_hash, tenant_id)
+       VALUES (gen_random_uuid(), $1, '0.1.0', 1, '', $2) RETURNING id`,
+      [name, tenant_id],
+    )
+    ids[name] = rows[0]?.id ?? ''
+  }
+  const namesFor = async (client: Client) => {
+    const { body } = await client.send('listInstances', '/admin/instances')
+    expect(body.meta.total).toBe(body.data.length)
+    return body.data.map(({ name }: { name: string }) => name).sort()
+  }
+  expect(await namesFor(tenant.admin)).toEqual(['own', 'shared'])
+  expect(await namesFor(admin)).toEqual(['other', 'own', 'shared'])
+  const hidden = await tenant.admin.send('getInstance', `/admin/instances/${ids.other}`)
+  expect(refusal(hidden)).toEqual(refused(404, 'NOT_FOUND'))
+  expect((await tenant.admin.send('getInstance', `/admin/instances/${ids.own}`)).body.tenant_id).toBe(tenant.id)
+  // A tenant with an instance of its own is in use.
+  const deleted = await admin.send('deleteTenant', `/tenants/${other.id}`)
+  expect(refusal(deleted)).toMatchObject({ status: 409, code: 'CONFLICT' })
+})
+
 describe('the command for operators on the machine', () => {
   const run = promisify(execFile)
   const command = path.join(repositoryRoot, 'services/gateway/dist/administration/join-token.js')
