@@ -65,7 +65,7 @@ export interface Transport {
   close(): void
 }
 
-/** The command did not start, or nobody knows how it ended. The message is a sentence's end, for people. */
+/** The command did not start, or nobody knows how it ended. The message is the end of a sentence, for people. */
 export class CommandError extends Error {
   override name = 'CommandError'
 }
@@ -75,10 +75,21 @@ export class FileError extends CommandError {
   override name = 'FileError'
   readonly content: string
 
-  constructor(message: string, content: string) {
-    super(message)
+  constructor(message: string, content: string, options?: ErrorOptions) {
+    super(message, options)
     this.content = content
   }
+}
+
+/** Whether a disk of this machine, or a quota on it, had no room. */
+export function isNoSpace(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return code === 'ENOSPC' || code === 'EDQUOT'
+}
+
+/** The command did not start, for want of room on the disk of this machine. It may start later. */
+export class NoSpaceError extends CommandError {
+  override name = 'NoSpaceError'
 }
 
 /** Why a command is killed, as the reason of an abort. */

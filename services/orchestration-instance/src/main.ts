@@ -11,6 +11,7 @@ import { Rotation } from './bridge/rotation.ts'
 import { SyncLoop } from './bridge/sync-loop.ts'
 import { type Config, config } from './config.ts'
 import { ContentCache } from './content/cache.ts'
+import { JournalDisk } from './journal/journal-disk.ts'
 import { JournalSpace } from './journal/journal-space.ts'
 import { measureRuns } from './runs/measure-runs.ts'
 import { Runs } from './runs/runs.ts'
@@ -54,18 +55,32 @@ await runService({
       logger,
     })
 
-    const runs = await Runs.open(path.join(folder, 'journals'), {
+    const journals = path.join(folder, 'journals')
+    const maxBytes = config.SLIPWAY_JOURNAL_MIB * 1024 * 1024
+    const disk = await JournalDisk.open(journals, {
+      maxBytes,
+      makeRoom: () => content.deleteUnused(),
+      logger,
+    })
+    onStop('journal disk', () => disk.close())
+    const runs = await Runs.open(journals, {
       keys: identity.journalKeys,
       transports,
       content,
       parallelLimit: config.SLIPWAY_PARALLEL_LIMIT,
       outputBytes: config.SLIPWAY_STEP_OUTPUT_BYTES,
-      space: new JournalSpace(config.SLIPWAY_JOURNAL_MIB * 1024 * 1024),
+      space: new JournalSpace(maxBytes),
+      disk,
       post: (ref, first, events) => postEvents(ref, first, events),
       fetchSpec: (ref) => asMember((credential) => bridge.spec(ref, credential)),
       logger,
       fatal,
     })
+    disk.onChange = () => {
+      // The bridge has to know now whether new runs may come.
+      runs.reports.onNews()
+      if (!disk.isFull) void identity.saveAgain()
+    }
     if (asUser) {
       const own = ['identity.json', 'journals', 'content', 'commands'].map((name) => path.join(folder, name))
       await requireUnreadable(asUser, own)
@@ -107,6 +122,7 @@ await runService({
     // Last to stop: while commands end, their leases live on.
     onStop('sync', () => syncLoop.stop())
     onStop('runs', () => runs.drain(), { timeoutMs: 19_000 })
+    health.check('journal-disk', () => !disk.isFull)
     health.check('executor-bridge', () => syncLoop.isUp)
     syncLoop.start()
   },

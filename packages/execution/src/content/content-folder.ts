@@ -135,6 +135,12 @@ export class ContentFolder {
     }
   }
 
+  /** Deletes all that is not held: the disk is full. */
+  deleteUnused(): Promise<void> {
+    this.#tidying = this.#tidying.then(() => this.#evict(0)).catch(this.#options.onProblem)
+    return this.#tidying
+  }
+
   #release(id: string): void {
     const left = (this.#holds.get(id) ?? 1) - 1
     if (left > 0) this.#holds.set(id, left)
@@ -145,15 +151,15 @@ export class ContentFolder {
   /** Deletes what was used longest ago and is not held, until the rest and what is coming fit. */
   #makeRoom(): Promise<void> {
     // One after the other, so that whoever has waited for it knows that nothing is being deleted any more.
-    this.#tidying = this.#tidying.then(() => this.#evict()).catch(this.#options.onProblem)
+    this.#tidying = this.#tidying.then(() => this.#evict(this.#options.maxBytes)).catch(this.#options.onProblem)
     return this.#tidying
   }
 
-  async #evict(): Promise<void> {
+  async #evict(maxBytes: number): Promise<void> {
     let bytes = this.#comingBytes
     for (const { size } of this.#kept.values()) bytes += size
     for (const [id, { size }] of [...this.#kept]) {
-      if (bytes <= this.#options.maxBytes) return
+      if (bytes <= maxBytes) return
       if (this.#holds.has(id)) continue
       this.#kept.delete(id)
       bytes -= size

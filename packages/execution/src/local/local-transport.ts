@@ -11,6 +11,7 @@ import {
 } from '../command.ts'
 import { Lifeline } from '../lifeline.ts'
 import { OutputPump } from '../output-pump.ts'
+import { isDiskFull } from './disk.ts'
 import { Fifos, type Pipe } from './fifos.ts'
 import { type LocalLimits, limitCommands } from './limits.ts'
 import type { LocalUser } from './local-user.ts'
@@ -18,7 +19,7 @@ import { OwnWorkspace } from './own-workspace.ts'
 import { groupEnds, signalGroup } from './process-group.ts'
 import { UserWorkspace } from './user-workspace.ts'
 import { Watchdog } from './watchdog.ts'
-import { type LocalCommand, type PreparedCommand, TOO_LARGE, type Workspace } from './workspace.ts'
+import { type LocalCommand, noSpace, type PreparedCommand, TOO_LARGE, type Workspace } from './workspace.ts'
 
 const DETACH_MS = 300
 
@@ -38,6 +39,8 @@ export interface LocalUserOptions extends LocalOptions {
 
 /** Runs commands on the machine of its own process, each in a process group and a fresh directory of its own. */
 export class LocalTransport implements Transport {
+  readonly #folder: string
+  readonly #machine: string
   readonly #workspace: Workspace
   readonly #user: LocalUser | null
   readonly #fifos: Fifos
@@ -46,6 +49,8 @@ export class LocalTransport implements Transport {
   /** Commands run as the user of this process. `folder` exists, and holds pipes and the commands' directories. */
   constructor(folder: string, options: LocalOptions = {}, asUser: UserWorkspace | null = null) {
     const { lifeline = new Lifeline(), machine = 'the instance', limits } = options
+    this.#folder = folder
+    this.#machine = machine
     this.#user = asUser?.user ?? null
     this.#workspace = asUser ?? new OwnWorkspace(folder, machine, limitCommands(limits))
     this.#watchdog = new Watchdog(lifeline, this.#user?.processes)
@@ -81,7 +86,7 @@ export class LocalTransport implements Transport {
   }
 
   async #runPrepared(prepared: PreparedCommand, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
-    const [stdout, stderr] = await Promise.all([this.#fifos.open(), this.#fifos.open()])
+    const [stdout, stderr] = await this.#openPipes()
     const pumps = [
       new OutputPump(stdout.reader, (chunk) => io.onOutput('stdout', chunk)),
       new OutputPump(stderr.reader, (chunk) => io.onOutput('stderr', chunk)),
@@ -97,6 +102,15 @@ export class LocalTransport implements Transport {
       kill.forget()
       for (const pump of pumps) pump.ended()
       for (const { reader } of [stdout, stderr]) reader.destroy()
+    }
+  }
+
+  async #openPipes(): Promise<[Pipe, Pipe]> {
+    try {
+      return await Promise.all([this.#fifos.open(), this.#fifos.open()])
+    } catch (error) {
+      if (await isDiskFull(this.#folder)) throw noSpace(this.#machine)
+      throw new CommandError(`no pipes for the output can be made on ${this.#machine}: ${(error as Error).message}`)
     }
   }
 

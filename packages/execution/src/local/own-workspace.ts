@@ -1,10 +1,17 @@
 import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
 import os from 'node:os'
 import path from 'node:path'
-import { CommandError, INTERPRETER_CALLS } from '../command.ts'
+import { CommandError, FileError, INTERPRETER_CALLS, isNoSpace } from '../command.ts'
 import { findInterpreter } from './interpreters.ts'
 import { placeFiles } from './place-files.ts'
-import { DEFAULT_PATH, environmentOf, type LocalCommand, type PreparedCommand, type Workspace } from './workspace.ts'
+import {
+  DEFAULT_PATH,
+  environmentOf,
+  type LocalCommand,
+  noSpace,
+  type PreparedCommand,
+  type Workspace,
+} from './workspace.ts'
 
 /** Waits until the watchdog knows the group. End of file instead: the instance is dead, nothing may start. */
 const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
@@ -25,7 +32,9 @@ export class OwnWorkspace implements Workspace {
   async prepare(command: LocalCommand, signal: AbortSignal): Promise<PreparedCommand> {
     const env = environmentOf(command, home())
     const interpreter = await findInterpreter(command.interpreter, env['PATH'] ?? DEFAULT_PATH, this.#machine)
-    const directory = await mkdtemp(path.join(this.#folder, 'command-'))
+    const directory = await mkdtemp(path.join(this.#folder, 'command-')).catch((error) => {
+      throw isNoSpace(error) ? noSpace(this.#machine) : error
+    })
     const remove = () => rm(directory, { recursive: true, force: true, maxRetries: 2 }).catch(() => {})
     try {
       const cwd = await makeWorkingDirectory(directory, command.workingDirectory, this.#machine)
@@ -38,8 +47,14 @@ export class OwnWorkspace implements Workspace {
       return { program: '/bin/sh', args: ['-c', this.#gate, 'sh', ...call], cwd, env, go: 'go\n', remove }
     } catch (error) {
       await remove()
-      throw error
+      throw this.#isOurDisk(error, command) ? noSpace(this.#machine) : error
     }
+  }
+
+  /** Whether the disk of the commands' directories is full, not that of a working directory elsewhere. */
+  #isOurDisk(error: unknown, { workingDirectory }: LocalCommand): boolean {
+    if (!(error instanceof FileError)) return isNoSpace(error)
+    return isNoSpace(error.cause) && (workingDirectory === null || !path.isAbsolute(workingDirectory))
   }
 }
 

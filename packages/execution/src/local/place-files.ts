@@ -28,6 +28,7 @@ export async function placeFiles(
       throw new FileError(
         `the file ${file.path} could not be put into the working directory (${code ?? message})`,
         file.content,
+        { cause: error },
       )
     }
   }

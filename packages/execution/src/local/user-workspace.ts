@@ -4,12 +4,14 @@ import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { CommandError, type CommandFile, FileError, INTERPRETER_CALLS } from '../command.ts'
 import { shellQuoted } from '../shell-quoted.ts'
+import { isDiskFull } from './disk.ts'
 import { type LocalUser, LocalUserError } from './local-user.ts'
 import {
   DEFAULT_PATH,
   environmentOf,
   interpreterMissing,
   type LocalCommand,
+  noSpace,
   type PreparedCommand,
   TOO_LARGE,
   type Workspace,
@@ -101,7 +103,8 @@ export class UserWorkspace implements Workspace {
     await removeLeftovers(folder, user)
     const probe = path.join(folder, directoryName())
     const { exitCode, stderr } = await user.processes.run('mkdir -- "$1" && cd -- "$1" && rmdir -- "$1"', [probe])
-    if (exitCode !== 0) {
+    // Where the disk is full, commands wait for room.
+    if (exitCode !== 0 && !(await isDiskFull(folder))) {
       throw new LocalUserError(
         `the user ${user.name} cannot use the folder ${folder} (${stderr.trim()}): let everybody pass the folders ` +
           'above it (chmod o+x), or name another folder',
@@ -146,6 +149,7 @@ export class UserWorkspace implements Workspace {
           `${this.user.name} may not enter it`,
       )
     }
+    if (await isDiskFull(this.#folder)) throw noSpace(this.#machine)
     throw new CommandError(`no directory for the command can be made on ${this.#machine}: ${reasonOf(stderr)}`)
   }
 
@@ -159,7 +163,10 @@ export class UserWorkspace implements Workspace {
       new FileError(`the file ${file.path} could not be put into the working directory (${reason})`, file.content)
     try {
       const written = await processes.run(WRITE_DRAFT, [draft, file.mode], hashed(file.source, hash, signal))
-      if (written.exitCode !== 0) throw failed(reasonOf(written.stderr))
+      if (written.exitCode !== 0) {
+        if (directory.startsWith(this.#folder) && (await isDiskFull(this.#folder))) throw noSpace(this.#machine)
+        throw failed(reasonOf(written.stderr))
+      }
       if (hash.digest('hex') !== file.content) {
         throw new FileError(`the file ${file.path} was damaged on the disk of ${this.#machine}`, file.content)
       }
@@ -167,7 +174,7 @@ export class UserWorkspace implements Workspace {
       if (placed.exitCode !== 0) throw failed(reasonOf(placed.stderr) || 'its place is a folder')
     } catch (error) {
       await processes.run('rm -f -- "$1"', [draft]).catch(() => {})
-      if (signal.aborted || error instanceof FileError) throw error
+      if (signal.aborted || error instanceof CommandError) throw error
       const { code, message } = error as NodeJS.ErrnoException
       throw failed(code ?? message)
     }

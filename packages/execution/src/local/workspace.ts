@@ -1,4 +1,4 @@
-import type { Command } from '../command.ts'
+import { type Command, NoSpaceError } from '../command.ts'
 
 /** A command runs once here, so which try of which step it is does not matter. */
 export type LocalCommand = Omit<Command, 'identity'>
@@ -40,3 +40,6 @@ export const interpreterMissing = (interpreter: string, machine: string, searchP
   `the interpreter ${interpreter} was not found on ${machine}: install it or choose another one (PATH ${searchPath})`
 
 export const TOO_LARGE = 'the command could not start: its variables are too large for an environment'
+
+export const noSpace = (machine: string): NoSpaceError =>
+  new NoSpaceError(`the command could not start: there is no room on the disk of ${machine}`)

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
+import { isNoSpace } from '@slipway/execution'
 import { hashToken, KeyRing, randomToken, writeWhole } from '@slipway/runtime'
 
 /** What the bridge gave this instance when it joined, and since then. */
@@ -37,6 +38,7 @@ export class Identity {
   readonly #file: string
   #stored: Stored
   #saving: Promise<void> = Promise.resolve()
+  #isUnsaved = false
 
   private constructor(file: string, stored: Stored) {
     this.#file = file
@@ -88,18 +90,23 @@ export class Identity {
 
   async join(membership: Membership, token: string): Promise<void> {
     this.#stored = { ...this.#stored, membership, used_token_hash: hashToken(token) }
-    await this.#save()
+    await this.#saveIfRoom()
   }
 
   /** The instance was removed. The key of its join goes with it: a new join is no repetition. */
   async leave(): Promise<void> {
     this.#stored = { ...this.#stored, membership: null, join_key: randomToken() }
-    await this.#save()
+    await this.#saveIfRoom()
   }
 
-  /** Stores a new credential beside the one that is known to be good. */
+  /**
+   * Stores a new credential beside the one that is known to be good. It is used only when it is on the disk: its first use
+   * ends the other one.
+   */
   async takeCredential(next_credential: string, now = new Date()): Promise<void> {
-    await this.#change({ next_credential, credential_since: now.toISOString() })
+    const change = { next_credential, credential_since: now.toISOString() }
+    await this.#save(withChange(this.#stored, change))
+    this.#stored = withChange(this.#stored, change)
   }
 
   /** A call with this credential has succeeded. */
@@ -116,18 +123,37 @@ export class Identity {
   }
 
   async #change(change: Partial<Membership>): Promise<void> {
-    const { membership } = this.#stored
-    if (membership === null) return
-    this.#stored = { ...this.#stored, membership: { ...membership, ...change } }
-    await this.#save()
+    this.#stored = withChange(this.#stored, change)
+    await this.#saveIfRoom()
+  }
+
+  /** Saves what found no room on the disk before. */
+  async saveAgain(): Promise<void> {
+    if (this.#isUnsaved) await this.#saveIfRoom()
+  }
+
+  /** On a full disk the change is kept in memory, until `saveAgain`. */
+  async #saveIfRoom(): Promise<void> {
+    this.#isUnsaved = false
+    try {
+      await this.#save()
+    } catch (error) {
+      if (!isNoSpace(error)) throw error
+      this.#isUnsaved = true
+    }
   }
 
   /** One after the other: they share the draft. */
-  #save(): Promise<void> {
-    const saved = this.#saving.then(() => writeWhole(this.#file, `${JSON.stringify(this.#stored, null, 2)}\n`))
+  #save(stored?: Stored): Promise<void> {
+    const text = () => `${JSON.stringify(stored ?? this.#stored, null, 2)}\n`
+    const saved = this.#saving.then(() => writeWhole(this.#file, text()))
     this.#saving = saved.catch(() => {})
     return saved
   }
+}
+
+function withChange(stored: Stored, change: Partial<Membership>): Stored {
+  return stored.membership === null ? stored : { ...stored, membership: { ...stored.membership, ...change } }
 }
 
 function membershipOf({ enrolment }: StoredByEnrolment): Membership | null {

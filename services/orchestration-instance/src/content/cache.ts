@@ -69,6 +69,11 @@ export class ContentCache {
     this.#content.doubt(id)
   }
 
+  /** Deletes what no command uses now. */
+  deleteUnused(): Promise<void> {
+    return this.#content.deleteUnused()
+  }
+
   async #isSound(id: string): Promise<boolean> {
     if (!this.#content.has(id)) return false
     const isSound = await this.#content.isSound(id)

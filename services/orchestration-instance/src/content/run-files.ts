@@ -1,5 +1,5 @@
 import type { RunFile } from '@slipway/contracts'
-import { type CommandFile, FileError, whenAborted } from '@slipway/execution'
+import { type CommandFile, FileError, isNoSpace, NoSpaceError, whenAborted } from '@slipway/execution'
 import type { ContentCache, HeldContent } from './cache.ts'
 import { fetchProblem } from './source.ts'
 
@@ -56,7 +56,8 @@ export class RunFiles {
         return first
       }
     } catch (error) {
-      throw new FileError(`the file ${path} could not be fetched: ${fetchProblem(error)}`, content)
+      const message = `the file ${path} could not be fetched: ${fetchProblem(error)}`
+      throw isNoSpace(error) ? new NoSpaceError(message) : new FileError(message, content)
     } finally {
       abort.forget()
     }

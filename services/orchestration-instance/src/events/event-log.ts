@@ -1,6 +1,7 @@
 import type { LogEvent, RunEvent } from '@slipway/contracts'
 import { MAX_BATCH_EVENTS } from '@slipway/contracts'
 import type { Journal } from '../journal/journal.ts'
+import type { JournalDisk } from '../journal/journal-disk.ts'
 import type { JournalSpace } from '../journal/journal-space.ts'
 import { type NumberedEvent, readEvents, readWaiting } from '../journal/read-journal.ts'
 import type { Record } from '../journal/records.ts'
@@ -14,6 +15,10 @@ const MAX_QUEUED_BYTES = 4 * 1024 * 1024
 const READ_BYTES = 4 * 1024 * 1024
 /** The journal is written anew when so much of it is of no use any more; where little may wait, earlier. */
 const REWRITE_BYTES = 64 * 1024 * 1024
+/** The same while the disk is full. */
+const COMPACT_BYTES = 256 * 1024
+/** After there was no room for it. */
+const REWRITE_AGAIN_MS = 5_000
 
 export interface Batch {
   first: number
@@ -40,6 +45,7 @@ export class EventsGone extends Error {
 export class EventLog {
   readonly #journal: Journal
   readonly #space: JournalSpace
+  readonly #disk: JournalDisk
   /** Those from `#acknowledged` on that are in memory. Where there is something behind, they are not all. */
   readonly #waiting: NumberedEvent[] = []
   #waitingBytes = 0
@@ -50,6 +56,9 @@ export class EventLog {
   #nextLine: number
   /** Bytes of events that the bridge has taken since the journal was written anew. */
   #takenBytes = 0
+  #rewriteFrom = 0
+  #rewriting: Promise<void> | null = null
+  readonly #stopCompacting: () => void
   readonly #release: Promise<void>
   #resolveRelease = () => {}
   #released = false
@@ -62,11 +71,19 @@ export class EventLog {
 
   constructor(
     journal: Journal,
-    space: JournalSpace,
+    { space, disk }: { space: JournalSpace; disk: JournalDisk },
     start: { nextEvent: number; nextLine: number; acknowledged: number; behind: Behind | null },
   ) {
     this.#journal = journal
     this.#space = space
+    this.#disk = disk
+    journal.onMoved = (moved) => {
+      this.#takenBytes = 0
+      if (this.#behind) this.#behind.position = moved(this.#behind.position)
+    }
+    this.#stopCompacting = disk.whileFull(() => {
+      if (this.#shouldRewrite) void this.#rewrite()
+    })
     this.#behind = start.behind
     this.#next = start.nextEvent
     this.#durable = start.nextEvent
@@ -131,7 +148,8 @@ export class EventLog {
   /** Nothing while more output may be read, else a promise of that moment. */
   whenWritable(): Promise<void> | undefined {
     if (this.#released) return undefined
-    const free = this.#space.whenFree() ?? this.#whenWritten()
+    const roomy = this.#disk.isFull ? this.#disk.whenRoomy() : undefined
+    const free = roomy ?? this.#space.whenFree() ?? this.#whenWritten()
     if (free === undefined) return undefined
     // One promise for all who wait for the same moment: each would hang on the release for as long as the run lives.
     if (this.#writable?.free !== free) this.#writable = { free, promise: Promise.race([free, this.#release]) }
@@ -155,6 +173,7 @@ export class EventLog {
 
   /** Nothing is sent from here any more. */
   close(): void {
+    this.#stopCompacting()
     this.#space.give(this.#waitingBytes + (this.#behind?.bytes ?? 0))
     this.#waitingBytes = 0
     this.#behind = null
@@ -175,7 +194,7 @@ export class EventLog {
    * @throws EventsGone
    */
   async batch(from: number): Promise<Batch> {
-    if (this.#takenBytes > Math.min(REWRITE_BYTES, this.#space.maxBytes / 4)) await this.#rewrite()
+    if (this.#shouldRewrite) await this.#rewrite()
     const events = from < this.#acknowledged ? await this.#again(from) : await this.#fresh(from)
     const chosen: string[] = []
     let size = 0
@@ -246,11 +265,19 @@ export class EventLog {
     return events.slice(0, contiguous < 0 ? undefined : contiguous).map(({ event }) => JSON.stringify(event))
   }
 
-  /** Lines that the bridge has are of no use to a restart; what happened besides is. */
-  async #rewrite(): Promise<void> {
-    this.#takenBytes = 0
-    await this.#journal.rewrite(withoutTaken(this.#acknowledged), (moved) => {
-      if (this.#behind) this.#behind.position = moved(this.#behind.position)
+  get #shouldRewrite(): boolean {
+    if (performance.now() < this.#rewriteFrom) return false
+    const limit = this.#disk.isFull ? COMPACT_BYTES : REWRITE_BYTES
+    return this.#takenBytes > Math.min(limit, this.#space.maxBytes / 4)
+  }
+
+  /** Leaves out the lines that the bridge has: a restart does not need them. */
+  #rewrite(): Promise<void> {
+    const taken = this.#takenBytes
+    this.#rewriting ??= this.#journal.rewrite(withoutTaken(this.#acknowledged)).then(() => {
+      this.#rewriting = null
+      if (this.#takenBytes >= taken) this.#rewriteFrom = performance.now() + REWRITE_AGAIN_MS
     })
+    return this.#rewriting
   }
 }

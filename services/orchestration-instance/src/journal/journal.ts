@@ -1,7 +1,9 @@
 import { constants } from 'node:fs'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
+import { isNoSpace } from '@slipway/execution'
 import { syncFolder } from '@slipway/runtime'
+import type { JournalDisk } from './journal-disk.ts'
 import { lines } from './read-journal.ts'
 import type { Header } from './records.ts'
 import type { Rewriting } from './rewrite.ts'
@@ -10,57 +12,73 @@ import type { Rewriting } from './rewrite.ts'
 const GATHER_MS = 5
 /** Each write is on the disk when it returns, which takes half the processor time of a write and a flush. */
 const FLUSHED = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_DSYNC
-/** How much is written at a time when the file is written anew. */
-const REWRITE_BYTES = 256 * 1024
+/** How much is written at a time when the file is written anew, and while the disk is full. */
+const SLICE_BYTES = 256 * 1024
+
+export interface JournalOptions {
+  /** Knows whether there is room. */
+  disk: JournalDisk
+  /** The disk fails, not for want of room. Called once; from then on nothing counts as durable any more. */
+  onFailure(error: Error): void
+}
 
 /**
- * Appends lines to a run's file. Writes and flushes of many lines are one. A failing disk is reported once by
- * `onFailure`; from then on nothing counts as durable any more.
+ * Appends lines to a run's file. Writes and flushes of many lines are one. While the disk is full the lines wait in memory,
+ * and nothing more is durable.
  */
 export class Journal {
   readonly file: string
   #handle: FileHandle
-  readonly #onFailure: (error: Error) => void
+  readonly #options: JournalOptions
   #lines: string[] = []
   /** Bytes in the file, and of `#lines`. */
   #written: number
   #queued = 0
   #waiting: (() => void)[] = []
   #writing: Promise<void> | null = null
-  #rewriting: { how: Rewriting; onMoved: OnMoved; done: () => void } | null = null
+  #rewriting: { how: Rewriting; done: () => void } | null = null
   #timer: NodeJS.Timeout | null = null
   #broken = false
+  #closing = false
   #closed = false
+  /** Told how to find where a line begins now, when the file was written anew. */
+  onMoved: OnMoved = () => {}
 
-  private constructor(file: string, handle: FileHandle, written: number, onFailure: (error: Error) => void) {
+  private constructor(file: string, handle: FileHandle, written: number, options: JournalOptions) {
     this.file = file
     this.#handle = handle
     this.#written = written
-    this.#onFailure = onFailure
+    this.#options = options
   }
 
   /** Makes the file with its first line. When this resolves, it survives a loss of power. */
-  static async create(file: string, header: Header, onFailure: (error: Error) => void): Promise<Journal> {
+  static async create(file: string, header: Header, options: JournalOptions): Promise<Journal> {
     // Under another name until it is whole: a journal without its first line is none.
     const draft = `${file}.draft`
-    const handle = await open(draft, FLUSHED | constants.O_TRUNC, 0o600)
     const first = Buffer.from(`${JSON.stringify(header)}\n`)
     try {
-      await handle.appendFile(first)
-      await rename(draft, file)
-      await syncFolder(path.dirname(file))
+      const handle = await open(draft, FLUSHED | constants.O_TRUNC, 0o600)
+      try {
+        await handle.appendFile(first)
+        await rename(draft, file)
+        await syncFolder(path.dirname(file))
+      } catch (error) {
+        await handle.close()
+        throw error
+      }
+      return new Journal(file, handle, first.length, options)
     } catch (error) {
-      await handle.close()
+      for (const left of [draft, file]) await rm(left, { force: true })
+      if (isNoSpace(error)) await options.disk.noRoom(error)
       throw error
     }
-    return new Journal(file, handle, first.length, onFailure)
   }
 
   /** Goes on behind `length`, the end of the last whole line: a torn one is cut off. */
-  static async reopen(file: string, length: number, onFailure: (error: Error) => void): Promise<Journal> {
+  static async reopen(file: string, length: number, options: JournalOptions): Promise<Journal> {
     const handle = await open(file, FLUSHED, 0o600)
     await handle.truncate(length)
-    return new Journal(file, handle, length, onFailure)
+    return new Journal(file, handle, length, options)
   }
 
   /** Where the next line begins. */
@@ -87,13 +105,13 @@ export class Journal {
   }
 
   /**
-   * Writes the file anew with those of its lines that are kept; `onMoved` is told how to find where a line begins now.
-   * Resolves when that survives a loss of power; never when it fails or the journal is closed before.
+   * Writes the file anew with those of its lines that are kept, and calls `onMoved`. Resolves when that survives a loss of
+   * power, or there was no room for it; never when it fails or the journal is closed before.
    */
-  rewrite(how: Rewriting, onMoved: OnMoved): Promise<void> {
+  rewrite(how: Rewriting): Promise<void> {
     return new Promise((done) => {
       if (this.#closed || this.#broken) return
-      this.#rewriting = { how, onMoved, done }
+      this.#rewriting = { how, done }
       void this.#flush()
     })
   }
@@ -107,8 +125,10 @@ export class Journal {
     })
   }
 
+  /** What finds no room now is lost: a restart takes the commands that it tells of for interrupted ones. */
   async close(): Promise<void> {
     if (this.#closed) return
+    this.#closing = true
     await this.#flush()
     this.#closed = true
     await this.#handle.close()
@@ -118,6 +138,7 @@ export class Journal {
   async remove(): Promise<void> {
     this.#lines = []
     this.#queued = 0
+    this.#waiting = []
     await this.close()
     await rm(this.file, { force: true })
   }
@@ -143,29 +164,61 @@ export class Journal {
   async #writeAll(): Promise<void> {
     try {
       while (!this.#broken && !this.#closed && this.#hasWork) {
-        const queued = this.#queued
         const lines = this.#lines
         const waiting = this.#waiting
         this.#lines = []
         this.#waiting = []
-        if (lines.length > 0) {
-          await this.#handle.appendFile(`${lines.join('\n')}\n`)
-          this.#written += queued
-          this.#queued -= queued
+        const left = await this.#write(lines)
+        if (left.length > 0) {
+          this.#lines = [...left, ...this.#lines]
+          this.#waiting = [...waiting, ...this.#waiting]
+          if (this.#closing) return
+        } else {
+          for (const then of waiting) then()
         }
-        for (const then of waiting) then()
-        if (this.#rewriting) await this.#rewrite(this.#rewriting)
+        if (this.#rewriting) {
+          const { how, done } = this.#rewriting
+          this.#rewriting = null
+          await this.#rewrite(how)
+          done()
+        }
       }
     } catch (error) {
       this.#broken = true
-      this.#onFailure(error as Error)
+      this.#options.onFailure(error as Error)
     }
   }
 
-  async #rewrite({ how, onMoved, done }: { how: Rewriting; onMoved: OnMoved; done: () => void }): Promise<void> {
-    this.#rewriting = null
+  /** Writes the lines; returns those for which there was no room. */
+  async #write(lines: readonly string[]): Promise<readonly string[]> {
+    const { disk } = this.#options
+    // A full disk may have room for a few of them.
+    const limit = disk.isFull ? SLICE_BYTES : Number.POSITIVE_INFINITY
+    for (let from = 0; from < lines.length; ) {
+      let to = from
+      for (let size = 0; to < lines.length && (to === from || size < limit); to++) size += (lines[to] as string).length
+      const bytes = Buffer.from(`${lines.slice(from, to).join('\n')}\n`)
+      try {
+        await this.#handle.appendFile(bytes)
+      } catch (error) {
+        if (!isNoSpace(error)) throw error
+        // A part of it may be written.
+        await this.#handle.truncate(this.#written)
+        await disk.noRoom(error)
+        return lines.slice(from)
+      }
+      this.#written += bytes.length
+      this.#queued -= bytes.length
+      from = to
+    }
+    return []
+  }
+
+  /** Does nothing where there is no room for it. */
+  async #rewrite(how: Rewriting): Promise<void> {
     const draft = `${this.file}.draft`
-    const handle = await open(draft, FLUSHED | constants.O_TRUNC, 0o600)
+    const handle = await this.#openDraft(draft)
+    if (handle === null) return
     /** Where what was left out ends, and how much it is with all before it. */
     const cuts: { end: number; bytes: number }[] = []
     let written = 0
@@ -185,7 +238,7 @@ export class Journal {
         if (before === 0 || how.keeps(text)) {
           kept.push(`${text}\n`)
           size += text.length
-          if (size > REWRITE_BYTES) await write()
+          if (size > SLICE_BYTES) await write()
         } else {
           left += end - before
           const last = cuts.at(-1)
@@ -197,21 +250,33 @@ export class Journal {
       kept.push(`${how.last()}\n`)
       await write()
       await rename(draft, this.file)
-      await syncFolder(path.dirname(this.file))
     } catch (error) {
       await handle.close()
-      throw error
+      await rm(draft, { force: true })
+      if (!isNoSpace(error)) throw error
+      this.#options.disk.noted(error)
+      return
     }
+    await syncFolder(path.dirname(this.file))
     await this.#handle.close()
     this.#handle = handle
     const [from, to] = [this.#written, written]
     this.#written = written
-    onMoved((position) => {
+    this.onMoved((position) => {
       // What was not in the file yet comes behind the line that was added.
       if (position >= from) return position - from + to
       return position - (cuts.findLast(({ end }) => end <= position)?.bytes ?? 0)
     })
-    done()
+  }
+
+  async #openDraft(draft: string): Promise<FileHandle | null> {
+    try {
+      return await open(draft, FLUSHED | constants.O_TRUNC, 0o600)
+    } catch (error) {
+      if (!isNoSpace(error)) throw error
+      this.#options.disk.noted(error)
+      return null
+    }
   }
 }
 

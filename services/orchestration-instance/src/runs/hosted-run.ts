@@ -7,6 +7,7 @@ import { RunFiles } from '../content/run-files.ts'
 import { type Behind, EventLog } from '../events/event-log.ts'
 import { Sender } from '../events/sender.ts'
 import { Journal } from '../journal/journal.ts'
+import type { JournalDisk } from '../journal/journal-disk.ts'
 import type { JournalSpace } from '../journal/journal-space.ts'
 import { findWaiting, readHeader, readRecords } from '../journal/read-journal.ts'
 import { type Header, sealedUnder } from '../journal/records.ts'
@@ -27,10 +28,11 @@ export interface Hosting {
   /** How much of a command's output is kept. */
   outputBytes: number
   space: JournalSpace
+  disk: JournalDisk
   /** Posts events of a run; see Sender. */
   post(ref: RunRef, firstEvent: number, events: string): Promise<number>
   logger: Logger
-  /** A state that only a restart can mend, such as a full disk. */
+  /** A state that only a restart can mend, such as a disk that fails. */
   fatal(error: unknown): void
 }
 
@@ -72,7 +74,7 @@ export class HostedRun {
     this.#hooks = hooks
     const { nextEvent, nextLine, acknowledged } = own.progress
     const { behind } = own
-    this.#events = new EventLog(own.journal, hosting.space, { nextEvent, nextLine, acknowledged, behind })
+    this.#events = new EventLog(own.journal, hosting, { nextEvent, nextLine, acknowledged, behind })
   }
 
   /** Takes a new run. When this resolves, a restart knows of it. */
@@ -85,7 +87,7 @@ export class HostedRun {
       deadline,
       sealed_spec: hosting.keys.seal(JSON.stringify(spec), sealedUnder(refOf(spec))),
     }
-    const journal = await Journal.create(file, header, hosting.fatal)
+    const journal = await Journal.create(file, header, journalOptions(hosting))
     return new HostedRun({ spec, deadline, journal, progress: new Progress(spec), behind: null }, hosting, hooks)
   }
 
@@ -101,7 +103,7 @@ export class HostedRun {
       progress.add(record)
       length = end
     }
-    const journal = await Journal.reopen(file, length, hosting.fatal)
+    const journal = await Journal.reopen(file, length, journalOptions(hosting))
     const behind = await findWaiting(file, progress.acknowledged)
     return new HostedRun({ spec, deadline: header.deadline, journal, progress, behind }, hosting, hooks)
   }
@@ -137,7 +139,7 @@ export class HostedRun {
   }
 
   #startRun(): void {
-    const { content, parallelLimit, outputBytes, fatal } = this.#hosting
+    const { content, parallelLimit, outputBytes, disk, fatal } = this.#hosting
     const events = this.#events
     const values = new StepValues(this.#spec)
     this.#abandonLost()
@@ -147,6 +149,7 @@ export class HostedRun {
       remainingMs: this.#deadline === null ? null : Date.parse(this.#deadline) - Date.now(),
       parallelLimit,
       events,
+      disk,
       values,
       tries: new Tries({
         spec: this.#spec,
@@ -154,6 +157,7 @@ export class HostedRun {
         events,
         files: new RunFiles(content, this.#spec.options.bypass_cache),
         outputBytes,
+        disk,
         transportOf: (target) => this.#transportOf(target),
       }),
       onFinished: () => {
@@ -255,6 +259,8 @@ export class HostedRun {
     this.#transports.clear()
   }
 }
+
+const journalOptions = ({ disk, fatal }: Hosting) => ({ disk, onFailure: fatal })
 
 function refOf({ deployment_id, epoch }: RunRef): RunRef {
   return { deployment_id, epoch }

@@ -3,6 +3,7 @@ import { Schedule, type StepRef } from '@slipway/domain'
 import { after, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
+import type { JournalDisk } from '../journal/journal-disk.ts'
 import { retries } from './metrics.ts'
 import { keyOf, type Progress } from './progress.ts'
 import { resolveInterruption } from './resume.ts'
@@ -22,6 +23,7 @@ export interface RunOptions {
   remainingMs: number | null
   parallelLimit: number
   events: EventLog
+  disk: JournalDisk
   values: StepValues
   tries: Tries
   /** The last event is written. */
@@ -145,6 +147,9 @@ export class Run {
     const { values, progress, events } = this.#options
     const action = values.action(step)
     for (let attempt = progress.tries.get(keyOf(step)) ?? 0; ; attempt++) {
+      // Nothing begins that the journal could not tell the end of.
+      await this.#whenRoomy(this.#outOfTime.signal)
+      if (this.#killed.signal.aborted) return
       const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
       // A connection may be made while the start becomes known.
       this.#options.tries.prepare(step.target, this.#killed.signal)
@@ -201,6 +206,8 @@ export class Run {
 
   async #rollBack(step: StepRef): Promise<void> {
     const { events, tries } = this.#options
+    await this.#whenRoomy(this.#killed.signal)
+    if (this.#killed.signal.aborted) return
     events.emit({ type: 'rollback_started', at: now(), ...step })
     await this.#unlessKilled(events.durable())
     if (this.#killed.signal.aborted) return
@@ -244,6 +251,15 @@ export class Run {
     this.#callOffDeadline()
     events.emit({ type: 'finished', at: now(), outcome, error_message: error })
     onFinished()
+  }
+
+  /** Waits while the disk is full, until one of the signals aborts. */
+  async #whenRoomy(signal: AbortSignal): Promise<void> {
+    const { disk } = this.#options
+    if (!disk.isFull) return
+    const aborted = whenAborted(AbortSignal.any([signal, this.#killed.signal]))
+    await Promise.race([disk.whenRoomy(), aborted.promise])
+    aborted.forget()
   }
 
   /** A journal that is closed while we wait answers no more, nor does a bridge that is away. */

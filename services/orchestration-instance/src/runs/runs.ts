@@ -80,7 +80,7 @@ export class Runs {
 
   /** Whether new runs can start here. */
   get acceptsRuns(): boolean {
-    return !this.#draining
+    return !this.#draining && !this.#hosting.disk.isFull
   }
 
   status() {
@@ -99,7 +99,7 @@ export class Runs {
     if (this.#arriving.has(deployment_id)) return
     this.#arriving.set(deployment_id, run)
     try {
-      if (this.#draining) return this.reports.declined(run)
+      if (!this.acceptsRuns) return this.reports.declined(run)
       const spec = inline ?? (await this.#hosting.fetchSpec(run))
       if (spec === null) return
       const problems = checkSpec(spec)

@@ -2,25 +2,32 @@ import { setImmediate } from 'node:timers/promises'
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import {
-  after,
   type Command,
+  type CommandEnd,
   CommandError,
+  type CommandIo,
   FileError,
   KILL_GRACE_MS,
   Kill,
+  NoSpaceError,
   type OutputStream,
   type Transport,
+  whenAborted,
 } from '@slipway/execution'
-import { type Span, traced } from '@slipway/runtime'
+import { type Span, sleep, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
+import type { JournalDisk } from '../journal/journal-disk.ts'
 import { CommandOutput } from '../output/command-output.ts'
+import { CommandClock } from './command-clock.ts'
 import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
-import { clip, endProblem, outputCut, outputLeftOut, timedOut } from './wording.ts'
+import { clip, endProblem, outputCut, outputLeftOut, timedOut, waitsForRoom } from './wording.ts'
 
 /** So much output is handled at a time: in between everything else has its turn, heartbeats above all. */
 const SLICE_BYTES = 8 * 1024
+/** At least so long after a command found no room for its start. */
+const ROOM_MS = 1_000
 
 /** How one try of a command ended. */
 export interface TryResult {
@@ -41,6 +48,7 @@ export interface TriesOptions {
   files: RunFiles
   /** How much of a command's output is kept. */
   outputBytes: number
+  disk: JournalDisk
   transportOf(target: number): Transport
 }
 
@@ -122,48 +130,84 @@ export class Tries {
     output: CommandOutput,
     kills: readonly AbortSignal[],
   ): Promise<{ error: string | null; exitCode: number | null; confirmed: boolean }> {
-    const { values, files, transportOf } = this.#options
-    let begun = false
-    const taking = new Set<Promise<void>>()
+    const { values, files, disk } = this.#options
     const controller = new AbortController()
-    const seconds = values.action(step).timeout_seconds
-    let callOff = () => {}
-    let release = () => {}
-    const startTimer = () => {
-      callOff = after(seconds * 1_000, () => controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS)))
+    const { signal } = controller
+    const { timeout_seconds: seconds } = values.action(step)
+    // While our disk is full the command may have to wait with its output: that must not use up its time.
+    const fullMs = () => disk.fullMs
+    const clock = new CommandClock(seconds * 1_000, fullMs, () => {
+      controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS))
+    })
+    const taking = new Set<Promise<void>>()
+    const io = {
+      onOutput: (stream: OutputStream, chunk: Buffer) => {
+        const work = this.#take(output, stream, chunk).finally(() => taking.delete(work))
+        taking.add(work)
+        return work
+      },
     }
     const letGo = follow(kills, controller)
-    const { signal } = controller
     try {
-      const io = {
-        onOutput: (stream: OutputStream, chunk: Buffer) => {
-          const work = this.#take(output, stream, chunk).finally(() => taking.delete(work))
-          taking.add(work)
-          return work
-        },
-      }
-      const held = await files.hold(values.action(step).files ?? [], signal)
-      release = held.release
-      // The command's own time: how long its files take to come here is not up to it.
-      startTimer()
-      begun = true
-      const end = await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
+      const end = await this.#runWhenRoomy(step, command, io, clock, signal)
       if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode, confirmed: true }
       const doubt = end.confirmed ? '' : '; the target did not confirm its end'
       return { error: `${killMessage(signal)}${doubt}`, exitCode: null, confirmed: end.confirmed }
     } catch (error) {
       // What was called off before it began did not run; any other failure leaves open what became of it.
-      const confirmed = !begun || error === signal.reason
+      const confirmed = !clock.isRunning || error === signal.reason
       if (signal.aborted) return { error: killMessage(signal), exitCode: null, confirmed }
       if (error instanceof FileError) files.doubt(error.content)
       if (error instanceof CommandError) return { error: error.message, exitCode: null, confirmed: true }
       throw error
     } finally {
-      callOff()
-      release()
+      clock.stop()
       letGo()
       // A transport that fails does not wait for what it has handed over.
       await Promise.all(taking)
+    }
+  }
+
+  /** A command that finds no room on the disk of this instance has not started: it waits for room, within the same try. */
+  async #runWhenRoomy(
+    step: StepRef,
+    command: Omit<Command, 'files'>,
+    io: CommandIo,
+    clock: CommandClock,
+    signal: AbortSignal,
+  ): Promise<CommandEnd> {
+    const { disk } = this.#options
+    for (let failures = 1; ; failures++) {
+      try {
+        return await this.#runOnce(step, command, io, clock, signal)
+      } catch (error) {
+        if (!(error instanceof NoSpaceError) || signal.aborted) throw error
+        clock.stop()
+        await disk.check()
+        // There is room, but not enough for this command.
+        if (!disk.isFull && failures > 1) throw error
+        if (failures === 1) this.#warn(step, waitsForRoom(error.message))
+      }
+      await sleep(ROOM_MS, signal)
+      if (disk.isFull) await unlessAborted(disk.whenRoomy(), signal)
+    }
+  }
+
+  async #runOnce(
+    step: StepRef,
+    command: Omit<Command, 'files'>,
+    io: CommandIo,
+    clock: CommandClock,
+    signal: AbortSignal,
+  ): Promise<CommandEnd> {
+    const { values, files, transportOf } = this.#options
+    const held = await files.hold(values.action(step).files ?? [], signal)
+    try {
+      // The command's own time: how long its files take to come here is not up to it.
+      clock.start()
+      return await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
+    } finally {
+      held.release()
     }
   }
 
@@ -184,6 +228,14 @@ function describe(span: Span, outcome: string, { exitCode }: TryResult): void {
 
 function killMessage(signal: AbortSignal): string {
   return signal.reason instanceof Error ? signal.reason.message : 'killed'
+}
+
+/** Waits for the moment. Throws the signal's reason when that comes first. */
+async function unlessAborted(moment: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = whenAborted(signal)
+  await Promise.race([moment, aborted.promise])
+  aborted.forget()
+  signal.throwIfAborted()
 }
 
 /** Aborts the controller with the first of the signals. Returns how to stop following them. */

@@ -61,6 +61,10 @@ export function outputLeftOut(lines: number, bytes: number): string {
   return `${lines} lines (${bytes} bytes) of the output are left out here`
 }
 
+export function waitsForRoom(problem: string): string {
+  return clip(`Waiting for room on the disk of the instance: ${problem}`)
+}
+
 export function deploymentTimedOut(spec: RunSpec): string {
   return `the deployment took longer than ${spec.options.deployment_timeout_seconds} s (deployment_timeout_seconds)`
 }

@@ -1,0 +1,191 @@
+import { mkdir, open, rm, stat, statfs } from 'node:fs/promises'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { isNoSpace } from '@slipway/execution'
+import type { Logger } from '@slipway/runtime'
+
+const CHECK_MS = 1_000
+const MIB = 1024 * 1024
+const MAX_RESERVE_BYTES = 16 * MIB
+/** The reserve is this part of the disk, and of what may wait in journals. */
+const RESERVE_SHARE = 16
+/** With less room than this the disk counts as full. */
+const MAX_LOW_BYTES = MIB
+
+export interface JournalDiskOptions {
+  /** How much may wait in the journals. */
+  maxBytes: number
+  /** Deletes what can be had again, to make room. */
+  makeRoom(): Promise<void>
+  logger: Logger
+}
+
+/**
+ * Watches the disk of the journals. A full disk must not end the instance: each restart would cost every running command
+ * an attempt. While the disk is full, journals wait for room and the instance takes no new runs.
+ *
+ *     roomy ──little room is left──▶ full
+ *     roomy ──a write fails────────▶ full, and the reserve is deleted: runs go on in its room, and can compact journals
+ *     full ──there is room, and the reserve is made again──▶ roomy
+ */
+export class JournalDisk {
+  readonly #folder: string
+  readonly #reserve: string
+  readonly #options: JournalDiskOptions
+  #reserveBytes = 0
+  #hasReserve = false
+  #isFull = false
+  #fullSince = 0
+  #fullMs = 0
+  #checking: Promise<void> | null = null
+  readonly #listeners = new Set<() => void>()
+  #timer: NodeJS.Timeout | undefined
+  /** Called when the disk became full, or has room again. */
+  onChange: () => void = () => {}
+  #whenRoomy: { promise: Promise<void>; resolve: () => void } | null = null
+
+  private constructor(folder: string, options: JournalDiskOptions) {
+    this.#folder = folder
+    // Not among the journals, on the same disk.
+    this.#reserve = path.join(path.dirname(folder), 'journal-reserve')
+    this.#options = options
+  }
+
+  static async open(folder: string, options: JournalDiskOptions): Promise<JournalDisk> {
+    await mkdir(folder, { recursive: true, mode: 0o700 })
+    const disk = new JournalDisk(folder, options)
+    const { blocks, bsize } = await statfs(folder)
+    const total = blocks > 0 ? blocks * bsize : Number.POSITIVE_INFINITY
+    disk.#reserveBytes = Math.floor(Math.min(MAX_RESERVE_BYTES, Math.min(options.maxBytes, total) / RESERVE_SHARE))
+    await disk.#keepReserve()
+    if (!disk.#hasReserve) disk.#becomeFull(null)
+    disk.#timer = setInterval(() => void disk.check(), CHECK_MS).unref()
+    return disk
+  }
+
+  get isFull(): boolean {
+    return this.#isFull
+  }
+
+  /** For how long the disk has been full, all times together. */
+  get fullMs(): number {
+    return this.#fullMs + (this.#isFull ? performance.now() - this.#fullSince : 0)
+  }
+
+  close(): void {
+    clearInterval(this.#timer)
+  }
+
+  /** A write that can be left out found no room. */
+  noted(error: unknown): void {
+    this.#becomeFull(error)
+  }
+
+  /** A write found no room. Resolves when another try makes sense. */
+  async noRoom(error: unknown): Promise<void> {
+    this.#becomeFull(error)
+    if (!this.#hasReserve) return delay(CHECK_MS)
+    this.#hasReserve = false
+    await rm(this.#reserve, { force: true })
+  }
+
+  /** Calls back when the disk becomes full and about every second while it is. Returns what ends that. */
+  whileFull(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => this.#listeners.delete(listener)
+  }
+
+  /** Looks now whether there is room. */
+  check(): Promise<void> {
+    this.#checking ??= this.#check()
+      .catch((error) => this.#options.logger.error('the disk of the journals cannot be watched', { error }))
+      .finally(() => {
+        this.#checking = null
+      })
+    return this.#checking
+  }
+
+  /** Resolves when the disk is not full. */
+  whenRoomy(): Promise<void> {
+    if (!this.#isFull) return Promise.resolve()
+    if (!this.#whenRoomy) {
+      let resolve = () => {}
+      const promise = new Promise<void>((done) => {
+        resolve = done
+      })
+      this.#whenRoomy = { promise, resolve }
+    }
+    return this.#whenRoomy.promise
+  }
+
+  async #check(): Promise<void> {
+    const lowBytes = this.#lowBytes
+    if ((await this.#freeBytes()) < lowBytes) this.#becomeFull(null)
+    if (!this.#isFull) return
+    if (!this.#hasReserve) await this.#keepReserve()
+    if (this.#hasReserve && (await this.#freeBytes()) >= 2 * lowBytes) this.#becomeRoomy()
+    else this.#tellFull()
+  }
+
+  #tellFull(): void {
+    for (const listener of this.#listeners) listener()
+  }
+
+  get #lowBytes(): number {
+    return Math.min(MAX_LOW_BYTES, this.#reserveBytes / 4)
+  }
+
+  /** Keeps the reserve of before where it is as large as it should be, else makes one if there is room for it. */
+  async #keepReserve(): Promise<void> {
+    const found = await stat(this.#reserve).catch(() => null)
+    if (found?.size === this.#reserveBytes) {
+      this.#hasReserve = true
+      return
+    }
+    await rm(this.#reserve, { force: true })
+    if ((await this.#freeBytes()) >= this.#reserveBytes + 2 * this.#lowBytes) await this.#makeReserve()
+  }
+
+  async #freeBytes(): Promise<number> {
+    const { blocks, bsize, bavail, bfree } = await statfs(this.#folder)
+    // Some file systems do not say.
+    if (blocks === 0) return Number.POSITIVE_INFINITY
+    return (process.getuid?.() === 0 ? bfree : bavail) * bsize
+  }
+
+  async #makeReserve(): Promise<void> {
+    const piece = Buffer.alloc(Math.min(MIB, this.#reserveBytes))
+    const handle = await open(this.#reserve, 'w', 0o600)
+    try {
+      for (let left = this.#reserveBytes; left > 0; left -= piece.length) {
+        await handle.writeFile(piece.subarray(0, Math.min(left, piece.length)))
+      }
+      this.#hasReserve = true
+    } catch (error) {
+      await rm(this.#reserve, { force: true })
+      if (!isNoSpace(error)) throw error
+    } finally {
+      await handle.close()
+    }
+  }
+
+  #becomeFull(error: unknown): void {
+    if (this.#isFull) return
+    this.#isFull = true
+    this.#fullSince = performance.now()
+    const { logger, makeRoom } = this.#options
+    logger.error('the disk of the journals is full: runs wait for room, and no run starts', { error })
+    void makeRoom().catch((problem) => logger.warn('no room could be made', { error: problem }))
+    this.onChange()
+    this.#tellFull()
+  }
+
+  #becomeRoomy(): void {
+    this.#fullMs = this.fullMs
+    this.#isFull = false
+    this.#options.logger.info('the disk of the journals has room')
+    this.#whenRoomy?.resolve()
+    this.#whenRoomy = null
+    this.onChange()
+  }
+}

@@ -1,0 +1,259 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync, readdirSync, rmSync, statfsSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterEach, beforeEach, expect, test } from '@jest/globals'
+import type { RunSpec } from '@slipway/contracts'
+import { FakeBridge } from './support/fake-bridge.ts'
+import { InstanceProcess } from './support/instance-process.ts'
+import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
+
+const MIB = 1024 * 1024
+const DISK_MIB = 16
+
+const mount = (folder: string) =>
+  spawnSync('mount', ['-t', 'tmpfs', '-o', `size=${DISK_MIB}m`, 'tmpfs', folder]).status === 0
+
+/** Whether a small file system can be mounted, which needs root and CAP_SYS_ADMIN. */
+function mayMount(): boolean {
+  const probe = spawnSync('unshare', ['-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'])
+  return process.getuid?.() === 0 && probe.status === 0
+}
+const onSmallDisk = mayMount() ? test : test.skip
+if (!mayMount()) process.stderr.write('disk-full.test.ts: skipped, a file system can be mounted by root only\n')
+
+let bridge: FakeBridge
+let instance: InstanceProcess
+
+beforeEach(async () => {
+  bridge = new FakeBridge()
+  await bridge.listen()
+  instance = new InstanceProcess(bridge)
+  mount(instance.folder)
+})
+
+afterEach(async () => {
+  await instance.end('SIGKILL')
+  spawnSync('umount', ['-l', instance.folder])
+  await instance.remove()
+  await bridge.close()
+  expect(bridge.problems).toEqual([])
+})
+
+const filler = () => path.join(instance.folder, 'filler')
+
+/** Takes all the room that there is, as another program would. */
+function fillDisk(): void {
+  for (let piece = MIB; piece >= 1; piece /= 2) {
+    const bytes = Buffer.alloc(Math.floor(piece), 1)
+    try {
+      for (;;) writeFileSync(filler(), bytes, { flag: 'a' })
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOSPC') throw error
+    }
+  }
+}
+
+async function isReady(): Promise<boolean> {
+  const response = await fetch(`http://127.0.0.1:${instance.managementPort}/readyz`)
+  const { dependencies } = (await response.json()) as { dependencies: Record<string, string> }
+  expect(response.status).toBe(dependencies['journal-disk'] === 'up' ? 200 : 503)
+  return response.status === 200
+}
+
+const accepts = () => bridge.syncs.at(-1)?.accepts_runs
+
+const becomesFull = () =>
+  eventually('the instance is not ready and takes no runs', async () => !(await isReady()) && accepts() === false)
+const becomesRoomy = () =>
+  eventually('the instance is ready again and takes runs', async () => (await isReady()) && accepts() === true)
+
+/** No attempt was spent, no line is missing, and the instance never ended. */
+function expectUnharmed(specs: RunSpec[]): void {
+  for (const spec of specs) {
+    expect(bridge.eventsOf(spec, 'step_started').filter(({ attempt }) => attempt > 0)).toEqual([])
+    const numbers = bridge.lines(spec).map(({ line }) => line)
+    expect(numbers).toEqual(numbers.map((_, n) => n))
+  }
+  expect(instance.isRunning).toBe(true)
+  expect(instance.output.match(/"started"/g)).toHaveLength(1)
+  expect(instance.output).not.toContain('fatal')
+}
+
+const COUNT = 20_000
+const counting = (name: string) =>
+  specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}`, timeout_seconds: 6 }] })
+const counted = (name: string) => Array.from({ length: COUNT }, (_, n) => `${name} ${n + 1}`)
+
+onSmallDisk(
+  'a disk that becomes full under load costs no attempt and no line',
+  async () => {
+    await instance.start()
+    await becomesRoomy()
+    const names = ['a', 'b', 'c', 'd']
+    const specs = names.map(counting)
+    await Promise.all(specs.map((spec) => bridge.handOver(spec)))
+    fillDisk()
+    await becomesFull()
+
+    const refused = counting('refused')
+    await bridge.handOver(refused)
+    await eventually('a new run is declined', () =>
+      bridge.syncs.some(({ declined }) =>
+        declined.some(({ deployment_id }) => deployment_id === refused.deployment_id),
+      ),
+    )
+    // Longer than the commands may take, were their clocks not stopped.
+    await delay(8_000)
+    expect(await isReady()).toBe(false)
+    expect(specs.some((spec) => bridge.eventsOf(spec, 'finished').length === 0)).toBe(true)
+
+    rmSync(filler())
+    await becomesRoomy()
+    for (const [index, spec] of specs.entries()) {
+      expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+      expect(bridge.output(spec)).toEqual(counted(names[index] as string))
+    }
+    expectUnharmed(specs)
+  },
+  90_000,
+)
+
+onSmallDisk(
+  'journals that fill the disk themselves become shorter when the bridge takes events again',
+  async () => {
+    await instance.start()
+    bridge.takesNoEvents = true
+    const line = 'x'.repeat(200)
+    const specs = ['a', 'b'].map(() =>
+      specOf({ actions: [{ script: `yes ${line} | head -n 60000`, timeout_seconds: 600 }] }),
+    )
+    await Promise.all(specs.map((spec) => bridge.handOver(spec)))
+    // Only what has begun before the bridge stopped to take events can write.
+    await delay(500)
+    bridge.takesNoEvents = false
+    await eventually('output comes', () => specs.every((spec) => bridge.lines(spec).length > 0))
+    bridge.takesNoEvents = true
+    await becomesFull()
+    expect(statfsSync(instance.folder).bfree * statfsSync(instance.folder).bsize).toBeLessThan(2 * MIB)
+    await delay(2_000)
+    bridge.takesNoEvents = false
+    for (const spec of specs) {
+      expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
+      expect(bridge.output(spec)).toHaveLength(60_000)
+    }
+    await becomesRoomy()
+    expectUnharmed(specs)
+  },
+  120_000,
+)
+
+onSmallDisk(
+  'a step waits while there is no room for its command, within the same try',
+  async () => {
+    await instance.start()
+    const content = bridge.addContent(Buffer.alloc(3 * MIB, 'x'))
+    const gate = path.join(instance.folder, 'gate')
+    const spec = specOf({
+      actions: [
+        { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done` },
+        { script: 'echo second; wc -c <file', files: [{ content, path: 'file', mode: '0644' }] },
+      ],
+    })
+    await bridge.handOver(spec)
+    await eventually('the first runs', () => bridge.output(spec).includes('first'))
+    fillDisk()
+    writeFileSync(gate, '')
+    await becomesFull()
+    await delay(2_500)
+    expect(bridge.output(spec)).toEqual(['first'])
+    rmSync(filler())
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    expect(bridge.output(spec)).toEqual(['first', 'second', String(3 * MIB)])
+    expectUnharmed([spec])
+  },
+  60_000,
+)
+
+onSmallDisk(
+  'content that does not fit on the disk fails its step, and does not keep it waiting',
+  async () => {
+    await instance.start()
+    const content = bridge.addContent(Buffer.alloc((DISK_MIB - 4) * MIB, 'x'))
+    const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
+    await bridge.handOver(spec)
+    expect((await bridge.finished(spec, 40_000)).error_message).toContain(
+      'there is no room on the disk of the instance',
+    )
+    expect(instance.isRunning).toBe(true)
+  },
+  60_000,
+)
+
+onSmallDisk(
+  'unused content is deleted to make room',
+  async () => {
+    await instance.start()
+    const content = bridge.addContent(Buffer.alloc(4 * MIB, 'x'))
+    const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
+    await bridge.handOver(spec)
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    const cached = path.join(instance.folder, 'content', content)
+    expect(existsSync(cached)).toBe(true)
+    fillDisk()
+    await eventually('the content is gone', () => !existsSync(cached))
+    await becomesRoomy()
+  },
+  60_000,
+)
+
+onSmallDisk(
+  'a run can be stopped while the disk is full, and its journal goes',
+  async () => {
+    await instance.start()
+    const spec = specOf({ actions: [{ script: `while :; do echo ${'x'.repeat(500)}; done`, timeout_seconds: 600 }] })
+    await bridge.handOver(spec)
+    await eventually('it runs', () => bridge.lines(spec).length > 0)
+    fillDisk()
+    await becomesFull()
+    bridge.disowned.push(spec)
+    bridge.stop(spec)
+    await eventually('it is stopped', () => bridge.stopReport(spec) !== undefined)
+    expect(bridge.stopReport(spec)).toMatchObject({ unconfirmed: [] })
+    expect(readdirSync(path.join(instance.folder, 'journals')).filter((name) => name.endsWith('.journal'))).toEqual([])
+    rmSync(filler())
+    await becomesRoomy()
+  },
+  60_000,
+)
+
+onSmallDisk(
+  'an instance that starts on a full disk waits for room, and then goes on',
+  async () => {
+    await instance.start()
+    const gate = path.join(instance.folder, 'gate')
+    const spec = specOf({
+      actions: [
+        { script: `echo first; while [ ! -e ${gate} ]; do sleep 0.1; done`, max_retries: 1 },
+        { script: 'echo second' },
+      ],
+    })
+    await bridge.handOver(spec)
+    await eventually('the first runs', () => bridge.output(spec).includes('first'))
+    await instance.end('SIGKILL')
+    fillDisk()
+    rmSync(path.join(instance.folder, 'journal-reserve'))
+    fillDisk()
+    await instance.start()
+    expect(await isReady()).toBe(false)
+    await delay(3_000)
+    expect(bridge.output(spec)).toEqual(['first'])
+    rmSync(filler())
+    writeFileSync(gate, '')
+    await becomesRoomy()
+    expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
+    expect(bridge.output(spec)).toEqual(['first', 'first', 'second'])
+  },
+  60_000,
+)
