@@ -83,14 +83,15 @@ join-token: build ## Make a token with which an orchestration instance joins; AR
 	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/administration/join-token.js $(ARGS)
 
 audit-verify: build ## Check that nobody has tampered with the audit log
-	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/audit/verify.js
+	@eval "$$(scripts/infra.sh env)"; DATABASE_URL="$${DATABASE_URL_AUDIT_VERIFY:-$$DATABASE_URL}" \
+	  exec node services/gateway/dist/audit/verify.js
 
 rotate-keys: build ## Seal every stored secret under the first of the encryption keys
-	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); \
+	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); DATABASE_URL="$${DATABASE_URL_ROTATE_KEYS:-$$DATABASE_URL}" \
 	  exec node services/gateway/dist/keys/rotate.js
 
 retention: build ## Say what is old enough to be dropped; drop it now with ARGS=--apply
-	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); \
+	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); DATABASE_URL="$${DATABASE_URL_RETENTION:-$$DATABASE_URL}" \
 	  exec node services/dispatcher/dist/retention/command.js $(ARGS)
 
 dead-letters: build ## Messages that could not be handled: ARGS=list, 'show ID', 'replay ID', 'drop ID'

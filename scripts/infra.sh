@@ -7,7 +7,8 @@
 #   scripts/infra.sh down           stop what was started here
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
 #   scripts/infra.sh status         one line for each server; fails when one is down
-#   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines
+#   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines; with the roles of the
+#                                   services, also the address of each (DATABASE_URL_GATEWAY and so on)
 #   scripts/infra.sh test-tools     what only the tests need: an sshd, a Redis of their own, python3, curl, openssl, and a browser
 #   scripts/infra.sh remove         stop, and delete the data
 #
@@ -122,7 +123,39 @@ still_held() {
 
 # --- the commands -----------------------------------------------------------------------------------------------
 
-announce() { echo "$1 ready"; }
+announce() {
+  if [ "$1" = postgres ]; then create_service_roles; fi
+  echo "$1 ready"
+}
+
+# --- the roles of the services in Postgres ----------------------------------------------------------------------
+
+role_command() { node "$ROOT/packages/database/dist/roles/command.js" "$@"; }
+is_built() { [ -f "$ROOT/packages/database/dist/roles/command.js" ]; }
+
+# A login role for each service, and the same roles for tests under another prefix. Only on servers with our own superuser:
+# roles on a server that the environment names are for its administrator to create. Without roles, all services use one user.
+create_service_roles() {
+  local source url prefix
+  source="$(source_of postgres)"
+  if [ "$source" = environment ] || ! is_built; then return 0; fi
+  url="$(url_of postgres "$source")"
+  for prefix in slipway_ slipway_tests_; do
+    (
+      export SLIPWAY_ROLE_PREFIX=$prefix
+      eval "$(DATABASE_URL="$url" role_command addresses)"
+      DATABASE_URL="${url/slipway:/postgres:}" role_command create
+    ) >"$STATE/roles.log" 2>&1 || say "the roles $prefix… of the services could not be created: $(tail -n 1 "$STATE/roles.log")"
+  done
+}
+
+# Their addresses, where they can log in.
+role_addresses() { # SOURCE URL
+  local addresses
+  if [ "$1" = environment ] || ! is_built; then return 0; fi
+  addresses="$(DATABASE_URL="$2" role_command addresses)"
+  if (eval "$addresses" && node "$ROOT/scripts/infra/login.mjs" postgres "$DATABASE_URL_GATEWAY"); then echo "$addresses"; fi
+}
 
 up() {
   local server native='' docker=''
@@ -193,8 +226,12 @@ status() {
 }
 
 print_env() {
-  local server
-  for server in $SERVERS; do echo "export $(url_variable "$server")='$(url_of "$server" "$(source_of "$server")")'"; done
+  local server source
+  for server in $SERVERS; do
+    source="$(source_of "$server")"
+    echo "export $(url_variable "$server")='$(url_of "$server" "$source")'"
+    if [ "$server" = postgres ]; then role_addresses "$source" "$(url_of postgres "$source")"; fi
+  done
 }
 
 # Not every distribution has the browser as a package: without it the tests of streams in a browser are passed over.
@@ -220,5 +257,5 @@ case "${1:-}" in
   env) print_env ;;
   test-tools) locked test_tools ;;
   remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;
-  *) sed -n '2,15s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -4,9 +4,14 @@ import { joinTokenFile, root, stateDir } from './settings.mjs'
 
 const LOOPBACK = '127.0.0.1'
 const SECRETS = ['SLIPWAY_ADMIN_EMAIL', 'SLIPWAY_ADMIN_PASSWORD', 'SLIPWAY_ENCRYPTION_KEYS', 'SLIPWAY_JWT_KEYS']
-const SERVERS = ['DATABASE_URL', 'RABBITMQ_URL', 'REDIS_URL']
+const SERVERS = /^(DATABASE_URL|RABBITMQ_URL)(_|$)|^REDIS_URL$/
 // Of the calling `make`: a deployed action that runs make must not take part in it.
 const FOREIGN = ['MAKEFLAGS', 'MAKELEVEL', 'MFLAGS', 'MAKEOVERRIDES', 'MAKE_TERMOUT', 'MAKE_TERMERR']
+
+/** A service's own user of a server where there is one; else the one user of all. */
+function ownAddress(servers, variable, service) {
+  return servers[`${variable}_${service.replaceAll('-', '_').toUpperCase()}`] || servers[variable]
+}
 
 const pick = (from, names) => Object.fromEntries(names.map((name) => [name, from[name]]))
 
@@ -17,6 +22,11 @@ const pick = (from, names) => Object.fromEntries(names.map((name) => [name, from
 export function services({ ports, settings, servers, local = {} }) {
   const gatewayHost = process.env.SLIPWAY_HOST || LOOPBACK
   const at = (port) => `http://${LOOPBACK}:${port}`
+  const serversOf = (service) => ({
+    DATABASE_URL: ownAddress(servers, 'DATABASE_URL', service),
+    RABBITMQ_URL: servers.RABBITMQ_URL,
+    REDIS_URL: servers.REDIS_URL,
+  })
   const listener = (port, variable, host = LOOPBACK) => ({ port, variable, host })
 
   const table = [
@@ -24,7 +34,7 @@ export function services({ ports, settings, servers, local = {} }) {
       name: 'gateway',
       listens: [listener(ports.gateway, 'SLIPWAY_PORT', gatewayHost)],
       env: {
-        ...servers,
+        ...serversOf('gateway'),
         ...pick(settings, [
           'SLIPWAY_ADMIN_EMAIL',
           'SLIPWAY_ADMIN_PASSWORD',
@@ -38,13 +48,17 @@ export function services({ ports, settings, servers, local = {} }) {
         SLIPWAY_COOKIE_SECURE: process.env.SLIPWAY_COOKIE_SECURE || 'false',
       },
     },
-    { name: 'planner', listens: [], env: { ...servers, ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
-    { name: 'dispatcher', listens: [], env: { ...servers, ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
+    { name: 'planner', listens: [], env: { ...serversOf('planner'), ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) } },
+    {
+      name: 'dispatcher',
+      listens: [],
+      env: { ...serversOf('dispatcher'), ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']) },
+    },
     {
       name: 'executor-bridge',
       listens: [listener(ports.bridge, 'SLIPWAY_BRIDGE_PORT')],
       env: {
-        ...servers,
+        ...serversOf('executor-bridge'),
         ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']),
         SLIPWAY_BRIDGE_PORT: ports.bridge,
         SLIPWAY_BRIDGE_HOST: LOOPBACK,
@@ -54,7 +68,7 @@ export function services({ ports, settings, servers, local = {} }) {
       name: 'log-stream',
       listens: [listener(ports.logStream, 'SLIPWAY_LOG_STREAM_PORT')],
       env: {
-        ...servers,
+        ...serversOf('log-stream'),
         ...pick(settings, ['SLIPWAY_ENCRYPTION_KEYS']),
         SLIPWAY_LOG_STREAM_PORT: ports.logStream,
         SLIPWAY_LOG_STREAM_HOST: LOOPBACK,
@@ -75,7 +89,8 @@ export function services({ ports, settings, servers, local = {} }) {
   ]
 
   const inherited = { ...process.env }
-  for (const name of [...SECRETS, ...SERVERS, ...FOREIGN]) delete inherited[name]
+  for (const name of [...SECRETS, ...FOREIGN]) delete inherited[name]
+  for (const name of Object.keys(inherited)) if (SERVERS.test(name)) delete inherited[name]
   return table.map((service, index) => {
     const management = ports.management + index
     const common = {

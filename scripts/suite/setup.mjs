@@ -64,10 +64,14 @@ export function demandUrls() {
   }
 }
 
-/** The addresses of the servers: { DATABASE_URL, RABBITMQ_URL, REDIS_URL }. */
+/**
+ * The addresses of the servers: { DATABASE_URL, RABBITMQ_URL, REDIS_URL }, and for services with a user of their own
+ * DATABASE_URL_GATEWAY and so on.
+ */
 export async function serverUrls() {
   const lines = (await infra('env')).matchAll(/^export (\w+)='(.*)'$/gm)
-  return Object.fromEntries([...lines].map(([, name, url]) => [name, url]))
+  const own = Object.entries(process.env).filter(([name]) => name.startsWith('DATABASE_URL_'))
+  return Object.fromEntries([...own, ...[...lines].map(([, name, url]) => [name, url])])
 }
 
 /** Brings the database to the newest schema; several at once are safe. */

@@ -13,8 +13,10 @@ import {
   dispatchedDeployment,
   logHistory,
   loginToSuite,
+  repositoryRoot,
   type Suite,
   startSuite,
+  TEST_ROLE_PREFIX,
   violatedInvariants,
   waitFor,
 } from '@slipway/testing'
@@ -40,9 +42,13 @@ async function restored(file: string) {
   await client.end()
   await run(
     'pg_restore',
-    ['--exit-on-error', '--no-owner', '--enable-row-security', `--dbname=${database.url}`, file],
+    ['--exit-on-error', '--no-owner', '--no-acl', '--enable-row-security', `--dbname=${database.url}`, file],
     { env },
   )
+  await run(process.execPath, ['packages/database/scripts/migrate.mjs', 'deploy'], {
+    cwd: repositoryRoot,
+    env: { ...process.env, DATABASE_URL: database.url, SLIPWAY_ROLE_PREFIX: TEST_ROLE_PREFIX },
+  })
   return database
 }
 

@@ -1,4 +1,5 @@
-// deploy | status | drift | create NAME — Prisma's migrations without its native engine, which only a download brings.
+// deploy | schema | status | drift | create NAME — Prisma's migrations without its native engine, which only a download brings.
+// `deploy` migrates and gives the roles of the services their rights. `schema` only migrates.
 // Same table (`_prisma_migrations`) and checksums as `prisma migrate deploy`, so either can follow the other.
 import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
@@ -110,11 +111,30 @@ async function difference() {
 
 const print = (value) => console.log(JSON.stringify(value))
 
+/** The rights come after the migrations: a role that exists gets what the new schema demands, and nothing else. */
+async function grant() {
+  const { applyGrants } = await import('../dist/roles/grants.js')
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    return await applyGrants(client, process.env.SLIPWAY_ROLE_PREFIX || undefined)
+  } finally {
+    await client.end()
+  }
+}
+
+async function migrate() {
+  const engine = await openEngine(url)
+  const result = await engine.applyMigrations({ migrationsList: migrations(), filters })
+  return result.appliedMigrationNames
+}
+
 const commands = {
   async deploy() {
-    const engine = await openEngine(url)
-    const result = await engine.applyMigrations({ migrationsList: migrations(), filters })
-    print({ applied: result.appliedMigrationNames })
+    print({ applied: await migrate(), granted: await grant() })
+  },
+  async schema() {
+    print({ applied: await migrate() })
   },
   async status() {
     const engine = await openEngine(url)

@@ -27,6 +27,8 @@ export const LOCK_KEYS = {
   /** One upload at a time reserves bytes, so that uploads that run in parallel cannot pass a quota together. */
   contentQuota: named('content_quota'),
   lastAdmin: named('last_admin'),
+  /** One process at a time gives the roles of services their rights. */
+  grants: numbered(5),
   /** Taken by the SQL function ensure_log_partitions. */
   logPartitions: named('log_partitions'),
   /** Taken by the SQL function fold_deployment_counts. */

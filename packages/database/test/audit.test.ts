@@ -4,7 +4,6 @@ import {
   auditCount,
   chainHead,
   countOldAudit,
-  createDatabase,
   type Database,
   dropOldAudit,
   LOCK_KEYS,
@@ -13,19 +12,23 @@ import {
   verifyAudit,
 } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { createTestDatabase, type TestDatabase } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 
-let testDatabase: TestDatabase
+let testDatabase: OpenTestDatabase
+/** The owner's: what only the owner can do, and looking. */
 let database: Database
+let gateway: Database
+let dispatcher: Database
+let verifier: Database
 
 beforeAll(async () => {
-  testDatabase = await createTestDatabase()
-  database = createDatabase({ url: testDatabase.url, applicationName: 'audit test', tenant: '*', max: 20 })
+  testDatabase = await openTestDatabase()
+  database = testDatabase.database
+  gateway = testDatabase.as('gateway')
+  dispatcher = testDatabase.as('dispatcher')
+  verifier = testDatabase.as('audit-verify')
 })
-afterAll(async () => {
-  await database.close()
-  await testDatabase.drop()
-})
+afterAll(() => testDatabase.drop())
 beforeEach(() => tamper('TRUNCATE audit_records, audit_links RESTART IDENTITY'))
 
 /** What only the owner of the tables can do: the triggers are in the way of everybody else. */
@@ -53,19 +56,19 @@ const entry = (details: Record<string, unknown> = {}): AuditEntry => ({
 
 /** So many records, one a transaction, all linked. */
 async function linked(count: number): Promise<void> {
-  for (let n = 1; n <= count; n += 1) await recordAudit(database, [entry({ n, big: 2 ** 60, text: 'é\n' })])
-  expect(await linkAudit(database, { late: true })).toMatchObject({ position: count, linked: count, more: false })
+  for (let n = 1; n <= count; n += 1) await recordAudit(gateway, [entry({ n, big: 2 ** 60, text: 'é\n' })])
+  expect(await linkAudit(gateway, { late: true })).toMatchObject({ position: count, linked: count, more: false })
 }
 
-const verdict = () => verifyAudit(database, { page: 3 })
+const verdict = () => verifyAudit(verifier, { page: 3 })
 const whole = (links: number) => ({ links, broken: 0, findings: [] })
 
 describe('records', () => {
   test('of one id are written once, whoever comes first, also while the first has yet to commit', async () => {
     const id = uuidv7()
-    const second = await database.transaction(async (tx) => {
+    const second = await gateway.transaction(async (tx) => {
       expect(await recordAudit(tx, [{ ...entry(), id }])).toBe(1)
-      return { written: recordAudit(database, [{ ...entry(), id }, entry()]) }
+      return { written: recordAudit(gateway, [{ ...entry(), id }, entry()]) }
     })
     expect(await second.written).toBe(1)
     const { rows } = await database.query('SELECT id FROM audit_records WHERE id = $1', [id])
@@ -84,10 +87,10 @@ describe('records', () => {
   })
 
   test('are counted without being counted, linked or not', async () => {
-    expect(await auditCount(database)).toBe(0)
+    expect(await auditCount(gateway)).toBe(0)
     await linked(4)
-    await recordAudit(database, [entry(), entry()])
-    expect(await auditCount(database)).toBe(6)
+    await recordAudit(gateway, [entry(), entry()])
+    expect(await auditCount(gateway)).toBe(6)
   })
 })
 
@@ -95,13 +98,13 @@ describe('the chain', () => {
   test('holds every record once, under many writers and two linkers', async () => {
     const writers = Array.from({ length: 8 }, async (_, writer) => {
       for (let n = 0; n < 25; n += 1) {
-        await database.transaction(async (tx) => {
+        await gateway.transaction(async (tx) => {
           await recordAudit(tx, [entry({ writer, n })])
           // Numbers of transactions that are undone stay empty, and others commit in another order than they began.
           if (n % 5 === 4) await tx.query('SELECT pg_sleep(0.003)')
         })
         if (n % 10 === 9) {
-          const undone = database.transaction(async (tx) => {
+          const undone = gateway.transaction(async (tx) => {
             await recordAudit(tx, [entry()])
             throw new Error('undone')
           })
@@ -113,7 +116,7 @@ describe('the chain', () => {
     const linkers = [1, 2].map(async () => {
       let passes = 0
       while (writing) {
-        await linkAudit(database, { late: passes % 2 === 1, batch: 7 })
+        await linkAudit(gateway, { late: passes % 2 === 1, batch: 7 })
         passes += 1
       }
       return passes
@@ -121,20 +124,20 @@ describe('the chain', () => {
     await Promise.all(writers)
     writing = false
     expect(Math.min(...(await Promise.all(linkers)))).toBeGreaterThan(1)
-    while ((await linkAudit(database, { late: true, batch: 7 }))?.more);
+    while ((await linkAudit(gateway, { late: true, batch: 7 }))?.more);
     expect(await verdict()).toMatchObject(whole(200))
-    expect(await auditCount(database)).toBe(200)
+    expect(await auditCount(gateway)).toBe(200)
   })
 
   test('takes in a record that is committed after ones with higher numbers', async () => {
-    await database.transaction(async (late) => {
+    await gateway.transaction(async (late) => {
       await recordAudit(late, [entry({ late: true })])
-      await recordAudit(database, [entry()])
-      expect(await linkAudit(database, { late: false })).toMatchObject({ position: 1, linked: 1 })
+      await recordAudit(gateway, [entry()])
+      expect(await linkAudit(gateway, { late: false })).toMatchObject({ position: 1, linked: 1 })
     })
-    expect(await linkAudit(database, { late: false })).toMatchObject({ linked: 0 })
-    expect(await auditCount(database)).toBe(2)
-    expect(await linkAudit(database, { late: true })).toMatchObject({ position: 2, linked: 1 })
+    expect(await linkAudit(gateway, { late: false })).toMatchObject({ linked: 0 })
+    expect(await auditCount(gateway)).toBe(2)
+    expect(await linkAudit(gateway, { late: true })).toMatchObject({ position: 2, linked: 1 })
     expect(await verdict()).toMatchObject(whole(2))
   })
 
@@ -142,10 +145,10 @@ describe('the chain', () => {
     await linked(3)
     await database.transaction(async (tx) => {
       await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.auditChain})`)
-      expect(await linkAudit(database, { late: true })).toBeNull()
+      expect(await linkAudit(gateway, { late: true })).toBeNull()
     })
-    await recordAudit(database, [entry()])
-    expect(await linkAudit(database, { late: false })).toMatchObject({ position: 4 })
+    await recordAudit(gateway, [entry()])
+    expect(await linkAudit(gateway, { late: false })).toMatchObject({ position: 4 })
     expect(await verdict()).toMatchObject(whole(4))
   })
 })
@@ -153,46 +156,46 @@ describe('the chain', () => {
 describe('retention', () => {
   /** So many linked records, of which the first `old` are a hundred days old. */
   async function aged(count: number, old: number): Promise<void> {
-    for (let n = 1; n <= count; n += 1) await recordAudit(database, [entry({ n })])
+    for (let n = 1; n <= count; n += 1) await recordAudit(gateway, [entry({ n })])
     await tamper(`UPDATE audit_records SET at = at - interval '100 days' WHERE number <= ${old}`)
-    await linkAudit(database, { late: true })
+    await linkAudit(gateway, { late: true })
   }
 
   test('drops the beginning of the log, and the rest can still be verified and goes on', async () => {
     await aged(9, 5)
-    expect(await countOldAudit(database, 90, 2)).toBe(5)
-    expect(await dropOldAudit(database, 90, 2)).toBe(2)
-    expect(await auditCount(database)).toBe(8)
-    for (let dropped = 1; dropped > 0; ) dropped = await dropOldAudit(database, 90)
-    expect(await auditCount(database)).toBe(6)
+    expect(await countOldAudit(dispatcher, 90, 2)).toBe(5)
+    expect(await dropOldAudit(dispatcher, 90, 2)).toBe(2)
+    expect(await auditCount(gateway)).toBe(8)
+    for (let dropped = 1; dropped > 0; ) dropped = await dropOldAudit(dispatcher, 90)
+    expect(await auditCount(gateway)).toBe(6)
     const { rows } = await database.query(
       `SELECT details ->> 'n' AS n FROM audit_records WHERE action = 'target.update' ORDER BY number`,
     )
     expect(rows.map(({ n }) => n)).toEqual(['6', '7', '8', '9'])
-    await recordAudit(database, [entry()])
-    await linkAudit(database, { late: true })
+    await recordAudit(gateway, [entry()])
+    await linkAudit(gateway, { late: true })
     expect(await verdict()).toMatchObject({ ...whole(7), dropped: 5, head: { position: 12 } })
-    expect(await countOldAudit(database, 90)).toBe(0)
-    await expect(verifyAudit(database, { expect: { position: 4, hash: '0'.repeat(64) } })).rejects.toThrow(
+    expect(await countOldAudit(dispatcher, 90)).toBe(0)
+    await expect(verifyAudit(verifier, { expect: { position: 4, hash: '0'.repeat(64) } })).rejects.toThrow(
       'note a newer',
     )
   })
 
   test('keeps the end of the chain, however old, and its own word on where the log begins', async () => {
     await aged(4, 4)
-    expect(await dropOldAudit(database, 90)).toBe(3)
-    await linkAudit(database, { late: true })
+    expect(await dropOldAudit(dispatcher, 90)).toBe(3)
+    await linkAudit(gateway, { late: true })
     await tamper(`UPDATE audit_records SET action = action`)
     expect(await verdict()).toMatchObject(whole(2))
-    expect(await dropOldAudit(database, 90)).toBe(1)
-    await linkAudit(database, { late: true })
-    expect(await dropOldAudit(database, 90)).toBe(0)
+    expect(await dropOldAudit(dispatcher, 90)).toBe(1)
+    await linkAudit(gateway, { late: true })
+    expect(await dropOldAudit(dispatcher, 90)).toBe(0)
     expect(await verdict()).toMatchObject({ ...whole(2), dropped: 4 })
   })
 
   test('lets nobody remove what it has not dropped', async () => {
     await aged(6, 3)
-    await dropOldAudit(database, 90)
+    await dropOldAudit(dispatcher, 90)
     await expect(database.query('DELETE FROM audit_records WHERE number = 4')).rejects.toThrow('append-only')
     await expect(database.query('DELETE FROM audit_links WHERE position = 4')).rejects.toThrow('append-only')
     await tamper('DELETE FROM audit_records WHERE number = 4')
@@ -202,16 +205,16 @@ describe('retention', () => {
   test('drops nothing that was tampered with', async () => {
     await aged(6, 5)
     await tamper(`UPDATE audit_records SET actor_name = 'eve' WHERE number = 2`)
-    await expect(dropOldAudit(database, 90)).rejects.toThrow('broken at position 2')
-    expect(await auditCount(database)).toBe(6)
+    await expect(dropOldAudit(dispatcher, 90)).rejects.toThrow('broken at position 2')
+    expect(await auditCount(gateway)).toBe(6)
   })
 
   test('a beginning that was cut off with a word that is not true is found', async () => {
     await aged(6, 0)
-    await recordAudit(database, [{ ...entry({ position: 3, hash: 'f'.repeat(64) }), action: 'audit.drop' }])
+    await recordAudit(gateway, [{ ...entry({ position: 3, hash: 'f'.repeat(64) }), action: 'audit.drop' }])
     await tamper('DELETE FROM audit_records WHERE number <= 3')
     await tamper('DELETE FROM audit_links WHERE position <= 3')
-    await linkAudit(database, { late: true })
+    await linkAudit(gateway, { late: true })
     expect((await verdict()).findings).toMatchObject([{ position: 4, problem: expect.stringContaining('was changed') }])
   })
 })
@@ -279,16 +282,16 @@ describe('verification finds', () => {
     )
     await tamper('TRUNCATE audit_links')
     await tamper(`UPDATE audit_records SET at = now() - interval '1 hour' WHERE number <= 20`)
-    await linkAudit(database, { late: true })
+    await linkAudit(gateway, { late: true })
     await tamper(`INSERT INTO audit_records (number, id, at, action, resource_type, details)
                   VALUES (15, gen_random_uuid(), now() - interval '1 hour', 'a.b', 'a', '{}')`)
-    expect(await linkAudit(database, { late: true })).toMatchObject({ linked: 0 })
+    expect(await linkAudit(gateway, { late: true })).toMatchObject({ linked: 0 })
     expect(await verdict()).toMatchObject({ links: 3, broken: 1, findings: [{ position: null, record_number: 15 }] })
   })
 
   test('what no process has linked for a minute, and nothing younger', async () => {
     await linked(2)
-    await recordAudit(database, [entry()])
+    await recordAudit(gateway, [entry()])
     expect(await verdict()).toMatchObject(whole(2))
     await tamper(`UPDATE audit_records SET at = now() - interval '61 s' WHERE number = 3`)
     expect(await first()).toMatchObject({ position: null, record_number: 3 })
@@ -296,20 +299,20 @@ describe('verification finds', () => {
 
   test('a chain that was written anew, by a head that was noted', async () => {
     await linked(5)
-    const expected = await chainHead(database)
+    const expected = await chainHead(gateway)
     await tamper(`UPDATE audit_records SET action = 'a.b' WHERE number = 2; TRUNCATE audit_links`)
-    await linkAudit(database, { late: true })
+    await linkAudit(gateway, { late: true })
     expect(await verdict()).toMatchObject(whole(5))
-    const noted = await verifyAudit(database, { expect: expected })
+    const noted = await verifyAudit(verifier, { expect: expected })
     expect(noted.findings).toMatchObject([{ position: 5 }])
   })
 
   test('an end that was cut off, by a head that was noted', async () => {
     await linked(5)
-    const expected = await chainHead(database)
+    const expected = await chainHead(gateway)
     await tamper('DELETE FROM audit_records WHERE number > 3; DELETE FROM audit_links WHERE position > 3')
     expect(await verdict()).toMatchObject(whole(3))
-    expect((await verifyAudit(database, { expect: expected })).findings).toMatchObject([{ position: 5 }])
-    expect((await verifyAudit(database, { expect: await chainHead(database) })).broken).toBe(0)
+    expect((await verifyAudit(verifier, { expect: expected })).findings).toMatchObject([{ position: 5 }])
+    expect((await verifyAudit(verifier, { expect: await chainHead(gateway) })).broken).toBe(0)
   })
 })

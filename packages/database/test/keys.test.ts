@@ -128,7 +128,7 @@ describe('resealing', () => {
     await plant()
     const planted = await occurrences('v1.old.')
     expect(Object.keys(planted).sort()).toEqual(SEALED_PLACES.map(({ table, column }) => `${table}.${column}`).sort())
-    await resealAll(database, both)
+    await resealAll(server.as('rotate-keys'), both)
     expect(await occurrences('v1.old.')).toEqual({})
     expect(await occurrences('v1.new.')).toEqual(planted)
     for (const { table, column, json } of SEALED_PLACES) {
@@ -145,9 +145,9 @@ describe('resealing', () => {
 
   test('changes nothing the second time', async () => {
     await plant()
-    await resealAll(database, both)
+    await resealAll(server.as('rotate-keys'), both)
     const counts: number[] = []
-    await resealAll(database, both, ({ rows, resealed }) => counts.push(rows > 0 ? resealed : -1))
+    await resealAll(server.as('rotate-keys'), both, ({ rows, resealed }) => counts.push(rows > 0 ? resealed : -1))
     expect(counts).toEqual(SEALED_PLACES.map(() => 0))
   })
 
@@ -158,10 +158,10 @@ describe('resealing', () => {
     await database.query(`UPDATE deployment_targets SET variables = $1 WHERE target_index = 1100`, [
       { a: { $sealed: odd } },
     ])
-    await expect(resealAll(database, both)).rejects.toThrow(SecretError)
-    await expect(resealAll(database, both)).rejects.toThrow('other')
+    await expect(resealAll(server.as('rotate-keys'), both)).rejects.toThrow(SecretError)
+    await expect(resealAll(server.as('rotate-keys'), both)).rejects.toThrow('other')
     expect(Object.keys(await occurrences('v1.old.'))).toEqual(['deployment_targets.variables'])
-    await resealAll(database, KeyRing.parse(`${newKey},${oldKey},${other}`))
+    await resealAll(server.as('rotate-keys'), KeyRing.parse(`${newKey},${oldKey},${other}`))
     expect([await occurrences('v1.old.'), await occurrences('v1.other.')]).toEqual([{}, {}])
   })
 
@@ -173,12 +173,12 @@ describe('resealing', () => {
       await client.query(`SET slipway.tenant = '*'`)
       await client.query('BEGIN')
       await client.query('UPDATE environments SET variables_sealed = $1', [theirs])
-      const resealing = resealAll(database, both)
+      const resealing = resealAll(server.as('rotate-keys'), both)
       await waitFor(
         async () => {
-          const { rows } = await database.query(
-            `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`,
-          )
+          const { rows } = await server
+            .as('rotate-keys')
+            .query(`SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`)
           return rows.length > 0
         },
         { what: 'resealing to wait for the row' },

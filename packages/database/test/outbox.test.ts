@@ -1,28 +1,28 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { attempt, createDatabase, type Database, enqueue, eventMessage, startRelay } from '@slipway/database'
 import { createLogger, uuidv7, withContext } from '@slipway/runtime'
-import { createTestDatabase, type TestDatabase, waitFor } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
 
-let made: TestDatabase
+let made: OpenTestDatabase
+/** The owner's, for preparing and looking. */
+let owner: Database
 let database: Database
 const logger = createLogger({ service: 'test', level: 'error' })
 const quiet = { ...logger, error: () => {}, warn: () => {} }
 
 beforeAll(async () => {
-  made = await createTestDatabase()
-  database = createDatabase({ url: made.url, applicationName: 'test', tenant: '*' })
+  made = await openTestDatabase()
+  owner = made.database
+  database = made.as('gateway')
 })
 
-afterAll(async () => {
-  await database.close()
-  await made.drop()
-})
+afterAll(() => made.drop())
 
-beforeEach(() => database.query('DELETE FROM outbox').then(() => {}))
+beforeEach(() => owner.query('DELETE FROM outbox').then(() => {}))
 
 const freed = (n: number) =>
   eventMessage('slot.freed', { instance_id: `00000000-0000-7000-8000-${String(n).padStart(12, '0')}` })
-const unsent = async () => (await database.query<{ n: number }>('SELECT count(*) AS n FROM outbox')).rows[0]?.n
+const unsent = async () => (await owner.query<{ n: number }>('SELECT count(*) AS n FROM outbox')).rows[0]?.n
 
 test('a message of a transaction that fails is never sent', async () => {
   await expect(
@@ -74,7 +74,7 @@ test('messages that the broker did not confirm stay and are sent later', async (
 })
 
 test('a relay that began while nothing waited reads what it sends, not all that waits', async () => {
-  const one = createDatabase({ url: made.url, applicationName: 'test', max: 1, tenant: '*' })
+  const one = createDatabase({ url: made.urlOf('dispatcher'), applicationName: 'test', max: 1, tenant: '*' })
   const scanned = async () => {
     await one.query('SELECT pg_stat_force_next_flush()')
     const { rows } = await one.query<{ n: number }>(
@@ -82,7 +82,7 @@ test('a relay that began while nothing waited reads what it sends, not all that 
     )
     return rows[0]?.n ?? Number.NaN
   }
-  await database.query('VACUUM ANALYZE outbox')
+  await owner.query('VACUUM ANALYZE outbox')
   let sent = 0
   const relay = startRelay({
     ...{ database: one, logger, intervalMs: 20 },
@@ -145,15 +145,14 @@ test('many messages that cannot be sent leave room for those behind them', async
 })
 
 test('a message that cannot be kept for webhooks stays and holds up no other', async () => {
-  await database.query(
-    `INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, '', '{target.deleted}', '')`,
-    [uuidv7()],
-  )
+  await owner.query(`INSERT INTO webhooks (id, url, events, secret_sealed) VALUES ($1, '', '{target.deleted}', '')`, [
+    uuidv7(),
+  ])
   const [bad, good] = [uuidv7(), uuidv7()]
-  await database.query(
+  await owner.query(
     `CREATE FUNCTION poison() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION 'poisoned'; END $$`,
   )
-  await database.query(
+  await owner.query(
     `CREATE TRIGGER poison BEFORE INSERT ON webhook_events FOR EACH ROW WHEN (NEW.record_id = '${bad}') EXECUTE FUNCTION poison()`,
   )
   await enqueue(
@@ -161,14 +160,14 @@ test('a message that cannot be kept for webhooks stays and holds up no other', a
     [bad, good].map((target_id) => eventMessage('target.deleted', { target_id, tenant_id: null })),
   )
   const relay = startRelay({ database, logger: quiet, intervalMs: 20, publish: async () => {} })
-  const kept = async () => (await database.query<{ id: string }>('SELECT record_id AS id FROM webhook_events')).rows
+  const kept = async () => (await owner.query<{ id: string }>('SELECT record_id AS id FROM webhook_events')).rows
   await waitFor(async () => (await unsent()) === 1)
   expect(await kept()).toEqual([{ id: good }])
-  await database.query('DROP FUNCTION poison() CASCADE')
+  await owner.query('DROP FUNCTION poison() CASCADE')
   await waitFor(async () => (await unsent()) === 0)
   await relay.stop()
   expect(await kept()).toHaveLength(2)
-  await database.query('TRUNCATE webhooks CASCADE')
+  await owner.query('TRUNCATE webhooks CASCADE')
 })
 
 test('of work that fails for itself nothing stays, nor what was still to follow, and the transaction goes on', async () => {
@@ -184,20 +183,20 @@ test('of work that fails for itself nothing stays, nor what was still to follow,
     await attempt(tx, (inner) => enqueue(inner, [freed(4)]))
     await enqueue(tx, [freed(5)])
   })
-  const { rows } = await database.query(`SELECT right(body ->> 'instance_id', 1) AS n FROM outbox ORDER BY id`)
+  const { rows } = await owner.query(`SELECT right(body ->> 'instance_id', 1) AS n FROM outbox ORDER BY id`)
   expect(rows.map(({ n }) => n)).toEqual(['1', '4', '5'])
 })
 
 test('a transaction that meets a deadlock is run again', async () => {
-  await database.query('CREATE TABLE contended (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)')
-  await database.query('INSERT INTO contended (id) VALUES (1), (2)')
+  await owner.query('CREATE TABLE contended (id int PRIMARY KEY, n int NOT NULL DEFAULT 0)')
+  await owner.query('INSERT INTO contended (id) VALUES (1), (2)')
   let bothHaveOne: () => void = () => {}
   const meeting = new Promise<void>((resolve) => {
     bothHaveOne = resolve
   })
   let arrived = 0
   const lockBoth = (first: number, second: number) =>
-    database.transaction(async (tx) => {
+    owner.transaction(async (tx) => {
       await tx.query('UPDATE contended SET n = n + 1 WHERE id = $1', [first])
       arrived += 1
       if (arrived === 2) bothHaveOne()
@@ -205,7 +204,7 @@ test('a transaction that meets a deadlock is run again', async () => {
       await tx.query('UPDATE contended SET n = n + 1 WHERE id = $1', [second])
     })
   await Promise.all([lockBoth(1, 2), lockBoth(2, 1)])
-  const { rows } = await database.query<{ n: number }>('SELECT n FROM contended ORDER BY id')
+  const { rows } = await owner.query<{ n: number }>('SELECT n FROM contended ORDER BY id')
   expect(rows.map((row) => row.n)).toEqual([2, 2])
   expect(arrived).toBeGreaterThan(2)
 })

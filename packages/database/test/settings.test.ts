@@ -24,11 +24,15 @@ async function settingsOf(url: string) {
 }
 
 test('statements are bounded in time and not compiled', async () => {
-  expect(await settingsOf(made.url)).toMatchObject({ jit: 'off', statement_timeout: '30s', lock_timeout: '10s' })
+  expect(await settingsOf(made.urlOf('gateway'))).toMatchObject({
+    jit: 'off',
+    statement_timeout: '30s',
+    lock_timeout: '10s',
+  })
 })
 
 test('what the address asks of the server is kept beside that', async () => {
-  const url = new URL(made.url)
+  const url = new URL(made.urlOf('gateway'))
   url.searchParams.set('options', '-c work_mem=7MB')
   expect(await settingsOf(url.href)).toMatchObject({ jit: 'off', work_mem: '7MB' })
 })

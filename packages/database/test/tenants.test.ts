@@ -25,7 +25,7 @@ const B = randomUUID()
 
 beforeAll(async () => {
   made = await createTestDatabase()
-  ofCallers = createDatabase({ url: made.url, applicationName: 'test', max: 2 })
+  ofCallers = createDatabase({ url: made.urlOf('gateway'), applicationName: 'test', max: 2 })
   all = createDatabase({ url: made.url, applicationName: 'test', tenant: '*' })
   for (const [id, name] of [
     [A, 'a'],
@@ -254,7 +254,7 @@ describe('a database for callers', () => {
   })
 
   test('an option in the URL does not widen what it sees', async () => {
-    const url = `${made.url}?options=${encodeURIComponent('-c slipway.tenant=*')}`
+    const url = `${made.urlOf('gateway')}?options=${encodeURIComponent('-c slipway.tenant=*')}`
     const database = createDatabase({ url, applicationName: 'test', max: 1 })
     expect(await counted(database, 'deployments')).toBe(0)
     await database.close()

@@ -11,7 +11,9 @@ beforeAll(async () => {
 afterAll(() => server.drop())
 
 const read = async (uuids: string[]) =>
-  (await server.database.query('SELECT ARRAY(SELECT unnest($1::uuid[])) AS read', [uuidArray(uuids)])).rows[0]?.['read']
+  (await server.as('planner').query('SELECT ARRAY(SELECT unnest($1::uuid[])) AS read', [uuidArray(uuids)])).rows[0]?.[
+    'read'
+  ]
 
 test('Postgres reads the UUIDs that were written, in their order', async () => {
   const uuids = ['00000000-0000-0000-0000-000000000000', 'FFFFFFFF-0a4b-4c1d-8e2f-0123456789AB']

@@ -17,13 +17,15 @@ import { createTestDatabase, type TestDatabase, testLogger, waitFor } from '@sli
 /** What the relay keeps for webhooks of what leaves the outbox. */
 let made: TestDatabase
 let all: Database
+let asBridge: Database
 let ofCallers: Database
 const [A, B] = [uuidv7(), uuidv7()]
 
 beforeAll(async () => {
   made = await createTestDatabase()
   all = createDatabase({ url: made.url, applicationName: 'test', tenant: '*' })
-  ofCallers = createDatabase({ url: made.url, applicationName: 'test' })
+  asBridge = createDatabase({ url: made.urlOf('executor-bridge'), applicationName: 'test', tenant: '*' })
+  ofCallers = createDatabase({ url: made.urlOf('gateway'), applicationName: 'test' })
   for (const id of [A, B]) {
     await all.query('INSERT INTO tenants (id, name, slug) VALUES ($1, $1::uuid::text, $1::uuid::text)', [id])
   }
@@ -33,6 +35,7 @@ beforeEach(() => all.query('TRUNCATE webhooks, webhook_events, outbox CASCADE').
 
 afterAll(async () => {
   await all.close()
+  await asBridge.close()
   await ofCallers.close()
   await made.drop()
 })
@@ -50,7 +53,7 @@ const run = (tenant_id: string | null) =>
 /** Relays until nothing is unsent. */
 async function relay(options: Partial<RelayOptions> = {}): Promise<void> {
   const relaying = startRelay({
-    database: all,
+    database: asBridge,
     publish: async () => {},
     logger: testLogger,
     intervalMs: 20,

@@ -3,22 +3,40 @@ import { createHash, randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { createDatabase, type Database, LOCK_KEYS } from '@slipway/database'
+import {
+  applyGrants,
+  createDatabase,
+  createRoles,
+  DATABASE_ROLES,
+  type Database,
+  type DatabaseRole,
+  LOCK_KEYS,
+  roleName,
+} from '@slipway/database'
 import pg from 'pg'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
 
 export interface TestDatabase {
-  /** As a service gets it: of an ordinary role, which row-level security holds. */
+  /** Of the owner of the tables, for preparing and for looking from outside. Row-level security holds the owner, too. */
   url: string
+  /** As a service gets it: of the role with the rights of that service. */
+  urlOf(role: DatabaseRole): string
   drop(): Promise<void>
 }
 
+/** Roles belong to the whole server. These are not the roles of an installation on it. */
+export const TEST_ROLE_PREFIX = 'slipway_tests_'
 /** Owns the test databases. Superusers pass by row-level security, and the server's user may be one. */
 const OWNER = 'slipway_tests'
 
+interface Role {
+  name: string
+  password: string
+}
+
 /** The server as this user sees it. */
-function serverAs(role: { name: string; password: string } | null, database?: string): string {
+function serverAs(role: Role | null, database?: string): string {
   const url = new URL(serverUrl('DATABASE_URL'))
   if (role !== null) {
     url.username = role.name
@@ -28,19 +46,53 @@ function serverAs(role: { name: string; password: string } | null, database?: st
   return url.href
 }
 
-/** Names a template after what the migrations say, so that a changed migration makes a new one. */
+/** What decides how a template looks: the migrations, and the rights of the roles. */
+const TEMPLATE_SOURCES = [
+  'prisma/migrations',
+  'packages/database/src/roles',
+  'packages/database/src/keys/sealed-places.ts',
+]
+
+/** Names a template after its sources, so that a changed migration or right makes a new one. */
 function templateName(): string {
-  const folder = path.join(repositoryRoot, 'prisma/migrations')
   const hash = createHash('sha256')
-  for (const name of fs.readdirSync(folder).sort()) {
-    const file = path.join(folder, name, 'migration.sql')
-    if (fs.existsSync(file)) hash.update(name).update(fs.readFileSync(file))
+  for (const source of TEMPLATE_SOURCES) {
+    const place = path.join(repositoryRoot, source)
+    const isFolder = fs.statSync(place).isDirectory()
+    const names = isFolder ? fs.readdirSync(place, { recursive: true, encoding: 'utf8' }).sort() : ['']
+    for (const name of names) {
+      const file = path.join(place, name)
+      if (fs.statSync(file).isFile()) hash.update(name).update(fs.readFileSync(file))
+    }
   }
-  return `slipway_template_${hash.digest('hex').slice(0, 12)}_owned`
+  return `slipway_template_${hash.digest('hex').slice(0, 12)}`
+}
+
+const testRole = (role: DatabaseRole): Role => ({
+  name: roleName(role, TEST_ROLE_PREFIX),
+  password: new URL(serverUrl('DATABASE_URL')).password || OWNER,
+})
+
+/** @throws Error when roles are missing and this user may not create them */
+async function ensureRoles(admin: pg.Client): Promise<void> {
+  const wanted = new Map(DATABASE_ROLES.map((role) => [role, testRole(role)]))
+  const { rows } = await admin.query<{ found: number; creates: boolean }>(
+    `SELECT (SELECT count(*)::int FROM pg_roles WHERE rolname = ANY($1)) AS found, rolsuper OR rolcreaterole AS creates
+       FROM pg_roles WHERE rolname = current_user`,
+    [[...wanted.values()].map(({ name }) => name)],
+  )
+  if (rows[0]?.found === wanted.size) return
+  if (rows[0]?.creates !== true) {
+    throw new Error(
+      `The server lacks roles of the services (${TEST_ROLE_PREFIX}…), which tests connect with: run \`make build\` and ` +
+        '`scripts/infra.sh up`, or give the user of DATABASE_URL the attribute CREATEROLE',
+    )
+  }
+  await createRoles(admin, new Map([...wanted].map(([role, login]) => [role, new URL(serverAs(login))])))
 }
 
 /** The role that owns test databases: one of our own where the server's user is a superuser, else that user. */
-async function ensureOwner(admin: pg.Client): Promise<{ name: string; password: string } | null> {
+async function ensureOwner(admin: pg.Client): Promise<Role | null> {
   const { rows } = await admin.query<{ bypasses: boolean }>(
     'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
   )
@@ -52,23 +104,23 @@ async function ensureOwner(admin: pg.Client): Promise<{ name: string; password: 
   return owner
 }
 
-async function ensureTemplate(
-  admin: pg.Client,
-): Promise<{ name: string; owner: Awaited<ReturnType<typeof ensureOwner>> }> {
+async function ensureTemplate(admin: pg.Client): Promise<{ name: string; owner: Role | null }> {
   const name = templateName()
   await admin.query(`SELECT pg_advisory_lock(${LOCK_KEYS.testTemplate})`)
   try {
     const owner = await ensureOwner(admin)
+    await ensureRoles(admin)
     const { rowCount } = await admin.query('SELECT 1 FROM pg_database WHERE datname = $1', [name])
     if (rowCount === 0) {
       const making = `${name}_making`
       await dropDatabase(admin, making)
       await admin.query(`CREATE DATABASE ${making} ${ownedBy(owner)}`)
-      execFileSync(process.execPath, ['packages/database/scripts/migrate.mjs', 'deploy'], {
+      execFileSync(process.execPath, ['packages/database/scripts/migrate.mjs', 'schema'], {
         cwd: repositoryRoot,
         env: { ...process.env, DATABASE_URL: serverAs(owner, making) },
         stdio: ['ignore', 'ignore', 'inherit'],
       })
+      await grantRights(serverAs(owner, making))
       await admin.query(`ALTER DATABASE ${making} RENAME TO ${name}`)
     }
     return { name, owner }
@@ -77,7 +129,17 @@ async function ensureTemplate(
   }
 }
 
-const ownedBy = (owner: { name: string } | null) => (owner === null ? '' : `OWNER ${owner.name}`)
+async function grantRights(url: string): Promise<void> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    await applyGrants(client, TEST_ROLE_PREFIX)
+  } finally {
+    await client.end()
+  }
+}
+
+const ownedBy = (owner: Role | null) => (owner === null ? '' : `OWNER ${owner.name}`)
 
 /** A migrated, empty database of its own: a clone of a template, which takes a fraction of a second. */
 export async function createTestDatabase(): Promise<TestDatabase> {
@@ -89,6 +151,7 @@ export async function createTestDatabase(): Promise<TestDatabase> {
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} ${ownedBy(template.owner)}`)
     return {
       url: serverAs(template.owner, name),
+      urlOf: (role) => serverAs(testRole(role), name),
       async drop() {
         const client = new pg.Client(serverUrl('DATABASE_URL'))
         await client.connect()
@@ -125,22 +188,43 @@ async function dropDatabase(client: pg.Client, name: string): Promise<void> {
 }
 
 export interface OpenTestDatabase extends TestDatabase {
-  /** Sees the rows of all tenants. */
+  /** The owner's, for preparing and looking. Sees the rows of all tenants. */
   database: Database
+  /** For what is tested: with the rights of this role. Sees the rows of all tenants. */
+  as(role: DatabaseRole): Database
 }
 
-/** The same with a pool to it, which `drop` closes. */
+const opened = new WeakMap<Database, (role: DatabaseRole) => Database>()
+
+/** The same with pools to it, which `drop` closes. */
 export async function openTestDatabase(): Promise<OpenTestDatabase> {
-  const { url, drop } = await createTestDatabase()
-  const database = createDatabase({ url, applicationName: 'test', max: 30, tenant: '*' })
+  const { url, urlOf, drop } = await createTestDatabase()
+  const open = (url: string) => createDatabase({ url, applicationName: 'test', max: 30, tenant: '*' })
+  const database = open(url)
+  const ofRoles = new Map<DatabaseRole, Database>()
+  const as = (role: DatabaseRole): Database => {
+    const known = ofRoles.get(role) ?? open(urlOf(role))
+    ofRoles.set(role, known)
+    return known
+  }
+  opened.set(database, as)
   return {
     url,
+    urlOf,
     database,
+    as,
     async drop() {
-      await database.close()
+      await Promise.all([database, ...ofRoles.values()].map((one) => one.close()))
       await drop()
     },
   }
+}
+
+/** `as` of the test database whose owner's pool this is. */
+export function databaseAs(owner: Database, role: DatabaseRole): Database {
+  const as = opened.get(owner)
+  if (as === undefined) throw new Error('databaseAs: not the `database` of openTestDatabase')
+  return as(role)
 }
 
 /** A connection that sees the rows of all tenants, or of one; for looking from outside. The caller ends it. */

@@ -5,8 +5,10 @@ export { makeCertificates, type TestCertificates, type TestCertificatesOptions }
 export {
   connectTo,
   createTestDatabase,
+  databaseAs,
   type OpenTestDatabase,
   openTestDatabase,
+  TEST_ROLE_PREFIX,
   type TestDatabase,
 } from './database.ts'
 export { openChangeStream, openLogStream, readStream, type StreamMessage, sseToken } from './event-stream.ts'

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import type { DatabaseRole } from '@slipway/database'
 import { makeCertificates, type TestCertificates } from './certificates.ts'
 import { connectTo, createTestDatabase, type TestDatabase } from './database.ts'
 import { addJoinToken, type JoinTokenOptions } from './join-token.ts'
@@ -135,11 +136,12 @@ async function describe(made: {
   options: SuiteOptions
 }): Promise<Map<ServiceName, Process>> {
   const { database, folder, namespace, admin, certificates, options } = made
-  const servers = {
-    DATABASE_URL: database.url,
+  const serversOf = (service: DatabaseRole) => ({
+    // Other code than this one may need rights that this schema does not give: it runs as an installation with one user.
+    DATABASE_URL: options.codeOf === undefined ? database.urlOf(service) : database.url,
     RABBITMQ_URL: serverUrl('RABBITMQ_URL'),
     REDIS_URL: serverUrl('REDIS_URL'),
-  }
+  })
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
   const secondBridge = options.secondWorkers === true ? await freePort() : bridge
@@ -168,7 +170,7 @@ async function describe(made: {
     [
       'gateway',
       {
-        ...servers,
+        ...serversOf('gateway'),
         ...encryption,
         SLIPWAY_JWT_KEYS: key(),
         SLIPWAY_ADMIN_EMAIL: admin.email,
@@ -182,12 +184,12 @@ async function describe(made: {
         SLIPWAY_LOGIN_OVERRIDES: '127.0.0.1/32=0',
       },
     ],
-    ['planner', { ...servers, ...encryption }],
-    ['dispatcher', { ...servers, ...encryption }],
+    ['planner', { ...serversOf('planner'), ...encryption }],
+    ['dispatcher', { ...serversOf('dispatcher'), ...encryption }],
     [
       'executor-bridge',
       {
-        ...servers,
+        ...serversOf('executor-bridge'),
         ...encryption,
         ...keyPair,
         SLIPWAY_BRIDGE_HOST: networks.length > 0 ? '0.0.0.0' : '127.0.0.1',
@@ -197,7 +199,7 @@ async function describe(made: {
     [
       'log-stream',
       {
-        ...servers,
+        ...serversOf('log-stream'),
         ...encryption,
         SLIPWAY_LOG_STREAM_HOST: '127.0.0.1',
         SLIPWAY_LOG_STREAM_PORT: String(logStream),

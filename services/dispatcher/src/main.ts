@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections, measureOutbox } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections, measureOutbox, warnOfOwner } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
@@ -15,6 +15,7 @@ await runService({
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16, tenant: '*', logger })
     onStop('database', () => database.close())
+    warnOfOwner(database, logger)
     health.check('database', () => database.isUp())
 
     const broker = await connectBroker({

@@ -9,7 +9,7 @@ import { drain } from '../src/pending/drain.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, deployment, startCommand, startDeployment } from './fixtures.ts'
 
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 
 const received = { request_id: 'request-1' }
 const command = () => ({ command_id: uuidv7(), request_id: 'request-2' })
@@ -70,7 +70,7 @@ test('a queued request has the record of its call; its dispatch is nobody’s ca
   const start = startCommand(catalog)
   await startDeployment(database, start, received)
   await addInstance(database, 1)
-  await drain({ database, logger: testLogger, onCommitted() {} })
+  await drain({ database: asDispatcher, logger: testLogger, onCommitted() {} })
   const { rows } = await database.query<{ status: string; deployment_id: string }>(
     'SELECT status, deployment_id FROM pending_requests',
   )
@@ -126,10 +126,10 @@ test('of cancels at once one leaves the record, and it alone counts as done when
   await startDeployment(database, start, received)
   const body = { deployment_id: start.command_id, caller: ADMIN, reason: 'wrong version' }
   const commands = Array.from({ length: 6 }, command)
-  const outcomes = await Promise.allSettled(commands.map((each) => cancelDeployment(database, body, each)))
+  const outcomes = await Promise.allSettled(commands.map((each) => cancelDeployment(asDispatcher, body, each)))
   const won = commands.filter((_, index) => outcomes[index]?.status === 'fulfilled')
   expect(won).toHaveLength(1)
-  const again = await Promise.allSettled(commands.map((each) => cancelDeployment(database, body, each)))
+  const again = await Promise.allSettled(commands.map((each) => cancelDeployment(asDispatcher, body, each)))
   expect(commands.filter((_, index) => again[index]?.status === 'fulfilled')).toEqual(won)
   expect((await recordsOf(start.command_id)).slice(1)).toMatchObject([
     {
@@ -147,7 +147,7 @@ test('of cancels of a queued request as well', async () => {
   await startDeployment(database, start, received)
   const body = { pending_request_id: start.command_id, caller: ADMIN }
   const commands = Array.from({ length: 6 }, command)
-  const both = [...commands, ...commands].map((each) => cancelPending(database, body, each))
+  const both = [...commands, ...commands].map((each) => cancelPending(asDispatcher, body, each))
   const outcomes = await Promise.allSettled(both)
   const won = new Set(
     [...commands, ...commands]
@@ -175,12 +175,12 @@ test('a command that its sender has given up has no effect any more', async () =
   await startDeployment(database, start, received)
   const cancel = command()
   await refuse(cancel.command_id)
-  expect(await cancelDeployment(database, { deployment_id: start.command_id, caller: ADMIN }, cancel)).toBeNull()
+  expect(await cancelDeployment(asDispatcher, { deployment_id: start.command_id, caller: ADMIN }, cancel)).toBeNull()
   expect((await deployment(database, start.command_id)).state).toBe('running')
-  await cancelDeployment(database, { deployment_id: start.command_id, caller: ADMIN }, command())
+  await cancelDeployment(asDispatcher, { deployment_id: start.command_id, caller: ADMIN }, command())
   // Also not, when somebody else has done meanwhile what it asked for.
   await expect(
-    cancelDeployment(database, { deployment_id: start.command_id, caller: ADMIN }, cancel),
+    cancelDeployment(asDispatcher, { deployment_id: start.command_id, caller: ADMIN }, cancel),
   ).rejects.toMatchObject({ code: 'CONFLICT' })
 })
 

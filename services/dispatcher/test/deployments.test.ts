@@ -20,7 +20,7 @@ import {
   stepStates,
 } from './fixtures.ts'
 
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 
 const received = { request_id: 'request-1' }
 /** A command that comes for the first time. */
@@ -162,7 +162,7 @@ describe('finish', () => {
     const { id, epoch } = await started()
     await setStep(database, id, [0, 0], 'completed')
     expect(
-      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: 'it broke' }),
+      await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'failed', error_message: 'it broke' }),
     ).toBe('failed')
 
     expect(await deployment(database, id)).toMatchObject({ state: 'failed', error_message: 'it broke' })
@@ -177,18 +177,18 @@ describe('finish', () => {
     await addInstance(database, 1)
     const { id, epoch } = await started()
     const finished = { deployment_id: id, epoch, outcome: 'success', error_message: null } as const
-    expect(await finishDeployment(database, { ...finished, epoch: epoch + 1 })).toBeNull()
-    expect(await finishDeployment(database, finished)).toBe('success')
-    expect(await finishDeployment(database, { ...finished, outcome: 'failed' })).toBeNull()
-    expect(await beginRollback(database, { deployment_id: id, epoch })).toBe(false)
+    expect(await finishDeployment(asDispatcher, { ...finished, epoch: epoch + 1 })).toBeNull()
+    expect(await finishDeployment(asDispatcher, finished)).toBe('success')
+    expect(await finishDeployment(asDispatcher, { ...finished, outcome: 'failed' })).toBeNull()
+    expect(await beginRollback(asDispatcher, { deployment_id: id, epoch })).toBe(false)
     expect(await states(database, id)).toEqual(['running', 'success'])
   })
 
   test('tells of a rollback also when its beginning is told late or never', async () => {
     await addInstance(database, 3)
     const inOrder = await started()
-    expect(await beginRollback(database, { deployment_id: inOrder.id, epoch: inOrder.epoch })).toBe(true)
-    await finishDeployment(database, {
+    expect(await beginRollback(asDispatcher, { deployment_id: inOrder.id, epoch: inOrder.epoch })).toBe(true)
+    await finishDeployment(asDispatcher, {
       deployment_id: inOrder.id,
       epoch: inOrder.epoch,
       outcome: 'rolled_back',
@@ -198,7 +198,7 @@ describe('finish', () => {
     expect((await deployment(database, inOrder.id)).error_message).toBe('it broke')
 
     const early = await started()
-    await finishDeployment(database, {
+    await finishDeployment(asDispatcher, {
       deployment_id: early.id,
       epoch: early.epoch,
       outcome: 'rolled_back',
@@ -208,7 +208,7 @@ describe('finish', () => {
 
     const failed = await started()
     await setStep(database, failed.id, [0, 0], 'rollback_failed')
-    await finishDeployment(database, {
+    await finishDeployment(asDispatcher, {
       deployment_id: failed.id,
       epoch: failed.epoch,
       outcome: 'failed',
@@ -225,7 +225,7 @@ describe('finish', () => {
         WHERE deployment_id = $1 AND target_index = 1 AND action_index = 2`,
       [id],
     )
-    await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: null })
+    await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'failed', error_message: null })
     expect((await deployment(database, id)).error_message).toBe(
       `step 2 on target-${catalog.target_ids[1]} failed: exit code 3`,
     )
@@ -236,9 +236,9 @@ describe('finish', () => {
     const enabled = async (id: string) =>
       (await database.query('SELECT analysis_enabled FROM deployments WHERE id = $1', [id])).rows[0]
     const before = await started()
-    await applySettings(database, { ...queue, analysis_enabled: false })
+    await applySettings(asDispatcher, { ...queue, analysis_enabled: false })
     const after = await started()
-    await applySettings(database, queue)
+    await applySettings(asDispatcher, queue)
     expect(await enabled(before.id)).toEqual({ analysis_enabled: true })
     expect(await enabled(after.id)).toEqual({ analysis_enabled: false })
   })
@@ -264,7 +264,7 @@ describe('finish', () => {
           [id, target, action, error, analysis],
         )
       }
-      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'failed', error_message: told })
+      await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'failed', error_message: told })
       return (await deployment(database, id)).error_message
     }
     const told = 'Action "step 0" failed on target "a": exit code 3'
@@ -316,7 +316,7 @@ describe('cancel', () => {
     const { id } = await started()
     await setStep(database, id, [0, 0], 'completed')
     await setStep(database, id, [0, 1], 'running')
-    await cancelDeployment(database, { deployment_id: id, caller: ADMIN, reason: 'wrong version' }, first())
+    await cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN, reason: 'wrong version' }, first())
 
     expect(await deployment(database, id)).toMatchObject({
       state: 'cancelled',
@@ -340,7 +340,7 @@ describe('cancel', () => {
       [1, 0],
     ] as [number, number][])
       await setStep(database, id, place, 'running')
-    await cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first())
+    await cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, first())
     const ran = 'the deployment was cancelled while the command ran'
     const doubt = '; its end is not confirmed'
     const none = [null, null]
@@ -355,14 +355,14 @@ describe('cancel', () => {
         [1, 1],
       ] as [number, number][],
     }
-    expect(await confirmEnds(database, { ...told, epoch: epoch - 1 })).toBe(false)
-    expect(await confirmEnds(database, told)).toBe(true)
+    expect(await confirmEnds(asDispatcher, { ...told, epoch: epoch - 1 })).toBe(false)
+    expect(await confirmEnds(asDispatcher, told)).toBe(true)
     const after = [
       ...[none, [true, `${ran}; it was ended`], none, [false, ran + doubt]],
       ...[[false, `the deployment was cancelled${doubt}`], none],
     ]
     expect(await endsOf(id)).toEqual(after)
-    expect(await confirmEnds(database, told)).toBe(false)
+    expect(await confirmEnds(asDispatcher, told)).toBe(false)
     expect(await endsOf(id)).toEqual(after)
     expect(await stepStates(database, id)).toEqual(['completed', ...Array(5).fill('cancelled')])
   })
@@ -371,12 +371,12 @@ describe('cancel', () => {
     await addInstance(database, 3)
     const { id, epoch } = await started({ tenant: true })
     const cancel = (caller: typeof ADMIN, deployment_id = id) =>
-      cancelDeployment(database, { deployment_id, caller }, first()).catch(codeOf)
+      cancelDeployment(asDispatcher, { deployment_id, caller }, first()).catch(codeOf)
     expect(await cancel(ADMIN, uuidv7())).toBe('NOT_FOUND')
     expect(await cancel({ ...ADMIN, tenant_id: uuidv7() })).toBe('NOT_FOUND')
     const shared = await started()
     expect(await cancel({ ...ADMIN, tenant_id: catalog.tenant_id }, shared.id)).toBe('INSUFFICIENT_PERMISSIONS')
-    await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null })
+    await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null })
     expect(await cancel(ADMIN)).toBe('CONFLICT')
     expect(await states(database, id)).toEqual(['running', 'success'])
   })
@@ -386,12 +386,12 @@ describe('cancel', () => {
     const { id } = await started()
     const command = { deployment_id: id, caller: ADMIN }
     const deadline = new Date(Date.now() - 1000).toISOString()
-    expect(await cancelDeployment(database, command, { ...first(), deadline })).toBeNull()
+    expect(await cancelDeployment(asDispatcher, command, { ...first(), deadline })).toBeNull()
     expect((await deployment(database, id)).state).toBe('running')
     const received = first()
-    await cancelDeployment(database, command, received)
-    expect(await cancelDeployment(database, command, received)).toEqual({ deployment_id: id })
-    await expect(cancelDeployment(database, command, first())).rejects.toMatchObject({ code: 'CONFLICT' })
+    await cancelDeployment(asDispatcher, command, received)
+    expect(await cancelDeployment(asDispatcher, command, received)).toEqual({ deployment_id: id })
+    await expect(cancelDeployment(asDispatcher, command, first())).rejects.toMatchObject({ code: 'CONFLICT' })
   })
 
   test('against finish exactly one wins', async () => {
@@ -400,11 +400,11 @@ describe('cancel', () => {
     await Promise.all(
       runs.map(async ({ id, epoch }) => {
         const [cancelled, finished] = await Promise.all([
-          cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first()).then(
+          cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, first()).then(
             () => true,
             () => false,
           ),
-          finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
+          finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
         ])
         expect([cancelled, finished].filter(Boolean)).toHaveLength(1)
         const state = cancelled ? 'cancelled' : 'success'
@@ -425,7 +425,7 @@ describe('cancel', () => {
         id,
         epoch,
       ])
-      cancelling = cancelDeployment(database, { deployment_id: id, caller: ADMIN }, first())
+      cancelling = cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, first())
       await tx.query(
         `UPDATE steps SET state = 'completed' WHERE deployment_id = $1 AND target_index = 0 AND action_index = 0`,
         [id],

@@ -1,6 +1,6 @@
 import type { Broker } from '@slipway/broker'
 import type { Database } from '@slipway/database'
-import { testLogger as logger, openTestBroker, removeNamespace, testNamespace } from '@slipway/testing'
+import { databaseAs, testLogger as logger, openTestBroker, removeNamespace, testNamespace } from '@slipway/testing'
 import { type DispatcherOptions, type Running, startDispatcher } from '../src/dispatcher.ts'
 import { keys, queue } from './fixtures.ts'
 
@@ -19,7 +19,8 @@ export function testDispatchers() {
     async start(database: Database, name: string, more: Partial<DispatcherOptions> = {}): Promise<void> {
       const broker = await connect(name)
       const destinations = { allowPrivate: false }
-      running.push(await startDispatcher({ database, broker, keys, destinations, queue, logger, ...more }))
+      const own = databaseAs(database, 'dispatcher')
+      running.push(await startDispatcher({ database: own, broker, keys, destinations, queue, logger, ...more }))
     },
     /** Stops the dispatchers; connections stay. */
     async stop(): Promise<void> {

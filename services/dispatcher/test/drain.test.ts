@@ -19,7 +19,7 @@ import {
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
-const { database, catalog } = db
+const { database, asDispatcher, catalog } = db
 const { drainAll, submit, pending } = requestsOf(db)
 
 async function dispatchOrder(): Promise<string[]> {
@@ -41,7 +41,7 @@ test('requests are dispatched by priority, then age, as slots become free', asyn
     expect(request).toMatchObject({ status: 'dispatched', dispatched_to_instance_id: instance })
     const deploymentId = String(request.deployment_id)
     const lease = await liveLease(database, deploymentId)
-    await finishDeployment(database, {
+    await finishDeployment(asDispatcher, {
       deployment_id: deploymentId,
       epoch: lease?.epoch ?? 0,
       outcome: 'success',
@@ -89,7 +89,7 @@ test('a long queue fills the free slots of all instances that take runs, in orde
   // Every other slot of the first is taken.
   const taken = Array.from({ length: 30 }, (_, n) => 2 * n)
   await insertLeases(
-    database,
+    asDispatcher,
     taken.map((slot) => ({ slot: { instance_id: half, instance_name: 'half', slot }, deployment_id: uuidv7() })),
   )
   await Promise.all([drainAll(), drainAll()])
@@ -189,7 +189,7 @@ test('one request that cannot be written keeps no other waiting and is tried aga
   )
   await addInstance(database, 2)
   const quiet = { ...logger, error: () => {} }
-  const drainQuietly = () => drain({ database, logger: quiet, onCommitted: () => {} })
+  const drainQuietly = () => drain({ database: asDispatcher, logger: quiet, onCommitted: () => {} })
   await drainQuietly()
   expect((await pending(good)).status).toBe('dispatched')
   expect(await pending(bad)).toMatchObject({ status: 'pending', retry_count: 1 })

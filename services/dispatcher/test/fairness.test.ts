@@ -19,11 +19,11 @@ import {
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
-const { database, catalog } = db
+const { database, asDispatcher, catalog } = db
 const { drainAll, submit } = requestsOf(db)
 const other = await addCatalog(database)
 
-afterEach(() => applySettings(database, OFF))
+afterEach(() => applySettings(asDispatcher, OFF))
 
 /** Lets a request look as if it had waited for so long. */
 async function age(id: string, seconds: number): Promise<void> {
@@ -48,7 +48,7 @@ async function finishOneOf(tenant: string): Promise<void> {
       WHERE l.ended_at IS NULL AND d.tenant_id = $1 ORDER BY l.epoch LIMIT 1`,
     [tenant],
   )
-  await finishDeployment(database, { ...rows[0], outcome: 'success', error_message: null } as never)
+  await finishDeployment(asDispatcher, { ...rows[0], outcome: 'success', error_message: null } as never)
 }
 
 async function queueOrder(): Promise<string[]> {
@@ -68,7 +68,7 @@ describe('ageing', () => {
   })
 
   test('on, a point is worth so many seconds, in the queue and for those that would start at once', async () => {
-    await applySettings(database, { ...OFF, ageing_seconds: 60 })
+    await applySettings(asDispatcher, { ...OFF, ageing_seconds: 60 })
     const old = await submit({ priority: 0 })
     await age(old, 121)
     const [two, three] = [await submit({ priority: 2 }), await submit({ priority: 3 })]
@@ -91,7 +91,7 @@ describe('ageing', () => {
   })
 
   test('the lowest priority is overtaken by nothing that comes later than 200 points of waiting', async () => {
-    await applySettings(database, { ...OFF, ageing_seconds: 10 })
+    await applySettings(asDispatcher, { ...OFF, ageing_seconds: 10 })
     const lowest = await submit({ priority: -100 })
     await age(lowest, 200 * 10 - 1)
     const highest = await submit({ priority: 100 })
@@ -106,19 +106,19 @@ describe('ageing', () => {
     const urgent = await submit({ priority: 1 })
     expect(await queueOrder()).toEqual([urgent, old])
     const [, ...late] = await Promise.all([
-      applySettings(database, { ...OFF, ageing_seconds: 60 }),
+      applySettings(asDispatcher, { ...OFF, ageing_seconds: 60 }),
       ...Array.from({ length: 10 }, () => submit({ priority: 1 })),
     ])
     expect((await queueOrder()).slice(0, 2)).toEqual([old, urgent])
     const { rows } = await database.query('SELECT FROM pending_requests WHERE rank <> queue_rank(priority, queued_at)')
     expect([rows.length, late.length]).toEqual([0, 10])
-    await applySettings(database, OFF)
+    await applySettings(asDispatcher, OFF)
     expect((await queueOrder())[0]).toBe(urgent)
   })
 })
 
 describe('a limit for each tenant', () => {
-  const limit = (tenant_running_limit: number | null) => applySettings(database, { ...OFF, tenant_running_limit })
+  const limit = (tenant_running_limit: number | null) => applySettings(asDispatcher, { ...OFF, tenant_running_limit })
   const ofTenant = (more: CommandOptions = {}) => submit({ tenant: true, ...more })
 
   test('holds its requests and nobody else’s; an end lets the next one go', async () => {
@@ -202,7 +202,7 @@ describe('a limit for each tenant', () => {
 
 describe('pending.update', () => {
   const update = (id: string, priority: number, command_id = uuidv7(), caller = ADMIN) =>
-    updatePending(database, { pending_request_id: id, priority, caller }, { command_id, request_id: 'request-3' })
+    updatePending(asDispatcher, { pending_request_id: id, priority, caller }, { command_id, request_id: 'request-3' })
 
   test('changes the turn, tells of it, is recorded once, and is what the deployment shows', async () => {
     const [first, second] = [await submit({ priority: 5 }), await submit()]

@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
+import { databaseAs } from '@slipway/testing'
 import { createStarter, type StartDeployment } from '../src/deployments/starter.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
@@ -201,4 +202,4 @@ export async function clear(database: Database): Promise<void> {
 
 /** Starts a deployment in a transaction of its own. */
 export const startDeployment = (database: Database, ...[command, received]: Parameters<StartDeployment>) =>
-  createStarter(database)(command, received)
+  createStarter(databaseAs(database, 'dispatcher'))(command, received)

@@ -20,18 +20,18 @@ import {
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
-const { database } = db
+const { database, asDispatcher } = db
 const { drainAll, submit, pending } = requestsOf(db)
-const sweep = createSweep({ database, logger })
+const sweep = createSweep({ database: asDispatcher, logger })
 
 test('a lease begins when it is taken, however long ago the transaction did: the slot may have become free since', async () => {
   await addInstance(database, 1)
   const id = await submit()
-  await database.transaction(async (tx) => {
+  await asDispatcher.transaction(async (tx) => {
     await tx.query('SELECT 1')
     const lease = await liveLease(database, id)
     const end = { deployment_id: id, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
-    expect(await finishDeployment(database, end)).toBe('success')
+    expect(await finishDeployment(asDispatcher, end)).toBe('success')
     const slots = await lockFreeSlots(tx, 1)
     await insertLeases(
       tx,
@@ -86,7 +86,7 @@ describe('sweep', () => {
     expect(lease?.epoch).toBeGreaterThan(epoch)
     expect((await outbox(database, id)).filter((type) => type === 'lease.changed')).toHaveLength(2)
     expect(
-      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
+      await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null }),
     ).toBeNull()
   })
 
@@ -111,7 +111,7 @@ describe('sweep', () => {
     const { cancelDeployment } = await import('../src/deployments/cancel.ts')
     await addInstance(database, 1)
     await Promise.all([
-      cancelDeployment(database, { deployment_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null }),
+      cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null }),
       drainAll(),
     ])
     await drainAll()

@@ -5,19 +5,20 @@ import { testLogger } from '@slipway/testing'
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { finishDeployment } from '../src/deployments/finish.ts'
+import { createStarter } from '../src/deployments/starter.ts'
 import { createSweep } from '../src/leases/sweep.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { drain } from '../src/pending/drain.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { updatePending } from '../src/pending/update.ts'
 import { testDatabase } from './database.ts'
-import { ADMIN, addInstance, clear, loseInstance, queue, startCommand, startDeployment } from './fixtures.ts'
+import { ADMIN, addInstance, clear, loseInstance, queue, startCommand } from './fixtures.ts'
 
 /**
  * Any commands, some at the same time, by two dispatchers on the real Postgres, whose transactions are cut off at any
  * statement. After each round the rules must hold that are about the queue, the leases and the states (I4, I14, I15, I16, I24).
  */
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 const quiet = { ...testLogger, error: () => {}, warn: () => {} }
 
 class Crash extends Error {
@@ -26,12 +27,12 @@ class Crash extends Error {
 
 /** A dispatcher that dies: the connection of its transaction ends at the given statement, or right before the commit. */
 function dying(at: number | null): Database {
-  if (at === null) return database
+  if (at === null) return asDispatcher
   let left = at
   return {
-    ...database,
+    ...asDispatcher,
     transaction: (work) =>
-      database.transaction(async (tx) => {
+      asDispatcher.transaction(async (tx) => {
         const cutOff: Queryable = {
           query: (text, values) => {
             left -= 1
@@ -104,7 +105,7 @@ async function carryOut(world: World, { command, diesAt }: Step): Promise<void> 
       const last = world.sent.at(-1)
       const start = command.again && last ? last : startCommand(catalog, command)
       if (start !== last) world.sent.push(start)
-      await startDeployment(by, start, { request_id: null })
+      await createStarter(by)(start, { request_id: null })
       return
     }
     case 'drain':
@@ -237,9 +238,9 @@ async function revived(world: World): Promise<string[]> {
  */
 async function settle(): Promise<void> {
   await database.query('DELETE FROM freezes')
-  await createSweep({ database, logger: quiet })()
+  await createSweep({ database: asDispatcher, logger: quiet })()
   await database.query(`UPDATE instances SET last_heartbeat_at = now() - interval '31 seconds', draining = false`)
-  await createSweep({ database, logger: quiet })()
+  await createSweep({ database: asDispatcher, logger: quiet })()
   await addInstance(database, 2)
   for (;;) {
     const expected = (await rowsOf<{ id: string }>('SELECT id FROM waiting_positions() ORDER BY position')).map(
@@ -266,15 +267,15 @@ async function settle(): Promise<void> {
     const fresh = live.slice(Math.min(2, orphans.length)).map(({ request }) => request)
     expect(fresh).toEqual(expected.slice(0, fresh.length))
     for (const { deployment_id, epoch } of live) {
-      await finishDeployment(database, { deployment_id, epoch, outcome: 'success', error_message: null })
+      await finishDeployment(asDispatcher, { deployment_id, epoch, outcome: 'success', error_message: null })
     }
   }
 }
 
-const drainNow = () => drain({ database, logger: quiet, onCommitted() {} })
+const drainNow = () => drain({ database: asDispatcher, logger: quiet, onCommitted() {} })
 
 test('whatever happens at the same time, and wherever it is cut off, the rules hold and everything ends once', async () => {
-  await applySettings(database, queue)
+  await applySettings(asDispatcher, queue)
   await fc.assert(
     fc.asyncProperty(rounds, async (rounds) => {
       await clear(database)

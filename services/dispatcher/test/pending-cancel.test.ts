@@ -6,13 +6,13 @@ import { ADMIN, addInstance } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
-const { database } = db
+const { database, asDispatcher } = db
 const { drainAll, submit, pending } = requestsOf(db)
 
 test('a cancel takes the request out of the queue; a second one is a conflict', async () => {
   const id = await submit()
   const cancel = () =>
-    cancelPending(database, { pending_request_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null })
+    cancelPending(asDispatcher, { pending_request_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null })
   expect(await cancel()).toEqual({ pending_request_id: id })
   await addInstance(database, 1)
   await drainAll()
@@ -20,7 +20,7 @@ test('a cancel takes the request out of the queue; a second one is a conflict', 
   await expect(cancel()).rejects.toMatchObject({ code: 'CONFLICT' })
   await expect(
     cancelPending(
-      database,
+      asDispatcher,
       { pending_request_id: uuidv7(), caller: ADMIN },
       { command_id: uuidv7(), request_id: null },
     ),
@@ -32,7 +32,11 @@ test('of a cancel and a dispatch exactly one wins', async () => {
   for (let n = 0; n < 10; n += 1) ids.push(await submit())
   await addInstance(database, 10)
   const cancelled = ids.map((id) =>
-    cancelPending(database, { pending_request_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null }).then(
+    cancelPending(
+      asDispatcher,
+      { pending_request_id: id, caller: ADMIN },
+      { command_id: uuidv7(), request_id: null },
+    ).then(
       () => true,
       () => false,
     ),

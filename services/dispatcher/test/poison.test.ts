@@ -18,10 +18,10 @@ import {
   states,
 } from './fixtures.ts'
 
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 /** Errors are expected here. */
 const logger = { ...testLogger, error: () => {}, warn: () => {} }
-const sweepOnce = () => createSweep({ database, logger })()
+const sweepOnce = () => createSweep({ database: asDispatcher, logger })()
 
 interface Run {
   id: string
@@ -60,7 +60,7 @@ describe('an end that the state of the deployment does not allow', () => {
     await addInstance(database, 1)
     const { id, epoch } = await rollingBack()
     const success = { deployment_id: id, epoch, outcome: 'success', error_message: null } as const
-    expect(await finishDeployment(database, success)).toBe('failed')
+    expect(await finishDeployment(asDispatcher, success)).toBe('failed')
     expect(await deployment(database, id)).toMatchObject({
       state: 'failed',
       error_message: 'The instance reported the end success while the deployment was rolling_back',
@@ -76,7 +76,7 @@ describe('an end that the state of the deployment does not allow', () => {
       epoch,
     ])
     const success = { deployment_id: id, epoch, outcome: 'success', error_message: null } as const
-    expect(await finishDeployment(database, success)).toBe('failed')
+    expect(await finishDeployment(asDispatcher, success)).toBe('failed')
     expect(await states(database, id)).toEqual(['running', 'rolling_back', 'failed'])
   })
 
@@ -124,7 +124,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     const bad = await running()
     await finished(bad)
     await poison('deployments', 'UPDATE', `OLD.id = '${bad.id}'`)
-    const sweep = createSweep({ database, logger })
+    const sweep = createSweep({ database: asDispatcher, logger })
     await sweep()
     await cure()
     expect(await sweep()).toBe(false)
@@ -172,13 +172,13 @@ describe('a row that cannot be processed does not stop the others', () => {
     await poison('leases', 'INSERT', `NEW.deployment_id = '${bad.id}'`)
     await addInstance(database, 3)
     const orphans = new Quarantine({ task: 'resume', logger })
-    await drain({ database, logger, orphans, onCommitted() {} })
+    await drain({ database: asDispatcher, logger, orphans, onCommitted() {} })
     expect(await liveLease(database, good.id)).not.toBeNull()
     expect(await liveLease(database, bad.id)).toBeNull()
     const { rows } = await database.query('SELECT status FROM pending_requests WHERE id = $1', [command.command_id])
     expect(rows).toEqual([{ status: 'dispatched' }])
     await cure()
-    await drain({ database, logger, onCommitted() {} })
+    await drain({ database: asDispatcher, logger, onCommitted() {} })
     expect(await liveLease(database, bad.id)).not.toBeNull()
   })
 
@@ -190,7 +190,7 @@ describe('a row that cannot be processed does not stop the others', () => {
       [bad.command_id],
     )
     await addInstance(database, 2)
-    await drain({ database, logger, onCommitted() {} })
+    await drain({ database: asDispatcher, logger, onCommitted() {} })
     const { rows } = await database.query('SELECT status, retry_count FROM pending_requests ORDER BY priority DESC')
     expect(rows).toEqual([
       { status: 'pending', retry_count: 1 },
@@ -202,7 +202,7 @@ describe('a row that cannot be processed does not stop the others', () => {
     await addInstance(database, 3)
     const runs = [await running(), await running(), await running()]
     for (const { id, epoch } of runs) {
-      await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null })
+      await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null })
     }
     await database.query(
       `UPDATE deployments SET created_at = now() - interval '100 days', completed_at = now() - interval '99 days'`,

@@ -13,9 +13,9 @@ interface Pending {
 }
 
 /** What tests do to the queue, and see of it. */
-export function requestsOf({ database, catalog }: CatalogDatabase) {
+export function requestsOf({ database, asDispatcher, catalog }: CatalogDatabase) {
   return {
-    drainAll: () => drain({ database, logger, onCommitted: () => {} }),
+    drainAll: () => drain({ database: asDispatcher, logger, onCommitted: () => {} }),
 
     /** Starts a deployment, or queues it; gives the command's id. */
     async submit(options: CommandOptions = {}, of = catalog): Promise<string> {

@@ -8,7 +8,7 @@ import type { RetentionRules } from '../src/retention/settings.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, addCatalog, addInstance, startCommand, startDeployment } from './fixtures.ts'
 
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 
 beforeEach(async () => {
   await database.query('TRUNCATE log_chunks, command_results, run_progress, dropped_deployments')
@@ -24,8 +24,13 @@ const nothing: RetentionRules = {
   keepDeployments: 0,
 }
 const apply = (rules: Partial<RetentionRules>) =>
-  retain({ database, rules: { ...nothing, ...rules }, logger: testLogger, signal: new AbortController().signal })
-const find = (rules: Partial<RetentionRules>) => findDroppable(database, { ...nothing, ...rules })
+  retain({
+    database: asDispatcher,
+    rules: { ...nothing, ...rules },
+    logger: testLogger,
+    signal: new AbortController().signal,
+  })
+const find = (rules: Partial<RetentionRules>) => findDroppable(asDispatcher, { ...nothing, ...rules })
 
 /** A deployment of six steps with results and two chunks of lines, ended so many days ago; `null`: it still runs. */
 async function deployed(daysAgo: number | null, source = catalog.action_id): Promise<string> {
@@ -58,7 +63,7 @@ async function deployed(daysAgo: number | null, source = catalog.action_id): Pro
       `UPDATE steps SET state = 'completed', started_at = now(), completed_at = now() WHERE deployment_id = $1`,
       [id],
     )
-    await finishDeployment(database, { deployment_id: id, epoch, outcome: 'success', error_message: null })
+    await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'success', error_message: null })
   }
   await database.query(
     `UPDATE deployments SET created_at = created_at - make_interval(days => $2),

@@ -5,14 +5,14 @@ import { createStarter } from '../src/deployments/starter.ts'
 import { testDatabase } from './database.ts'
 import { addInstance, outbox, startCommand, stepStates } from './fixtures.ts'
 
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 
 const received = { request_id: null }
 
 test('what comes while one starts is started together after it, each with all that is its own', async () => {
   await addInstance(database, 3)
   await addInstance(database, 3)
-  const start = createStarter(database)
+  const start = createStarter(asDispatcher)
   const commands = Array.from({ length: 8 }, (_, priority) => startCommand(catalog, { priority }))
   const outcomes = await Promise.all(
     commands.map(async (command, n) => {
@@ -56,7 +56,7 @@ test('one that is refused, at fault, late or repeated keeps no other that came w
      VALUES ($1, 'year end', now() - interval '1 hour', now() + interval '1 hour', $2, now())`,
     [uuidv7(), catalog.tenant_id],
   )
-  const start = createStarter(database)
+  const start = createStarter(asDispatcher)
   const [alone, good, last] = [startCommand(catalog), startCommand(catalog), startCommand(catalog)]
   const late = startCommand(catalog)
   const frozen = startCommand(catalog, { tenant: true })

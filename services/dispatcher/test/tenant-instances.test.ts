@@ -8,7 +8,7 @@ import { addInstance, type CommandOptions, liveLease, loseInstance } from './fix
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
-const { database, catalog } = db
+const { database, asDispatcher, catalog } = db
 const { drainAll, submit, pending } = requestsOf(db)
 
 const OTHER = uuidv7()
@@ -82,7 +82,7 @@ describe('an instance of a tenant', () => {
     const lost = await addInstance(database, 2)
     const [mine, others] = [await submit(ofTenant), await submit()]
     await loseInstance(database, lost)
-    await createSweep({ database, logger })()
+    await createSweep({ database: asDispatcher, logger })()
     const own = await addOwn(5)
     await drainAll()
     expect([await instanceOf(mine), await instanceOf(others)]).toEqual([own, null])
@@ -109,7 +109,7 @@ describe('an instance of a tenant', () => {
     const next = await submit(ofTenant)
     const lease = await liveLease(database, first)
     const end = { deployment_id: first, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
-    await finishDeployment(database, end)
+    await finishDeployment(asDispatcher, end)
     await drainAll()
     expect((await pending(next)).dispatched_to_instance_id).toBe(own)
   })

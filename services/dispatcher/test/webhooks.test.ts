@@ -11,7 +11,7 @@ import { testDispatchers } from './dispatchers.ts'
 import { ADMIN, addInstance, keys, startCommand } from './fixtures.ts'
 
 /** Two dispatchers on the real servers; the test plays the gateway and the receivers. */
-const { database, catalog } = await testDatabase()
+const { database, asDispatcher, catalog } = await testDatabase()
 let other: string
 const dispatchers = testDispatchers()
 let gateway: Broker
@@ -290,9 +290,9 @@ describe('what a dispatcher that died had in hand', () => {
     const { id } = await tried(webhook, 1)
     await dispatchers.stop()
     await due()
-    const [claimed] = await claimDue(database, 10)
+    const [claimed] = await claimDue(asDispatcher, 10)
     expect(claimed).toMatchObject({ id, attempts: 2 })
-    expect(await claimDue(database, 10)).toEqual([])
+    expect(await claimDue(asDispatcher, 10)).toEqual([])
     to.answer = () => ({ status: 200 })
     await startDispatchers()
     // Another delivery goes out meanwhile, and so the dispatchers looked.
@@ -414,7 +414,7 @@ test('what is old is forgotten, and what waited for too long is given up', async
   await add('delivered', '6 days', '-5 days')
   await add('pending', '25 hours', '-1 hour')
   await add('pending', '1 hour', '23 hours')
-  await sweepDeliveries(database, testLogger)
+  await sweepDeliveries(asDispatcher, testLogger)
   expect((await deliveries(webhook)).map(({ status, error }) => [status, error])).toEqual([
     ['delivered', null],
     ['failed', 'There was no attempt in time'],

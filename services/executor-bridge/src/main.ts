@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections, startRelay } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections, startRelay, warnOfOwner } from '@slipway/database'
 import { connectRedis } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createAnalyst } from './analysis/analyst.ts'
@@ -34,6 +34,7 @@ await runService({
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*', logger })
     onStop('database', () => database.close())
+    warnOfOwner(database, logger)
     const redis = connectRedis({ url: config.REDIS_URL, name: 'live streams', logger, commandMs: LIVE_MS })
     onStop('redis', () => redis.disconnect())
     const broker = await connectBroker({

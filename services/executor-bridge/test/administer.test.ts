@@ -35,7 +35,7 @@ const rowOf = async (id: string) =>
     ])
   ).rows[0]
 const drain = (instance_id: string, received = order(), as = caller) =>
-  changeInstance(bridge.database, { instance_id, caller: as, draining: true }, received)
+  changeInstance(bridge.bridge.database, { instance_id, caller: as, draining: true }, received)
 
 test('a change past its deadline, or one that was refused, has no effect and leaves no second record', async () => {
   const { id } = await joinInstance(bridge)
@@ -56,7 +56,7 @@ test('a command that comes twice is carried out once', async () => {
   const { id } = await joinInstance(bridge)
   const received = order()
   expect(await drain(id, received)).toEqual({ instance_id: id })
-  await changeInstance(bridge.database, { instance_id: id, caller, draining: false }, order())
+  await changeInstance(bridge.bridge.database, { instance_id: id, caller, draining: false }, order())
   expect(await drain(id, received)).toEqual({ instance_id: id })
   expect(await rowOf(id)).toMatchObject({ draining: false })
 })
@@ -70,7 +70,7 @@ test('a caller of a tenant is refused here too', async () => {
 test('a sync keeps labels that were set, until the instance claims other ones', async () => {
   const instance = await joinInstance(bridge, { labels: { zone: 'a' } })
   const { id: instance_id } = instance
-  await changeInstance(bridge.database, { instance_id, caller, labels: { zone: 'set' } }, order())
+  await changeInstance(bridge.bridge.database, { instance_id, caller, labels: { zone: 'set' } }, order())
   await postSync(bridge, instance, { labels: { zone: 'a' } })
   expect(await rowOf(instance_id)).toMatchObject({ labels: { zone: 'set' } })
   await postSync(bridge, instance, { labels: { zone: 'c' } })
@@ -79,7 +79,7 @@ test('a sync keeps labels that were set, until the instance claims other ones', 
 
 describe('a removal', () => {
   const remove = (instance_id: string, force?: boolean) =>
-    removeInstance(bridge.database, { instance_id, caller, ...(force === undefined ? {} : { force }) }, order())
+    removeInstance(bridge.bridge.database, { instance_id, caller, ...(force === undefined ? {} : { force }) }, order())
   const setOffline = (id: string) =>
     bridge.database.query(
       `UPDATE instances SET last_heartbeat_at = now() - interval '31 s', enrolled_at = now() - interval '1 h' WHERE id = $1`,

@@ -180,7 +180,7 @@ describe('an endpoint', () => {
     })
     const endpoint = endpointOf(config)
     if (!endpoint) throw new Error('no endpoint is configured')
-    const analyst: Analyst = createAnalyst({ endpoint, database: db.database, logger })
+    const analyst: Analyst = createAnalyst({ endpoint, database: db.as('executor-bridge'), logger })
     const bridge = await startBridge(db.database, undefined, analyst)
     running.push({ close: () => Promise.all([analyst.stop(), bridge.close()]).then(() => {}) })
     return { bridge, analyst }

@@ -288,7 +288,7 @@ describe('a batch of events', () => {
 
   test('reads the steps that it moves, not all of the deployment, in a table that Postgres knows nothing of', async () => {
     const run = await newRun({ targets: 50, actions: 20 })
-    const read = await db.database.transaction(async (tx) => {
+    const read = await db.as('executor-bridge').transaction(async (tx) => {
       const soFar = async () => {
         const { rows } = await tx.query<{ read: number }>(
           "SELECT seq_tup_read + idx_tup_fetch AS read FROM pg_stat_xact_user_tables WHERE relname = 'steps'",
@@ -310,9 +310,9 @@ describe('a batch of events', () => {
     let moving: Promise<unknown> | undefined
     await db.database.transaction(async (tx) => {
       await tx.query(`UPDATE steps SET state = 'cancelled' WHERE deployment_id = $1`, [run.deploymentId])
-      moving = moveSteps(db.database, run.deploymentId, steps, new Map()).catch((error) => error)
+      moving = moveSteps(db.as('executor-bridge'), run.deploymentId, steps, new Map()).catch((error) => error)
       const waiting = `SELECT FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'`
-      await waitFor(async () => ((await db.database.query(waiting)).rowCount ?? 0) > 0, {
+      await waitFor(async () => ((await db.as('executor-bridge').query(waiting)).rowCount ?? 0) > 0, {
         what: 'the wait for the step',
       })
     })

@@ -48,7 +48,7 @@ async function partitions(): Promise<Record<string, number>> {
   return Object.fromEntries(rows.map(({ day, rows }) => [day, Number(rows)]))
 }
 
-const make = () => makeLogPartitions(db.database, testLogger)
+const make = () => makeLogPartitions(db.as('executor-bridge'), testLogger)
 
 async function linesOf(id: string): Promise<number> {
   const { rows } = await db.database.query<{ count: number }>(
@@ -142,7 +142,7 @@ test('a reader who holds the default partition delays the partitions, not the wr
 
 test('the metrics tell how many days have a partition, and the rows of days that have none', async () => {
   await store(0, 10_001)
-  const ticker = keepLogPartitions(db.database, testLogger)
+  const ticker = keepLogPartitions(db.as('executor-bridge'), testLogger)
   await ticker.stop()
   expect(await measured('slipway_log_partition_days')).toBe('0')
   expect(await measured('slipway_log_default_rows')).toBe('10001')

@@ -338,11 +338,15 @@ describe('over RabbitMQ and Redis', () => {
 
   test('a waiting sync ends as soon as its instance has a new lease', async () => {
     await wakeOnEvents(broker, bridge.bridge.wakeUps)
-    const relay = startRelay({ database: db.database, publish: (messages) => broker.publish(messages), logger })
+    const relay = startRelay({
+      database: db.as('executor-bridge'),
+      publish: (messages) => broker.publish(messages),
+      logger,
+    })
     const waiting = postSync(bridge, instance, { wait_seconds: 25 })
     await waitFor(() => bridge.bridge.wakeUps.size > 0, { what: 'a waiting sync' })
     const run = await newRun()
-    await enqueue(db.database, [eventMessage('lease.changed', { instance_id: instance.id })])
+    await enqueue(db.as('executor-bridge'), [eventMessage('lease.changed', { instance_id: instance.id })])
     relay.kick()
     const { body } = await waiting
     await relay.stop()

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { StreamBatch, SyncRequest } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { hashToken, KeyRing, listen, randomToken, uuidv7 } from '@slipway/runtime'
-import { testLogger as logger, openTestDatabase } from '@slipway/testing'
+import { databaseAs, testLogger as logger, openTestDatabase } from '@slipway/testing'
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
@@ -14,14 +14,19 @@ export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')
 
 export interface TestBridge {
   bridge: Bridge
+  /** For preparing and looking; the bridge itself has the rights of its role. */
+  owner: Database
   url: string
   published: StreamBatch[]
   close(): Promise<void>
 }
 
-/** A bridge as main.ts makes it, without broker; what it would publish is kept, unless `live` is given. */
+/**
+ * A bridge as main.ts makes it, without broker; what it would publish is kept, unless `live` is given. It connects with its own
+ * role to the database of `owner`.
+ */
 export async function startBridge(
-  database: Database,
+  owner: Database,
   live?: Bridge['live'],
   analyst: Analyst | null = null,
 ): Promise<TestBridge> {
@@ -32,7 +37,7 @@ export async function startBridge(
     },
   }
   const bridge: Bridge = {
-    database,
+    database: databaseAs(owner, 'executor-bridge'),
     keys,
     logger,
     live: live ?? keep,
@@ -47,6 +52,7 @@ export async function startBridge(
   const server = await listen(createApp(bridge, stopping.signal), { port: 0, host: '127.0.0.1', variable: 'none' })
   return {
     bridge,
+    owner,
     url: `http://127.0.0.1:${server.port}`,
     published,
     async close() {
@@ -131,7 +137,7 @@ export const postJoin = (bridge: Pick<TestBridge, 'url'>, token: string | undefi
 /** An instance that has joined with a grant of its own, for any values of its labels, and counts as online. */
 export async function joinInstance(bridge: TestBridge, fields: Record<string, unknown> = {}): Promise<Joined> {
   const request = joinBody(fields)
-  const { database } = bridge.bridge
+  const database = bridge.owner
   const labels = Object.fromEntries(Object.keys(request.labels).map((key) => [key, null]))
   const token = await addGrant(database, { labels })
   const { status, body } = await postJoin(bridge, token, request)

@@ -1,5 +1,5 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, forAllTenants, measureConnections, startRelay } from '@slipway/database'
+import { createDatabase, forAllTenants, measureConnections, startRelay, warnOfOwner } from '@slipway/database'
 import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
 import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
@@ -27,6 +27,7 @@ await runService({
 
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}`, logger })
     onStop('database', () => database.close())
+    warnOfOwner(database, logger)
     health.check('database', () => database.isUp())
     measureConnections(database)
     measureContent(database)

@@ -99,7 +99,7 @@ describe('the list', () => {
     const count = async () =>
       (await gateway.database.query<{ n: number }>('SELECT count(*)::int AS n FROM audit_records')).rows[0]?.n
     expect((await list('')).meta.total).toBe(await count())
-    await linkAudit(gateway.database, { late: true })
+    await linkAudit(gateway.asGateway, { late: true })
     expect((await list('')).meta.total).toBe(await count())
     await admin.send('createTenant', '/tenants', { name: `t-${uuidv7()}` })
     expect((await list('')).meta.total).toBe(await count())
@@ -276,7 +276,7 @@ test('of a command and its refusal one is recorded, whichever comes first', asyn
   })
   const [first, second] = [uuidv7(), uuidv7()]
   expect(await log.claim(entry(first))).toBe(true)
-  expect(await recordAudit(gateway.database, [entry(first)])).toBe(0)
+  expect(await recordAudit(gateway.asGateway, [entry(first)])).toBe(0)
   const claim = await gateway.database.transaction(async (tx) => {
     await recordAudit(tx, [entry(second)])
     return { ended: log.claim(entry(second)) }

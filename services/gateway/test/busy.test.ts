@@ -45,8 +45,9 @@ async function whileChangesWait(work: (holder: pg.PoolClient) => Promise<void>):
   }
 }
 
+// Postgres shows the statements of a role to that role alone.
 const waitingForLock = async () => {
-  const { rows } = await gateway.database.query<{ count: number }>(
+  const { rows } = await gateway.asGateway.query<{ count: number }>(
     `SELECT count(*) AS count FROM pg_stat_activity
       WHERE datname = current_database() AND wait_event_type = 'Lock' AND query LIKE '%audit_records%'`,
   )

@@ -327,7 +327,7 @@ test('the sweep deletes what nothing uses after its time, and what broken upload
   for (const bytes of [used, unused, young]) await upload(bytes)
   const client = clientOf(gateway, gateway.adminToken)
   await client.send('createAction', '/actions', action('user', { content: sha256(used), path: 'x' }))
-  const { database } = gateway
+  const { database, asGateway } = gateway
   const old = [sha256(used), sha256(unused)]
   await database.query(`UPDATE contents SET uploaded_at = now() - interval '31 days' WHERE id = ANY($1)`, [old])
   await database.query(
@@ -338,17 +338,17 @@ test('the sweep deletes what nothing uses after its time, and what broken upload
     const { rows } = await database.query<{ id: string }>('SELECT id FROM contents ORDER BY id')
     return rows.map(({ id }) => id)
   }
-  await sweepContent(database, 0, logger)
+  await sweepContent(asGateway, 0, logger)
   expect((await left()).length).toBe(3)
   expect((await stored())?.['uploads']).toBe(4)
-  await sweepContent(database, 30, logger)
+  await sweepContent(asGateway, 30, logger)
   expect(await left()).toEqual([sha256(used), sha256(young)].sort())
   await database.query(`UPDATE content_uploads SET touched_at = now() - interval '1 hour'`)
-  await sweepContent(database, 30, logger)
+  await sweepContent(asGateway, 30, logger)
   expect(await stored()).toEqual({ contents: 2, uploads: 2, chunks: 2 })
   // Brought again in time, it stays.
   await database.query(`UPDATE contents SET uploaded_at = now() - interval '31 days'`)
   await upload(young)
-  await sweepContent(database, 30, logger)
+  await sweepContent(asGateway, 30, logger)
   expect((await left()).length).toBe(2)
 })

@@ -252,7 +252,7 @@ test('an SSE token is kept by its hash, with whom it stands for, for a minute', 
 describe('the first administrator', () => {
   test('replicas that start together make one; a later start makes none and needs no configuration', async () => {
     const testDatabase = await createTestDatabase()
-    const database = createDatabase({ url: testDatabase.url, applicationName: 'test', tenant: '*' })
+    const database = createDatabase({ url: testDatabase.urlOf('gateway'), applicationName: 'test', tenant: '*' })
     const { passwords } = gateway.dependencies
     const seed = (admin: { email: string | undefined; password: string | undefined }) =>
       seedIdentity(database, { admin, passwords, logger: { ...logger, info() {} } })

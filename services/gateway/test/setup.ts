@@ -24,8 +24,10 @@ const NO_LIMITS: Limits = { general: { admits: async () => true }, login: { atte
 
 export interface TestGateway extends Gateway {
   dependencies: Dependencies
-  /** Sees the rows of all tenants. */
+  /** The owner's, for preparing and looking. Sees the rows of all tenants. */
   database: Database
+  /** With the gateway's rights, for what is tested without a call. Sees the rows of all tenants. */
+  asGateway: Database
   broker: Broker
   namespace: string
   /** A token of the first administrator, who is bound to no tenant. */
@@ -39,9 +41,15 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
   const namespace = `test-${randomToken(8)
     .toLowerCase()
     .replaceAll(/[^a-z0-9]/g, '')}`
-  // What the gateway works with sees what each caller may see; `database` is for looking and preparing: it sees all.
-  const ofCallers = createDatabase({ url: testDatabase.url, applicationName: 'gateway test' })
+  // The gateway works with the rights of its role and sees what each caller may see. `database` is the owner, for preparing
+  // and looking: it sees all.
+  const ofCallers = createDatabase({ url: testDatabase.urlOf('gateway'), applicationName: 'gateway test' })
   const database = createDatabase({ url: testDatabase.url, applicationName: 'gateway test', tenant: '*' })
+  const asGateway = createDatabase({
+    url: testDatabase.urlOf('gateway'),
+    applicationName: 'gateway test',
+    tenant: '*',
+  })
   const broker = await connectBroker({
     url: serverUrl('RABBITMQ_URL'),
     namespace,
@@ -53,7 +61,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
   })
   const cache = connectCache(serverUrl('REDIS_URL'), logger)
   const passwords = await createPasswordHasher()
-  await seedIdentity(database, { admin: ADMIN, passwords, logger })
+  await seedIdentity(asGateway, { admin: ADMIN, passwords, logger })
   const accessTokens = createAccessTokens(`test:${JWT_KEY.toString('base64')}`)
   const dependencies: Dependencies = {
     database: ofCallers,
@@ -81,6 +89,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     ...gateway,
     dependencies,
     database,
+    asGateway,
     broker,
     namespace,
     adminToken: await tokenFor({ database, accessTokens }, rows[0]?.id ?? ''),
@@ -89,6 +98,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
       await broker.close()
       await cache.close()
       await database.close()
+      await asGateway.close()
       await ofCallers.close()
       await testDatabase.drop()
       await removeNamespace(namespace)

@@ -1,5 +1,5 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, measureConnections } from '@slipway/database'
+import { createDatabase, measureConnections, warnOfOwner } from '@slipway/database'
 import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
 import { connectRedis, isRedisUp } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
@@ -24,6 +24,7 @@ await runService({
     const { trustedProxies, rate } = readRateSettings(config)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, tenant: '*', logger })
     onStop('database', () => database.close())
+    warnOfOwner(database, logger)
     const redis = connectRedis({ url: config.REDIS_URL, name: 'commands', logger })
     onStop('redis', () => redis.disconnect())
     const limitsRedis = connectLimits(config.REDIS_URL, logger)

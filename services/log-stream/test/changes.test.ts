@@ -203,7 +203,7 @@ describe('what can be asked for', () => {
   test.each(['sse/targets', 'sse/freezes', 'deployments/ID/logs'])(
     'a client that leaves before its stream of %s begins keeps no place and is not counted',
     async (path) => {
-      const slow: Database = Object.create(db.database)
+      const slow: Database = Object.create(db.as('log-stream'))
       let asked = 0
       let answer = () => {}
       const held = new Promise<void>((resolve) => {
@@ -212,7 +212,7 @@ describe('what can be asked for', () => {
       slow.query = async (text, values) => {
         asked += 1
         await held
-        return db.database.query(text, values)
+        return db.as('log-stream').query(text, values)
       }
       await withStreams({ streamDatabase: slow, maxStreamsPerUser: 1 }, async (own) => {
         const user = await makeUser(db.database, { permissions: ALL })
@@ -303,12 +303,12 @@ describe('what a viewer is told', () => {
 
   test('is read once for all who see the same, however many listen and however often it changed', async () => {
     const reads: unknown[] = []
-    const counting: Database = Object.create(db.database)
+    const counting: Database = Object.create(db.as('log-stream'))
     counting.transaction = (work) =>
-      db.database.transaction((tx) =>
+      db.as('log-stream').transaction((tx) =>
         work({
           query(text, values) {
-            if (text.includes('SELECT t.*')) reads.push(values)
+            if (text.includes('FROM targets t WHERE t.id = ANY')) reads.push(values)
             return tx.query(text, values)
           },
         }),
@@ -395,9 +395,9 @@ describe('nothing is kept from anybody silently', () => {
 
   test('streams are ended when what changed cannot be read', async () => {
     let down = false
-    const flaky: Database = Object.create(db.database)
+    const flaky: Database = Object.create(db.as('log-stream'))
     const away = Object.assign(new Error('down'), { code: 'ECONNREFUSED' })
-    flaky.transaction = (work) => (down ? Promise.reject(away) : db.database.transaction(work))
+    flaky.transaction = (work) => (down ? Promise.reject(away) : db.as('log-stream').transaction(work))
     await withStreams({ feedDatabase: flaky }, async (own) => {
       const client = await listen('targets', {}, own)
       down = true

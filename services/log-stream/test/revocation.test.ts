@@ -134,7 +134,7 @@ test('while nobody can say whether a stream may stay open, it does not for long'
     database: db.database,
     logger: keptLog().logger,
     guardDatabase: {
-      query: (text, values) => (down ? Promise.reject(new Error('down')) : db.database.query(text, values)),
+      query: (text, values) => (down ? Promise.reject(new Error('down')) : db.as('log-stream').query(text, values)),
     },
   })
   try {

@@ -4,7 +4,7 @@ import type { Database, Queryable } from '@slipway/database'
 import { parseRange } from '@slipway/limits'
 import { connectRedis } from '@slipway/redis'
 import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
-import { removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
+import { databaseAs, removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
 import { createFeeds, type Feeds } from '../src/changes/feeds.ts'
 import type { ListenerLimits } from '../src/changes/listener.ts'
@@ -85,9 +85,10 @@ export interface StreamsOptions {
   guardDatabase?: Queryable
 }
 
-/** The service as main.ts makes it, without broker. */
+/** The service as main.ts makes it, without broker. It connects with its own role to the database of `options.database`. */
 export async function startStreams(options: StreamsOptions): Promise<TestStreams> {
-  const { database, redisUrl = serverUrl('REDIS_URL') } = options
+  const { redisUrl = serverUrl('REDIS_URL') } = options
+  const database = databaseAs(options.database, 'log-stream')
   const log = options.logger ?? testLogger
   const namespace = testNamespace()
   const redis = connectRedis({ url: redisUrl, name: 'commands', logger: log })
@@ -138,7 +139,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     guard,
     redis: own,
     async token(user = {}) {
-      const { user_id, session_id } = 'user_id' in user ? user : await makeUser(database, user)
+      const { user_id, session_id } = 'user_id' in user ? user : await makeUser(options.database, user)
       const token = randomToken()
       const record: SseTokenRecord = {
         user_id,

@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections, warnOfOwner } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
@@ -15,6 +15,7 @@ await runService({
     const keyRing = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10, tenant: '*', logger })
     onStop('database', () => database.close())
+    warnOfOwner(database, logger)
     health.check('database', () => database.isUp())
     measureConnections(database)
 

@@ -25,10 +25,10 @@ test('targets of which Postgres has no statistics yet are found, by a tag and by
   const fleet = { key: 'fleet', value: 'racks' }
   const [named = '', other = ''] = all
   const target_ids = [named, named, other]
-  const { records } = await loadTargets(server.database, ADMIN, { target_ids, target_tags: [fleet] })
+  const { records } = await loadTargets(server.as('planner'), ADMIN, { target_ids, target_tags: [fleet] })
   expect([...records.keys()].sort()).toEqual([...all].sort())
   expect([...records.values()].filter(({ tags }) => JSON.stringify(tags) !== JSON.stringify([fleet]))).toEqual([])
-  const untagged = await loadTargets(server.database, ADMIN, { target_ids, target_tags: [] })
+  const untagged = await loadTargets(server.as('planner'), ADMIN, { target_ids, target_tags: [] })
   expect([...untagged.records.values()].map(({ id, tags }) => [id, tags]).sort()).toEqual(
     [named, other].sort().map((id) => [id, null]),
   )
@@ -39,7 +39,7 @@ function answeringTagsLast(): Queryable {
   const byIds: Promise<unknown>[] = []
   return {
     async query(text, values) {
-      const answer = server.database.query(text, values)
+      const answer = server.as('planner').query(text, values)
       const [, , , tags] = values as [unknown, unknown, unknown, string[]]
       if (tags.length === 0) byIds.push(answer)
       else {
@@ -61,7 +61,7 @@ test('ids that take several statements find what they name, in their order, what
   const sqid = encodeSqid('target', rows[0]?.['number'])
   const target_ids = [...ids, sqid, second.toUpperCase(), 'nothing', encodeSqid('target', 2_000_000_000)]
   const target_tags = [{ key: 'one', value: 'of them' }]
-  for (const database of [server.database, answeringTagsLast()]) {
+  for (const database of [server.as('planner'), answeringTagsLast()]) {
     const { records, uuids } = await loadTargets(database, ADMIN, { target_ids, target_tags })
     expect(uuids).toEqual([...ids, first, second, undefined, undefined])
     expect([...records.keys()].sort()).toEqual([...ids].sort())

@@ -49,7 +49,7 @@ export async function testRig(): Promise<Rig> {
     openTestBroker(namespace, 'dispatcher'),
   ])
   const started: StartCommand[] = []
-  const handle = createCommandHandler({ database, broker: planner, keyRing, logger })
+  const handle = createCommandHandler({ database: server.as('planner'), broker: planner, keyRing, logger })
   await planner.consume('planner.commands', { prefetch: 4, handle })
   await dispatcher.consume('dispatcher.commands', {
     prefetch: 4,

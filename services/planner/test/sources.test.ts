@@ -17,7 +17,7 @@ async function load(id: string): Promise<{ variables: unknown; reads: number }> 
   const counted: Queryable = {
     query(text, values) {
       if (text.includes('v.definition')) reads += 1
-      return server.database.query(text, values)
+      return server.as('planner').query(text, values)
     },
   }
   const wanted = { source: { type: 'action' as const, id }, requirement: undefined, pins: undefined }

@@ -24,7 +24,7 @@ export interface ChainHead {
 }
 
 /** Says in a record of the log that retention dropped all up to a link: its position and hash are in the details. */
-export const DROP_ACTION = 'audit.drop'
+const DROP_ACTION = 'audit.drop'
 
 /** The link before the first one that is kept. */
 export async function chainStart(db: Queryable): Promise<ChainHead> {

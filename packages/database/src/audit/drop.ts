@@ -1,7 +1,6 @@
 import type { Database, Queryable } from '../database.ts'
 import { LOCK_KEYS } from '../lock-keys.ts'
-import { CANONICAL, type ChainHead, chainStart, DROP_ACTION, linkHash } from './chain.ts'
-import { recordAudit } from './record.ts'
+import { CANONICAL, type ChainHead, chainStart, linkHash } from './chain.ts'
 
 const BATCH = 5_000
 
@@ -30,8 +29,8 @@ export async function countOldAudit(db: Queryable, days: number, batch = BATCH):
 }
 
 /**
- * Drops the oldest records, at most a batch, and their links. Where the chain begins from then on is said by a record of
- * the log itself, written in the same transaction, so that what is left can be verified. Returns how many there were.
+ * Drops the oldest records, at most a batch, and their links. In the same transaction, a record of the log says where the
+ * chain begins from then on. Returns the number of dropped records.
  * @throws Error where a record is not what the chain says: that must be looked into, not dropped
  */
 export async function dropOldAudit(
@@ -43,24 +42,7 @@ export async function dropOldAudit(
     await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.auditDrop})`)
     const { head, records } = await nextOld(tx, await chainStart(tx), days, batch)
     if (records === 0) return 0
-    await recordAudit(tx, [
-      {
-        actor_id: null,
-        actor_name: null,
-        actor_ip: null,
-        action: DROP_ACTION,
-        resource_type: 'audit',
-        resource_id: null,
-        tenant_id: null,
-        request_id: null,
-        details: { position: head.position, hash: head.hash, records, older_than_days: days },
-      },
-    ])
-    await tx.query(
-      'DELETE FROM audit_records r USING audit_links l WHERE l.record_number = r.number AND l.position <= $1',
-      [head.position],
-    )
-    await tx.query('DELETE FROM audit_links WHERE position <= $1', [head.position])
+    await tx.query('SELECT drop_audit($1, $2)', [head.position, days])
     return records
   })
 }

@@ -69,7 +69,10 @@ async function freezeRows(db: Queryable, ids: readonly string[]): Promise<Freeze
 
 async function targetRows(db: Queryable, ids: readonly string[]): Promise<TargetRow[]> {
   const { rows } = await db.query<TargetRow>(
-    `SELECT t.*, coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
+    // Without the secrets of the connection: services that show targets have no right to read them.
+    `SELECT t.id, t.number, t.name, t.description, t.tenant_id, t.environment_id, t.connection, t.variables_sealed,
+            t.sensitive_variables, t.enabled, t.created_at, t.updated_at,
+            coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
                              FROM target_tags g WHERE g.target_id = t.id), '[]') AS tags
        FROM targets t WHERE t.id = ANY($1::uuid[])`,
     [ids],

@@ -2,8 +2,6 @@ import type { Database, Queryable } from '@slipway/database'
 import type { DropOptions } from './drop-options.ts'
 import { recordDrop } from './record.ts'
 
-/** While it waits for its lock, everybody who reads or writes lines waits behind it. */
-const LOCK_TIMEOUT = '1s'
 const BATCH = 1_000
 /** Lock not available. */
 const LOCKED = '55P03'
@@ -46,15 +44,11 @@ export async function dropOldDays(options: DropOptions, days: number): Promise<n
   return dropped.filter(Boolean).length
 }
 
-async function dropDay(
-  { database, logger }: DropOptions,
-  { partition, day, bytes }: OldDay,
-  days: number,
-): Promise<boolean> {
+async function dropDay({ database, logger }: DropOptions, { day, bytes }: OldDay, days: number): Promise<boolean> {
   try {
     await database.transaction(async (tx) => {
-      await tx.query(`SET LOCAL lock_timeout = '${LOCK_TIMEOUT}'`)
-      await tx.query(`DROP TABLE IF EXISTS "${partition}"`)
+      // Waits at most one second for its lock: every reader and writer of log lines waits behind it.
+      await tx.query('SELECT drop_log_partition($1::date, $2)', [day, days])
       await recordDrop(tx, 'log', { day, bytes, older_than_days: days })
     })
     logger.info('retention dropped the log lines of a day', { day, bytes })

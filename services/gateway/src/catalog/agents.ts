@@ -56,7 +56,9 @@ export function agentHandlers({
     getTargetAgent: {
       async handle({ caller, params }) {
         const { id: target_id } = await find(caller, params['id'] ?? '')
-        const agent = await prisma.agent.findFirst({ where: { target_id } })
+        // The gateway has no right to read the agent's key and credential.
+        const select = { id: true, host: true, port: true, version: true, enrolled_at: true }
+        const agent = await prisma.agent.findFirst({ where: { target_id }, select })
         if (agent === null) throw notFound('An agent that is enrolled for the target')
         const facts = await prisma.targetFact.findFirst({ where: { target_id } })
         const { id: agent_id, host, port, version, enrolled_at } = agent

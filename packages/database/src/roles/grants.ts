@@ -1,0 +1,155 @@
+import pg from 'pg'
+import { LOCK_KEYS } from '../lock-keys.ts'
+import { DEFAULT_PREFIX, roleName } from './names.ts'
+import { type Columns, DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, TABLE_RIGHTS } from './rights.ts'
+
+/** What the schema holds, as the rights see it. */
+interface Schema {
+  /** Columns by table. */
+  tables: Map<string, string[]>
+  /** Sequences that fill a column, by table. */
+  sequences: Map<string, string[]>
+  /** Signatures by name. Functions of triggers and of extensions are not among them. */
+  functions: Map<string, string[]>
+}
+
+const name = pg.escapeIdentifier
+
+/**
+ * Gives each role of Slipway the rights of `rights.ts` and takes every other right in this schema away, in one transaction.
+ * The caller connects as the owner of the tables. A role that does not exist is left out. Returns the names of the roles with
+ * rights, so that nobody believes that a service has its own role when it has none.
+ */
+export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_PREFIX): Promise<string[]> {
+  await client.query('BEGIN')
+  try {
+    await client.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.grants})`)
+    const schema = await readSchema(client)
+    const roles = await existingRoles(client, prefix)
+    for (const statement of [...ofPublic(schema), ...roles.flatMap((role) => ofRole(role, schema, prefix))]) {
+      await client.query(statement)
+    }
+    await client.query('COMMIT')
+    return roles.map((role) => roleName(role, prefix))
+  } catch (error) {
+    await client.query('ROLLBACK')
+    throw error
+  }
+}
+
+/** Tables and functions without an entry in `rights.ts`, and entries without a table or function: one sentence for each. */
+export async function unlistedRights(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
+  const { tables, functions } = await readSchema(client)
+  const file = 'packages/database/src/roles/rights.ts'
+  const missing = (kind: string, found: Iterable<string>, listed: object) =>
+    [...found]
+      .filter((one) => !Object.hasOwn(listed, one))
+      .map((one) => `${kind} "${one}" has no rights: say in ${file} which services use it, and how`)
+  const gone = (kind: string, found: ReadonlyMap<string, unknown>, listed: object) =>
+    Object.keys(listed)
+      .filter((one) => !found.has(one))
+      .map((one) => `${kind} "${one}" does not exist: remove its rights from ${file}`)
+  return [
+    ...missing('table', tables.keys(), TABLE_RIGHTS),
+    ...missing('function', functions.keys(), FUNCTION_RIGHTS),
+    ...gone('table', tables, TABLE_RIGHTS),
+    ...gone('function', functions, FUNCTION_RIGHTS),
+  ]
+}
+
+/** @throws Error for a role that passes by the rights of this file */
+async function existingRoles(client: pg.ClientBase, prefix: string): Promise<DatabaseRole[]> {
+  const { rows } = await client.query<{ rolname: string; passes: boolean }>(
+    `SELECT rolname, rolsuper OR rolbypassrls OR rolcreaterole OR pg_has_role(oid, current_user, 'MEMBER') AS passes
+       FROM pg_roles WHERE rolname = ANY($1)`,
+    [DATABASE_ROLES.map((role) => roleName(role, prefix))],
+  )
+  for (const { rolname, passes } of rows) {
+    if (passes) {
+      throw new Error(
+        `The role ${rolname} is a superuser, has BYPASSRLS or CREATEROLE, or is a member of the owner of the tables: ` +
+          'rights cannot hold it. Take that from the role, then migrate again',
+      )
+    }
+  }
+  const found = new Set(rows.map(({ rolname }) => rolname))
+  return DATABASE_ROLES.filter((role) => found.has(roleName(role, prefix)))
+}
+
+/** Postgres lets everybody call a new function, and before version 15 create objects in this schema. */
+function ofPublic({ functions }: Schema): string[] {
+  return [
+    'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
+    ...[...functions.values()].flat().map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM PUBLIC`),
+  ]
+}
+
+function ofRole(role: DatabaseRole, { tables, sequences, functions }: Schema, prefix: string): string[] {
+  const grantee = name(roleName(role, prefix))
+  const statements = [
+    `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${grantee}`,
+    `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${grantee}`,
+    ...[...functions.values()].flat().map((signature) => `REVOKE ALL ON FUNCTION ${signature} FROM ${grantee}`),
+    `REVOKE ALL ON SCHEMA public FROM ${grantee}`,
+    `GRANT USAGE ON SCHEMA public TO ${grantee}`,
+  ]
+  for (const [table, columns] of tables) {
+    const rights = TABLE_RIGHTS[table]?.[role]
+    if (rights === undefined) continue
+    const { select, insert, update, delete: remove, lock } = rights
+    const granted = [
+      ...(select === undefined ? [] : [`SELECT${listOf(select, columns)}`]),
+      ...(insert === true ? ['INSERT'] : []),
+      ...(update === undefined ? [] : [`UPDATE${listOf(update, columns)}`]),
+      ...(lock === undefined ? [] : [`UPDATE (${name(lock)})`]),
+      ...(remove === true ? ['DELETE'] : []),
+    ]
+    statements.push(`GRANT ${granted.join(', ')} ON ${name(table)} TO ${grantee}`)
+    if (insert !== true) continue
+    for (const sequence of sequences.get(table) ?? [])
+      statements.push(`GRANT USAGE ON SEQUENCE ${sequence} TO ${grantee}`)
+  }
+  for (const [called, roles] of Object.entries(FUNCTION_RIGHTS)) {
+    if (!roles.includes(role)) continue
+    for (const signature of functions.get(called) ?? [])
+      statements.push(`GRANT EXECUTE ON FUNCTION ${signature} TO ${grantee}`)
+  }
+  return statements
+}
+
+/** The columns of a right, as SQL writes them behind it; nothing for all of them. */
+function listOf(columns: Columns, all: readonly string[]): string {
+  if (columns === 'all') return ''
+  const listed = 'except' in columns ? all.filter((column) => !columns.except.includes(column)) : columns
+  return ` (${listed.map(name).join(', ')})`
+}
+
+async function readSchema(client: Pick<pg.ClientBase, 'query'>): Promise<Schema> {
+  const tables = await client.query<{ table: string; columns: string[] }>(
+    // Partitions are reached by their table; log_chunks_default is also read by itself.
+    `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+       FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')
+        AND (NOT c.relispartition OR c.relname = 'log_chunks_default')
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = c.oid AND d.deptype = 'e')
+      GROUP BY 1 ORDER BY 1`,
+  )
+  const sequences = await client.query<{ table: string; sequences: string[] }>(
+    `SELECT t.relname AS table, array_agg(s.oid::regclass::text ORDER BY 1) AS sequences
+       FROM pg_depend d JOIN pg_class s ON s.oid = d.objid AND s.relkind = 'S' JOIN pg_class t ON t.oid = d.refobjid
+      WHERE d.deptype IN ('a', 'i') AND t.relnamespace = 'public'::regnamespace
+      GROUP BY 1`,
+  )
+  const functions = await client.query<{ name: string; signatures: string[] }>(
+    `SELECT p.proname AS name, array_agg(p.oid::regprocedure::text ORDER BY 1) AS signatures
+       FROM pg_proc p
+      WHERE p.pronamespace = 'public'::regnamespace AND p.prorettype <> 'trigger'::regtype
+        AND NOT EXISTS (SELECT FROM pg_depend d WHERE d.objid = p.oid AND d.deptype = 'e')
+      GROUP BY 1 ORDER BY 1`,
+  )
+  return {
+    tables: new Map(tables.rows.map(({ table, columns }) => [table, columns])),
+    sequences: new Map(sequences.rows.map(({ table, sequences }) => [table, sequences])),
+    functions: new Map(functions.rows.map(({ name, signatures }) => [name, signatures])),
+  }
+}

@@ -1,0 +1,299 @@
+import { SEALED_PLACES } from '../keys/sealed-places.ts'
+
+/**
+ * What each service and maintenance command may do in Postgres. This file is the only source: `make migrate` turns it into
+ * GRANTs. What is not listed here is not granted. A test fails for a table or function without an entry.
+ *
+ * The rights are expand-then-contract, as migrations are: during a rolling update the release before runs with them, too.
+ */
+
+/** One login role for each. `retention` and the two before it are the commands of the same name. */
+export const DATABASE_ROLES = [
+  'gateway',
+  'planner',
+  'dispatcher',
+  'executor-bridge',
+  'log-stream',
+  'audit-verify',
+  'rotate-keys',
+  'retention',
+] as const
+export type DatabaseRole = (typeof DATABASE_ROLES)[number]
+
+export type Columns = 'all' | readonly string[] | { except: readonly string[] }
+
+export interface TableRights {
+  select?: Columns
+  insert?: true
+  update?: Columns
+  delete?: true
+  /** Row locks without updates: the right to update a key column, whose updates a trigger refuses. */
+  lock?: string
+}
+
+type Table = { [role in DatabaseRole]?: TableRights }
+
+const read: TableRights = { select: 'all' }
+const except = (...columns: string[]): TableRights => ({ select: { except: columns } })
+const only = (...columns: string[]): TableRights => ({ select: columns })
+/** Rows are added and never changed; the owner's foreign keys may delete them. */
+const append: TableRights = { select: 'all', insert: true }
+const own: TableRights = { select: 'all', insert: true, update: 'all', delete: true }
+const drop: TableRights = { select: 'all', delete: true }
+
+/** A service that relays the outbox: any service that writes to it relays the messages of all. */
+const relay: TableRights = { select: 'all', insert: true, delete: true, lock: 'id' }
+/** The relay asks which webhooks want an event. */
+const listeners = only('id', 'tenant_id', 'events', 'enabled')
+
+const INSTANCE_SECRETS = except('credential_hash', 'next_credential_hash', 'former_credential_hash', 'join_key_hash')
+const TARGET_SECRETS = except('connection_secrets')
+
+const SERVICES_TABLES: Record<string, Table> = {
+  // Identity. The log-stream asks whether the holder of a stream token may still see what the stream shows.
+  users: { gateway: own, 'log-stream': only('id', 'status', 'tenant_id', 'token_version') },
+  roles: { gateway: own, 'log-stream': read },
+  user_roles: { gateway: own, 'log-stream': read },
+  sessions: { gateway: own, 'log-stream': only('id', 'user_id', 'token_version', 'expires_at', 'revoked_at') },
+  refresh_tokens: { gateway: own },
+  recovery_codes: { gateway: own },
+  wrong_codes: { gateway: own },
+  api_keys: { gateway: own, 'log-stream': only('id', 'user_id', 'scopes', 'expires_at') },
+  idempotency_keys: { gateway: own },
+
+  // Audit. Nobody changes or deletes anything: retention drops old records by the function drop_audit.
+  audit_records: {
+    gateway: append,
+    dispatcher: append,
+    'executor-bridge': append,
+    retention: append,
+    'audit-verify': read,
+  },
+  audit_links: { gateway: append, dispatcher: read, retention: read, 'audit-verify': read },
+
+  // Catalog.
+  tenants: { gateway: own, planner: read, dispatcher: only('id') },
+  environments: { gateway: own, planner: read, dispatcher: only('id') },
+  targets: {
+    gateway: own,
+    planner: TARGET_SECRETS,
+    dispatcher: TARGET_SECRETS,
+    'log-stream': TARGET_SECRETS,
+    'executor-bridge': { select: 'all', lock: 'id' },
+  },
+  target_tags: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
+  sources: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
+  source_versions: {
+    gateway: append,
+    planner: read,
+    dispatcher: except('secrets'),
+    'log-stream': except('secrets'),
+    'executor-bridge': read,
+  },
+  sensitive_names: { gateway: append, planner: read, 'log-stream': read },
+  source_contents: { gateway: append, 'executor-bridge': read },
+  freezes: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
+  // A trigger on freezes writes it.
+  freeze_version: {
+    gateway: { select: 'all', update: ['version'] },
+    planner: read,
+    dispatcher: read,
+    'log-stream': read,
+  },
+  contents: { gateway: own, 'executor-bridge': read },
+  content_uploads: { gateway: own },
+  content_chunks: { gateway: append, 'executor-bridge': read },
+  content_uploaders: { gateway: { select: 'all', insert: true, delete: true } },
+  content_tenants: { gateway: own },
+  content_usage: { gateway: { select: 'all', insert: true, delete: true } },
+  instance_grants: {
+    gateway: { select: 'all', insert: true, delete: true },
+    'executor-bridge': { select: 'all', update: ['used'] },
+  },
+  agent_grants: { gateway: { select: 'all', insert: true, delete: true }, 'executor-bridge': read },
+  // The dispatcher switches off a webhook whose receiver is gone for good.
+  webhooks: {
+    gateway: own,
+    dispatcher: { select: 'all', update: ['enabled', 'disabled_reason', 'updated_at'] },
+    'executor-bridge': listeners,
+  },
+
+  // Deployments.
+  deployments: {
+    dispatcher: own,
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+    'executor-bridge': { select: 'all', lock: 'id' },
+    retention: { select: 'all', delete: true, lock: 'id' },
+  },
+  deployment_actions: {
+    dispatcher: append,
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+    'executor-bridge': read,
+  },
+  deployment_targets: {
+    dispatcher: append,
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+    'executor-bridge': read,
+  },
+  deployment_transitions: { dispatcher: append, gateway: read, 'log-stream': read },
+  // Written by triggers and by fold_deployment_counts, with the owner's rights.
+  deployment_counts: { gateway: read },
+  deployment_names: { gateway: read },
+  dropped_deployments: {
+    dispatcher: { select: 'all', insert: true, delete: true, lock: 'id' },
+    retention: { select: 'all', insert: true, delete: true, lock: 'id' },
+  },
+  pending_requests: {
+    dispatcher: own,
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+    retention: { select: 'all', delete: true, lock: 'id' },
+  },
+  queue_settings: {
+    dispatcher: { select: 'all', update: ['ageing_seconds', 'tenant_running_limit', 'analysis_enabled'] },
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+  },
+  leases: {
+    dispatcher: own,
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+    'executor-bridge': { select: 'all', lock: 'epoch' },
+    retention: drop,
+  },
+  webhook_deliveries: { dispatcher: own, gateway: read },
+  webhook_events: {
+    dispatcher: own,
+    gateway: { insert: true },
+    'executor-bridge': { insert: true },
+  },
+
+  // Two writers: the dispatcher makes and closes steps, the bridge moves them under a live lease.
+  steps: {
+    dispatcher: {
+      select: 'all',
+      insert: true,
+      update: ['state', 'retry_count', 'ever_failed', 'error_message', 'started_at', 'completed_at', 'end_confirmed'],
+      delete: true,
+    },
+    'executor-bridge': {
+      select: 'all',
+      update: ['state', 'retry_count', 'ever_failed', 'exit_code', 'error_message', 'started_at', 'completed_at'],
+    },
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+    retention: drop,
+  },
+
+  // What ran. The dispatcher's retention deletes what is old.
+  instances: {
+    'executor-bridge': { select: 'all', insert: true, update: 'all' },
+    gateway: INSTANCE_SECRETS,
+    planner: INSTANCE_SECRETS,
+    dispatcher: INSTANCE_SECRETS,
+    'log-stream': INSTANCE_SECRETS,
+  },
+  instance_slots: {
+    'executor-bridge': { select: 'all', insert: true, update: ['retired'] },
+    dispatcher: { select: 'all', lock: 'slot' },
+    gateway: read,
+    planner: read,
+    'log-stream': read,
+  },
+  run_progress: {
+    'executor-bridge': { select: 'all', insert: true, update: 'all' },
+    dispatcher: drop,
+    gateway: read,
+    'log-stream': read,
+    retention: drop,
+  },
+  command_results: {
+    'executor-bridge': { select: 'all', insert: true, update: 'all' },
+    dispatcher: drop,
+    gateway: read,
+    retention: drop,
+  },
+  log_chunks: {
+    'executor-bridge': { insert: true },
+    dispatcher: drop,
+    gateway: read,
+    'log-stream': read,
+    retention: drop,
+  },
+  // The bridge looks for days whose lines went here, and counts them.
+  log_chunks_default: { 'executor-bridge': read },
+  // A target that is changed or deleted has no facts any more.
+  target_facts: {
+    'executor-bridge': { select: 'all', insert: true, update: 'all' },
+    gateway: drop,
+    planner: read,
+    dispatcher: read,
+    'log-stream': read,
+  },
+  agents: {
+    'executor-bridge': { select: 'all', insert: true, update: 'all' },
+    gateway: except('key_sealed', 'credential_hash'),
+  },
+
+  // Messages.
+  outbox: { gateway: relay, dispatcher: relay, 'executor-bridge': relay },
+
+  _prisma_migrations: {},
+}
+
+/** `rotate-keys` reads and writes every place with secrets, and nothing else. */
+function withRotation(tables: Record<string, Table>): Record<string, Table> {
+  const result = { ...tables }
+  for (const { table, key, column } of SEALED_PLACES) {
+    const before = result[table]?.['rotate-keys']
+    const select = new Set([...columnsOf(before?.select), ...Object.keys(key), column])
+    const update = new Set([...columnsOf(before?.update), column])
+    result[table] = { ...result[table], 'rotate-keys': { select: [...select], update: [...update] } }
+  }
+  return result
+}
+
+const columnsOf = (columns: Columns | undefined): readonly string[] => (Array.isArray(columns) ? columns : [])
+
+/** The rights on each table, by role. */
+export const TABLE_RIGHTS: Record<string, Table> = withRotation(SERVICES_TABLES)
+
+/** Called by the policies of row-level security, with the rights of the reader. */
+const EVERY_ROLE: readonly DatabaseRole[] = DATABASE_ROLES
+
+/** Who may call each function. Functions of triggers are not listed: nobody calls them. */
+export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
+  sees_content: EVERY_ROLE,
+  sees_deployment: EVERY_ROLE,
+  sees_source: EVERY_ROLE,
+  sees_target: EVERY_ROLE,
+  sees_upload: EVERY_ROLE,
+  sees_user: EVERY_ROLE,
+  step_id: ['gateway'],
+  content_scope: ['gateway'],
+  // An index of source_versions uses it: whoever writes a version needs it.
+  version_precedence: ['gateway', 'rotate-keys'],
+  declared_sensitive_names: ['gateway'],
+  queue_rank: ['planner', 'dispatcher'],
+  slot_is_free: ['dispatcher'],
+  waiting_position: ['gateway', 'dispatcher', 'log-stream'],
+  waiting_positions: ['gateway'],
+  audit_dropped: ['gateway'],
+  // With the rights of the owner of the tables.
+  fold_deployment_counts: ['dispatcher'],
+  ensure_log_partition: ['executor-bridge'],
+  // Called by the release before.
+  ensure_log_partitions: ['executor-bridge'],
+  drop_log_partition: ['dispatcher', 'retention'],
+  drop_audit: ['dispatcher', 'retention'],
+}

@@ -1,0 +1,37 @@
+import { setTimeout } from 'node:timers/promises'
+import type { Logger } from '@slipway/runtime'
+import type { Database } from '../database.ts'
+
+const AGAIN_MS = 2_000
+
+/**
+ * Logs a warning when this process connects as the owner of the tables: an installation with one database user for everything.
+ * Asks in the background until Postgres answers, so that the start does not wait for it.
+ */
+export function warnOfOwner(database: Pick<Database, 'query' | 'pool'>, logger: Logger): void {
+  void askUntilAnswered(database, logger)
+}
+
+async function askUntilAnswered(database: Pick<Database, 'query' | 'pool'>, logger: Logger): Promise<void> {
+  while (!database.pool.ended) {
+    try {
+      if (await isOwner(database)) {
+        logger.warn(
+          'the user of DATABASE_URL owns the tables of Slipway, so this process can remove their policies and triggers: ' +
+            'give it the role of its service, see "Users of Postgres" in docs/operations.md',
+        )
+      }
+      return
+    } catch {
+      await setTimeout(AGAIN_MS, undefined, { ref: false })
+    }
+  }
+}
+
+async function isOwner(database: Pick<Database, 'query'>): Promise<boolean> {
+  const { rows } = await database.query<{ owns: boolean }>(
+    `SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
+                     AND pg_has_role(relowner, 'USAGE')) AS owns`,
+  )
+  return rows[0]?.owns === true
+}
