@@ -1,5 +1,6 @@
 import type { Interpreter } from './definitions.ts'
 import type { VariableValues } from './plan-types.ts'
+import { templatesInArithmetic } from './shell-arithmetic.ts'
 import { renderShell } from './shell-template.ts'
 import { toText } from './variables.ts'
 
@@ -10,9 +11,17 @@ export function templateNames(script: string): string[] {
   return [...new Set(Array.from(script.matchAll(PLACEHOLDER), ([, name = '']) => name))]
 }
 
+/** A value that is no number would be evaluated as code by the shell. */
+export class UnsafeTemplate extends Error {
+  override name = 'UnsafeTemplate'
+}
+
+const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
+
 /**
  * Puts values where a script says `{{ name }}`, as one string of the interpreter's language: what a value holds never
  * becomes code. Names without a value are left as they stand and listed as `unresolved`.
+ * @throws UnsafeTemplate for a value in shell arithmetic that is no number
  */
 export function renderTemplate(
   script: string,
@@ -23,7 +32,15 @@ export function renderTemplate(
   const known = new Map(names.filter((name) => Object.hasOwn(values, name)).map((name) => [name, toText(values[name])]))
   const unresolved = names.filter((name) => !known.has(name))
   if (known.size === 0) return { text: script, unresolved }
-  if (interpreter === 'sh' || interpreter === 'bash') return { text: renderShell(script, known), unresolved }
+  if (isShell(interpreter)) {
+    for (const name of templatesInArithmetic(script)) {
+      if (NUMBER.test(known.get(name) ?? '0')) continue
+      throw new UnsafeTemplate(
+        `{{ ${name} }} stands where the shell evaluates arithmetic, and its value is no number: declare the variable with type number`,
+      )
+    }
+    return { text: renderShell(script, known), unresolved }
+  }
   const literal = LITERALS[interpreter]
   const text = script.replace(PLACEHOLDER, (placeholder, name: string) => {
     const value = known.get(name)
@@ -31,6 +48,10 @@ export function renderTemplate(
   })
   return { text, unresolved }
 }
+
+/** Interpreters whose arithmetic runs code that a value holds. */
+export const isShell = (interpreter: Interpreter): interpreter is 'sh' | 'bash' =>
+  interpreter === 'sh' || interpreter === 'bash'
 
 // Everything but letters, digits, _, point and blank is escaped, so that a literal is harmless even where an author put
 // the template between quotes or behind a comment sign: there is no quote, line end or operator in it to break out with.

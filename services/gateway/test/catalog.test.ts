@@ -181,6 +181,30 @@ describe('sources', () => {
       '/version',
     ])
   })
+
+  test('a template in shell arithmetic is refused unless its variable is declared as a number', async () => {
+    const publish = (definition: object) =>
+      admin.send('createAction', '/actions', {
+        name: unique('Arithmetic'),
+        version: '1.0.0',
+        definition: script(definition),
+      })
+    const text = 'echo $(( {{ n }} + 1 ))'
+    const refusedAt = async (definition: object) => {
+      const { status, body } = await publish(definition)
+      return [status, ...(body.error?.details.errors.map(({ path }: { path: string }) => path) ?? [])]
+    }
+    expect(await refusedAt({ script: text })).toEqual([400, '/definition/script'])
+    expect(await refusedAt({ script: text, interpreter: 'bash', variables: [{ name: 'n' }] })).toEqual([
+      ...[400, '/definition/script'],
+    ])
+    expect(await refusedAt({ script: 'true', rollback: { script: text } })).toEqual([
+      400,
+      '/definition/rollback/script',
+    ])
+    expect(await refusedAt({ script: text, variables: [{ name: 'n', type: 'number' }] })).toEqual([201])
+    expect(await refusedAt({ script: 'print((({{ n }})))', interpreter: 'python3' })).toEqual([201])
+  })
 })
 
 describe('targets', () => {

@@ -13,6 +13,7 @@ import {
   type SequenceDefinition,
   type SolutionDefinition,
   type SourceType,
+  templatesInArithmetic,
   type VariableDefinition,
   type VariableValues,
 } from '@slipway/domain'
@@ -50,6 +51,7 @@ export const definitionRules =
         return problem === null ? [] : [{ path: pointer('definition', 'env', name), message: problem }]
       }),
       ...pathProblems(files),
+      ...(kind === 'action' ? arithmeticProblems(definition) : []),
       ...(Array.isArray(entries) ? entries : []).flatMap((entry, index) =>
         isObject(entry)
           ? valueProblems(entry['variables'], 'definition', ENTRIES[kind]?.list ?? '', index, 'variables')
@@ -57,6 +59,32 @@ export const definitionRules =
       ),
     ]
   }
+
+/** A shell evaluates what stands in arithmetic, so a template there must be declared as a number. */
+function arithmeticProblems({
+  script,
+  rollback,
+  interpreter = 'sh',
+  variables,
+}: Record<string, unknown>): FieldError[] {
+  if (interpreter !== 'sh' && interpreter !== 'bash') return []
+  const declared = (Array.isArray(variables) ? variables : []).filter(
+    (each) => isObject(each) && each['type'] === 'number',
+  )
+  const numbers = new Set(declared.map(({ name }) => name))
+  const scripts = [
+    { path: pointer('definition', 'script'), text: script },
+    { path: pointer('definition', 'rollback', 'script'), text: isObject(rollback) ? rollback['script'] : undefined },
+  ]
+  return scripts.flatMap(({ path, text }) =>
+    (typeof text === 'string' ? templatesInArithmetic(text) : [])
+      .filter((name) => !numbers.has(name))
+      .map((name) => ({
+        path,
+        message: `has {{ ${name} }} where the shell evaluates arithmetic and would run code in its value: declare the variable with type number, or move the template out`,
+      })),
+  )
+}
 
 function pathProblems(files: unknown): FieldError[] {
   // What is no path at all is the schema's to say.

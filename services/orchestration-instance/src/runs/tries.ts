@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RunSpec } from '@slipway/contracts'
-import type { StepRef } from '@slipway/domain'
+import { type StepRef, UnsafeTemplate } from '@slipway/domain'
 import {
   type Command,
   type CommandEnd,
@@ -94,6 +94,8 @@ export class Tries {
     const { values, events } = this.#options
     const masker = values.masker(step)
     const startedAt = new Date().toISOString()
+    const command = commandOf(values, step, attempt, kind)
+    if (command instanceof UnsafeTemplate) return neverRan(command.message, startedAt)
     const output = new CommandOutput(masker, {
       maxBytes: this.#options.outputBytes,
       onLine: (stream, { text, split }) => {
@@ -104,7 +106,7 @@ export class Tries {
       onLeftOut: ({ lines, bytes }) =>
         this.#warn(step, outputLeftOut(lines, bytes), { left_out_lines: lines, left_out_bytes: bytes }),
     })
-    const end = await this.#run(step, values.command(step, attempt, kind), output, kills).catch((error: unknown) => {
+    const end = await this.#run(step, command, output, kills).catch((error: unknown) => {
       output.abandon()
       throw error
     })
@@ -218,6 +220,20 @@ export class Tries {
       await this.#options.events.whenWritable()
     }
   }
+}
+
+/** The command of a step, or why its values must not stand where the script has them. */
+function commandOf(values: StepValues, step: StepRef, attempt: number, kind: 'action' | 'rollback') {
+  try {
+    return values.command(step, attempt, kind)
+  } catch (error) {
+    if (error instanceof UnsafeTemplate) return error
+    throw error
+  }
+}
+
+const neverRan = (error: string, startedAt: string): TryResult => {
+  return { error, exitCode: null, confirmed: true, startedAt, stdoutTail: '', stderrTail: '' }
 }
 
 /** Not in the command's words: they are for those who may read its log. */
