@@ -143,6 +143,27 @@ describe('exit codes', () => {
     }
   })
 
+  test('3: any freeze in force, unless the question is about something else', async () => {
+    const { body: environment } = await api.post('/environments', { name: 'production' })
+    await createLocalTarget(api, { name: 'web-7', environment_id: environment.id })
+    is(await cli.run(['freeze', 'create', 'closing', '-e', 'production', '--start', 'now', '--end', '+1h']), 0)
+    try {
+      const about = async (...args: string[]) => {
+        const { code, stdout } = await cli.run(['freeze', 'check', ...args])
+        return [code, stdout.includes('closing')]
+      }
+      expect(await about()).toEqual([3, true])
+      expect(await about('-e', 'production')).toEqual([3, true])
+      expect(await about('-t', 'one', '-t', 'web-7')).toEqual([3, true])
+      expect(await about('-t', 'one')).toEqual([0, false])
+      const refused = await cli.run(['deploy', 'greet', '-t', 'web-7'])
+      is(refused, 3)
+      expect(refused.stderr).toMatch(/closing, until .*, by targets [0-9a-f-]{36}/)
+    } finally {
+      is(await cli.run(['freeze', 'delete', 'closing']), 0)
+    }
+  })
+
   test('4: somebody cancelled it', async () => {
     const running = cli.start(['deploy', 'sleep', '-t', 'one', '--follow'])
     await waitFor(() => running.stdout().includes('begun'), { what: 'the command to begin' })

@@ -40,6 +40,35 @@ describe('freezes', () => {
     await invalid({ ...valid(), override_freeze: true, priority: 101 }, '/override_reason', '/priority')
   })
 
+  test('of an environment cannot be passed by leaving the environment out', async () => {
+    const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
+    const { body: environment } = await api.post('/environments', { name: 'production' })
+    const target = await createLocalTarget(api, { environment_id: environment.id })
+    const request = { ...valid(), target_ids: [target] }
+    const { body: before } = await api.post('/deployments', request)
+    const { body: freeze } = await api.post('/deployment-freezes', {
+      name: 'Closing',
+      start_time: at(-10),
+      end_time: at(60),
+      environment_id: environment.id,
+    })
+    try {
+      const details = {
+        active_freezes: [{ id: freeze.id, name: 'Closing', ends_at: freeze.end_time, target_ids: [target] }],
+        can_override: true,
+      }
+      const expected = { status: 409, code: 'DEPLOYMENT_FROZEN', details }
+      expect(refusalOf(await api.post('/deployments', request))).toEqual(expected)
+      expect(refusalOf(await api.post(`/deployments/${before.deployment_id}/redeploy`, {}))).toEqual(expected)
+      const preview = await api.post('/deployments/preview', request)
+      expect(preview.body.warnings).toEqual([
+        `Freeze "Closing" (by 1 of its targets) blocks this deployment until ${freeze.end_time}`,
+      ])
+    } finally {
+      await api.call('DELETE', `/deployment-freezes/${freeze.id}`)
+    }
+  })
+
   test('block create and redeploy alike, and a preview tells their end', async () => {
     const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
     const [first, again] = [await api.post('/environments', { name: 'frozen' }), original]

@@ -29,12 +29,21 @@ function explain(error: unknown): string {
   return [`${error.message} (${error.code})${id}`, ...reasons(error)].map(harmless).join('\n')
 }
 
+function firstOf(ids: readonly string[]): string {
+  const more = ids.length > 3 ? ` and ${ids.length - 3} more` : ''
+  return ids.slice(0, 3).join(', ') + more
+}
+
 function reasons(error: ApiError): string[] {
   if (error instanceof ValidationError) return error.problems.map(({ path, message }) => `  ${path} ${message}`)
   if (error instanceof NotFoundError) return error.missing.map(({ path, id }) => `  ${path} ${id}`)
   if (error instanceof FrozenError) {
     const how = error.canOverride ? ['  to deploy all the same: --override-freeze REASON'] : []
-    return [...error.freezes.map(({ name, ends_at }) => `  ${name}, until ${ends_at}`), ...how]
+    const lines = error.freezes.map(({ name, ends_at, target_ids }) => {
+      const through = target_ids === undefined ? '' : `, by targets ${firstOf(target_ids)}`
+      return `  ${name}, until ${ends_at}${through}`
+    })
+    return [...lines, ...how]
   }
   return []
 }

@@ -65,7 +65,8 @@ export class ConflictError extends ApiError {
 export class FrozenError extends ConflictError {
   override readonly name = 'FrozenError'
 
-  get freezes(): { id: string; name: string; ends_at: string }[] {
+  /** `target_ids` are the targets by which a freeze applies, where the request itself does not name what is frozen. */
+  get freezes(): { id: string; name: string; ends_at: string; target_ids?: string[] }[] {
     return listOf(this.details['active_freezes'])
   }
 

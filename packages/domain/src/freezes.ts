@@ -21,14 +21,27 @@ export interface ActiveFreeze {
   id: string
   name: string
   ends_at: string
+  /** The targets by which it applies; absent where it applies by what the request names. */
+  target_ids?: string[]
+}
+
+/** A tenant and an environment to which targets of a deployment belong. */
+export interface TargetPlace {
+  tenant_id: string | null
+  environment_id: string | null
+  /** The targets that belong to both, where that is of interest. */
+  target_ids?: readonly string[]
 }
 
 /** Where something would be deployed, as freezes see it. */
 export interface FreezePlace {
+  /** What the request names. */
   tenant_id: string | null
   environment_id: string | null
   /** Null unless the source is a solution. */
   solution_id: string | null
+  /** Each tenant and environment to which a selected target belongs. */
+  targets: readonly TargetPlace[]
 }
 
 /** What is to be started, and who asked for it: all that freezes judge by. */
@@ -103,11 +116,35 @@ export class FreezeSet<F extends Freeze = Freeze> {
   }
 }
 
-/** Whether a freeze is about such a deployment. Every id that it names must match; one that names none is global. */
-const touches = (freeze: Freeze, place: FreezePlace) =>
-  (freeze.tenant_id === null || freeze.tenant_id === place.tenant_id) &&
-  (freeze.environment_id === null || freeze.environment_id === place.environment_id) &&
-  (freeze.solution_id === null || freeze.solution_id === place.solution_id)
+/**
+ * The places by which a freeze applies to such a deployment. Every id that the freeze names must match; a freeze that names
+ * none is global. Its tenant and environment match what the request names, or what one selected target belongs to; its
+ * solution only what is deployed. An empty array where the request itself matches, null where nothing does.
+ */
+function placesOf(freeze: Freeze, request: FreezePlace): TargetPlace[] | null {
+  if (freeze.solution_id !== null && freeze.solution_id !== request.solution_id) return null
+  const matches = (place: Pick<TargetPlace, 'tenant_id' | 'environment_id'>) =>
+    (['tenant_id', 'environment_id'] as const).every(
+      (field) => freeze[field] === null || freeze[field] === request[field] || freeze[field] === place[field],
+    )
+  if (matches(request)) return []
+  const places = request.targets.filter(matches)
+  return places.length === 0 ? null : places
+}
+
+/** Groups targets by the tenant and the environment to which they belong. */
+export function targetPlaces(
+  targets: readonly { id: string; tenant_id: string | null; environment_id: string | null }[],
+): TargetPlace[] {
+  const places = new Map<string, TargetPlace & { target_ids: string[] }>()
+  for (const { id, tenant_id, environment_id } of targets) {
+    const key = `${tenant_id} ${environment_id}`
+    const place = places.get(key) ?? { tenant_id, environment_id, target_ids: [] }
+    place.target_ids.push(id)
+    places.set(key, place)
+  }
+  return [...places.values()]
+}
 
 /**
  * Whether a deployment may start while these freezes are in force: the one rule for previews, creates, redeploys and
@@ -115,12 +152,19 @@ const touches = (freeze: Freeze, place: FreezePlace) =>
  * override that one.
  */
 export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...place }: FreezeSubject): FreezeVerdict {
-  const about = inForce.filter((freeze) => touches(freeze, place))
-  const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, about)
+  const about = inForce.flatMap((freeze) => {
+    const places = placesOf(freeze, place)
+    return places === null ? [] : [{ freeze, places }]
+  })
+  const freezes = about.map(({ freeze }) => freeze)
+  const can_override = canOverrideFreezes(caller.roles, caller.tenant_id, freezes)
   return {
     blocked: about.length > 0 && !(override && can_override),
     can_override,
-    active_freezes: about.map(({ id, name, end_time }) => ({ id, name, ends_at: new Date(end_time).toISOString() })),
+    active_freezes: about.map(({ freeze: { id, name, end_time }, places }) => {
+      const told = { id, name, ends_at: new Date(end_time).toISOString() }
+      return places.length === 0 ? told : { ...told, target_ids: places.flatMap(({ target_ids = [] }) => target_ids) }
+    }),
   }
 }
 

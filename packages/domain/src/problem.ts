@@ -94,7 +94,10 @@ export function conflict(message: string, details?: ProblemDetails): Problem {
 }
 
 /** 409 for a deployment that active freezes block. */
-export function frozen(activeFreezes: { id: string; name: string; ends_at: string }[], canOverride: boolean): Problem {
+export function frozen(
+  activeFreezes: readonly { id: string; name: string; ends_at: string; target_ids?: string[] }[],
+  canOverride: boolean,
+): Problem {
   const names = activeFreezes.map(({ name }) => `"${name}"`).join(', ')
   const next = canOverride
     ? 'wait for its end, or set override_freeze and override_reason'

@@ -92,7 +92,7 @@ test('what blocks a deployment tells the end of its present window', () => {
   const everywhere = { id: 'f', name: 'Weekends', tenant_id: null, environment_id: null, solution_id: null }
   const now = new Date('2026-03-07T00:00:00Z')
   const caller = { roles: ['operator'], tenant_id: null }
-  const subject = { tenant_id: null, environment_id: null, solution_id: null, caller, override: false }
+  const subject = { tenant_id: null, environment_id: null, solution_id: null, targets: [], caller, override: false }
   const blocking = [{ id: 'f', name: 'Weekends', ends_at: '2026-03-09T04:00:00.000Z' }]
   const freezes = new FreezeSet([{ ...everywhere, ...weekend }])
   expect(judgeFreezes(freezes.presentAt(now), subject).active_freezes).toEqual(blocking)

@@ -6,6 +6,7 @@ import {
   compareVersions,
   decodeSqid,
   encodeSqid,
+  type FreezePlace,
   FreezeSet,
   hasUnstorableText,
   isUuid,
@@ -23,6 +24,8 @@ import {
   StepIds,
   splitLine,
   stepId,
+  type TargetPlace,
+  targetPlaces,
 } from '../src/index.ts'
 
 const KINDS: SqidKind[] = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment']
@@ -148,6 +151,7 @@ describe('freezes', () => {
     tenant_id: 't',
     environment_id: 'e',
     solution_id: null,
+    targets: [],
     caller: { roles: ['admin'], tenant_id: null as string | null },
     override: false,
   }
@@ -168,6 +172,57 @@ describe('freezes', () => {
     expect(blocks({ tenant_id: 't', environment_id: 'other' })).toBe(false)
     expect(blocks({ tenant_id: 'other', environment_id: 'e' })).toBe(false)
     expect(blocks({ solution_id: 's' })).toBe(false)
+  })
+
+  describe('apply by what selected targets belong to', () => {
+    const nowhere = { ...subject, tenant_id: null, environment_id: null }
+    const place = (tenant_id: string | null, environment_id: string | null, ...target_ids: string[]) => ({
+      ...{ tenant_id, environment_id, target_ids },
+    })
+    const by = (ids: Partial<typeof freeze>, targets: TargetPlace[], request: Partial<FreezePlace> = {}) => {
+      const { blocked, active_freezes } = judgeFreezes([{ ...freeze, ...ids }], { ...nowhere, ...request, targets })
+      return blocked && (active_freezes[0]?.target_ids ?? 'the request')
+    }
+
+    test('an environment or tenant, and the refusal names the targets', () => {
+      const targets = [place(null, 'staging', '1'), place(null, 'production', '2', '3'), place('t', 'production', '4')]
+      expect(by({ environment_id: 'production' }, targets)).toEqual(['2', '3', '4'])
+      expect(by({ tenant_id: 't' }, targets)).toEqual(['4'])
+      expect(by({ environment_id: 'test' }, targets)).toBe(false)
+      expect(by({}, targets)).toBe('the request')
+    })
+
+    test('a freeze that names both by one target, or by a target and the request', () => {
+      const both = { tenant_id: 't', environment_id: 'production' }
+      expect(by(both, [place('t', 'staging', '1'), place('other', 'production', '2')])).toBe(false)
+      expect(by(both, [place('t', 'production', '1')])).toEqual(['1'])
+      expect(by(both, [place(null, 'production', '1')], { tenant_id: 't' })).toEqual(['1'])
+      expect(by(both, [], { tenant_id: 't', environment_id: 'production' })).toBe('the request')
+    })
+
+    test('never a solution', () => {
+      const targets = [place(null, 'production', '1')]
+      const ofSolution = { solution_id: 's', environment_id: 'production' }
+      expect(by(ofSolution, targets)).toBe(false)
+      expect(by(ofSolution, targets, { solution_id: 's' })).toEqual(['1'])
+    })
+
+    test('for an admin of a tenant, who cannot override the freeze of a shared environment', () => {
+      const caller = { roles: ['admin'], tenant_id: 't' }
+      const targets = [place('t', 'production', '1')]
+      const judged = judgeFreezes([{ ...freeze, environment_id: 'production' }], {
+        ...nowhere,
+        caller,
+        override: true,
+        targets,
+      })
+      expect(judged).toMatchObject({ blocked: true, can_override: false })
+    })
+
+    test('targets are grouped by tenant and environment', () => {
+      const targets = ['1', '2', '3'].map((id) => ({ id, tenant_id: null, environment_id: id === '2' ? 'e' : null }))
+      expect(targetPlaces(targets)).toEqual([place(null, null, '1', '3'), place(null, 'e', '2')])
+    })
   })
 
   test('may be overridden by admins, by those of a tenant only where all are of that tenant', () => {

@@ -1,7 +1,9 @@
-import { expect, test } from '@jest/globals'
+import { describe, expect, test } from '@jest/globals'
+import { listItems } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
+import { holdsNow, nextWaiting } from '../src/pending/queue.ts'
 import { testDatabase } from './database.ts'
-import { ADMIN, addInstance, startCommand, startDeployment } from './fixtures.ts'
+import { ADMIN, addInstance, type Catalog, keys, startCommand, startDeployment } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
@@ -65,4 +67,111 @@ test('an override given at creation holds through the queue, where the caller ma
   await drainAll()
   expect((await pending(may)).status).toBe('dispatched')
   expect((await pending(mayNot)).status).toBe('pending')
+})
+
+describe('what selected targets belong to', () => {
+  const addEnvironment = async (): Promise<string> => {
+    const id = uuidv7()
+    await database.query('INSERT INTO environments (id, name, updated_at) VALUES ($1, $1::uuid::text, now())', [id])
+    return id
+  }
+  const addTarget = async (of: { tenant_id?: string; environment_id?: string }): Promise<string> => {
+    const id = uuidv7()
+    await database.query(
+      `INSERT INTO targets (id, name, connection, tenant_id, environment_id) VALUES ($1, $1::uuid::text, '{"type":"local"}', $2, $3)`,
+      [id, of.tenant_id ?? null, of.environment_id ?? null],
+    )
+    return id
+  }
+  const freeze = async (of: { tenant_id?: string; environment_id?: string }): Promise<string> => {
+    const id = uuidv7()
+    await database.query(
+      `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, environment_id)
+       VALUES ($1, $1::uuid::text, now() - interval '1 hour', now() + interval '1 hour', $2, $3)`,
+      [id, of.tenant_id ?? null, of.environment_id ?? null],
+    )
+    return id
+  }
+  const on = (...target_ids: string[]) => ({ ...catalog, target_ids })
+  const statusOf = async (id: string) => (await pending(id)).status
+
+  test('holds a request that does not name what is frozen, until the freeze ends', async () => {
+    const environment_id = await addEnvironment()
+    const [frozen, free] = [await addTarget({ environment_id }), await addTarget({})]
+    const [held, ofTenant, other] = [
+      await submit({}, on(free, frozen)),
+      await submit({}, on(await addTarget({ tenant_id: catalog.tenant_id }))),
+      await submit({}, on(free)),
+    ]
+    await freeze({ environment_id })
+    await freeze({ tenant_id: catalog.tenant_id })
+    await addInstance(database, 5)
+    await drainAll()
+    expect(await Promise.all([held, ofTenant, other].map(statusOf))).toEqual(['pending', 'pending', 'dispatched'])
+    await database.query('DELETE FROM freezes')
+    await drainAll()
+    expect(await Promise.all([held, ofTenant].map(statusOf))).toEqual(['dispatched', 'dispatched'])
+  })
+
+  test('refuses a start whose freeze began after it was planned, and names the targets', async () => {
+    const environment_id = await addEnvironment()
+    const [frozen, free] = [await addTarget({ environment_id }), await addTarget({})]
+    const id = await freeze({ environment_id })
+    await addInstance(database, 5)
+    const start = (of: Catalog) => startDeployment(database, startCommand(of), { request_id: null })
+    await expect(start(on(free, frozen))).rejects.toMatchObject({
+      code: 'DEPLOYMENT_FROZEN',
+      details: { active_freezes: [{ id, target_ids: [frozen] }] },
+    })
+    expect(await start(on(free))).toMatchObject({ outcome: 'started' })
+  })
+
+  test('counts as it is at the dispatch: a target that was moved into a frozen environment is not deployed to', async () => {
+    const environment_id = await addEnvironment()
+    const target = await addTarget({})
+    const id = await submit({}, on(target))
+    await freeze({ environment_id })
+    await database.query('UPDATE targets SET environment_id = $2 WHERE id = $1', [target, environment_id])
+    await addInstance(database, 5)
+    await drainAll()
+    expect(await statusOf(id)).toBe('pending')
+    await database.query('UPDATE targets SET environment_id = NULL WHERE id = $1', [target])
+    await database.query('DELETE FROM freezes')
+    await drainAll()
+    expect(await statusOf(id)).toBe('dispatched')
+  })
+})
+
+test('a freeze in force does not read the plans of the requests that wait', async () => {
+  const [held, next] = [await submit({ tenant: true, priority: 9 }), await submit()]
+  // Too large and too random to be kept within the row.
+  await database.query(
+    `UPDATE pending_requests SET command = jsonb_set(command, '{plan,ballast}', to_jsonb(
+       (SELECT string_agg(md5(random()::text), '') FROM generate_series(1, 500))))`,
+  )
+  await database.query(
+    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id)
+     VALUES ($1, 'hold', now() - interval '1 hour', now() + interval '1 hour', $2)`,
+    [uuidv7(), catalog.tenant_id],
+  )
+  const { found, listed, read, control } = await database.transaction(async (tx) => {
+    const soFar = async () => {
+      const { rows } = await tx.query<{ read: number }>(
+        `SELECT t.seq_tup_read + t.idx_tup_fetch AS read FROM pg_stat_xact_sys_tables t
+           JOIN pg_class c ON c.reltoastrelid = t.relid WHERE c.relname = 'pending_requests'`,
+        [],
+      )
+      return rows[0]?.read ?? Number.NaN
+    }
+    const before = await soFar()
+    const waiting = await nextWaiting(tx, await holdsNow(tx), { limit: 10 })
+    const items = await listItems({ db: tx, keys }, 'pending', [held, next])
+    const after = await soFar()
+    await tx.query('SELECT max(length(command::text)) FROM pending_requests', [])
+    return { found: waiting, listed: items.get(held), read: after - before, control: (await soFar()) - after }
+  })
+  expect(found.map(({ id }) => id)).toEqual([next])
+  expect(listed).toMatchObject({ waiting_for: 'freeze' })
+  expect(read).toBe(0)
+  expect(control).toBeGreaterThan(0)
 })

@@ -126,15 +126,21 @@ export async function addEnvironment(
 
 export async function addFreeze(
   database: Database,
-  scope: { tenant_id?: string; solution_id?: string; days_ago?: number; recurrence?: string } = {},
+  scope: {
+    tenant_id?: string
+    environment_id?: string
+    solution_id?: string
+    days_ago?: number
+    recurrence?: string
+  } = {},
 ): Promise<string> {
   const id = uuidv7()
-  const { tenant_id = null, solution_id = null, days_ago = 0, recurrence = null } = scope
+  const { tenant_id = null, environment_id = null, solution_id = null, days_ago = 0, recurrence = null } = scope
   await database.query(
-    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, solution_id, recurrence, start_offset, updated_at)
-     SELECT $1, $2, first - interval '1 hour', first + interval '1 hour', $3, $4, $6, '+02:00', now()
+    `INSERT INTO freezes (id, name, start_time, end_time, tenant_id, solution_id, recurrence, environment_id, start_offset, updated_at)
+     SELECT $1, $2, first - interval '1 hour', first + interval '1 hour', $3, $4, $6, $7, '+02:00', now()
      FROM (SELECT now() - make_interval(days => $5) AS first) f`,
-    [id, `freeze-${id}`, tenant_id, solution_id, days_ago, recurrence],
+    [id, `freeze-${id}`, tenant_id, solution_id, days_ago, recurrence, environment_id],
   )
   return id
 }

@@ -171,6 +171,33 @@ describe('is refused', () => {
     expect(reply.ok ? 'started' : reply.problem.code).toBe('DEPLOYMENT_FROZEN')
   })
 
+  test('one of an environment to which a selected target belongs', async () => {
+    const action = await addSource(database)
+    const environment_id = await addEnvironment(database)
+    const [frozen, free] = [
+      await addTarget(database, { environment_id, tags: [{ key: 'role', value: 'web' }] }),
+      await addTarget(database),
+    ]
+    const ofEnvironment = await addFreeze(database, { environment_id })
+    const freezesOf = async (request: object, caller = ADMIN) => {
+      const reply = await rig.ask('plan.create', { action_id: action.id, ...request }, caller)
+      const { code, details } = (reply.ok ? {} : reply.problem) as { code?: string; details?: Record<string, unknown> }
+      return code === 'DEPLOYMENT_FROZEN' ? details?.['active_freezes'] : code
+    }
+    expect(await freezesOf({ target_ids: [free.id, frozen.id] })).toMatchObject([
+      { id: ofEnvironment, target_ids: [frozen.id] },
+    ])
+    expect(await freezesOf({ target_tags: [{ key: 'role', value: 'web' }] })).toMatchObject([
+      { target_ids: [frozen.id] },
+    ])
+    const [named] = (await freezesOf({ target_ids: [frozen.id], environment_id })) as object[]
+    expect(named).toMatchObject({ id: ofEnvironment })
+    expect(named).not.toHaveProperty('target_ids')
+    await rig.planned({ action_id: action.id, target_ids: [free.id] })
+    const { warnings } = await rig.previewed({ action_id: action.id, target_ids: [free.id, frozen.id] })
+    expect(warnings.join()).toMatch(/^Freeze "freeze-[0-9a-f-]+" \(by 1 of its targets\) blocks this deployment until /)
+  })
+
   test('one that recurs, in its windows', async () => {
     const action = await addSource(database)
     const target = await addTarget(database)

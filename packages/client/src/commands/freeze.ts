@@ -5,7 +5,7 @@ import type { Item, Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
 import { take } from './lists.ts'
 import { findRecord, idOf } from './records.ts'
-import { given, moment } from './values.ts'
+import { gather, given, moment } from './values.ts'
 
 type Freeze = Item<'listFreezes'>
 
@@ -49,7 +49,10 @@ export function addFreeze(program: Command): void {
       }),
     )
   withScope(freeze.command('check'))
-    .description('say whether a freeze is in force for such a deployment; then the exit code is 3')
+    .option('-t, --target <name>', 'on this target, by name or id (repeatable)', gather(String))
+    .description(
+      'list the freezes in force for such a deployment, without options all in force; then the exit code is 3',
+    )
     .action(action(check))
 }
 
@@ -83,7 +86,10 @@ async function list(context: Context, { active }: { active?: boolean }): Promise
   await show(context, active ? freezes.filter((freeze) => freeze.active) : freezes, 'no freezes')
 }
 
-async function idsOf({ client }: Context, { tenant, environment, solution }: Scope) {
+async function idsOf(
+  { client }: Context,
+  { tenant, environment, solution }: Scope,
+): Promise<Partial<Record<'tenant_id' | 'environment_id' | 'solution_id', string>>> {
   return {
     ...(tenant === undefined ? {} : { tenant_id: await idOf(client, 'tenant', tenant) }),
     ...(environment === undefined ? {} : { environment_id: await idOf(client, 'environment', environment) }),
@@ -109,15 +115,29 @@ async function create(context: Context, name: string, options: CreateOptions): P
   ])
 }
 
-async function check(context: Context, scope: Scope): Promise<number> {
-  const wanted = await idsOf(context, scope)
-  // A freeze that names more than the question does may or may not apply: it is not counted.
+interface CheckOptions extends Scope {
+  target?: string[]
+}
+
+/** Where something is deployed: what the request names, or what a target belongs to. */
+type Place = Partial<Record<'tenant_id' | 'environment_id', string | null>>
+
+async function check(context: Context, options: CheckOptions): Promise<number> {
+  const { client } = context
+  const wanted = await idsOf(context, options)
+  const targets = await Promise.all((options.target ?? []).map((name) => findRecord(client, 'target', name)))
+  const isAboutAll = Object.keys(wanted).length === 0 && targets.length === 0
+  // As the server judges. A freeze that names more than the question does may or may not apply: it is not counted.
+  const matches = (freeze: Freeze, place: Place) =>
+    (['tenant_id', 'environment_id'] as const).every(
+      (field) => freeze[field] === null || freeze[field] === wanted[field] || freeze[field] === place[field],
+    )
   const applies = (freeze: Freeze) =>
     freeze.active &&
-    (['tenant_id', 'environment_id', 'solution_id'] as const).every(
-      (field) => freeze[field] === null || freeze[field] === (wanted as Partial<Record<typeof field, string>>)[field],
-    )
-  const freezes = await take(context.client.each('listFreezes'), Number.POSITIVE_INFINITY)
+    (isAboutAll ||
+      ((freeze.solution_id === null || freeze.solution_id === wanted.solution_id) &&
+        [wanted, ...targets].some((place) => matches(freeze, place))))
+  const freezes = await take(client.each('listFreezes'), Number.POSITIVE_INFINITY)
   const found = freezes.filter(applies)
   await show(context, found, 'no freeze is in force')
   return found.length > 0 ? EXIT.refused : EXIT.success

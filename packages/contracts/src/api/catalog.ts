@@ -333,9 +333,23 @@ export const CreateFreeze = Strict({
       }),
     ),
   ),
-  tenant_id: Type.Optional(Nullable(Id('tenant'))),
-  environment_id: Type.Optional(Nullable(Id('environment'))),
-  solution_id: Type.Optional(Nullable(Id('solution'))),
+  tenant_id: Type.Optional(
+    Nullable(
+      withOptions(Id('tenant'), {
+        description: 'Freezes deployments that name this tenant, or that select a target of it',
+      }),
+    ),
+  ),
+  environment_id: Type.Optional(
+    Nullable(
+      withOptions(Id('environment'), {
+        description: 'Freezes deployments that name this environment, or that select a target of it',
+      }),
+    ),
+  ),
+  solution_id: Type.Optional(
+    Nullable(withOptions(Id('solution'), { description: 'Freezes deployments of this solution only' })),
+  ),
 })
 export const ChangeFreeze = changeOf(
   CreateFreeze,

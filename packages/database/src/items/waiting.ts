@@ -3,18 +3,8 @@ import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import type { Queryable } from '../database.ts'
 import { readFreezes } from './freezes.ts'
 import { LOST_AFTER } from './instances.ts'
-import { jsonObject } from './json.ts'
 import { type Capacity, type Outlook, readOutlook } from './outlook.ts'
 import { PENDING_REQUEST } from './pending.ts'
-
-/** What freezes judge a waiting request by; null for one that does not wait. From the same rows as `PENDING_REQUEST`. */
-const SUBJECT = `CASE WHEN r.status = 'pending' THEN ${jsonObject({
-  tenant_id: 'r.tenant_id',
-  environment_id: 'r.environment_id',
-  solution_id: `CASE WHEN r.command #>> '{plan,source,type}' = 'solution' THEN r.command #>> '{plan,source,id}' END`,
-  caller: `r.command -> 'caller'`,
-  override: `coalesce(r.command -> 'freeze_override', 'null') <> 'null'`,
-})} END`
 
 interface PendingRow {
   /** The item as Postgres writes it, a JSON object. */
@@ -25,6 +15,7 @@ interface PendingRow {
   position: number | null
   /** When it is tried again, where its dispatch has just failed. */
   retry_at: Date | null
+  /** Null on one that does not wait. */
   subject: FreezeSubject | null
 }
 
@@ -42,10 +33,9 @@ interface Waiting {
  */
 export async function pendingItems(db: Queryable, from: string, parameters: unknown[]): Promise<string[]> {
   const [heldByFreezes, outlook] = await Promise.all([readFreezeHold(db), readOutlook(db)])
-  // A command holds its whole plan: it is read only where something may hold it back.
-  const subject = heldByFreezes === null ? 'NULL' : SUBJECT
   const { rows } = await db.query<PendingRow>(
-    `SELECT ${PENDING_REQUEST}::text AS request, r.tenant_id, r.tenant_name, r.position, ${subject} AS subject,
+    `SELECT ${PENDING_REQUEST}::text AS request, r.tenant_id, r.tenant_name, r.position,
+            CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
             CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
                  THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at ${from}`,
     parameters,

@@ -1,7 +1,7 @@
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import { type CarriedOut, type Database, type Queryable, recordCalls, unlessRefused } from '@slipway/database'
-import { type FreezeVerdict, frozen, type Problem } from '@slipway/domain'
-import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
+import { type FreezeVerdict, frozen, type Problem, type TargetPlace } from '@slipway/domain'
+import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes/held.ts'
 import { lockFreeSlots, lockOwnSlots, type Slot } from '../leases/allocate.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
@@ -37,11 +37,12 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
     lockFreeSlots(tx, arrived.length),
     lockOwnSlots(tx, arrived.map(tenantOf)),
   ])
+  const places = freezes.aboutPlaces ? await placesOfTargets(tx, arrived.map(targetsOf)) : []
   const ends: End[] = []
   const passed: Passed[] = []
   for (const [index, each] of arrived.entries()) {
     const look = looks[index] as Look
-    const { blocked, active_freezes, can_override } = judge(freezes, each.command)
+    const { blocked, active_freezes, can_override } = judge(freezes, each.command, places[index])
     if (look.started || look.queued) ends[index] = outcomeOf(each.command, look.started)
     else if (look.past) ends[index] = null
     else if (blocked) ends[index] = frozen(active_freezes, can_override)
@@ -61,6 +62,8 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
   for (const { index, command, slot } of decided) ends[index] = outcomeOf(command, slot !== undefined)
   return ends
 }
+
+const targetsOf = ({ command }: Arrived) => command.plan.targets.map(({ id }) => id)
 
 const outcomeOf = ({ command_id }: StartCommand, started: boolean): StartOutcome =>
   started
@@ -105,11 +108,16 @@ function recordOf({ command, request_id, overridden, slot }: Decided): CarriedOu
   }
 }
 
-function judge(freezes: FreezesInForce, { plan, caller, freeze_override }: StartCommand): FreezeVerdict {
+function judge(
+  freezes: FreezesInForce,
+  { plan, caller, freeze_override }: StartCommand,
+  targets: readonly TargetPlace[] = [],
+): FreezeVerdict {
   return freezes.judge({
     tenant_id: plan.tenant?.id ?? null,
     environment_id: plan.environment?.id ?? null,
     solution_id: plan.source.type === 'solution' ? plan.source.id : null,
+    targets,
     caller,
     override: freeze_override !== null,
   })

@@ -1,9 +1,11 @@
-import { type Queryable, readFreezes } from '@slipway/database'
-import { type FreezeSubject, type FreezeVerdict, judgeFreezes } from '@slipway/domain'
+import { type Queryable, readFreezes, uuidArray } from '@slipway/database'
+import { type FreezeSubject, type FreezeVerdict, judgeFreezes, type TargetPlace } from '@slipway/domain'
 
 export interface FreezesInForce {
   /** No freeze is in force, so no request needs to be judged. */
   none: boolean
+  /** Some freeze is about a tenant or an environment, so it matters to which of them targets belong. */
+  aboutPlaces: boolean
   judge(subject: FreezeSubject): FreezeVerdict
 }
 
@@ -11,5 +13,20 @@ export interface FreezesInForce {
 export async function freezesInForce(tx: Queryable): Promise<FreezesInForce> {
   const { freezes, now } = await readFreezes(tx)
   const inForce = freezes.presentAt(now)
-  return { none: inForce.length === 0, judge: (subject) => judgeFreezes(inForce, subject) }
+  return {
+    none: inForce.length === 0,
+    aboutPlaces: inForce.some(({ tenant_id, environment_id }) => tenant_id !== null || environment_id !== null),
+    judge: (subject) => judgeFreezes(inForce, subject),
+  }
+}
+
+/** Of each list of targets, the tenants and environments to which they belong now. */
+export async function placesOfTargets(tx: Queryable, lists: readonly (readonly string[])[]): Promise<TargetPlace[][]> {
+  const { rows } = await tx.query<TargetPlace & { list: number }>(
+    `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text) AS target_ids
+       FROM unnest($1::int[], $2::uuid[]) AS l (list, target_id) JOIN targets t ON t.id = l.target_id
+      GROUP BY l.list, t.tenant_id, t.environment_id`,
+    [lists.flatMap((ids, list) => ids.map(() => list)), uuidArray(lists.flat())],
+  )
+  return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
 }

@@ -13,7 +13,7 @@ import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/alloca
 import { anyOrphan } from '../leases/orphans.ts'
 import { resumeOrphans } from '../leases/resume.ts'
 import { vanishedRecords } from './check.ts'
-import { type Holds, holdsNow, type Next, nextWaiting } from './queue.ts'
+import { type Holds, holdsNow, type Next, nextWaiting, renewSubjects } from './queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from './status.ts'
 import { lockTenants, tenantRoom } from './tenant-room.ts'
 
@@ -92,8 +92,8 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
   const slots = await lockFreeSlots(tx, next.length, tenantId)
   if (slots.length === 0) return 0
   const ids = next.slice(0, slots.length).map(({ id }) => id)
-  const { claimed, vanished } = await claimAndCheck(tx, ids, logger)
-  if (claimed.length === 0) return 0
+  const { claimed, vanished, moved } = await claimAndCheck(tx, ids, { holds, logger })
+  if (claimed.length === 0) return moved
 
   await markFailed(
     tx,
@@ -109,7 +109,7 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
       return slot ? [{ request, slot }] : []
     })
   await dispatch(tx, pairs, logger)
-  return claimed.length
+  return claimed.length + moved
 }
 
 function upToBytes(waiting: readonly Next[]): Next[] {
@@ -136,26 +136,37 @@ interface Checked {
   claimed: ClaimedRequest[]
   /** Why requests can no longer be dispatched. */
   vanished: Map<string, string>
+  /** How many are to be judged again, because a target of theirs went elsewhere. */
+  moved: number
 }
 
 /** All at once; if that fails, one by one, so that a request that cannot be read does not keep others waiting. */
-async function claimAndCheck(tx: Queryable, ids: readonly string[], logger: Logger): Promise<Checked> {
+async function claimAndCheck(
+  tx: Queryable,
+  ids: readonly string[],
+  options: { holds: Holds; logger: Logger },
+): Promise<Checked> {
+  const { holds, logger } = options
   try {
     return await attempt(tx, async (inner) => {
       const [claimed, vanished] = await Promise.all([claim(inner, ids), vanishedRecords(inner, ids)])
-      return { claimed, vanished }
+      if (!holds.freezes.aboutPlaces) return { claimed, vanished, moved: 0 }
+      const inHand = claimed.map(({ id }) => id)
+      const moved = new Set(await renewSubjects(inner, inHand))
+      return { claimed: claimed.filter(({ id }) => !moved.has(id)), vanished, moved: moved.size }
     })
   } catch (error) {
     if (isPassing(error)) throw error
     if (ids.length === 1) {
       for (const request of await claim(tx, ids)) await retryLater(tx, request, { error, logger })
-      return { claimed: [], vanished: new Map() }
+      return { claimed: [], vanished: new Map(), moved: 0 }
     }
     const each: Checked[] = []
-    for (const id of ids) each.push(await claimAndCheck(tx, [id], logger))
+    for (const id of ids) each.push(await claimAndCheck(tx, [id], options))
     return {
       claimed: each.flatMap(({ claimed }) => claimed),
       vanished: new Map(each.flatMap(({ vanished }) => [...vanished])),
+      moved: each.reduce((total, { moved }) => total + moved, 0),
     }
   }
 }

@@ -68,76 +68,109 @@ export async function holdsNow(tx: Queryable): Promise<Holds> {
   return { freezes, room }
 }
 
-interface Waiting extends FreezeSubject {
+/** A request whose turn it is. */
+export interface Next {
   id: string
   rank: number
   tenant_id: string | null
+  /** Bytes of its command. */
   size: number
 }
 
-/** Requests that are looked at in one go where something may hold them back. */
-const PAGE = 200
-
-/** A request whose turn it is. */
-export type Next = Pick<Waiting, 'id' | 'rank' | 'tenant_id' | 'size'>
+interface Wanted {
+  limit: number
+  maxRank?: number | null
+  tenantId?: string | null
+}
 
 /**
  * The requests whose turn it is, in order of rank: priority, then age. Those that a freeze or their tenant's limit holds
  * are passed over, and so is for a moment one whose dispatch has just failed. Takes their places of `holds.room`. With
  * `tenantId` only the requests of that tenant.
  */
-export async function nextWaiting(
-  tx: Queryable,
-  { freezes, room }: Holds,
-  { limit, maxRank = null, tenantId = null }: { limit: number; maxRank?: number | null; tenantId?: string | null },
-): Promise<Next[]> {
+export async function nextWaiting(tx: Queryable, { freezes, room }: Holds, wanted: Wanted): Promise<Next[]> {
+  const { tenantId = null } = wanted
+  if (freezes.none && room === null && tenantId === null) return firstOfAll(tx, wanted)
+  const mayStart = ({ subject }: Waiting) =>
+    (tenantId === null || subject.tenant_id === tenantId) && (freezes.none || !freezes.judge(subject).blocked)
+  const subjects = (await waitingSubjects(tx)).filter(mayStart).map(({ key, subject }) => {
+    return { key, limit: Math.min(wanted.limit, room?.left(subject.tenant_id) ?? wanted.limit) }
+  })
   const found: Next[] = []
-  const size = freezes.none && room === null ? limit : Math.max(limit, PAGE)
-  let last: Waiting | undefined
-  do {
-    // With nothing to hold any back the first page is the answer, and the commands need not be read.
-    const page = await readPage(tx, { freezes, full: room?.full ?? [], tenantId, maxRank, last, size })
-    for (const request of page) {
-      if (!freezes.none && freezes.judge(request).blocked) continue
-      if (room !== null && !room.take(request.tenant_id)) continue
-      found.push(request)
-      if (found.length === limit) return found
-    }
-    last = page.length === size ? page.at(-1) : undefined
-  } while (last)
+  for (const request of await firstOfEach(tx, subjects, wanted.maxRank)) {
+    if (found.length === wanted.limit) break
+    if (room === null || room.take(request.tenant_id)) found.push(request)
+  }
   return found
 }
 
-async function readPage(
-  tx: Queryable,
-  page: {
-    freezes: FreezesInForce
-    full: string[]
-    tenantId: string | null
-    maxRank: number | null
-    last: Waiting | undefined
-    size: number
-  },
-): Promise<Waiting[]> {
-  const subject = page.freezes.none
-    ? ''
-    : `, environment_id, command -> 'caller' AS caller, command -> 'freeze_override' <> 'null' AS override,
-       CASE WHEN command #>> '{plan,source,type}' = 'solution' THEN command #>> '{plan,source,id}' END AS solution_id`
+interface Waiting {
+  key: string
+  subject: FreezeSubject
+}
+
+/** The subjects of all requests that wait, each once. Jumps from subject to subject, however many requests there are. */
+async function waitingSubjects(tx: Queryable): Promise<Waiting[]> {
+  const after = (bound: string) =>
+    `(SELECT freeze_key, freeze_subject FROM pending_requests
+       WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
   const { rows } = await tx.query<Waiting>(
-    `SELECT id, rank, tenant_id, pg_column_size(command) AS size ${subject}
-       FROM pending_requests
-      WHERE status = 'pending'
-        AND rank <= $1 AND (rank, id) > ($2, $3::uuid)
-        AND (tenant_id IS NULL OR tenant_id <> ALL($4::uuid[]))
-        AND ($6::uuid IS NULL OR tenant_id = $6)
-        AND (last_retry_at IS NULL OR last_retry_at < now() - make_interval(secs => retry_count))
-      ORDER BY rank, id
-      LIMIT $5`,
-    [page.maxRank ?? MAX_RANK, page.last?.rank ?? -MAX_RANK, page.last?.id ?? NIL, page.full, page.size, page.tenantId],
+    `WITH RECURSIVE subjects (key, subject) AS (
+       ${after('')}
+       UNION ALL
+       SELECT next.* FROM subjects CROSS JOIN LATERAL ${after('AND freeze_key > subjects.key')} next
+     )
+     SELECT key, subject FROM subjects`,
+    [],
   )
   return rows
 }
 
+const FIELDS = 'p.id, p.rank, p.tenant_id, pg_column_size(p.command) AS size'
+const IS_NEXT = `p.status = 'pending' AND p.rank <= $1
+  AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`
+
+async function firstOfAll(tx: Queryable, { limit, maxRank = null }: Wanted): Promise<Next[]> {
+  const { rows } = await tx.query<Next>(
+    `SELECT ${FIELDS} FROM pending_requests p WHERE ${IS_NEXT} ORDER BY p.rank, p.id LIMIT $2`,
+    [maxRank ?? MAX_RANK, limit],
+  )
+  return rows
+}
+
+/** The first requests of each of these subjects, as many as its limit says, all in one order. */
+async function firstOfEach(
+  tx: Queryable,
+  subjects: readonly { key: string; limit: number }[],
+  maxRank: number | null = null,
+): Promise<Next[]> {
+  const { rows } = await tx.query<Next>(
+    `SELECT first.* FROM unnest($2::uuid[], $3::int[]) AS wanted (key, most)
+      CROSS JOIN LATERAL (
+        SELECT ${FIELDS} FROM pending_requests p
+         WHERE p.freeze_key = wanted.key AND ${IS_NEXT} ORDER BY p.rank, p.id LIMIT wanted.most
+      ) first
+      ORDER BY first.rank, first.id`,
+    [maxRank ?? MAX_RANK, subjects.map(({ key }) => key), subjects.map(({ limit }) => limit)],
+  )
+  return rows
+}
+
+/**
+ * Renews what freezes judge these requests by, where a target went to another tenant or environment since they were queued.
+ * Gives the ids of those that changed: they are to be judged again.
+ */
+export async function renewSubjects(tx: Queryable, ids: readonly string[]): Promise<string[]> {
+  const { rows } = await tx.query<{ id: string }>(
+    `UPDATE pending_requests p SET freeze_subject = now.subject
+       FROM (SELECT id, freeze_subject_of(tenant_id, environment_id, command) AS subject
+               FROM pending_requests WHERE id = ANY($1::uuid[])) now
+      WHERE p.id = now.id AND p.freeze_subject IS DISTINCT FROM now.subject
+     RETURNING p.id`,
+    [ids],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Beyond every rank there is. */
 const MAX_RANK = Number.MAX_SAFE_INTEGER
-const NIL = '00000000-0000-0000-0000-000000000000'

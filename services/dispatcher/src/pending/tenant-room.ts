@@ -10,9 +10,9 @@ export class TenantRoom {
     this.#running = running
   }
 
-  /** Tenants that may start nothing. */
-  get full(): string[] {
-    return [...this.#running].filter(([, running]) => running >= this.#limit).map(([tenant]) => tenant)
+  /** How many more deployments this tenant may start. */
+  left(tenant: string | null): number {
+    return tenant === null ? Number.POSITIVE_INFINITY : Math.max(0, this.#limit - (this.#running.get(tenant) ?? 0))
   }
 
   /** Takes a place for one more deployment of this tenant, if there is one. */

@@ -5,6 +5,7 @@ import {
   insufficientPermissions,
   judgeFreezes,
   type Plan,
+  type TargetPlace,
   validationProblem,
 } from '@slipway/domain'
 import type { Caller } from '../records/visibility.ts'
@@ -18,6 +19,7 @@ export interface FreezeOverride {
 /** What freezes say of a plan that this caller would start at the moment at which they were read. */
 export function judge(
   plan: Plan,
+  targets: readonly TargetPlace[],
   { freezes, now }: FreezesNow,
   caller: Caller,
   { override_freeze = false }: FreezeOverride,
@@ -26,6 +28,7 @@ export function judge(
     tenant_id: plan.tenant?.id ?? null,
     environment_id: plan.environment?.id ?? null,
     solution_id: plan.source.type === 'solution' ? plan.source.id : null,
+    targets,
   }
   return judgeFreezes(freezes.presentAt(now), { ...place, caller, override: override_freeze })
 }
@@ -54,5 +57,8 @@ export function passFreezes(
 /** What a preview says of the freezes in force. */
 export function freezeWarnings({ blocked, active_freezes }: FreezeVerdict): string[] {
   const what = blocked ? 'blocks this deployment' : 'is in force and would be overridden,'
-  return active_freezes.map(({ name, ends_at }) => `Freeze "${name}" ${what} until ${ends_at}`)
+  return active_freezes.map(({ name, ends_at, target_ids }) => {
+    const through = target_ids === undefined ? '' : ` (by ${target_ids.length} of its targets)`
+    return `Freeze "${name}"${through} ${what} until ${ends_at}`
+  })
 }

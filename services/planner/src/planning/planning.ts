@@ -10,6 +10,7 @@ import {
   resolveSource,
   type SelectedTargets,
   selectTargets,
+  targetPlaces,
   targetSummary,
   validationProblem,
 } from '@slipway/domain'
@@ -95,7 +96,7 @@ export async function planRequest(
   })
   const declared = sensitiveNames(built.plan.tenant?.id ?? null)
   const plan = withSensitiveNames(built.plan, new Set([...declared, ...(request.sensitive ?? [])]))
-  const verdict = judge(plan, freezes, caller, request.freeze_override)
+  const verdict = judge(plan, targetPlaces(selected.targets), freezes, caller, request.freeze_override)
   return {
     plan,
     warnings: [...freezeWarnings(verdict), ...built.warnings],

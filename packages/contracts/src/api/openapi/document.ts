@@ -34,7 +34,12 @@ const TAGS: Record<string, string> = {
   targets: 'Where commands run, and the tags that choose among them',
   environments: 'Groups of targets with variables of their own',
   tenants: 'Whom records belong to',
-  freezes: 'Times at which nothing is deployed',
+  freezes:
+    'Times at which nothing is deployed. A freeze of a tenant or an environment applies to a deployment that names it, and to ' +
+    'one that selects a target of it; a freeze of a solution to deployments of that solution; one of several where all of ' +
+    'them match; one of none always. Create and redeploy are refused with 409 `DEPLOYMENT_FROZEN`, whose ' +
+    '`details.active_freezes` has `{ id, name, ends_at }` of each freeze, and `target_ids` where it applies only by these ' +
+    'targets. A preview warns, and a request that waits is held until the freeze ends',
   streams:
     'Server-Sent Events that tell of changes. Each message is one `data:` line, `{ event, data }`: first `ping`, and again ' +
     'every 15 seconds, then `created`, `updated` and `deleted`, whose data is ' +

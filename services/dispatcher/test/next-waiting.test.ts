@@ -1,0 +1,84 @@
+import { expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
+import { holdsNow, nextWaiting } from '../src/pending/queue.ts'
+import { applySettings } from '../src/pending/settings.ts'
+import { testDatabase } from './database.ts'
+import { ADMIN, queue, startCommand, startDeployment } from './fixtures.ts'
+
+const { database, catalog } = await testDatabase()
+
+const random = (() => {
+  let state = 20_261_122
+  return (below: number) => {
+    state = (state * 1_103_515_245 + 12_345) % 2 ** 31
+    return state % below
+  }
+})()
+
+interface Row {
+  id: string
+  rank: number
+  tenant_id: string | null
+  admin: boolean
+}
+
+/** As the rule says, one request after the other. */
+function expected(rows: Row[], of: { limit: number; frozen: boolean; room: number | null; tenantId: string | null }) {
+  const started = new Map<string, number>()
+  const found: string[] = []
+  for (const { id, tenant_id, admin } of rows) {
+    if (found.length === of.limit) break
+    if (of.tenantId !== null && tenant_id !== of.tenantId) continue
+    // The freeze is of the tenant, and admins override it.
+    if (of.frozen && tenant_id === catalog.tenant_id && !admin) continue
+    if (of.room !== null && tenant_id !== null) {
+      const running = started.get(tenant_id) ?? 0
+      if (running >= of.room) continue
+      started.set(tenant_id, running + 1)
+    }
+    found.push(id)
+  }
+  return found
+}
+
+test('requests come in the order of the queue, without those that a freeze or their tenant holds, in every combination', async () => {
+  const other = uuidv7()
+  await database.query(`INSERT INTO tenants (id, name, slug) VALUES ($1, 'other', 'other')`, [other])
+  for (let n = 0; n < 60; n += 1) {
+    const tenant = random(3) === 0 ? null : random(2) === 0 ? catalog.tenant_id : other
+    const command = startCommand(catalog, {
+      priority: random(5) - 2,
+      freeze_override: random(3) === 0 ? { reason: 'x' } : null,
+      caller: random(2) === 0 ? ADMIN : { ...ADMIN, roles: ['operator'] },
+    })
+    if (tenant !== null) command.plan.tenant = { id: tenant, name: 'x' }
+    await startDeployment(database, command, { request_id: null })
+  }
+  const { rows } = await database.query<Row>(
+    `SELECT id, rank, tenant_id, freeze_subject -> 'caller' -> 'roles' ? 'admin' AND (freeze_subject -> 'override')::boolean AS admin
+       FROM pending_requests ORDER BY rank, id`,
+  )
+  expect(rows).toHaveLength(60)
+  for (const frozen of [false, true]) {
+    await database.query('DELETE FROM freezes')
+    if (frozen) {
+      await database.query(
+        `INSERT INTO freezes (id, name, start_time, end_time, tenant_id)
+         VALUES ($1, 'x', now() - interval '1 hour', now() + interval '1 hour', $2)`,
+        [uuidv7(), catalog.tenant_id],
+      )
+    }
+    for (const room of [null, 1, 4]) {
+      await applySettings(database, { ...queue, tenant_running_limit: room })
+      for (const tenantId of [null, catalog.tenant_id, other]) {
+        for (const limit of [1, 7, 100]) {
+          const next = await database.transaction(async (tx) =>
+            nextWaiting(tx, await holdsNow(tx), { limit, tenantId }),
+          )
+          expect(next.map(({ id }) => id)).toEqual(expected(rows, { limit, frozen, room, tenantId }))
+        }
+      }
+    }
+  }
+  await applySettings(database, queue)
+})
