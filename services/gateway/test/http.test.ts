@@ -271,7 +271,7 @@ describe('a dependency is away', () => {
       ...gateway.dependencies,
       database: { ...gateway.database, query: gateway.database.query, prisma: away.prisma },
     })
-    const list = await request(prismaOnly.app).get('/api/v1/actions').set(asAdmin())
+    const list = await request(prismaOnly.app).get('/api/v1/environments').set(asAdmin())
     expect(refusal(list)).toEqual(refused(500, 'DATABASE_CONNECTION_ERROR'))
     await away.close()
   })
