@@ -286,6 +286,8 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   declared_sensitive_names: ['gateway'],
   queue_rank: ['planner', 'dispatcher'],
   slot_is_free: ['dispatcher'],
+  // A trigger on pending_requests calls it, with the rights of the writer.
+  freeze_subject_of: ['dispatcher'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
   waiting_positions: ['gateway'],
   audit_dropped: ['gateway'],
