@@ -34,11 +34,13 @@ export async function sweepContent(
   quarantine = new Quarantine({ task: 'content-sweep', logger }),
 ): Promise<void> {
   const sweep = { database, logger, quarantine }
-  const parts = new Map<string, () => Promise<void>>([['uploads', () => sweepUploads(sweep)]])
+  const parts = new Map<string, () => Promise<void>>()
   if (retentionDays > 0) {
     parts.set('contents', () => sweepUnused(sweep, retentionDays))
     parts.set('claims', () => dropUnusedClaims(database, retentionDays))
   }
+  // Last: deleted content leaves its upload behind.
+  parts.set('uploads', () => sweepUploads(sweep))
   await quarantine.each(
     [...parts],
     ([name]) => name,
