@@ -1,3 +1,4 @@
+import { DATABASE_ROLES } from '@slipway/database'
 import {
   behind,
   type Container,
@@ -24,6 +25,8 @@ const MADE_ELSEWHERE: Record<string, string[]> = {
   'slipway-redis': ['password', 'url'],
   'slipway-backups': ['access-key-id', 'secret-access-key'],
   'postgres-app': ['uri'],
+  // One for each role of Postgres: packages/database/src/roles.
+  ...Object.fromEntries(DATABASE_ROLES.map((role) => [`slipway-database-${role}`, ['username', 'password', 'uri']])),
   'rabbitmq-default-user': ['connection_string'],
 }
 

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
+import { DATABASE_ROLES, roleUrls } from '@slipway/database'
 import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceConfig } from '@slipway/runtime'
 import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
@@ -196,6 +197,21 @@ describe('the certificate of the bridge', () => {
     for (const [, instance] of instances)
       expect(instance.environment['SLIPWAY_BRIDGE_CA_FILE']).toBe('/etc/slipway/trust/ca.crt')
   })
+})
+
+test('each service logs in to Postgres with its own role, which the service `roles` creates', () => {
+  const { environment = {}, command } = compose.services['roles'] ?? {}
+  expect(command).toEqual(['node', 'packages/database/dist/roles/command.js', 'create'])
+  const created = roleUrls(
+    Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+  )
+  expect([...created.keys()]).toEqual([...DATABASE_ROLES])
+  for (const [role, url] of created) {
+    for (const [, { environment: given }] of built.filter(([, { build }]) => build?.args?.SERVICE === role)) {
+      expect(given['DATABASE_URL']).toBe(url.href)
+    }
+  }
+  expect(new URL(String(compose.services['migrate']?.environment['DATABASE_URL'])).username).toBe('slipway')
 })
 
 test('the balancer looks for services where they listen, and asks them where they answer', () => {
