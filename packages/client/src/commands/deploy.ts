@@ -30,7 +30,10 @@ export function addDeploy(program: Command): void {
   addWaiting(addExpectation(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', 'id of the deployment')
     .description('run a deployment again, in the version that it had')
-    .option('--only-failed', 'only on the targets whose part is not complete: failed, skipped, cancelled or rolled back')
+    .option(
+      '--only-failed',
+      'only on the targets whose part is not complete: failed, skipped, cancelled or rolled back',
+    )
     .action(action(redeploy))
 }
 
