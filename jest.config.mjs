@@ -21,7 +21,9 @@ export default {
     // Minutes each: `make test-long`.
     ...(process.env.SLIPWAY_TEST_LONG
       ? []
-      : ['/tests/faults/(half-open|million-lines|network-namespaces-long|previous-release|replicas|restore|rolling-restart)\\.']),
+      : [
+          '/tests/faults/(half-open|million-lines|network-namespaces-long|previous-release|replicas|restore|rolling-restart)\\.',
+        ]),
   ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
   extensionsToTreatAsEsm: ['.ts'],
