@@ -388,6 +388,27 @@ describe('a plan', () => {
   })
 })
 
+describe('warnings', () => {
+  test('of deploy and redeploy are on stderr, and --strict refuses', async () => {
+    const warning = 'Variable "nmae" is given and not used: no definition, script or template names it'
+    const request = ['deploy', 'greet', '-t', 'one', '--var', 'nmae=x']
+    const waited = await cli.run([...request, '--wait'])
+    is(waited, 0)
+    expect(waited.stderr).toBe(`warning: ${warning}\n`)
+    const answered = await cli.run(['redeploy', idIn(waited.stdout), '-o', 'json'])
+    is(answered, 0)
+    expect([answered.stderr, JSON.parse(answered.stdout).warnings]).toEqual([`warning: ${warning}\n`, [warning]])
+    await deploymentEnd(api, JSON.parse(answered.stdout).id)
+    for (const args of [request, ['preview', ...request.slice(1)], ['redeploy', idIn(waited.stdout)]]) {
+      const refused = await cli.run([...args, '--strict'])
+      is(refused, 3)
+      expect(refused.stderr).toContain(`VALIDATION_ERROR)`)
+      expect(refused.stderr).toContain(`\n  ${warning}\n`)
+    }
+    is(await cli.run(['deploy', 'greet', '-t', 'one', '--var', 'name=x', '--strict', '--wait']), 0)
+  })
+})
+
 describe('running again', () => {
   test('the same idempotency key creates nothing more', async () => {
     const deploy = () => cli.run(['deploy', 'greet', '-t', 'one', '--idempotency-key', 'build-7', '--wait'])

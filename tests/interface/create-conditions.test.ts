@@ -143,9 +143,51 @@ describe('what was previewed', () => {
       await invalid({ ...request, expected_plan_hash: bad }, '/expected_plan_hash')
   })
 
-  test('is warned of what nothing uses', async () => {
-    const { warnings } = await accepted({ ...valid(), variables: { level: 3, levle: 4 } })
-    expect(warnings).toEqual(['Variable "levle" is given and not used: no definition, script or template names it'])
+  test('has the warnings of the preview in the answers of create and redeploy; strict refuses them', async () => {
+    const action_id = await createAction(api, { script: 'echo "{{ nobody }} {{ level }}"' })
+    const request = { ...valid(), action_id, variables: { level: 3, levle: 4 } }
+    const { warnings } = await accepted(request)
+    expect(warnings).toEqual([
+      expect.stringMatching(/^Action ".+": \{\{ nobody \}\} has no value and is left as it stands$/),
+      'Variable "levle" is given and not used: no definition, script or template names it',
+    ])
+    const created = await api.post('/deployments', request)
+    expect([created.status, created.body.warnings]).toEqual([201, warnings])
+    const path = `/deployments/${created.body.deployment_id}/redeploy`
+    const again = await api.post(path, {})
+    expect([again.status, again.body.warnings]).toEqual([201, warnings])
+
+    const refusal = { status: 400, code: 'VALIDATION_ERROR', details: { warnings } }
+    expect(await refused({ ...request, strict: true })).toEqual(refusal)
+    expect(refusalOf(await api.post('/deployments', { ...request, strict: true, dry_run: true }))).toEqual(refusal)
+    expect(refusalOf(await api.post(path, { strict: true }))).toEqual(refusal)
+    for (const bad of ['true', 1, null]) await invalid({ ...request, strict: bad }, '/strict')
+    await accepted({ ...request, strict: false })
+    await Promise.all([created.body.deployment_id, again.body.id].map((id) => deploymentEnd(api, id)))
+  })
+
+  test('is refused by strict for an offline target, and not for a freeze or want of capacity', async () => {
+    const connection = { type: 'ssh', host: 'nowhere.invalid', username: 'x', password: 'x' }
+    const { body: offline } = await api.post('/targets', { name: 'nowhere', connection })
+    const warnings = ['Target "nowhere" is offline: its steps will fail']
+    expect(await refused({ ...valid(), target_ids: [offline.id], strict: true })).toMatchObject({
+      details: { warnings },
+    })
+    const { body: freeze } = await api.post('/deployment-freezes', {
+      name: 'Strict',
+      start_time: new Date(Date.now() - 60_000).toISOString(),
+      end_time: new Date(Date.now() + 3_600_000).toISOString(),
+    })
+    try {
+      const override = { override_freeze: true, override_reason: 'a test', strict: true }
+      const { warnings } = await accepted({ ...valid(), ...override })
+      expect(warnings).toEqual([expect.stringContaining('Freeze "Strict"')])
+      const created = await api.post('/deployments', { ...valid(), ...override })
+      expect([created.status, created.body.warnings]).toEqual([201, warnings])
+      await deploymentEnd(api, created.body.deployment_id)
+    } finally {
+      await api.call('DELETE', `/deployment-freezes/${freeze.id}`)
+    }
   })
 })
 

@@ -206,7 +206,7 @@ describe('when the only slot is taken', () => {
     const ask = async (priority: number) => {
       const { status, body } = await api.post('/deployments', { action_id: quick, target_ids, priority })
       expect(status).toBe(202)
-      expect(body).toEqual({ pending_request_id: uuid, pending: true, message: expect.any(String) })
+      expect(body).toEqual({ pending_request_id: uuid, pending: true, message: expect.any(String), warnings: [] })
       return body.pending_request_id as string
     }
     const [low, high, cancelled] = [await ask(-5), await ask(5), await ask(0)]

@@ -35,7 +35,10 @@ function firstOf(ids: readonly string[]): string {
 }
 
 function reasons(error: ApiError): string[] {
-  if (error instanceof ValidationError) return error.problems.map(({ path, message }) => `  ${path} ${message}`)
+  if (error instanceof ValidationError) {
+    const problems = error.problems.map(({ path, message }) => `  ${path} ${message}`)
+    return [...problems, ...error.warnings.map((warning) => `  ${warning}`)]
+  }
   if (error instanceof NotFoundError) return error.missing.map(({ path, id }) => `  ${path} ${id}`)
   if (error instanceof FrozenError) {
     const how = error.canOverride ? ['  to deploy all the same: --override-freeze REASON'] : []

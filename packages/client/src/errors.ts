@@ -35,6 +35,11 @@ export class ValidationError extends ApiError {
     }))
     return [...listOf<{ path: string; message: string }>(this.details['errors']), ...fields]
   }
+
+  /** Why a request with `strict` was refused. */
+  get warnings(): string[] {
+    return listOf(this.details['warnings'])
+  }
 }
 
 /** 401: the credential is missing, wrong, expired or revoked. */

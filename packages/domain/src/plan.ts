@@ -64,12 +64,19 @@ export interface PlanInput {
   problems?: readonly FieldError[]
 }
 
+export interface BuiltPlan {
+  plan: Plan
+  warnings: string[]
+  /** Those of the warnings that `strict` turns into a refusal: the request is probably wrong. */
+  request_warnings: string[]
+}
+
 /**
  * Makes the plan of a request from the loaded records. Its values are still as they were loaded: `mapSensitiveValues`
  * seals those of sensitive names.
  * @throws Problem VALIDATION_ERROR with everything that is wrong
  */
-export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } {
+export function buildPlan(input: PlanInput): BuiltPlan {
   const { source, tenant, environment, request } = input
   const errors = [...(input.problems ?? []), ...scopeProblems(input)]
   const definitions = collectDefinitions(source.actions.flatMap((action) => action.definitions.flat()))
@@ -99,12 +106,12 @@ export function buildPlan(input: PlanInput): { plan: Plan; warnings: string[] } 
     sensitive: sensitiveNames(input, definitions),
     options: optionsOf(request),
   }
-  const warnings = [
-    ...statusWarnings(input.targets),
+  const request_warnings = [
+    ...statusWarnings(input.targets, 'offline', ': its steps will fail'),
     ...templateWarnings(plan, source.actions, layers.targets),
     ...unusedWarnings(Object.keys(layers.variables), definitions, source.actions),
   ]
-  return { plan, warnings }
+  return { plan, warnings: [...request_warnings, ...statusWarnings(input.targets, 'stale')], request_warnings }
 }
 
 /** The names that a definition declares sensitive, or that a record marks: their values are sealed in every layer. */
@@ -163,15 +170,11 @@ function optionsOf(request: PlanRequest): PlanOptions {
 /** Targets that are named one by one; of thousands that are away, a number tells more. */
 const NAMED_TARGETS = 100
 
-function statusWarnings(targets: readonly PlanTargetRecord[]): string[] {
-  const away = targets.filter(({ status }) => status !== 'online')
-  const named = away
-    .slice(0, NAMED_TARGETS)
-    .map(({ name, status }) => `Target "${name}" is ${status}${status === 'offline' ? ': its steps will fail' : ''}`)
-  const others = away.slice(NAMED_TARGETS)
-  if (others.length === 0) return named
-  const offline = others.filter(({ status }) => status === 'offline').length
-  return [...named, `Of the other targets ${offline} are offline and ${others.length - offline} stale`]
+function statusWarnings(targets: readonly PlanTargetRecord[], wanted: TargetStatus, effect = ''): string[] {
+  const found = targets.filter(({ status }) => status === wanted)
+  const named = found.slice(0, NAMED_TARGETS).map(({ name }) => `Target "${name}" is ${wanted}${effect}`)
+  const others = found.length - named.length
+  return others === 0 ? named : [...named, `${others} more targets are ${wanted}`]
 }
 
 function templateWarnings(plan: Plan, actions: readonly ResolvedAction[], targets: OwnValues): string[] {

@@ -73,6 +73,13 @@ export function validationProblem(errors: FieldError[]): Problem {
   return new Problem('VALIDATION_ERROR', message, { errors })
 }
 
+/** 400 for a request that asks to be refused where a warning would be given. */
+export function strictProblem(warnings: string[]): Problem {
+  const count = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`
+  const next = 'correct what details.warnings lists, or leave strict out'
+  return new Problem('VALIDATION_ERROR', `The request is strict and has ${count}: ${next}`, { warnings })
+}
+
 /** 400 where nothing is wrong but that these required fields are absent. */
 export function missingFieldProblem(fields: string[]): Problem {
   return new Problem('MISSING_FIELD', `Required and missing: ${fields.join(', ')}`, { fields })

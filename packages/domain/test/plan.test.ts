@@ -239,25 +239,25 @@ describe('buildPlan', () => {
     ]
     expect(buildPlan(input({ targets })).warnings).toEqual([
       'Target "t1" is offline: its steps will fail',
+      'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
       'Target "t2" is stale',
+    ])
+    // That a target was not seen of late says nothing about the request.
+    expect(buildPlan(input({ targets })).request_warnings).toEqual([
+      'Target "t1" is offline: its steps will fail',
       'Action "start name": {{ nothing }} has no value on 1 of 2 targets and is left as it stands',
     ])
     expect(targetSummary([...targets, target('t3')])).toEqual({ total: 3, online: 1, offline: 1, stale: 1 })
   })
 
   test('names a hundred targets that are away, and counts the others', () => {
-    const targets = Array.from({ length: 103 }, (_, index) =>
-      target(`t${index}`, { status: index === 102 ? 'stale' : 'offline' }),
-    )
+    const targets = Array.from({ length: 102 }, (_, index) => target(`t${index}`, { status: 'offline' }))
     const warnings = (count: number) =>
       buildPlan(input({ targets: targets.slice(0, count) })).warnings.filter(
         (it) => /arget/.test(it) && !/Action/.test(it),
       )
     expect([warnings(100).length, warnings(100).at(-1)]).toEqual([100, 'Target "t99" is offline: its steps will fail'])
-    expect([warnings(103).length, warnings(103).at(-1)]).toEqual([
-      101,
-      'Of the other targets 2 are offline and 1 stale',
-    ])
+    expect([warnings(102).length, warnings(102).at(-1)]).toEqual([101, '2 more targets are offline'])
   })
 
   test('warns of variables in the request that nothing names, and of no other', () => {

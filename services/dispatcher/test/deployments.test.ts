@@ -72,17 +72,18 @@ describe('start', () => {
 
   test('a command that comes twice has one effect and one answer, also when both come at once', async () => {
     await addInstance(database, 5)
-    const command = startCommand(catalog)
+    const warnings = ['careful']
+    const command = { ...startCommand(catalog), warnings }
     const answers = await Promise.all([1, 2, 3].map(() => startDeployment(database, command, received)))
     answers.push(await startDeployment(database, command, received))
-    expect(answers).toEqual(Array(4).fill({ outcome: 'started', deployment_id: command.command_id }))
-    const { rows } = await database.query('SELECT deployment_id FROM leases')
-    expect(rows).toHaveLength(1)
+    expect(answers).toEqual(Array(4).fill({ outcome: 'started', deployment_id: command.command_id, warnings }))
+    const { rows } = await database.query('SELECT warnings FROM leases l JOIN deployments d ON d.id = l.deployment_id')
+    expect(rows).toEqual([{ warnings }])
 
     await database.query('UPDATE instances SET draining = true')
-    const queued = startCommand(catalog)
+    const queued = { ...startCommand(catalog), warnings }
     const [one, two] = await Promise.all([1, 2].map(() => startDeployment(database, queued, received)))
-    expect(one).toMatchObject({ outcome: 'queued', pending_request_id: queued.command_id })
+    expect(one).toMatchObject({ outcome: 'queued', pending_request_id: queued.command_id, warnings })
     expect(two).toEqual(one)
   })
 

@@ -81,7 +81,7 @@ test('one that is refused, at fault, late or repeated keeps no other that came w
     start(last, received),
   ])
   const started = ({ command_id }: { command_id: string }) => {
-    return { status: 'fulfilled', value: { outcome: 'started', deployment_id: command_id } }
+    return { status: 'fulfilled', value: { outcome: 'started', deployment_id: command_id, warnings: [] } }
   }
   expect(ends).toEqual([
     started(alone),

@@ -10,12 +10,13 @@ export interface DeploymentParts {
   targets?: number
   actions?: number
   source_deployment_id?: string
+  warnings?: string[]
 }
 
 /** A deployment as the dispatcher writes it. Its action declares `token` sensitive. Returns its id. */
 export async function addDeployment(database: Database, parts: DeploymentParts = {}): Promise<string> {
   const { id = uuidv7(), tenant_id = null, state = 'running', targets = 2, actions = 2 } = parts
-  const { source_type = 'action', source_name = 'Release', source_deployment_id = null } = parts
+  const { source_type = 'action', source_name = 'Release', source_deployment_id = null, warnings = [] } = parts
   const source = { type: source_type, id: uuidv7(), name: source_name, version: '1.2.0' }
   const final = ['success', 'failed', 'cancelled', 'rolled_back'].includes(state)
   const options = {
@@ -46,9 +47,9 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
   }
   await database.query(
     `INSERT INTO deployments (id, state, tenant_id, source_type, source_id, source_name, source_version, plan_head, selection,
-       total_steps, triggered_by, started_at, completed_at, source_deployment_id)
+       total_steps, triggered_by, started_at, completed_at, source_deployment_id, warnings)
      VALUES ($1, $2::deployment_state, $3, $4::source_kind, $5, $6, '1.2.0', $7, $8, $9, 'admin', now(),
-       CASE WHEN $10 THEN now() + interval '1500 ms' END, $11)`,
+       CASE WHEN $10 THEN now() + interval '1500 ms' END, $11, $12)`,
     [
       id,
       state,
@@ -61,6 +62,7 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
       targets * actions,
       final,
       source_deployment_id,
+      JSON.stringify(warnings),
     ],
   )
   await database.query(

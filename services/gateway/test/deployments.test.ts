@@ -43,15 +43,17 @@ const refuse = (problem: Parameters<typeof toErrorBody>[0]): CommandAnswer => {
 
 describe('create', () => {
   const start = async (message: Envelope, state = 'running'): Promise<CommandAnswer> => {
-    const deployment_id = await addDeployment(gateway.database, { id: commandId(message), state })
-    return { ok: true, result: { outcome: 'started', deployment_id } }
+    const warnings = ['careful']
+    const deployment_id = await addDeployment(gateway.database, { id: commandId(message), state, warnings })
+    return { ok: true, result: { outcome: 'started', deployment_id, warnings } }
   }
 
   test('started: 201 with the deployment as it started, even when it has ended by then', async () => {
     answer = (message) => start(message, 'success')
     const response = await create()
     expect(response.status).toBe(201)
-    const { deployment_id, pending, deployment } = response.body
+    const { deployment_id, pending, deployment, warnings } = response.body
+    expect(warnings).toEqual(['careful'])
     expect({ pending, id: deployment.id }).toEqual({ pending: false, id: deployment_id })
     expect(deployment).toMatchObject({ state: 'running', progress: 0, completed_at: null, duration_ms: null })
     expect(deployment.started_at).not.toBeNull()
@@ -80,7 +82,7 @@ describe('create', () => {
   test('queued: 202', async () => {
     answer = (message) => ({
       ok: true,
-      result: { outcome: 'queued', pending_request_id: commandId(message), message: 'waits' },
+      result: { outcome: 'queued', pending_request_id: commandId(message), message: 'waits', warnings: ['careful'] },
     })
     const response = await create()
     expect(response.status).toBe(202)
@@ -88,6 +90,7 @@ describe('create', () => {
       pending_request_id: commandId(commands[0] as Envelope),
       pending: true,
       message: 'waits',
+      warnings: ['careful'],
     })
   })
 
@@ -171,7 +174,7 @@ describe('create', () => {
     }
     const response = await create()
     expect(response.status).toBe(201)
-    expect(response.body.deployment_id).toBe(commandId(commands[0] as Envelope))
+    expect(response.body).toMatchObject({ deployment_id: commandId(commands[0] as Envelope), warnings: ['careful'] })
   })
 
   test('no answer and no effect is 503', async () => {
@@ -261,11 +264,12 @@ describe('redeploy', () => {
         id: commandId(message),
         source_deployment_id: original,
       })
-      return { ok: true, result: { outcome: 'started', deployment_id } }
+      return { ok: true, result: { outcome: 'started', deployment_id, warnings: ['careful'] } }
     }
     const response = await admin.send('redeployDeployment', `/deployments/${original}/redeploy`)
     expect(response.status).toBe(201)
     expect(response.body).toMatchObject({
+      warnings: ['careful'],
       source_deployment_id: original,
       plan: null,
       state: 'running',

@@ -53,12 +53,15 @@ const create = (key: string, more: object = {}, client = admin) =>
   client.send('createDeployment', '/deployments', { ...body, ...more }, { 'idempotency-key': key })
 
 const start = async ({ body: { command_id } }: StartPlan): Promise<ReplyEnvelope> => {
-  await addDeployment(gateway.database, { id: command_id })
-  return { ok: true, result: { outcome: 'started', deployment_id: command_id } }
+  const warnings = ['careful']
+  await addDeployment(gateway.database, { id: command_id, warnings })
+  return { ok: true, result: { outcome: 'started', deployment_id: command_id, warnings } }
 }
 const queue = async ({ body: { command_id } }: StartPlan): Promise<ReplyEnvelope> => {
-  await addPending(gateway.database, { id: command_id })
-  return { ok: true, result: { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE } }
+  const warnings = ['careful']
+  await addPending(gateway.database, { id: command_id, command: { warnings } })
+  const queued = { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE, warnings }
+  return { ok: true, result: queued }
 }
 const refuse = (): ReplyEnvelope => {
   const { code, message } = toErrorBody(notFound('The action')).error
@@ -171,7 +174,7 @@ describe('the same key', () => {
     const { token } = await addUser(gateway, { role: 'operator', tenant_id: tenant.id })
     answer = async ({ body: { command_id } }) => {
       await addDeployment(gateway.database, { id: command_id, tenant_id: tenant.id })
-      return { ok: true, result: { outcome: 'started', deployment_id: command_id } }
+      return { ok: true, result: { outcome: 'started', deployment_id: command_id, warnings: [] } }
     }
     const bound = clientOf(gateway, token)
     const first = await create(key, {}, bound)

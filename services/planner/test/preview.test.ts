@@ -75,7 +75,7 @@ describe('a preview warns', () => {
     await database.query('DELETE FROM instance_slots')
   })
 
-  test('of freezes until their end, and tells those that it would override', async () => {
+  test('of freezes until their end, and tells those that it overrides', async () => {
     const request = { action_id: (await addSource(database)).id, target_ids: [(await addTarget(database)).id] }
     const id = await addFreeze(database)
     const ofFreezes = ({ warnings }: { warnings: string[] }) => warnings.filter((warning) => warning.includes(id))
@@ -83,7 +83,9 @@ describe('a preview warns', () => {
       expect.stringMatching(/^Freeze "freeze-[0-9a-f-]+" blocks this deployment until \d{4}-\d\d-\d\dT[0-9:.]+Z$/),
     ])
     const overriding = { ...request, override_freeze: true, override_reason: 'must' }
-    expect(ofFreezes(await rig.previewed(overriding))).toEqual([expect.stringContaining('would be overridden')])
+    expect(ofFreezes(await rig.previewed(overriding))).toEqual([
+      expect.stringContaining('is overridden and stays in force until'),
+    ])
   })
 })
 

@@ -58,7 +58,7 @@ export async function testRig(): Promise<Rig> {
       started.push(command)
       dispatcher.reply(replyTo, correlationId, {
         ok: true,
-        result: { outcome: 'started', deployment_id: command.command_id },
+        result: { outcome: 'started', deployment_id: command.command_id, warnings: [] },
       })
     },
   })

@@ -52,7 +52,7 @@ async function deploy(context: Context, source: string, options: DeployOptions):
     const request = { body, ...keyOf(options) }
     const answer = await context.client.call('createDeployment', request)
     const started = answer as Schema<'CreateStarted'> | Schema<'CreateQueued'>
-    return { started, answer }
+    return { started, answer, warnings: started.warnings }
   })
 }
 
@@ -66,7 +66,8 @@ async function redeploy(
   return await goOn(context, options, async () => {
     const request = { params: { id }, body, ...keyOf(options) }
     const answer = await context.client.call('redeployDeployment', request)
-    return { started: 'pending' in answer ? answer : { deployment_id: answer.id }, answer }
+    const started = 'pending' in answer ? answer : { deployment_id: answer.id }
+    return { started, answer, warnings: answer.warnings }
   })
 }
 
@@ -77,18 +78,21 @@ const keyOf = ({ idempotencyKey }: { idempotencyKey?: string }) =>
 async function goOn(
   context: Context,
   options: WaitOptions,
-  start: () => Promise<{ started: Started; answer: unknown }>,
+  start: () => Promise<{ started: Started; answer: unknown; warnings: readonly string[] }>,
 ): Promise<number> {
+  const { output, screen } = context
   if (options.wait || options.follow) {
     const announced = async () => {
-      const { started } = await start()
-      context.screen.line(said(started))
+      const { started, warnings } = await start()
+      output.warn(warnings)
+      screen.line(said(started))
       return started
     }
     return await waitFor(context, announced, options)
   }
-  const { started, answer } = await start()
-  await context.output.record(answer, () => [said(started)])
+  const { started, answer, warnings } = await start()
+  output.warn(warnings)
+  await output.record(answer, () => [said(started)])
   return EXIT.success
 }
 

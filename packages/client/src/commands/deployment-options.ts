@@ -22,6 +22,7 @@ export interface Overrides {
   bypassCache?: boolean
   overrideFreeze?: string
   expectPlan?: string
+  strict?: boolean
 }
 
 export interface Selection extends Overrides {
@@ -68,6 +69,7 @@ export function addOverrides(command: Command): Command {
     .option('-e, --environment <name>', 'the environment, by name or id')
     .option('--bypass-cache', 'fetch files anew from the content store')
     .option('--override-freeze <reason>', 'deploy in spite of a freeze, as an administrator')
+    .option('--strict', 'refuse where the request would be warned of: templates, variables, offline targets')
 }
 
 export function addSelection(command: Command): Command {
@@ -109,6 +111,7 @@ export async function overridesBody(client: SlipwayClient, options: Overrides): 
     override_freeze: options.overrideFreeze === undefined ? undefined : true,
     override_reason: options.overrideFreeze,
     expected_plan_hash: options.expectPlan,
+    strict: options.strict,
   })
 }
 

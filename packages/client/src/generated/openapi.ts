@@ -279,6 +279,8 @@ export interface components {
             sequence_id?: string;
             /** Format: id-solution */
             solution_id?: string;
+            /** @description Refuses the request where it would be warned of: templates without a value, variables that nothing names, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
+            strict?: boolean;
             target_ids?: string[];
             target_mode?: components["schemas"]["TargetMode"];
             target_tags?: components["schemas"]["Tag"][];
@@ -348,6 +350,8 @@ export interface components {
             pending: true;
             /** Format: uuid */
             pending_request_id: string;
+            /** @description Templates without a value, variables that nothing names, targets that are away, freezes in force */
+            warnings: string[];
         };
         CreateRole: {
             description?: string | null;
@@ -391,6 +395,8 @@ export interface components {
             message: string;
             /** @constant */
             pending: false;
+            /** @description Templates without a value, variables that nothing names, targets that are away, freezes in force */
+            warnings: string[];
         };
         CreateTarget: {
             connection: components["schemas"]["ConnectionInput"];
@@ -767,6 +773,7 @@ export interface components {
                 total: number;
             };
             variables: components["schemas"]["Variables"];
+            /** @description As a create tells them, and whether it would be queued */
             warnings: string[];
         };
         RedeployDeployment: {
@@ -786,11 +793,51 @@ export interface components {
                 [key: string]: unknown;
             };
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
+            /** @description Refuses the request where it would be warned of: templates without a value, variables that nothing names, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
+            strict?: boolean;
             target_ids?: string[];
             target_mode?: components["schemas"]["TargetMode"];
             target_tags?: components["schemas"]["Tag"][];
             timeout_seconds?: number;
             variables?: components["schemas"]["Variables"];
+        };
+        RedeployStarted: {
+            action_id: string | null;
+            action_name: string | null;
+            action_version: string | null;
+            analysis_enabled: boolean;
+            completed_at: string | null;
+            completed_steps: number;
+            config: components["schemas"]["DeploymentConfig"];
+            /** Format: date-time */
+            created_at: string;
+            duration_ms: number | null;
+            environment_id: string | null;
+            environment_name: string | null;
+            error_message: string | null;
+            failed_steps: number;
+            /** Format: uuid */
+            id: string;
+            plan: components["schemas"]["PlanView"] | null;
+            progress: number;
+            sequence_id: string | null;
+            sequence_name: string | null;
+            sequence_version: string | null;
+            solution_id: string | null;
+            solution_name: string | null;
+            solution_version: string | null;
+            /** Format: uuid */
+            source_deployment_id?: string;
+            source_type: components["schemas"]["SourceType"];
+            started_at: string | null;
+            /** @enum {string} */
+            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            tenant_id: string | null;
+            tenant_name: string | null;
+            total_steps: number;
+            triggered_by: string | null;
+            /** @description Templates without a value, variables that nothing names, targets that are away, freezes in force */
+            warnings: string[];
         };
         RefreshSseToken: {
             refresh_token: string;
@@ -2446,7 +2493,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeploymentDetail"];
+                    "application/json": components["schemas"]["RedeployStarted"];
                 };
             };
             /** @description Done */

@@ -27,6 +27,14 @@ export class Output {
     process.stdout.write(`${text}\n`)
   }
 
+  /** On stderr: whoever parses the answer is not disturbed. */
+  warn(warnings: readonly string[]): void {
+    const colours = hasColours(process.stderr)
+    for (const warning of warnings) {
+      process.stderr.write(`${paint(`warning: ${harmless(warning)}`, 'yellow', colours)}\n`)
+    }
+  }
+
   /** A list of records, one on a line. */
   async list<T>(records: readonly T[], columns: readonly Column<T>[], none: string): Promise<void> {
     if (!this.forPeople) return await this.data(records)

@@ -67,6 +67,13 @@ const overridable = {
   expected_plan_hash: Type.Optional(PlanHash),
   override_freeze: Type.Optional(Type.Boolean()),
   override_reason: Type.Optional(Type.String({ pattern: NOT_BLANK, maxLength: 10_000 })),
+  strict: Type.Optional(
+    Type.Boolean({
+      description:
+        'Refuses the request where it would be warned of: templates without a value, variables that nothing names, ' +
+        'offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count.',
+    }),
+  ),
 }
 
 export const CreateDeployment = Strict({
@@ -177,10 +184,15 @@ export const DeploymentDetail = Strict({
   source_deployment_id: Type.Optional(Uuid),
 })
 
+const Warnings = Type.Array(Type.String(), {
+  description: 'Templates without a value, variables that nothing names, targets that are away, freezes in force',
+})
+
 export const CreateStarted = Strict({
   deployment_id: Uuid,
   pending: Type.Literal(false),
   message: Type.String(),
+  warnings: Warnings,
   deployment: DeploymentDetail,
 })
 
@@ -188,11 +200,14 @@ export const CreateQueued = Strict({
   pending_request_id: Uuid,
   pending: Type.Literal(true),
   message: Type.String(),
+  warnings: Warnings,
 })
+
+export const RedeployStarted = Strict({ ...DeploymentDetail.properties, warnings: Warnings })
 
 export const Preview = Strict({
   plan: PlanView,
-  warnings: Type.Array(Type.String()),
+  warnings: Type.Array(Type.String(), { description: 'As a create tells them, and whether it would be queued' }),
   target_summary: Strict({
     total: Type.Integer(),
     online: Type.Integer(),

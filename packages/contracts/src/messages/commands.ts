@@ -21,9 +21,16 @@ const sealedValues = { sealed_values: Nullable(Type.String()) }
 const { variables: _v, prompted_values: _p, ...createFields } = CreateDeployment.properties
 const { variables: _rv, prompted_values: _rp, ...redeployFields } = RedeployDeployment.properties
 
+const Warnings = Type.Array(Type.String())
+
 export const StartOutcome = Type.Union([
-  Strict({ outcome: Type.Literal('started'), deployment_id: Uuid }),
-  Strict({ outcome: Type.Literal('queued'), pending_request_id: Uuid, message: Type.String() }),
+  Strict({ outcome: Type.Literal('started'), deployment_id: Uuid, warnings: Warnings }),
+  Strict({
+    outcome: Type.Literal('queued'),
+    pending_request_id: Uuid,
+    message: Type.String(),
+    warnings: Warnings,
+  }),
 ])
 
 const { plan, ...previewFields } = Preview.properties
@@ -92,6 +99,8 @@ export const COMMANDS = {
       selection: Selection,
       source_deployment_id: Nullable(Uuid),
       freeze_override: Nullable(Strict({ reason: Type.String() })),
+      /** Absent in requests that the release before queued. */
+      warnings: Type.Optional(Warnings),
     }),
     reply: StartOutcome,
   }),

@@ -65,10 +65,10 @@ async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End
 
 const targetsOf = ({ command }: Arrived) => command.plan.targets.map(({ id }) => id)
 
-const outcomeOf = ({ command_id }: StartCommand, started: boolean): StartOutcome =>
+const outcomeOf = ({ command_id, warnings = [] }: StartCommand, started: boolean): StartOutcome =>
   started
-    ? { outcome: 'started', deployment_id: command_id }
-    : { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE }
+    ? { outcome: 'started', deployment_id: command_id, warnings }
+    : { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE, warnings }
 
 function startingOf({ slot, ...arrived }: Decided): Starting[] {
   if (slot === undefined) return []

@@ -53,7 +53,8 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
        INSERT INTO deployments (
          id, state, tenant_id, tenant_name, environment_id, environment_name, source_type, source_id, source_name,
          source_version, plan_head, selection, total_steps, triggered_by, triggered_by_id, request_id,
-         source_deployment_id, freeze_override, created_at, started_at, deadline_at, analysis_enabled, traceparent)
+         source_deployment_id, freeze_override, created_at, started_at, deadline_at, analysis_enabled, traceparent,
+         warnings)
        SELECT id, 'running', (plan #>> '{tenant,id}')::uuid, plan #>> '{tenant,name}',
               (plan #>> '{environment,id}')::uuid, plan #>> '{environment,name}',
               (plan #>> '{source,type}')::source_kind, (plan #>> '{source,id}')::uuid, plan #>> '{source,name}',
@@ -67,7 +68,7 @@ async function insertDeployments(tx: Queryable, starting: readonly Starting[]): 
               CASE WHEN (plan #>> '{options,deployment_timeout_seconds}')::int > 0
                    THEN now() + make_interval(secs => (plan #>> '{options,deployment_timeout_seconds}')::int) END,
               (SELECT analysis_enabled FROM queue_settings),
-              traceparent
+              traceparent, coalesce(command -> 'warnings', '[]')
          FROM plans
      ), a AS (
        INSERT INTO deployment_actions (

@@ -40,9 +40,9 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           return command(broker, 'plan.create', messageOf(commandId), { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
-        const { deployment_id } = started
+        const { deployment_id, warnings } = started
         const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
-        const envelope = { deployment_id, pending: false, message: 'The deployment has started' }
+        const envelope = { deployment_id, pending: false, message: 'The deployment has started', warnings }
         return answerPieces(201, detail, {
           before: `${JSON.stringify(envelope).slice(0, -1)},"deployment":`,
           after: '}',
@@ -77,15 +77,15 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           return command(broker, 'plan.redeploy', message, { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
-        const options = { plan: 'none', asStarted: true } as const
+        const options = { plan: 'none', asStarted: true, warnings: started.warnings } as const
         return answerPieces(201, await readDetail(database, caller, started.deployment_id, options))
       },
     },
   }
 }
 
-function queued({ pending_request_id, message }: Extract<StartOutcome, { outcome: 'queued' }>): Answer {
-  return { status: 202, body: { pending_request_id, pending: true, message } }
+function queued({ pending_request_id, message, warnings }: Extract<StartOutcome, { outcome: 'queued' }>): Answer {
+  return { status: 202, body: { pending_request_id, pending: true, message, warnings } }
 }
 
 /** What a command says of a request, for the planner. Values may be secrets, so they travel sealed, for this one command. */

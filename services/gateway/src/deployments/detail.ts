@@ -26,6 +26,8 @@ export interface DetailOptions {
   plan: 'full' | 'none'
   /** Tells the deployment as it was when it started. */
   asStarted?: boolean
+  /** What the caller is warned of. */
+  warnings?: readonly string[]
 }
 
 /**
@@ -36,7 +38,7 @@ export async function readDetail(
   db: Queryable,
   viewer: Viewer,
   id: string,
-  { plan, asStarted = false }: DetailOptions,
+  { plan, asStarted = false, warnings }: DetailOptions,
 ): Promise<AsyncIterable<Piece>> {
   const row = await findDetail(db, viewer, id, { plan, asStarted })
   const rest = {
@@ -45,6 +47,7 @@ export async function readDetail(
     error_message: asStarted ? null : row.error_message,
     analysis_enabled: row.analysis_enabled,
     ...(row.source_deployment_id === null ? {} : { source_deployment_id: row.source_deployment_id }),
+    ...(warnings === undefined ? {} : { warnings }),
   }
   const head = `${row.summary.slice(0, -1)},${JSON.stringify(rest).slice(1, -1)},"plan":`
   return pieces(head, plan === 'full' ? planPieces(db, id, row, asStarted) : null)
@@ -90,7 +93,7 @@ async function findDetail(
   db: Queryable,
   viewer: Viewer,
   id: string,
-  { plan, asStarted }: Required<DetailOptions>,
+  { plan, asStarted }: Required<Omit<DetailOptions, 'warnings'>>,
 ): Promise<DetailRow> {
   const { rows } = isUuid(id)
     ? await db.query<DetailRow>(

@@ -5,12 +5,13 @@ export type StartOutcome = CommandReply<'deployment.start'>
 
 /** What a command came to: its id becomes the id of what it starts, or of what waits. Null while it has no effect. */
 export async function startOutcome(db: Queryable, commandId: string): Promise<StartOutcome | null> {
-  const { rows } = await db.query<{ started: boolean; queued: boolean }>(
-    `SELECT EXISTS (SELECT FROM deployments WHERE id = $1) AS started,
-            EXISTS (SELECT FROM pending_requests WHERE id = $1) AS queued`,
+  const { rows } = await db.query<{ started: string[] | null; queued: string[] | null }>(
+    `SELECT (SELECT warnings FROM deployments WHERE id = $1) AS started,
+            (SELECT coalesce(command -> 'warnings', '[]') FROM pending_requests WHERE id = $1) AS queued`,
     [commandId],
   )
-  if (rows[0]?.started) return { outcome: 'started', deployment_id: commandId }
-  if (!rows[0]?.queued) return null
-  return { outcome: 'queued', pending_request_id: commandId, message: QUEUED_MESSAGE }
+  const { started = null, queued = null } = rows[0] ?? {}
+  if (started !== null) return { outcome: 'started', deployment_id: commandId, warnings: started }
+  if (queued === null) return null
+  return { outcome: 'queued', pending_request_id: commandId, message: QUEUED_MESSAGE, warnings: queued }
 }

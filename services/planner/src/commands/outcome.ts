@@ -113,6 +113,7 @@ function startCommand(
     plan: sealPlan(keyRing, command_id, planned.plan),
     selection: { ...planned.selection, target_ids: [...new Set(planned.selection.target_ids)] },
     source_deployment_id: sourceDeploymentId,
+    warnings: planned.warnings,
   }
 }
 

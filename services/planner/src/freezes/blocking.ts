@@ -56,7 +56,7 @@ export function passFreezes(
 
 /** What a preview says of the freezes in force. */
 export function freezeWarnings({ blocked, active_freezes }: FreezeVerdict): string[] {
-  const what = blocked ? 'blocks this deployment' : 'is in force and would be overridden,'
+  const what = blocked ? 'blocks this deployment' : 'is overridden and stays in force'
   return active_freezes.map(({ name, ends_at, target_ids }) => {
     const through = target_ids === undefined ? '' : ` (by ${target_ids.length} of its targets)`
     return `Freeze "${name}"${through} ${what} until ${ends_at}`

@@ -10,6 +10,7 @@ import {
   resolveSource,
   type SelectedTargets,
   selectTargets,
+  strictProblem,
   targetPlaces,
   targetSummary,
   validationProblem,
@@ -94,6 +95,7 @@ export async function planRequest(
     request: request.options,
     problems: selected.problems,
   })
+  if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
   const declared = sensitiveNames(built.plan.tenant?.id ?? null)
   const plan = withSensitiveNames(built.plan, new Set([...declared, ...(request.sensitive ?? [])]))
   const verdict = judge(plan, targetPlaces(selected.targets), freezes, caller, request.freeze_override)

@@ -35,6 +35,7 @@ export function redeployRequest(
     tenant_id: tenant?.id ?? caller.tenant_id,
     environment_id: request.environment_id ?? environment?.id ?? null,
     ...targetsOf(request, original),
+    strict: request.strict ?? false,
     options: {
       ...originalOptions(original),
       ...defined(optionsOf(request)),

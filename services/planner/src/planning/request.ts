@@ -26,6 +26,8 @@ export interface PlanningRequest {
   target_tags: readonly TargetTag[]
   target_tags_match_all: boolean
   options: PlanRequest
+  /** Warnings about the request refuse it. */
+  strict: boolean
   /** Names whose values an earlier deployment sealed; their values are sealed again. */
   sensitive?: readonly string[]
   freeze_override: FreezeOverride
@@ -68,6 +70,7 @@ export function createRequest({ command_id, caller, request }: CreateCommand, va
     target_ids: request.target_ids ?? [],
     target_tags: request.target_tags ?? [],
     target_tags_match_all: request.target_tags_match_all ?? false,
+    strict: request.strict ?? false,
     options: { ...optionsOf(request), deployment_timeout_seconds: request.deployment_timeout_seconds, ...values },
     freeze_override: request,
   }
