@@ -420,6 +420,9 @@ describe('running again', () => {
 
   test('redeploy --only-failed runs on what is not complete, skipped targets included', async () => {
     const { stdout } = await cli.run(['deploy', 'fail', '--tag', 'role=web', '--wait'])
+    const dry = await cli.run(['redeploy', idIn(stdout), '--only-failed', '--dry-run'])
+    is(dry, 0)
+    expect(dry.stdout).toMatch(/2 steps: on each target\n {2}1\. fail\n\n2 targets: [\s\S]*\n {2}one\n {2}two\n/)
     const again = await cli.run(['redeploy', idIn(stdout), '--only-failed', '--wait'])
     is(again, 1)
     expect(again.stdout).toMatch(/^one +failed/m)

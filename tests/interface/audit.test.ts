@@ -388,6 +388,7 @@ test('what changes nothing leaves no record: reads, previews, dry runs, unknown 
     ['POST', '/deployments/preview', body],
     ['POST', '/deployments', { ...body, dry_run: true }],
     ['POST', '/deployments', { ...body, target_ids: [UNKNOWN], dry_run: true }],
+    ['POST', `/deployments/${UNKNOWN}/redeploy`, { dry_run: true }],
     ['POST', '/nowhere', {}],
     ['POST', '/deployments/pending', {}],
   ]

@@ -225,6 +225,19 @@ describe('a redeploy', () => {
     expect([merged.state, merged.config.variables]).toEqual(['success', { fail: 'nobody', kept: [1] }])
     const failedOnly = await again({ only_failed_targets: true })
     expect(failedOnly.config.target_ids).toEqual([bad])
+
+    const { total } = (await api.get('/deployments')).body.meta
+    const dry = await api.post(`/deployments/${first}/redeploy`, { only_failed_targets: true, dry_run: true })
+    expect([dry.status, dry.body]).toMatchObject([
+      200,
+      {
+        source_version: '1.0.0',
+        warnings: [expect.stringContaining('"kept"')],
+        plan: { target_count: 1, steps: [{ target_id: bad, state: 'pending' }] },
+      },
+    ])
+    expect((await api.get('/deployments')).body.meta.total).toBe(total)
+    await again({ only_failed_targets: true, expected_plan_hash: dry.body.plan_hash })
     const byTag = await again({ target_tags: [{ key: 'redeploy', value: 'yes' }] })
     expect([byTag.config.target_ids, byTag.plan.target_count]).toEqual([[], 1])
     expect((await again({ target_ids: [good], environment_id })).config).toMatchObject({
@@ -243,7 +256,11 @@ describe('a redeploy', () => {
     const none = await refusal({ only_failed_targets: true }, merged.id)
     expect([none.status, pathsOf(none)]).toEqual([400, ['/only_failed_targets']])
     await again({ only_failed_targets: false })
-    for (const value of ['true', 1, null]) expect((await refusal({ only_failed_targets: value })).status).toBe(400)
+    for (const value of ['true', 1, null]) {
+      expect((await refusal({ only_failed_targets: value })).status).toBe(400)
+      expect(pathsOf(await refusal({ dry_run: value }))).toEqual(['/dry_run'])
+    }
+    expect(await refusal({ dry_run: true }, UNKNOWN)).toMatchObject({ status: 404, code: 'NOT_FOUND' })
     for (const body of [{ target_ids: [] }, { target_tags: [] }, { target_ids: [], target_tags: [] }]) {
       expect(await refusal(body)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
     }

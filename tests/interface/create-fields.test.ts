@@ -97,14 +97,7 @@ describe('each field', () => {
   test('a mistyped one is named, in create and redeploy', async () => {
     await invalid({ ...valid(), targets_ids: [] }, '/targets_ids')
     await invalid({ ...valid(), only_failed_targets: true }, '/only_failed_targets')
-    for (const field of [
-      'solution_id',
-      'action_id',
-      'version_requirement',
-      'tenant_id',
-      'dry_run',
-      'target_tags_match_all',
-    ]) {
+    for (const field of ['solution_id', 'action_id', 'version_requirement', 'tenant_id', 'target_tags_match_all']) {
       const answer = refusalOf(await api.post(`/deployments/${original}/redeploy`, { [field]: 'x' }))
       expect([answer.status, answer.code, pathsOf(answer)]).toEqual([400, 'VALIDATION_ERROR', [`/${field}`]])
     }

@@ -146,7 +146,13 @@ describe('create', () => {
       plan: { targets: _targets, actions, ...plan },
       ...rest
     } = preview
-    for (const [index, { body }] of [dry, response].entries()) {
+    const original = await addDeployment(gateway.database)
+    const again = await admin.send('redeployDeployment', `/deployments/${original}/redeploy`, {
+      target_ids: [UNKNOWN_ID],
+      dry_run: true,
+    })
+    expect(again.status).toBe(200)
+    for (const [index, { body }] of [dry, response, again].entries()) {
       expect(compile(Preview)(body)).toEqual([])
       const id = commandId(commands[index] as Envelope)
       const steps = actions.map((action) => ({
@@ -164,7 +170,10 @@ describe('create', () => {
       }))
       expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
     }
-    expect(commands).toMatchObject(Array(2).fill({ type: 'plan.preview', accepts: NAMES_OF_TARGETS }))
+    expect(commands).toMatchObject([
+      ...Array(2).fill({ type: 'plan.preview', accepts: NAMES_OF_TARGETS }),
+      { type: 'plan.preview_redeploy', accepts: NAMES_OF_TARGETS, body: { deployment_id: original } },
+    ])
   })
 
   test('an answer that is lost is looked up: what took effect is told', async () => {

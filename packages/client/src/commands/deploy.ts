@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import { EXIT } from '../exit-code.ts'
+import type { Output } from '../terminal/output.ts'
 import { planLines } from '../terminal/plan.ts'
 import type { Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
@@ -30,6 +31,7 @@ export function addDeploy(program: Command): void {
   addWaiting(addExpectation(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', 'id of the deployment')
     .description('run a deployment again, in the version that it had')
+    .option('--dry-run', 'show the plan, and create nothing')
     .option(
       '--only-failed',
       'only on the targets whose part is not complete: failed, skipped, cancelled or rolled back',
@@ -38,9 +40,10 @@ export function addDeploy(program: Command): void {
 }
 
 async function preview({ client, output }: Context, source: string, options: Selection): Promise<void> {
-  const plan = await client.call('previewDeployment', { body: await selectionBody(client, source, options) })
-  await output.record(plan, () => planLines(plan, output))
+  await show(output, await client.call('previewDeployment', { body: await selectionBody(client, source, options) }))
 }
+
+const show = (output: Output, plan: Schema<'Preview'>) => output.record(plan, () => planLines(plan, output))
 
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
   if (options.dryRun) {
@@ -59,13 +62,20 @@ async function deploy(context: Context, source: string, options: DeployOptions):
 async function redeploy(
   context: Context,
   id: string,
-  options: Overrides & WaitOptions & { onlyFailed?: boolean; idempotencyKey?: string },
+  options: Overrides & WaitOptions & { dryRun?: boolean; onlyFailed?: boolean; idempotencyKey?: string },
 ): Promise<number> {
   const overrides = await overridesBody(context.client, options)
   const body = { ...overrides, ...(options.onlyFailed ? { only_failed_targets: true } : {}) }
+  if (options.dryRun) {
+    const plan = await context.client.call('redeployDeployment', { params: { id }, body: { ...body, dry_run: true } })
+    await show(context.output, plan as Schema<'Preview'>)
+    return EXIT.success
+  }
   return await goOn(context, options, async () => {
     const request = { params: { id }, body, ...keyOf(options) }
-    const answer = await context.client.call('redeployDeployment', request)
+    const answer = (await context.client.call('redeployDeployment', request)) as
+      | Schema<'RedeployStarted'>
+      | Schema<'CreateQueued'>
     const started = 'pending' in answer ? answer : { deployment_id: answer.id }
     return { started, answer, warnings: answer.warnings }
   })

@@ -261,6 +261,7 @@ export interface components {
             action_id?: string;
             bypass_cache?: boolean;
             deployment_timeout_seconds?: number;
+            /** @description Answers with the preview, and creates nothing */
             dry_run?: boolean;
             /** Format: id-environment */
             environment_id?: string;
@@ -778,6 +779,8 @@ export interface components {
         };
         RedeployDeployment: {
             bypass_cache?: boolean;
+            /** @description Answers with the preview, and creates nothing */
+            dry_run?: boolean;
             /** Format: id-environment */
             environment_id?: string;
             /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
@@ -2487,6 +2490,15 @@ export interface operations {
             };
         };
         responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Preview"];
+                };
+            };
             /** @description Done */
             201: {
                 headers: {

@@ -67,6 +67,7 @@ const overridable = {
   expected_plan_hash: Type.Optional(PlanHash),
   override_freeze: Type.Optional(Type.Boolean()),
   override_reason: Type.Optional(Type.String({ pattern: NOT_BLANK, maxLength: 10_000 })),
+  dry_run: Type.Optional(Type.Boolean({ description: 'Answers with the preview, and creates nothing' })),
   strict: Type.Optional(
     Type.Boolean({
       description:
@@ -84,7 +85,6 @@ export const CreateDeployment = Strict({
   target_tags_match_all: Type.Optional(Type.Boolean()),
   deployment_timeout_seconds: Type.Optional(Type.Integer({ minimum: 0, maximum: 31_536_000 })),
   tenant_id: Type.Optional(Id('tenant')),
-  dry_run: Type.Optional(Type.Boolean()),
   ...overridable,
 })
 

@@ -19,7 +19,14 @@ const command = <const C extends Command>(c: C): C => c
 const sealedValues = { sealed_values: Nullable(Type.String()) }
 
 const { variables: _v, prompted_values: _p, ...createFields } = CreateDeployment.properties
-const { variables: _rv, prompted_values: _rp, ...redeployFields } = RedeployDeployment.properties
+const { variables: _rv, prompted_values: _rp, dry_run: _d, ...redeployFields } = RedeployDeployment.properties
+const redeployBody = Strict({
+  command_id: Uuid,
+  caller: Caller,
+  deployment_id: Uuid,
+  request: Strict(redeployFields),
+  ...sealedValues,
+})
 
 const Warnings = Type.Array(Type.String())
 
@@ -80,14 +87,13 @@ export const COMMANDS = {
   }),
   'plan.redeploy': command({
     queue: 'planner.commands',
-    body: Strict({
-      command_id: Uuid,
-      caller: Caller,
-      deployment_id: Uuid,
-      request: Strict(redeployFields),
-      ...sealedValues,
-    }),
+    body: redeployBody,
     reply: StartOutcome,
+  }),
+  'plan.preview_redeploy': command({
+    queue: 'planner.commands',
+    body: redeployBody,
+    reply: PreviewTable,
   }),
   /** `command_id` becomes the id of the deployment, or of the pending request when nothing is free. */
   'deployment.start': command({

@@ -62,6 +62,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
       check: redeployRules,
       async handle(call) {
         const { caller, params, body, requestId, audit } = call
+        const { dry_run, ...given } = body
+        if (dry_run === true) audit.changesNothing()
         const { id: deployment_id, tenant_id } = await requireVisible(
           database,
           caller,
@@ -69,12 +71,13 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           params['id'] ?? '',
         )
         audit.about({ resource_id: deployment_id, tenant_id })
+        const messageOf = (commandId: string) => ({ ...planCommand(keys, commandId, caller, given), deployment_id })
+        if (dry_run === true) return answerPreview(broker, messageOf(uuidv7()), requestId)
         const scope = `POST /deployments/${deployment_id}/redeploy`
         const started = await onlyOnce({ database, keys }, call, scope, (commandId, since) => {
-          const message = { ...planCommand(keys, commandId, caller, body), deployment_id }
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          return command(broker, 'plan.redeploy', message, { requestId, since, effect })
+          return command(broker, 'plan.redeploy', messageOf(commandId), { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
         const options = { plan: 'none', asStarted: true, warnings: started.warnings } as const

@@ -5,7 +5,7 @@ import { answerPieces, type Piece } from '../http/pieces.ts'
 import { command } from './command.ts'
 import { plannedSteps, type TargetRow } from './steps.ts'
 
-type Command = CommandBody<'plan.preview'>
+type Command = CommandBody<'plan.preview'> | CommandBody<'plan.preview_redeploy'>
 type Preview = CommandReply<'plan.preview'>
 
 /** Answers with a preview. The planner tells targets and actions once each; here each target's steps are put into words. */
@@ -14,7 +14,11 @@ export async function answerPreview(
   message: Command,
   requestId: string,
 ): Promise<Answer> {
-  const preview = await command(broker, 'plan.preview', message, { requestId, accepts: NAMES_OF_TARGETS })
+  const options = { requestId, accepts: NAMES_OF_TARGETS }
+  const preview =
+    'deployment_id' in message
+      ? await command(broker, 'plan.preview_redeploy', message, options)
+      : await command(broker, 'plan.preview', message, options)
   return answerPieces(200, pieces(message, preview))
 }
 

@@ -1,13 +1,13 @@
 import { MAX_MESSAGE_BYTES, PoisonMessage } from '@slipway/broker'
 import type { CommandBody, Envelope, ReplyEnvelope } from '@slipway/contracts'
 import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
-import { type KeyRing, type Logger, SecretError } from '@slipway/runtime'
+import { type Logger, SecretError } from '@slipway/runtime'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { checkPlanHash, planHash } from '../planning/plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from '../planning/planning.ts'
 import { previewOf } from '../planning/preview.ts'
 import { missingInRedeploy, redeployRequest } from '../planning/redeploy.ts'
-import { createRequest, openValues, type PlanningRequest } from '../planning/request.ts'
+import { createRequest, openValues } from '../planning/request.ts'
 import { sealPlan } from '../planning/seal.ts'
 import { capacityWarnings } from '../records/capacity.ts'
 import { loadOriginal } from '../records/original.ts'
@@ -25,7 +25,7 @@ type Decided = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<
 export async function outcomeOf(resources: PlanningResources, envelope: Envelope, logger: Logger): Promise<Outcome> {
   try {
     const decided = await decide(resources, envelope)
-    const outcome = 'preview' in decided ? reply({ ok: true, result: decided.preview }) : start(decided.start)
+    const outcome = 'preview' in decided ? reply({ ok: true, result: decided.preview }) : passOn(decided.start)
     return outcome.bytes.length > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
   } catch (error) {
     const problem = refusalOf(error, logger)
@@ -43,52 +43,49 @@ export const tooLarge = () =>
   )
 
 const reply = (envelope: ReplyEnvelope): Outcome => ({ kind: 'reply', bytes: encoded(envelope) })
-const start = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', bytes: encoded(command) })
+const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', bytes: encoded(command) })
 
 // Not a Buffer: those share their memory, and what is handed from thread to thread is handed over whole.
 const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-function decide(resources: PlanningResources, { type, body, accepts }: Envelope): Promise<Decided> {
+async function decide(resources: PlanningResources, { type, body, accepts }: Envelope): Promise<Decided> {
   switch (type) {
     case 'plan.preview':
-      return planPreview(resources, body as CommandBody<'plan.preview'>, accepts)
+      return preview(resources, await planCreate(resources, body as CommandBody<'plan.preview'>), accepts)
     case 'plan.create': {
-      const command = body as CommandBody<'plan.create'>
-      return command.request.dry_run ? planPreview(resources, command, accepts) : planCreate(resources, command)
+      const made = await planCreate(resources, body as CommandBody<'plan.create'>)
+      return made.command.request.dry_run ? preview(resources, made, accepts) : start(resources, made, null)
     }
-    case 'plan.redeploy':
-      return planRedeploy(resources, body as CommandBody<'plan.redeploy'>)
+    case 'plan.preview_redeploy':
+      return preview(resources, await planRedeploy(resources, body as CommandBody<'plan.preview_redeploy'>), accepts)
+    case 'plan.redeploy': {
+      const command = body as CommandBody<'plan.redeploy'>
+      return start(resources, await planRedeploy(resources, command), command.deployment_id)
+    }
     default:
       throw new PoisonMessage(`the planner has no command ${type}`)
   }
 }
 
-async function planPreview(
+/** A command with the plan that was made of it. */
+interface Made<C> {
+  command: C
+  planned: Planned
+}
+
+async function planCreate<C extends CommandBody<'plan.create'>>(
   resources: PlanningResources,
-  command: CommandBody<'plan.preview'>,
-  accepts: string | undefined,
-): Promise<Decided> {
-  const { database, keyRing } = resources
-  const request = requestOf(keyRing, command)
-  const planned = await planRequest(resources, request, missingRecords)
-  const { priority } = request.options
-  const capacity = await capacityWarnings(database, { priority, tenantId: planned.plan.tenant?.id ?? null })
-  const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
-  const { target_ids } = request
-  return { preview: previewOf(previewed, planHash(keyRing, planned.plan), { target_ids, accepts }) }
-}
-
-async function planCreate(resources: PlanningResources, command: CommandBody<'plan.create'>): Promise<Decided> {
-  const planned = await planRequest(resources, requestOf(resources.keyRing, command), missingRecords)
-  return { start: startCommand(resources.keyRing, command, planned, null) }
-}
-
-function requestOf(keyRing: KeyRing, command: CommandBody<'plan.create'>): PlanningRequest {
+  command: C,
+): Promise<Made<C>> {
   checkOverride(command.caller, command.request)
-  return createRequest(command, openValues(keyRing, command.command_id, command.sealed_values))
+  const given = openValues(resources.keyRing, command.command_id, command.sealed_values)
+  return { command, planned: await planRequest(resources, createRequest(command, given), missingRecords) }
 }
 
-async function planRedeploy(resources: PlanningResources, command: CommandBody<'plan.redeploy'>): Promise<Decided> {
+async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
+  resources: PlanningResources,
+  command: C,
+): Promise<Made<C>> {
   const { database, keyRing } = resources
   checkOverride(command.caller, command.request)
   const original = await loadOriginal(database, command.caller, command.deployment_id)
@@ -96,17 +93,30 @@ async function planRedeploy(resources: PlanningResources, command: CommandBody<'
   const given = openValues(keyRing, command.command_id, command.sealed_values)
   const request = redeployRequest(keyRing, command, original, given)
   const planned = await planRequest(resources, request, (missing) => missingInRedeploy(command.request, missing))
-  return { start: startCommand(keyRing, command, planned, command.deployment_id) }
+  return { command, planned }
 }
 
-function startCommand(
-  keyRing: KeyRing,
-  { command_id, caller, request }: CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>,
-  planned: Planned,
+type Command = CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>
+
+async function preview(
+  { database, keyRing }: PlanningResources,
+  { command, planned }: Made<Command>,
+  accepts: string | undefined,
+): Promise<Decided> {
+  const { options, tenant } = planned.plan
+  const capacity = await capacityWarnings(database, { priority: options.priority, tenantId: tenant?.id ?? null })
+  const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
+  const { target_ids = [] } = command.request
+  return { preview: previewOf(previewed, planHash(keyRing, planned.plan), { target_ids, accepts }) }
+}
+
+function start(
+  { keyRing }: PlanningResources,
+  { command: { command_id, caller, request }, planned }: Made<Command>,
   sourceDeploymentId: string | null,
-): CommandBody<'deployment.start'> {
+): Decided {
   checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
-  return {
+  const command: CommandBody<'deployment.start'> = {
     command_id,
     caller,
     freeze_override: passFreezes(planned.freezes, request),
@@ -115,6 +125,7 @@ function startCommand(
     source_deployment_id: sourceDeploymentId,
     warnings: planned.warnings,
   }
+  return { start: command }
 }
 
 /** What the caller is to be told; undefined for a failure that may pass, so that the command is tried again. */

@@ -104,7 +104,7 @@ export const deploymentOperations = {
     body: deployments.RedeployDeployment,
     bodyOptional: true,
     idempotent: true,
-    responses: { 201: deployments.RedeployStarted, 202: deployments.CreateQueued },
+    responses: { 200: deployments.Preview, 201: deployments.RedeployStarted, 202: deployments.CreateQueued },
   }),
   streamDeploymentLogs: op({
     method: 'GET',
