@@ -53,9 +53,8 @@ export {
   startRelay,
 } from './outbox.ts'
 export { countRowFailure, Quarantine } from './quarantine.ts'
-export { createRoles, roleUrls } from './roles/create.ts'
+export { createRoles } from './roles/create.ts'
 export { applyGrants, unlistedRights } from './roles/grants.ts'
-export { roleName, urlVariable } from './roles/names.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'

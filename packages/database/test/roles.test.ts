@@ -19,7 +19,6 @@ import {
   DATABASE_ROLES,
   type Database,
   type DatabaseRole,
-  roleUrls,
   unlistedRights,
   warnOfOwner,
 } from '../src/index.ts'
@@ -361,13 +360,4 @@ describe('a process says at its start that its user owns the tables', () => {
       DATABASE_ROLES.map(() => []),
     )
   })
-})
-
-test('the address of a role must have its user and a password', () => {
-  const url = (user: string) => ({ DATABASE_URL_LOG_STREAM: `postgresql://${user}@127.0.0.1/slipway` })
-  expect([...roleUrls(url('slipway_log_stream:secret')).keys()]).toEqual(['log-stream'])
-  expect([...roleUrls(url('other_log_stream:secret'), 'other_').keys()]).toEqual(['log-stream'])
-  expect(() => roleUrls(url('slipway:secret'))).toThrow('it must be slipway_log_stream')
-  expect(() => roleUrls(url('slipway_log_stream'))).toThrow('has no password')
-  expect(() => roleUrls({ DATABASE_URL_PLANNER: 'planner' })).toThrow('DATABASE_URL_PLANNER is no address')
 })

@@ -29,6 +29,13 @@ export {
   sealedKeyId,
 } from './secrets.ts'
 export { runService, type ServiceContext, type ServiceOptions, serviceConfig } from './service.ts'
+export {
+  DEFAULT_USER_PREFIX,
+  exportServiceUrls,
+  serviceUrls,
+  serviceUrlVariable,
+  serviceUser,
+} from './service-users.ts'
 export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
 export { type FileSetting, type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
 export type { TlsOptions } from './tls/server.ts'

@@ -11,8 +11,8 @@ import {
   type Database,
   type DatabaseRole,
   LOCK_KEYS,
-  roleName,
 } from '@slipway/database'
+import { serviceUser } from '@slipway/runtime'
 import pg from 'pg'
 import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
@@ -69,7 +69,7 @@ function templateName(): string {
 }
 
 const testRole = (role: DatabaseRole): Role => ({
-  name: roleName(role, TEST_ROLE_PREFIX),
+  name: serviceUser(role, TEST_ROLE_PREFIX),
   password: new URL(serverUrl('DATABASE_URL')).password || OWNER,
 })
 

@@ -1,37 +1,33 @@
+import { DEFAULT_USER_PREFIX, exportServiceUrls, serviceUrls, serviceUrlVariable, serviceUser } from '@slipway/runtime'
 import pg from 'pg'
-import { createRoles, roleUrls } from './create.ts'
+import { createRoles } from './create.ts'
 import { applyGrants } from './grants.ts'
-import { DEFAULT_PREFIX, roleName, urlVariable } from './names.ts'
 import { DATABASE_ROLES } from './rights.ts'
 
 const USAGE = `Usage: node packages/database/dist/roles/command.js COMMAND, with DATABASE_URL
 
   create   creates the login roles of the services, or sets their passwords. DATABASE_URL names a user who may create
            roles. Each role has the user and password of its own address:
-${DATABASE_ROLES.map((role) => `             ${urlVariable(role).padEnd(28)} user ${roleName(role)}`).join('\n')}
+${DATABASE_ROLES.map((role) => `             ${serviceUrlVariable('DATABASE_URL', role).padEnd(28)} user ${serviceUser(role)}`).join('\n')}
            A role without address is left as it is.
   addresses
            prints those variables for roles on the server of DATABASE_URL, with its password for each
   grant    gives each role that exists its rights, and takes other rights away. DATABASE_URL names the owner of the
            tables. \`make migrate\` does this, too.
 
-  SLIPWAY_ROLE_PREFIX   the beginning of the names of the roles, ${DEFAULT_PREFIX} if it is not set
+  SLIPWAY_ROLE_PREFIX   the beginning of the names of the roles, ${DEFAULT_USER_PREFIX} if it is not set
 `
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
 const commands: Record<string, (url: string, prefix: string) => Promise<void> | void> = {
   async create(url, prefix) {
-    const urls = roleUrls(process.env, prefix)
+    const urls = serviceUrls('DATABASE_URL', DATABASE_ROLES, process.env, prefix)
     if (urls.size === 0) throw new Error(`No address of a role is set\n\n${USAGE}`)
     say(`Roles that can log in: ${(await withClient(url, (client) => createRoles(client, urls))).join(', ')}`)
   },
   addresses(url, prefix) {
-    for (const role of DATABASE_ROLES) {
-      const address = new URL(url)
-      address.username = roleName(role, prefix)
-      say(`export ${urlVariable(role)}='${address.href}'`)
-    }
+    for (const line of exportServiceUrls('DATABASE_URL', DATABASE_ROLES, url, prefix)) say(line)
   },
   async grant(url, prefix) {
     const roles = await withClient(url, (client) => applyGrants(client, prefix))
@@ -58,7 +54,7 @@ async function main(name = ''): Promise<void> {
   }
   const url = process.env['DATABASE_URL']
   if (!url) throw new Error(`DATABASE_URL is not set\n\n${USAGE}`)
-  await command(url, process.env['SLIPWAY_ROLE_PREFIX'] || DEFAULT_PREFIX)
+  await command(url, process.env['SLIPWAY_ROLE_PREFIX'] || DEFAULT_USER_PREFIX)
 }
 
 await main(process.argv[2]).catch((error: Error) => {

@@ -1,6 +1,6 @@
+import { DEFAULT_USER_PREFIX, serviceUser } from '@slipway/runtime'
 import pg from 'pg'
 import { LOCK_KEYS } from '../lock-keys.ts'
-import { DEFAULT_PREFIX, roleName } from './names.ts'
 import { type Columns, DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, TABLE_RIGHTS } from './rights.ts'
 
 /** What the schema holds, as the rights see it. */
@@ -20,7 +20,7 @@ const name = pg.escapeIdentifier
  * The caller connects as the owner of the tables. A role that does not exist is left out. Returns the names of the roles with
  * rights, so that nobody believes that a service has its own role when it has none.
  */
-export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_PREFIX): Promise<string[]> {
+export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_USER_PREFIX): Promise<string[]> {
   await client.query('BEGIN')
   try {
     await client.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.grants})`)
@@ -30,7 +30,7 @@ export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_PREFIX
       await client.query(statement)
     }
     await client.query('COMMIT')
-    return roles.map((role) => roleName(role, prefix))
+    return roles.map((role) => serviceUser(role, prefix))
   } catch (error) {
     await client.query('ROLLBACK')
     throw error
@@ -62,7 +62,7 @@ async function existingRoles(client: pg.ClientBase, prefix: string): Promise<Dat
   const { rows } = await client.query<{ rolname: string; passes: boolean }>(
     `SELECT rolname, rolsuper OR rolbypassrls OR rolcreaterole OR pg_has_role(oid, current_user, 'MEMBER') AS passes
        FROM pg_roles WHERE rolname = ANY($1)`,
-    [DATABASE_ROLES.map((role) => roleName(role, prefix))],
+    [DATABASE_ROLES.map((role) => serviceUser(role, prefix))],
   )
   for (const { rolname, passes } of rows) {
     if (passes) {
@@ -73,7 +73,7 @@ async function existingRoles(client: pg.ClientBase, prefix: string): Promise<Dat
     }
   }
   const found = new Set(rows.map(({ rolname }) => rolname))
-  return DATABASE_ROLES.filter((role) => found.has(roleName(role, prefix)))
+  return DATABASE_ROLES.filter((role) => found.has(serviceUser(role, prefix)))
 }
 
 /** Postgres lets everybody call a new function, and before version 15 create objects in this schema. */
@@ -85,7 +85,7 @@ function ofPublic({ functions }: Schema): string[] {
 }
 
 function ofRole(role: DatabaseRole, { tables, sequences, functions }: Schema, prefix: string): string[] {
-  const grantee = name(roleName(role, prefix))
+  const grantee = name(serviceUser(role, prefix))
   const statements = [
     `REVOKE ALL ON ALL TABLES IN SCHEMA public FROM ${grantee}`,
     `REVOKE ALL ON ALL SEQUENCES IN SCHEMA public FROM ${grantee}`,
