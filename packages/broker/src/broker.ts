@@ -4,6 +4,7 @@ import type { Logger } from '@slipway/runtime'
 import type { ChannelModel } from 'amqplib'
 import { type Batch, encodeBatch, gather } from './batch.ts'
 import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
+import { ExistingTopology } from './existing-topology.ts'
 import { type Handler, hintHandling, workHandling } from './handling.ts'
 import { inspectQueues, type QueueState } from './inspect.ts'
 import { Link } from './link.ts'
@@ -11,7 +12,7 @@ import type { EncodedBody, OutgoingMessage, WireMessage } from './message.ts'
 import { Publisher } from './publisher.ts'
 import { Requester, type RequestOptions } from './requester.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
-import { type DurableQueue, declareExclusiveQueue, declareTopology, queueName, type WorkQueue } from './topology.ts'
+import { type DurableQueue, declareExclusiveQueue, queueName, type WorkQueue } from './topology.ts'
 
 const CONNECT_WAIT_MS = 30_000
 const HINT_PREFETCH = 256
@@ -74,7 +75,8 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
   const subscriptions: Subscription[] = []
   const first = firstConnection(options)
 
-  const work = new Publisher({ logger, prepare: (channel) => declareTopology(channel, namespace) })
+  const topology = new ExistingTopology({ namespace, name, logger })
+  const work = new Publisher({ logger, prepare: (_channel, model) => topology.ensure(model) })
   // Answers and questions have a channel of their own: they do not wait behind the outbox.
   const requester = new Requester({ namespace, logger, prepare: async () => {} })
 
@@ -156,8 +158,8 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
       return subscribe({
         label: queueName(namespace, queue),
         prefetch,
-        declare: async (channel) => {
-          await declareTopology(channel, namespace)
+        declare: async (_channel, model) => {
+          await topology.ensure(model)
           return queueName(namespace, queue)
         },
         onMessage: workHandling({ namespace, queue, logger, prefetch, handle, publish, isUnavailable, handlerMs }),
@@ -172,8 +174,8 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
       return subscribe({
         label: `events ${routingKeys.join(', ')}`,
         prefetch: HINT_PREFETCH,
-        declare: async (channel) => {
-          await declareTopology(channel, namespace)
+        declare: async (channel, model) => {
+          await topology.ensure(model)
           // A new name each time: the broker may still hold the old one for a connection that it thinks alive.
           const queue = `${namespace}.${name}.events.${randomBytes(6).toString('hex')}`
           const { dropped } = await declareExclusiveQueue(channel, { namespace, name: queue, routingKeys })

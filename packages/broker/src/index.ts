@@ -16,3 +16,5 @@ export {
   WORK_QUEUES,
   type WorkQueue,
 } from './topology.ts'
+export { definitionsOf } from './users/definitions.ts'
+export { BROKER_USERS, type BrokerUser, type Permissions, permissionsOf } from './users/rights.ts'

@@ -22,7 +22,7 @@ interface Entry {
 export interface PublisherOptions {
   logger: Logger
   /** Runs on each new channel before it is used. */
-  prepare(channel: ConfirmChannel): Promise<void>
+  prepare(channel: ConfirmChannel, model: ChannelModel): Promise<void>
   /** Runs when a channel is gone. */
   lost?(): void
 }
@@ -57,7 +57,7 @@ export class Publisher {
       this.detach('the channel was closed')
       void this.#reopen(model)
     })
-    await this.#options.prepare(channel)
+    await this.#options.prepare(channel, model)
     if (closed) throw new Error('RabbitMQ closed the channel while it was prepared')
     this.#channel = channel
   }

@@ -13,7 +13,7 @@ export interface SubscriptionOptions {
   prefetch: number
   logger: Logger
   /** Makes sure that the queue is there and returns its name. */
-  declare(channel: Channel): Promise<string>
+  declare(channel: Channel, model: ChannelModel): Promise<string>
   /** Must not throw. */
   onMessage: OnMessage
   /** Runs when the consumer is no longer there: from now on messages may pass. */
@@ -119,7 +119,7 @@ export class Subscription {
     )
     channel.on('close', () => void this.#vanished(model, channel))
     this.#channel = channel
-    const queue = await options.declare(channel)
+    const queue = await options.declare(channel, model)
     await channel.prefetch(options.prefetch)
     const { consumerTag } = await channel.consume(queue, (message) => {
       if (message) this.#take(message, channel)

@@ -4,7 +4,7 @@ import type { Channel, Options } from 'amqplib'
 /** Queues that services consume and that outlive them. */
 export type WorkQueue = CommandQueue | 'dispatcher.events'
 
-type ExchangeName = 'commands' | 'events' | 'dead' | `retry.${string}`
+type ExchangeName = 'commands' | 'events' | 'dead' | 'dropped' | `retry.${string}`
 
 /** All queues that outlive their consumers. */
 export type DurableQueue = WorkQueue | 'dead-letters' | `retry.${(typeof RETRY_DELAYS)[number]['name']}`
@@ -43,6 +43,8 @@ const EXCHANGES: Exchange[] = [
   { name: 'commands', kind: 'direct' },
   { name: 'events', kind: 'topic' },
   { name: 'dead', kind: 'fanout' },
+  // Takes what an exclusive queue drops. The default exchange would do, but leads to every queue.
+  { name: 'dropped', kind: 'direct' },
   ...RETRY_DELAYS.map((delay): Exchange => ({ name: `retry.${delay.name}`, kind: 'fanout' })),
 ]
 
@@ -93,6 +95,11 @@ const QUEUES: Queue[] = [
   ),
 ]
 
+export const RETRY_EXCHANGES = RETRY_DELAYS.map(({ name }) => `retry.${name}` as const)
+/** Without the namespace. */
+export const exchangeNames = (): string[] => EXCHANGES.map(({ name }) => name)
+export const queueNames = (): string[] => QUEUES.map(({ name }) => name)
+
 export const DURABLE_QUEUES = QUEUES.map(({ name }) => name as DurableQueue)
 
 export function exchangeName(namespace: string, exchange: ExchangeName): string {
@@ -132,8 +139,13 @@ export async function declareExclusiveQueue(
   await channel.assertQueue(dropped, { ...ofOneReader, arguments: { 'x-max-length': 1 } })
   await channel.assertQueue(name, {
     ...ofOneReader,
-    arguments: { 'x-max-length': maxEvents, 'x-dead-letter-exchange': '', 'x-dead-letter-routing-key': dropped },
+    arguments: {
+      'x-max-length': maxEvents,
+      'x-dead-letter-exchange': exchangeName(namespace, 'dropped'),
+      'x-dead-letter-routing-key': dropped,
+    },
   })
+  await channel.bindQueue(dropped, exchangeName(namespace, 'dropped'), dropped)
   for (const key of routingKeys) await channel.bindQueue(name, exchangeName(namespace, 'events'), key)
   return { dropped }
 }
@@ -150,6 +162,12 @@ export async function declareTopology(channel: Channel, namespace: string): Prom
       for (const key of keys) await channel.bindQueue(name, exchangeName(namespace, exchange), key)
     }
   }
+}
+
+/** Checks that every exchange and queue exists, which needs no right. @throws Error with code 404 for the first that does not */
+export async function checkTopology(channel: Channel, namespace: string): Promise<void> {
+  for (const exchange of EXCHANGES) await channel.checkExchange(exchangeName(namespace, exchange.name))
+  for (const queue of QUEUES) await channel.checkQueue(`${namespace}.${queue.name}`)
 }
 
 /** Removes all that declareTopology made, messages included: for namespaces that were made for a test. */

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import type { DatabaseRole } from '@slipway/database'
+import type { BrokerUser } from '@slipway/broker'
 import { makeCertificates, type TestCertificates } from './certificates.ts'
 import { connectTo, createTestDatabase, type TestDatabase } from './database.ts'
 import { addJoinToken, type JoinTokenOptions } from './join-token.ts'
@@ -12,7 +12,7 @@ import { removeNamespace, testNamespace } from './namespace.ts'
 import type { Network } from './networks.ts'
 import { freePort } from './ports.ts'
 import { repositoryRoot } from './repository.ts'
-import { serverUrl } from './servers.ts'
+import { brokerUrlOf, serverUrl } from './servers.ts'
 import { waitFor } from './waiting.ts'
 
 /** What runs in every suite. */
@@ -136,10 +136,10 @@ async function describe(made: {
   options: SuiteOptions
 }): Promise<Map<ServiceName, Process>> {
   const { database, folder, namespace, admin, certificates, options } = made
-  const serversOf = (service: DatabaseRole) => ({
+  const serversOf = (service: BrokerUser) => ({
     // Other code than this one may need rights that this schema does not give: it runs as an installation with one user.
     DATABASE_URL: options.codeOf === undefined ? database.urlOf(service) : database.url,
-    RABBITMQ_URL: serverUrl('RABBITMQ_URL'),
+    RABBITMQ_URL: options.codeOf === undefined ? brokerUrlOf(service) : serverUrl('RABBITMQ_URL'),
     REDIS_URL: serverUrl('REDIS_URL'),
   })
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }

@@ -1,0 +1,94 @@
+import { DEFAULT_USER_PREFIX, exportServiceUrls, serviceUrlVariable, serviceUser, sleep } from '@slipway/runtime'
+import { definitionsOf } from './definitions.ts'
+import { BROKER_USERS } from './rights.ts'
+
+const USAGE = `Usage: node packages/broker/dist/users/command.js COMMAND
+
+  create       creates the users of the services in RabbitMQ, or sets their passwords and rights anew, by the management plugin at
+               RABBITMQ_MANAGEMENT_URL (http://USER:PASSWORD@HOST:15672; the user is an administrator)
+  definitions  prints the same users for \`rabbitmqctl import_definitions\`
+               Each user has the name and password of its own address:
+${BROKER_USERS.map((user) => `                 ${serviceUrlVariable('RABBITMQ_URL', user).padEnd(28)} user ${serviceUser(user)}`).join('\n')}
+               A user without address is left as it is.
+  addresses    prints those variables for users on the server of RABBITMQ_URL, with its password for each
+
+  SLIPWAY_NAMESPACE     what the names of the queues begin with, slipway if it is not set
+  SLIPWAY_ROLE_PREFIX   the beginning of the names of the users, ${DEFAULT_USER_PREFIX} if it is not set
+  SLIPWAY_NAMESPACE_PATTERN  a regular expression in place of SLIPWAY_NAMESPACE, for users of several namespaces
+`
+
+const CALL_MS = 10_000
+/** RabbitMQ may start at the same time: tries for two minutes. */
+const TRIES = 60
+const BETWEEN_MS = 2_000
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+
+const setting = (name: string) => process.env[name] || undefined
+const demand = (name: string): string => {
+  const value = setting(name)
+  if (value === undefined) throw new Error(`${name} is not set\n\n${USAGE}`)
+  return value
+}
+
+const definitions = () => {
+  const namespace = (setting('SLIPWAY_NAMESPACE') ?? 'slipway').replaceAll('.', '\\.')
+  return definitionsOf(process.env, setting('SLIPWAY_NAMESPACE_PATTERN') ?? namespace, setting('SLIPWAY_ROLE_PREFIX'))
+}
+
+const commands: Record<string, () => Promise<void> | void> = {
+  async create() {
+    const url = new URL('/api/definitions', demand('RABBITMQ_MANAGEMENT_URL'))
+    const login = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`
+    url.username = url.password = ''
+    const wanted = definitions()
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const answer = await fetch(url, {
+          method: 'POST',
+          headers: {
+            authorization: `Basic ${Buffer.from(login).toString('base64')}`,
+            'content-type': 'application/json',
+          },
+          body: JSON.stringify(wanted),
+          signal: AbortSignal.timeout(CALL_MS),
+        })
+        if (answer.ok) break
+        throw new Refused(`RabbitMQ refused the users: ${answer.status} ${await answer.text()}`)
+      } catch (error) {
+        if (error instanceof Refused || attempt === TRIES) throw error
+        await sleep(BETWEEN_MS)
+      }
+    }
+    say(`Users that can log in: ${wanted.users.map(({ name }) => name).join(', ')}`)
+  },
+  definitions() {
+    say(JSON.stringify(definitions(), null, 2))
+  },
+  addresses() {
+    const lines = exportServiceUrls(
+      'RABBITMQ_URL',
+      BROKER_USERS,
+      demand('RABBITMQ_URL'),
+      setting('SLIPWAY_ROLE_PREFIX'),
+    )
+    for (const line of lines) say(line)
+  },
+}
+
+class Refused extends Error {}
+
+async function main(name = ''): Promise<void> {
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined
+  if (command === undefined) {
+    process.stderr.write(USAGE)
+    process.exitCode = 2
+    return
+  }
+  await command()
+}
+
+await main(process.argv[2]).catch((error: Error) => {
+  process.stderr.write(`${error.message || String(error)}\n`)
+  process.exitCode = 1
+})
