@@ -7,7 +7,7 @@
 #   scripts/infra.sh down           stop what was started here
 #   scripts/infra.sh restart NAME   stop and start one of ours: postgres, rabbitmq or redis
 #   scripts/infra.sh status         one line for each server; fails when one is down
-#   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines; with the roles of the
+#   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines; with the users of the
 #                                   services, also the address of each (DATABASE_URL_GATEWAY and so on)
 #   scripts/infra.sh test-tools     what only the tests need: an sshd, a Redis of their own, python3, curl, openssl, and a browser
 #   scripts/infra.sh remove         stop, and delete the data
@@ -124,21 +124,26 @@ still_held() {
 # --- the commands -----------------------------------------------------------------------------------------------
 
 announce() {
-  if [ "$1" = postgres ]; then create_service_roles; fi
+  case $1 in
+    postgres) create_service_roles ;;
+    rabbitmq) create_broker_users ;;
+  esac
   echo "$1 ready"
 }
 
-# --- the roles of the services in Postgres ----------------------------------------------------------------------
+# --- the users of the services ----------------------------------------------------------------------------------
+# A user for each service, and the same users for tests under another prefix. Only on servers that have our own administrator:
+# users on a server that the environment names are for its administrator to create. Without them, all services use one user.
 
-role_command() { node "$ROOT/packages/database/dist/roles/command.js" "$@"; }
-is_built() { [ -f "$ROOT/packages/database/dist/roles/command.js" ]; }
+ROLE_COMMAND="$ROOT/packages/database/dist/roles/command.js"
+BROKER_USER_COMMAND="$ROOT/packages/broker/dist/users/command.js"
+role_command() { node "$ROLE_COMMAND" "$@"; }
+broker_user_command() { node "$BROKER_USER_COMMAND" "$@"; }
 
-# A login role for each service, and the same roles for tests under another prefix. Only on servers with our own superuser:
-# roles on a server that the environment names are for its administrator to create. Without roles, all services use one user.
 create_service_roles() {
   local source url prefix
   source="$(source_of postgres)"
-  if [ "$source" = environment ] || ! is_built; then return 0; fi
+  if [ "$source" = environment ] || [ ! -f "$ROLE_COMMAND" ]; then return 0; fi
   url="$(url_of postgres "$source")"
   for prefix in slipway_ slipway_tests_; do
     (
@@ -149,12 +154,44 @@ create_service_roles() {
   done
 }
 
+# RabbitMQ keeps the users: they are imported again only when they have changed. The users of tests are the same, for the
+# namespaces of tests begin with test-.
+create_broker_users() {
+  local source url definitions="$STATE/broker-users.json" imported="$STATE/broker-users.imported"
+  source="$(source_of rabbitmq)"
+  case $source in native | docker) ;; *) return 0 ;; esac
+  [ -f "$BROKER_USER_COMMAND" ] || return 0
+  url="$(url_of rabbitmq "$source")"
+  (
+    umask 077
+    SLIPWAY_NAMESPACE_PATTERN="($(setting SLIPWAY_NAMESPACE slipway)|test-[0-9a-z-]+)"
+    export SLIPWAY_NAMESPACE_PATTERN
+    eval "$(RABBITMQ_URL="$url" broker_user_command addresses)"
+    broker_user_command definitions >"$definitions"
+  )
+  if cmp -s "$definitions" "$imported" && [ -n "$(service_addresses rabbitmq "$source" "$url")" ]; then return 0; fi
+  if "${source}_import_definitions" "$definitions" >"$STATE/broker-users.log" 2>&1; then
+    mv "$definitions" "$imported"
+  else
+    say "the users of the services in RabbitMQ could not be created: $(tail -n 1 "$STATE/broker-users.log")"
+  fi
+}
+
 # Their addresses, where they can log in.
-role_addresses() { # SOURCE URL
-  local addresses
-  if [ "$1" = environment ] || ! is_built; then return 0; fi
-  addresses="$(DATABASE_URL="$2" role_command addresses)"
-  if (eval "$addresses" && node "$ROOT/scripts/infra/login.mjs" postgres "$DATABASE_URL_GATEWAY"); then echo "$addresses"; fi
+service_addresses() { # SERVER SOURCE URL
+  local addresses='' first=''
+  if [ "$2" = environment ]; then return 0; fi
+  case $1 in
+    postgres)
+      if [ -f "$ROLE_COMMAND" ]; then addresses="$(DATABASE_URL="$3" role_command addresses)" first=DATABASE_URL_GATEWAY; fi ;;
+    rabbitmq)
+      if [ -f "$BROKER_USER_COMMAND" ]; then
+        addresses="$(RABBITMQ_URL="$3" broker_user_command addresses)" first=RABBITMQ_URL_GATEWAY
+      fi ;;
+  esac
+  if [ -n "$addresses" ] && (eval "$addresses" && node "$ROOT/scripts/infra/login.mjs" "$1" "${!first}"); then
+    echo "$addresses"
+  fi
 }
 
 up() {
@@ -230,7 +267,7 @@ print_env() {
   for server in $SERVERS; do
     source="$(source_of "$server")"
     echo "export $(url_variable "$server")='$(url_of "$server" "$source")'"
-    if [ "$server" = postgres ]; then role_addresses "$source" "$(url_of postgres "$source")"; fi
+    service_addresses "$server" "$source" "$(url_of "$server" "$source")"
   done
 }
 

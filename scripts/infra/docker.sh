@@ -18,5 +18,6 @@ docker_up() {
   docker_compose up --detach --wait "$@" >&2
   for server in "$@"; do announce "$server"; done
 }
+docker_import_definitions() { docker_compose exec --no-TTY rabbitmq rabbitmqctl --quiet import_definitions <"$1"; } # FILE
 docker_down() { docker_compose stop "$@" >&2; }
 docker_remove() { if [ -n "$(ours docker)" ]; then docker_compose down --volumes >&2; fi; }

@@ -219,6 +219,13 @@ CONF
   wait_for rabbitmq "$dir/log/stdout" port_is_open "$port"
 }
 
+native_import_definitions() ( # FILE
+  rabbitmq_environment "$(base)/rabbitmq" "$(own_port rabbitmq)"
+  # The port is open before the node has all that it needs for users.
+  "$(rabbitmq_programs)/rabbitmqctl" --quiet await_startup --timeout 60
+  "$(rabbitmq_programs)/rabbitmqctl" --quiet import_definitions "$1"
+)
+
 rabbitmq_down() {
   local pid
   if pid="$(pid_of rabbitmq)"; then stop_process "$pid"; fi

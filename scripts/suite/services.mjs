@@ -24,7 +24,7 @@ export function services({ ports, settings, servers, local = {} }) {
   const at = (port) => `http://${LOOPBACK}:${port}`
   const serversOf = (service) => ({
     DATABASE_URL: ownAddress(servers, 'DATABASE_URL', service),
-    RABBITMQ_URL: servers.RABBITMQ_URL,
+    RABBITMQ_URL: ownAddress(servers, 'RABBITMQ_URL', service),
     REDIS_URL: servers.REDIS_URL,
   })
   const listener = (port, variable, host = LOOPBACK) => ({ port, variable, host })
