@@ -26,7 +26,7 @@ fi
 kubectl apply -f "$rendered" --selector '!slipway.dev/stage'
 
 # A job cannot be changed: those of the release before make room.
-kubectl -n "$namespace" delete job certificates migrate --ignore-not-found
+kubectl -n "$namespace" delete job certificates broker-users migrate --ignore-not-found
 kubectl apply -f "$rendered" --selector 'slipway.dev/stage in (certificates, migration)'
 end=$(($(date +%s) + limit))
 
@@ -47,6 +47,8 @@ wait_for() {
 # With cert-manager there is no job for certificates.
 if grep -q '^    slipway.dev/stage: certificates$' "$rendered"; then wait_for certificates; fi
 wait_for migrate
+# RabbitMQ elsewhere has its users from somebody else.
+if grep -q '^  name: broker-users$' "$rendered"; then wait_for broker-users; fi
 
 kubectl apply -f "$rendered" --selector slipway.dev/stage=services
 for service in gateway planner dispatcher executor-bridge log-stream; do

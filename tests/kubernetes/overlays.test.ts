@@ -4,8 +4,9 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { parser } from '@prometheus-io/lezer-promql'
-import { DATABASE_ROLES, roleName } from '@slipway/database'
-import { isDevelopmentSecret, loadConfig, serviceConfig } from '@slipway/runtime'
+import { BROKER_USERS } from '@slipway/broker'
+import { DATABASE_ROLES } from '@slipway/database'
+import { isDevelopmentSecret, loadConfig, serviceConfig, serviceUser } from '@slipway/runtime'
 import { repositoryRoot, SERVICES } from '@slipway/testing'
 import { parse } from 'yaml'
 import {
@@ -83,7 +84,11 @@ describe.each(OVERLAYS)('%s', (overlay) => {
         .map(({ metadata }) => metadata.name)
         .sort(),
     ).toEqual([...SERVICES].sort())
-    const jobs = overlay === 'production' ? ['migrate'] : ['certificates', 'migrate']
+    const jobs = {
+      development: ['broker-users', 'certificates', 'migrate'],
+      production: ['broker-users', 'migrate'],
+      'external-services': ['certificates', 'migrate'],
+    }[overlay]
     expect(
       ofKind(manifests, 'Job')
         .map(({ metadata }) => metadata.name)
@@ -256,7 +261,7 @@ describe('roles of Postgres', () => {
   })
 
   test('are made in the overlays that bring Postgres', () => {
-    const expected = DATABASE_ROLES.map((role) => roleName(role))
+    const expected = DATABASE_ROLES.map((role) => serviceUser(role))
     const script = ofKind(of('development'), 'ConfigMap')
       .flatMap(({ data = {} }) => data['role.sh'] ?? [])
       .join()
@@ -264,12 +269,28 @@ describe('roles of Postgres', () => {
     const cluster = fs.readFileSync(path.join(overlayFolder('production'), 'postgres.yaml'), 'utf8')
     expect(parse(cluster).spec.managed.roles).toEqual(
       DATABASE_ROLES.map((role) => ({
-        name: roleName(role),
+        name: serviceUser(role),
         login: true,
         passwordSecret: { name: `slipway-database-${role}` },
       })),
     )
   })
+})
+
+test.each(OVERLAYS)('each service has its own user of RabbitMQ, which a job creates: %s', (overlay) => {
+  const secretsOf = (manifest: Manifest | undefined) =>
+    (templateOf(manifest as Manifest)?.spec.containers[0]?.env ?? [])
+      .filter(({ name }) => name.startsWith('RABBITMQ_URL'))
+      .map(({ valueFrom }) => valueFrom?.secretKeyRef?.name)
+  const byName = (manifests: Manifest[], name: string) => manifests.find(({ metadata }) => metadata.name === name)
+  const given = BROKER_USERS.flatMap((user) => secretsOf(byName(services(of(overlay)), user)))
+  // The development overlay's names end with a hash of the values.
+  const expected = BROKER_USERS.map((user) =>
+    expect.stringMatching(new RegExp(`^slipway-rabbitmq-${user}(-[a-z0-9]{10})?$`)),
+  )
+  expect(given).toEqual(expected)
+  if (overlay === 'external-services') return
+  expect(secretsOf(byName(ofKind(of(overlay), 'Job'), 'broker-users'))).toEqual(given)
 })
 
 describe('secrets that everybody knows', () => {
@@ -297,7 +318,7 @@ describe('the network', () => {
   })
   const elsewhere = (namespace: string): End => ({ namespace, labels: {} })
   const ends: Record<string, End> = {
-    ...Object.fromEntries([...SERVICES, 'migrate'].map((name) => [name, pod(name)])),
+    ...Object.fromEntries([...SERVICES, 'migrate', 'broker-users'].map((name) => [name, pod(name)])),
     postgres: { namespace: 'slipway', labels: { 'cnpg.io/cluster': 'postgres' } },
     rabbitmq: { namespace: 'slipway', labels: { 'app.kubernetes.io/name': 'rabbitmq' } },
     redis: { namespace: 'slipway', labels: { app: 'redis', redis_setup_type: 'replication' } },
@@ -333,7 +354,8 @@ describe('the network', () => {
     ...DATABASE.map((name) => `${name} → postgres:5432`),
     ...BROKER.map((name) => `${name} → rabbitmq:5672`),
     ...CACHE.map((name) => `${name} → redis:6379`),
-    ...[...SERVICES, 'migrate'].map((name) => `prometheus → ${name}:8090`),
+    'broker-users → rabbitmq:15672',
+    ...[...SERVICES, 'migrate', 'broker-users'].map((name) => `prometheus → ${name}:8090`),
     'prometheus → postgres:9187',
     'prometheus → rabbitmq:15692',
     'postgres → postgres:5432',

@@ -1,3 +1,4 @@
+import { BROKER_USERS } from '@slipway/broker'
 import { DATABASE_ROLES } from '@slipway/database'
 import {
   behind,
@@ -21,13 +22,15 @@ const WRITABLE_ROOTS = ['rabbitmq']
 /** What the operators make, and what docs/kubernetes.md tells to make. */
 const MADE_ELSEWHERE: Record<string, string[]> = {
   'slipway-keys': ['encryption-keys', 'jwt-keys', 'admin-password'],
-  'slipway-servers': ['database-url', 'rabbitmq-url', 'redis-url'],
+  'slipway-servers': ['database-url', 'redis-url'],
   'slipway-redis': ['password', 'url'],
   'slipway-backups': ['access-key-id', 'secret-access-key'],
   'postgres-app': ['uri'],
   // One for each role of Postgres: packages/database/src/roles.
   ...Object.fromEntries(DATABASE_ROLES.map((role) => [`slipway-database-${role}`, ['username', 'password', 'uri']])),
-  'rabbitmq-default-user': ['connection_string'],
+  // One for each user of RabbitMQ: packages/broker/src/users.
+  ...Object.fromEntries(BROKER_USERS.map((user) => [`slipway-rabbitmq-${user}`, ['uri']])),
+  'rabbitmq-default-user': ['username', 'password'],
 }
 
 /** What cert-manager and components/private-ca put into the Secret of a certificate. */

@@ -19,6 +19,7 @@ fs.writeFileSync(
 case "$*" in
   kustomize*) [ -d "$2" ] || { echo "$2 is no folder" >&2; exit 1; }; exec cat "${folder}/$(basename "$2")" ;;
   *"get job certificates"*) printf '%s' "\${CERTIFICATES:-Complete}" ;;
+  *"get job broker-users"*) printf '%s' "\${BROKER_USERS:-Complete}" ;;
   *"get job migrate"*) printf '%s' "$JOB" ;;
 esac
 printf '%s\n' "$*" | sed 's#-f [^ ]* *##' >>"$CALLS"
@@ -41,10 +42,11 @@ function rollout(args: string[], env: Record<string, string> = {}) {
 const asked = (job: string) => `-n slipway get job ${job} -o jsonpath={.status.conditions[?(@.status=="True")].type}`
 const APPLIED = [
   'apply --selector !slipway.dev/stage',
-  '-n slipway delete job certificates migrate --ignore-not-found',
+  '-n slipway delete job certificates broker-users migrate --ignore-not-found',
   'apply --selector slipway.dev/stage in (certificates, migration)',
 ]
 const PREPARED = [...APPLIED, asked('migrate')]
+const USERS_CREATED = asked('broker-users')
 
 test('the services follow when the migration is through', () => {
   const { status, calls } = rollout(['production'], {
@@ -53,6 +55,7 @@ test('the services follow when the migration is through', () => {
   })
   expect(calls).toEqual([
     ...PREPARED,
+    USERS_CREATED,
     'apply --selector slipway.dev/stage=services',
     ...['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream'].map(
       (service) => `-n slipway rollout status deployment/${service} --timeout 60s`,
@@ -68,6 +71,12 @@ test.each([
   const { status, stderr, calls } = rollout(['production'], { JOB: state, SLIPWAY_ROLLOUT_SECONDS: limit })
   expect(calls).toEqual([...PREPARED, '-n slipway logs job/migrate --tail 50'])
   expect(stderr).toBe(`rollout: ${problem}; the services were left as they are\n`)
+  expect(status).toBe(1)
+})
+
+test('the services are left as they are when their users could not be created', () => {
+  const { status, calls } = rollout(['production'], { BROKER_USERS: 'Failed' })
+  expect(calls).toEqual([...PREPARED, USERS_CREATED, '-n slipway logs job/broker-users --tail 50'])
   expect(status).toBe(1)
 })
 

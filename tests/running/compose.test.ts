@@ -1,8 +1,9 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
-import { DATABASE_ROLES, roleUrls } from '@slipway/database'
-import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceConfig } from '@slipway/runtime'
+import { BROKER_USERS } from '@slipway/broker'
+import { DATABASE_ROLES } from '@slipway/database'
+import { ConfigurationError, loadConfig, refuseDevelopmentSecrets, serviceConfig, serviceUrls } from '@slipway/runtime'
 import { repositoryRoot } from '@slipway/testing'
 import { parse } from 'yaml'
 
@@ -202,7 +203,9 @@ describe('the certificate of the bridge', () => {
 test('each service logs in to Postgres with its own role, which the service `roles` creates', () => {
   const { environment = {}, command } = compose.services['roles'] ?? {}
   expect(command).toEqual(['node', 'packages/database/dist/roles/command.js', 'create'])
-  const created = roleUrls(
+  const created = serviceUrls(
+    'DATABASE_URL',
+    DATABASE_ROLES,
     Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
   )
   expect([...created.keys()]).toEqual([...DATABASE_ROLES])
@@ -212,6 +215,21 @@ test('each service logs in to Postgres with its own role, which the service `rol
     }
   }
   expect(new URL(String(compose.services['migrate']?.environment['DATABASE_URL'])).username).toBe('slipway')
+})
+
+test('each service logs in to RabbitMQ with its own user, which the service `broker-users` creates', () => {
+  const { environment = {}, command } = compose.services['broker-users'] ?? {}
+  expect(command).toEqual(['node', 'node_modules/@slipway/broker/dist/users/command.js', 'create'])
+  const created = serviceUrls(
+    'RABBITMQ_URL',
+    BROKER_USERS,
+    Object.fromEntries(Object.entries(environment).map(([name, value]) => [name, String(value)])),
+  )
+  expect([...created.keys()]).toEqual([...BROKER_USERS])
+  for (const [user, url] of created) {
+    const given = compose.services[user]?.environment['RABBITMQ_URL']
+    expect(new URL(String(given)).href).toBe(url.href)
+  }
 })
 
 test('the balancer looks for services where they listen, and asks them where they answer', () => {
