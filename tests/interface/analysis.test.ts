@@ -22,6 +22,7 @@ let api: Api
 
 const FULL = 'echo "cp: error writing /opt/app: No space left on device" >&2; exit 1'
 const ANALYSIS = {
+  fingerprint: 'disk-full',
   confidence: expect.any(Number),
   summary: 'The disk is full',
   likely_cause: expect.stringContaining('“cp: error writing /opt/app: No space left on device”'),

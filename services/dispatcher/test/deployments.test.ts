@@ -321,6 +321,7 @@ describe('cancel', () => {
 
     expect(await deployment(database, id)).toMatchObject({
       state: 'cancelled',
+      cancelled_by: ADMIN.username,
       cancel_reason: 'wrong version',
       error_message: null,
     })

@@ -136,6 +136,7 @@ export interface DeploymentRow {
   id: string
   state: string
   error_message: string | null
+  cancelled_by: string | null
   cancel_reason: string | null
   total_steps: number
   request_id: string | null

@@ -56,6 +56,7 @@ describe('create', () => {
     expect(warnings).toEqual(['careful'])
     expect({ pending, id: deployment.id }).toEqual({ pending: false, id: deployment_id })
     expect(deployment).toMatchObject({ state: 'running', progress: 0, completed_at: null, duration_ms: null })
+    expect(deployment).toMatchObject({ cancelled_by: null, cancelled_at: null, cancel_reason: null })
     expect(deployment.started_at).not.toBeNull()
     expect(deployment.plan.steps).toHaveLength(4)
     expect(new Set(deployment.plan.steps.map(({ state }: { state: string }) => state))).toEqual(new Set(['pending']))
@@ -167,6 +168,7 @@ describe('create', () => {
         error_message: null,
         retry_count: 0,
         duration_ms: null,
+        end_confirmed: null,
       }))
       expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
     }
@@ -301,14 +303,30 @@ describe('cancel', () => {
   test('answers the cancelled deployment without its plan; the reason travels', async () => {
     const id = await addDeployment(gateway.database)
     answer = async () => {
-      await gateway.database.query(`UPDATE deployments SET state = 'cancelled', completed_at = now() WHERE id = $1`, [
-        id,
-      ])
+      await gateway.database.query(
+        `UPDATE deployments SET state = 'cancelled', completed_at = now(), cancelled_by = 'olga',
+           cancel_reason = 'wrong window' WHERE id = $1`,
+        [id],
+      )
+      await gateway.database.query(
+        `UPDATE steps SET state = 'cancelled', end_confirmed = CASE WHEN target_index = 0 THEN action_index = 0 END
+          WHERE deployment_id = $1`,
+        [id],
+      )
       return { ok: true, result: { deployment_id: id } }
     }
     const response = await admin.send('cancelDeployment', `/deployments/${id}/cancel`, { reason: 'wrong window' })
     expect(response.status).toBe(200)
     expect(response.body).toMatchObject({ id, state: 'cancelled', plan: null, progress: 1 })
+    const { cancelled_by, cancelled_at, cancel_reason, completed_at } = response.body
+    expect([cancelled_by, cancelled_at, cancel_reason]).toEqual(['olga', completed_at, 'wrong window'])
+    const { body } = await admin.send('getDeployment', `/deployments/${id}`)
+    expect(body.plan.steps.map((step: { end_confirmed: boolean | null }) => step.end_confirmed)).toEqual([
+      true,
+      false,
+      null,
+      null,
+    ])
     expect(commands[0]).toMatchObject({
       type: 'deployment.cancel',
       body: { deployment_id: id, reason: 'wrong window' },

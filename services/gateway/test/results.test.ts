@@ -38,7 +38,7 @@ test('command results stand by start, tails cut to their last 2000 characters, w
 describe('why commands failed', () => {
   const analysis = {
     ...{ confidence: 0.9, summary: 'The disk is full', likely_cause: 'It has no room', remediation: ['Make room'] },
-    ...{ analyzed_at: '2026-01-31T09:00:02.000Z', model_version: 'rules-1' },
+    ...{ analyzed_at: '2026-01-31T09:00:02.000Z', model_version: 'rules-1', fingerprint: 'disk-full' },
   }
   const addResult = (id: string, fields: { stored: object | null; error?: string; stderr?: string }) =>
     gateway.database.query(
@@ -50,9 +50,9 @@ describe('why commands failed', () => {
   const results = async (id: string) => (await admin.send('listCommandResults', `/deployments/${id}/analysis`)).body
   const history = async (id: string) => (await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history`)).body
 
-  test('is shown as it is stored, without what groups failures', async () => {
+  test('is shown as it is stored, with what groups failures', async () => {
     const id = await addDeployment(gateway.database)
-    await addResult(id, { stored: { ...analysis, fingerprint: 'disk-full' } })
+    await addResult(id, { stored: analysis })
     expect((await results(id))[0].analysis).toEqual(analysis)
   })
 
@@ -66,7 +66,7 @@ describe('why commands failed', () => {
       [id],
     )
     expect(await results(id)).toMatchObject([
-      { analysis: { summary: 'The disk is full', analyzed_at: '2026-01-31T09:00:02.000Z' } },
+      { analysis: { summary: 'The disk is full', fingerprint: 'disk-full', analyzed_at: '2026-01-31T09:00:02.000Z' } },
       { analysis: { summary: expect.stringContaining('instance was lost'), analyzed_at: '2026-01-31T09:00:04.000Z' } },
     ])
     await gateway.database.query('UPDATE deployments SET analysis_enabled = false WHERE id = $1', [id])
@@ -77,7 +77,7 @@ describe('why commands failed', () => {
     const id = await addDeployment(gateway.database)
     const report = { t: 1_700_000_000_000, i: 0, a: 0, s: 's', l: 'error', m: 'it failed' }
     const lines = [
-      { ...report, x: { exit_code: 1, fingerprint: 'disk-full', analysis } },
+      { ...report, x: { exit_code: 1, fingerprint: 'disk-full', analysis: { ...analysis, fingerprint: undefined } } },
       { ...report, x: { exit_code: 1 } },
     ]
     await gateway.database.query(
@@ -87,7 +87,7 @@ describe('why commands failed', () => {
     const metadata = { exit_code: 1, fingerprint: 'disk-full', seq: 0 }
     expect(await history(id)).toMatchObject([{ analysis, metadata }, { analysis: null }])
     const newer = { ...analysis, summary: 'The volume is full', model_version: 'oracle-1' }
-    await addResult(id, { stored: { ...newer, fingerprint: 'disk-full' } })
+    await addResult(id, { stored: newer })
     const [first] = await history(id)
     expect([first.analysis, first.metadata]).toEqual([newer, metadata])
   })

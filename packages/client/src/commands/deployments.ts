@@ -89,6 +89,8 @@ async function status(
       ['created', timeText(deployment.created_at)],
       ['took', durationText(deployment.duration_ms)],
       ['run again from', deployment.source_deployment_id],
+      ['cancelled by', deployment.cancelled_by],
+      ['reason', harmless(deployment.cancel_reason ?? '')],
       ['error', deployment.error_message],
     ]),
     '',

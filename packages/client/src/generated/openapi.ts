@@ -41,6 +41,8 @@ export interface components {
             /** Format: date-time */
             analyzed_at: string;
             confidence: number;
+            /** @description The same for failures of one kind, on whatever target */
+            fingerprint: string;
             likely_cause: string;
             /** @description The rules (rules-1), or the model of the endpoint that said it */
             model_version: string;
@@ -489,6 +491,9 @@ export interface components {
             action_name: string | null;
             action_version: string | null;
             analysis_enabled: boolean;
+            cancel_reason: string | null;
+            cancelled_at: string | null;
+            cancelled_by: string | null;
             completed_at: string | null;
             completed_steps: number;
             config: components["schemas"]["DeploymentConfig"];
@@ -809,6 +814,9 @@ export interface components {
             action_name: string | null;
             action_version: string | null;
             analysis_enabled: boolean;
+            cancel_reason: string | null;
+            cancelled_at: string | null;
+            cancelled_by: string | null;
             completed_at: string | null;
             completed_steps: number;
             config: components["schemas"]["DeploymentConfig"];
@@ -968,6 +976,7 @@ export interface components {
             action_order: number;
             completed_at: string | null;
             duration_ms: number | null;
+            end_confirmed: boolean | null;
             error_message: string | null;
             exit_code: number | null;
             /** Format: uuid */

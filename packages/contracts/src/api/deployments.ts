@@ -164,6 +164,11 @@ export const Step = Strict({
   error_message: Nullable(Type.String()),
   retry_count: Type.Integer(),
   duration_ms: Nullable(Type.Integer()),
+  end_confirmed: Nullable(
+    Type.Boolean({
+      description: 'Of a command that was killed with its deployment: whether it is known to have ended. Else null.',
+    }),
+  ),
 })
 
 export const PlanView = Strict({
@@ -182,6 +187,9 @@ export const DeploymentDetail = Strict({
   error_message: Nullable(Type.String()),
   analysis_enabled: Type.Boolean(),
   source_deployment_id: Type.Optional(Uuid),
+  cancelled_by: Nullable(Type.String()),
+  cancelled_at: Nullable(Timestamp),
+  cancel_reason: Nullable(Type.String()),
 })
 
 const Warnings = Type.Array(Type.String(), {
@@ -258,6 +266,7 @@ export const Analysis = Strict({
   remediation: Type.Array(Type.String()),
   analyzed_at: Timestamp,
   model_version: Type.String({ description: 'The rules (rules-1), or the model of the endpoint that said it' }),
+  fingerprint: Type.String({ description: 'The same for failures of one kind, on whatever target' }),
 })
 
 export const LogEntry = Strict({

@@ -13,11 +13,12 @@ export interface Analysis {
   remediation: string[]
   analyzed_at: string
   model_version: string
+  /** The same for failures of one kind. */
+  fingerprint: string
 }
 
 export interface Finding {
   rule: string
-  fingerprint: string
   analysis: Analysis
 }
 
@@ -72,7 +73,6 @@ function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
 function findingOf({ rule, score, line, what }: Match, failure: Failure, at: string): Finding {
   return {
     rule: rule.id,
-    fingerprint: fingerprintOf(rule.id, what, failure.places),
     analysis: {
       confidence: rounded(score),
       summary: withWhat(rule.title, what),
@@ -80,6 +80,7 @@ function findingOf({ rule, score, line, what }: Match, failure: Failure, at: str
       remediation: [...rule.remediation],
       analyzed_at: at,
       model_version: RULES_VERSION,
+      fingerprint: fingerprintOf(rule.id, what, failure.places),
     },
   }
 }
@@ -90,7 +91,6 @@ function unknownOf(failure: Failure, lines: readonly Line[], at: string): Findin
   const how = quoted(lines.findLast(({ origin }) => origin === 'error')?.text ?? 'nobody knows how')
   return {
     rule: 'unknown',
-    fingerprint: fingerprintOf('unknown', `${failure.exit_code}${told ? ` ${last.text}` : ` ${how}`}`, failure.places),
     analysis: {
       confidence: told ? 0.25 : 0.1,
       summary: told ? `The command failed after writing “${quoted(last.text)}”` : `The command failed: ${how}`,
@@ -103,6 +103,7 @@ function unknownOf(failure: Failure, lines: readonly Line[], at: string): Findin
       ],
       analyzed_at: at,
       model_version: RULES_VERSION,
+      fingerprint: fingerprintOf('unknown', `${failure.exit_code} ${told ? last.text : how}`, failure.places),
     },
   }
 }

@@ -61,7 +61,7 @@ describe('an analysis', () => {
   test('quotes its evidence and has all that is shown of it', () => {
     const { analysis } = said('Fetching\ncurl: (6) Could not resolve host: db.internal\n', { exit_code: 6 })
     expect(Object.keys(analysis).sort()).toEqual(
-      ['analyzed_at', 'confidence', 'likely_cause', 'model_version', 'remediation', 'summary'].sort(),
+      ['analyzed_at', 'confidence', 'fingerprint', 'likely_cause', 'model_version', 'remediation', 'summary'].sort(),
     )
     expect(analysis).toMatchObject({ analyzed_at: AT, model_version: RULES_VERSION, summary: expect.any(String) })
     expect(analysis.likely_cause).toContain('“curl: (6) Could not resolve host: db.internal”')
@@ -115,14 +115,14 @@ describe('an analysis', () => {
     const exit = fc.option(fc.integer({ min: -1, max: 300 }))
     fc.assert(
       fc.property(text, text, fc.option(text), exit, (stdout_tail, stderr_tail, error_message, exit_code) => {
-        const { analysis, fingerprint } = analyse({ stdout_tail, stderr_tail, error_message, exit_code }, AT)
+        const { analysis } = analyse({ stdout_tail, stderr_tail, error_message, exit_code }, AT)
         expect(analysis.confidence).toBeGreaterThan(0)
         expect(analysis.confidence).toBeLessThanOrEqual(1)
         expect(analysis.summary).not.toBe('')
         expect(JSON.stringify(analysis).length).toBeLessThan(6_000)
         expect(JSON.stringify(analysis)).not.toMatch(/\\u0000|\\ud[89a-f]/)
         expect(analysis.summary).not.toContain('{what}')
-        expect(fingerprint).toMatch(/^[a-z0-9-]{1,60}$/)
+        expect(analysis.fingerprint).toMatch(/^[a-z0-9-]{1,60}$/)
       }),
       { numRuns: 400 },
     )
@@ -131,8 +131,8 @@ describe('an analysis', () => {
 
 describe('a fingerprint', () => {
   const same = (a: string, b: string, places: [string[], string[]] = [[], []]) => {
-    const one = said(a, { places: places[0], exit_code: 3 }).fingerprint
-    expect(said(b, { places: places[1], exit_code: 3 }).fingerprint).toBe(one)
+    const one = said(a, { places: places[0], exit_code: 3 }).analysis.fingerprint
+    expect(said(b, { places: places[1], exit_code: 3 }).analysis.fingerprint).toBe(one)
   }
 
   test('does not change with numbers, hosts, addresses, times and random parts of paths', () => {
@@ -160,11 +160,13 @@ describe('a fingerprint', () => {
       'the frob is hot',
     ]
     expect(
-      new Set(kinds.map((text) => said(text, { exit_code: text.includes('sh:') ? 127 : 3 }).fingerprint)).size,
+      new Set(kinds.map((text) => said(text, { exit_code: text.includes('sh:') ? 127 : 3 }).analysis.fingerprint)).size,
     ).toBe(kinds.length)
   })
 
   test('has no part of what the command wrote in clear', () => {
-    expect(said('cat: /etc/secret-name: No such file or directory').fingerprint).toMatch(/^file-missing-[0-9a-f]{8}$/)
+    expect(said('cat: /etc/secret-name: No such file or directory').analysis.fingerprint).toMatch(
+      /^file-missing-[0-9a-f]{8}$/,
+    )
   })
 })

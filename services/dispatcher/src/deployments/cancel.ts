@@ -37,7 +37,8 @@ export function cancelDeployment(
     const lease = await endLease(tx, deployment_id, 'cancelled')
     const why = reason === undefined ? '' : `: ${reason}`
     const message = `Cancelled by ${caller.username}${why}`
-    if (!(await transition(tx, deployment_id, { to: 'cancelled', message, cancel_reason: reason ?? null }))) {
+    const by = { cancelled_by: caller.username, cancel_reason: reason ?? null }
+    if (!(await transition(tx, deployment_id, { to: 'cancelled', message, ...by }))) {
       throw conflict(`The deployment is ${deployment.state} and cannot be cancelled`, { state: deployment.state })
     }
     await closeSteps(tx, deployment_id, {

@@ -26,6 +26,7 @@ export interface Transition {
   /** What the history says of it. */
   message: string
   error_message?: string | null
+  cancelled_by?: string
   cancel_reason?: string | null
 }
 
@@ -41,7 +42,8 @@ export async function transition(tx: Queryable, id: string, { to, message, ...re
                SET state = $2::deployment_state,
                    completed_at = CASE WHEN $4 THEN clock_timestamp() END,
                    error_message = $6,
-                   cancel_reason = $7
+                   cancel_reason = $7,
+                   cancelled_by = $8
               FROM old WHERE d.id = old.id
             RETURNING d.id, old.state AS from_state
           )
@@ -57,6 +59,7 @@ export async function transition(tx: Queryable, id: string, { to, message, ...re
       message,
       rest.error_message ?? null,
       rest.cancel_reason ?? null,
+      rest.cancelled_by ?? null,
     ],
   )
   return rowCount === 1

@@ -70,7 +70,7 @@ export function createAnalyst({ endpoint, database, logger }: AnalystOptions): A
     consider(deploymentId, failures) {
       if (stopped) return
       for (const { target, action, failure, finding } of failures.values()) {
-        const { fingerprint } = finding
+        const { fingerprint } = finding.analysis
         const key = `${deploymentId}/${action}/${fingerprint}`
         const question = waiting.get(key)
         if (question) question.targets.push(target)

@@ -14,7 +14,7 @@ export interface Endpoint {
 }
 
 /** What an endpoint says; when and by whom is ours to say. */
-export type Opinion = Omit<Analysis, 'analyzed_at'>
+export type Opinion = Omit<Analysis, 'analyzed_at' | 'fingerprint'>
 
 const MAX_ANSWER_BYTES = 64 * 1024
 const TAIL_CHARACTERS = 2_000

@@ -50,15 +50,10 @@ async function placesOf(tx: Queryable, deploymentId: string, targets: number[]):
   return new Map(rows.map(({ target_index, names }) => [target_index, names]))
 }
 
-function storable({ rule, fingerprint, analysis }: Finding): Finding {
+function storable({ rule, analysis }: Finding): Finding {
   const { summary, likely_cause } = analysis
   return {
     rule,
-    fingerprint,
     analysis: { ...analysis, summary: storableText(summary), likely_cause: storableText(likely_cause) },
   }
 }
-
-/** As it is kept beside the result; the fingerprint is no part of what is shown as the analysis. */
-export const storedAnalysis = ({ fingerprint, analysis }: Finding): string =>
-  JSON.stringify({ ...analysis, fingerprint })

@@ -3,11 +3,6 @@ import type { Queryable } from '@slipway/database'
 import type { Analysis } from '@slipway/domain'
 import { type Failures, placeKey } from './failures.ts'
 
-interface Told {
-  fingerprint: string
-  analysis: Analysis
-}
-
 /** The line with which an instance reports that a step failed for good: it tells how its command ended. */
 const isReport = ({ s, l, i, a, x }: StoredLine) =>
   s === 's' && l === 'error' && i !== null && a !== null && x !== undefined && 'exit_code' in x
@@ -24,29 +19,28 @@ export async function explainReports(
 ): Promise<StoredLine[]> {
   const reports = lines.filter(isReport)
   if (reports.length === 0) return [...lines]
-  const told = new Map<string, Told>()
-  for (const [key, { finding }] of failures) told.set(key, finding)
+  const told = new Map<string, Analysis>()
+  for (const [key, { finding }] of failures) told.set(key, finding.analysis)
   const earlier = reports.filter(({ i, a }) => !told.has(placeKey(i ?? 0, a ?? 0)))
   for (const [key, one] of await storedOf(tx, deploymentId, earlier)) told.set(key, one)
   return lines.map((line) => {
-    const one = isReport(line) ? told.get(placeKey(line.i ?? 0, line.a ?? 0)) : undefined
-    return one ? { ...line, x: { ...line.x, fingerprint: one.fingerprint, analysis: one.analysis } } : line
+    const analysis = isReport(line) ? told.get(placeKey(line.i ?? 0, line.a ?? 0)) : undefined
+    return analysis ? { ...line, x: { ...line.x, fingerprint: analysis.fingerprint, analysis } } : line
   })
 }
 
-async function storedOf(tx: Queryable, deploymentId: string, lines: readonly StoredLine[]): Promise<Map<string, Told>> {
+async function storedOf(
+  tx: Queryable,
+  deploymentId: string,
+  lines: readonly StoredLine[],
+): Promise<Map<string, Analysis>> {
   if (lines.length === 0) return new Map()
-  const { rows } = await tx.query<{ target: number; action: number; stored: Analysis & { fingerprint: string } }>(
-    `SELECT r.target_index AS target, r.action_index AS action, r.analysis AS stored
+  const { rows } = await tx.query<{ target: number; action: number; analysis: Analysis }>(
+    `SELECT r.target_index AS target, r.action_index AS action, r.analysis
      FROM command_results r
      JOIN unnest($2::int[], $3::int[]) AS p (target_index, action_index) USING (target_index, action_index)
      WHERE r.deployment_id = $1 AND r.analysis IS NOT NULL`,
     [deploymentId, lines.map(({ i }) => i), lines.map(({ a }) => a)],
   )
-  return new Map(
-    rows.map(({ target, action, stored: { fingerprint, ...analysis } }) => [
-      placeKey(target, action),
-      { fingerprint, analysis },
-    ]),
-  )
+  return new Map(rows.map(({ target, action, analysis }) => [placeKey(target, action), analysis]))
 }

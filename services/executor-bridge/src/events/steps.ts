@@ -1,7 +1,7 @@
 import type { StreamBatch } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { isEndedStepState, type StepState } from '@slipway/domain'
-import { type Failures, placeKey, storedAnalysis } from '../analysis/failures.ts'
+import { type Failures, placeKey } from '../analysis/failures.ts'
 import { IllegalEvent } from '../http/refusal.ts'
 import type { StepChange } from './fold.ts'
 import { storableText } from './storable.ts'
@@ -116,7 +116,7 @@ function columnsOf(changes: readonly StepChange[], failures: Failures): unknown[
     column((c) => tail(c.result?.stderr_tail)),
     column((c) => {
       const found = failures.get(placeKey(c.target, c.action))
-      return found ? storedAnalysis(found.finding) : null
+      return found ? JSON.stringify(found.finding.analysis) : null
     }),
   ]
 }

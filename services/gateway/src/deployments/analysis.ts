@@ -18,8 +18,7 @@ const RESULT = jsonObject({
   started_at: isoTime('r.started_at'),
   completed_at: isoTime('r.completed_at'),
   duration_ms: milliseconds('r.started_at', 'r.completed_at'),
-  // The fingerprint stands in the log, in the metadata of the entry that reports the failure.
-  analysis: `r.analysis - 'fingerprint'`,
+  analysis: 'r.analysis',
 })
 
 /**

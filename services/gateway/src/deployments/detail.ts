@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import { jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database'
+import { isoTime, jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database'
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
 import type { Piece } from '../http/pieces.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
@@ -18,8 +18,17 @@ interface DetailRow {
   error_message: string | null
   analysis_enabled: boolean
   source_deployment_id: string | null
+  /** By whom, when and why it was cancelled, as JSON text. */
+  cancellation: string
   created_at: Date
 }
+
+const CANCELLATION = jsonObject({
+  cancelled_by: 'd.cancelled_by',
+  cancelled_at: `CASE WHEN d.state = 'cancelled' THEN ${isoTime('d.completed_at')} END`,
+  cancel_reason: 'd.cancel_reason',
+})
+const NOT_CANCELLED = jsonObject({ cancelled_by: 'NULL', cancelled_at: 'NULL', cancel_reason: 'NULL' })
 
 export interface DetailOptions {
   /** `none` where the interface says that `plan` is null. */
@@ -49,7 +58,7 @@ export async function readDetail(
     ...(row.source_deployment_id === null ? {} : { source_deployment_id: row.source_deployment_id }),
     ...(warnings === undefined ? {} : { warnings }),
   }
-  const head = `${row.summary.slice(0, -1)},${JSON.stringify(rest).slice(1, -1)},"plan":`
+  const head = `${row.summary.slice(0, -1)},${row.cancellation.slice(1, -1)},${JSON.stringify(rest).slice(1, -1)},"plan":`
   return pieces(head, plan === 'full' ? planPieces(db, id, row, asStarted) : null)
 }
 
@@ -99,6 +108,7 @@ async function findDetail(
     ? await db.query<DetailRow>(
         `SELECT ${jsonObject(asStarted ? SUMMARY_AS_STARTED : SUMMARY)}::text AS summary,
            d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.created_at,
+           ${asStarted ? NOT_CANCELLED : CANCELLATION}::text AS cancellation,
            ${plan === 'full' ? firstSteps(asStarted) : 'NULL'} AS steps,
            (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
          FROM ${withProgress('deployments')}

@@ -84,7 +84,7 @@ async function analysesOf(db: Queryable, id: string, lines: NumberedLine[]): Pro
   const reports = lines.filter(({ x, i, a }) => x?.['analysis'] !== undefined && i !== null && a !== null)
   if (reports.length === 0) return new Map()
   const { rows } = await db.query<{ place: string; analysis: object }>(
-    `SELECT r.target_index || '/' || r.action_index AS place, r.analysis - 'fingerprint' AS analysis
+    `SELECT r.target_index || '/' || r.action_index AS place, r.analysis
        FROM command_results r
        JOIN unnest($2::int[], $3::int[]) AS p (target_index, action_index) USING (target_index, action_index)
       WHERE r.deployment_id = $1 AND r.analysis IS NOT NULL`,
@@ -113,6 +113,10 @@ function entryOf(
     stdout: s === 'o' ? m : null,
     stderr: s === 'e' ? m : null,
     metadata: { ...metadata, seq: number },
-    analysis: analysis === undefined ? null : (analyses.get(`${i}/${a}`) ?? analysis),
+    analysis:
+      analysis === undefined
+        ? null
+        : // Lines of the release before have the fingerprint in their metadata alone.
+          (analyses.get(`${i}/${a}`) ?? { fingerprint: metadata['fingerprint'], ...(analysis as object) }),
   }
 }

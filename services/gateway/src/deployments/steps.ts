@@ -24,6 +24,7 @@ const PENDING = inside({
   error_message: null,
   retry_count: 0,
   duration_ms: null,
+  end_confirmed: null,
 })
 
 const STATE = jsonObject({
@@ -34,6 +35,7 @@ const STATE = jsonObject({
   error_message: 's.error_message',
   retry_count: 's.retry_count',
   duration_ms: milliseconds('s.started_at', 's.completed_at'),
+  end_confirmed: 's.end_confirmed',
 })
 
 // Most of a large plan is pending most of the time, and building that in SQL costs more than reading it.
