@@ -13,7 +13,7 @@ PNPM_STAMP := .tools/pnpm-$(PNPM_VERSION)
 export PATH := $(CURDIR)/.tools/node_modules/.bin:$(CURDIR)/node_modules/.bin:$(PATH)
 
 INSTALLED := node_modules/.slipway-installed
-GENERATED := packages/database/src/generated/.made
+GENERATED := packages/database/src/generated/newest-migration.ts
 SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
@@ -40,11 +40,11 @@ $(INSTALLED): $(PNPM_STAMP) pnpm-lock.yaml pnpm-workspace.yaml package.json $(wi
 install: $(INSTALLED) ## Get pnpm and all packages
 
 # The client needs no native engine: naming a program that does nothing keeps Prisma from downloading one.
-$(GENERATED): prisma/schema.prisma prisma.config.ts $(INSTALLED)
+$(GENERATED): prisma/schema.prisma prisma/migrations prisma.config.ts $(INSTALLED)
 	@echo 'generating the database client'
 	@words="$$(PRISMA_SCHEMA_ENGINE_BINARY="$$(type -P true)" CHECKPOINT_DISABLE=1 PRISMA_HIDE_UPDATE_MESSAGE=1 \
 	  prisma generate --config prisma.config.ts </dev/null 2>&1)" || { echo "$$words" >&2; exit 1; }
-	@touch $@
+	@node packages/database/scripts/newest-migration.mjs
 
 generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 

@@ -22,7 +22,7 @@ export default {
     ...(process.env.SLIPWAY_TEST_LONG
       ? []
       : [
-          '/tests/faults/(half-open|million-lines|network-namespaces-long|previous-release|replicas|restore|rolling-restart)\\.',
+          '/tests/faults/(absent-servers|half-open|million-lines|network-namespaces-long|previous-release|replicas|restore|rolling-restart)\\.',
         ]),
   ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],

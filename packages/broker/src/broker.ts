@@ -14,7 +14,6 @@ import { Requester, type RequestOptions } from './requester.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
 import { type DurableQueue, declareExclusiveQueue, queueName, type WorkQueue } from './topology.ts'
 
-const CONNECT_WAIT_MS = 30_000
 const HINT_PREFETCH = 256
 
 export interface BrokerOptions {
@@ -27,10 +26,11 @@ export interface BrokerOptions {
   isUnavailable?: (error: unknown) => boolean
   /** The longest time that a handler may take, in ms; 120 s unless given. */
   handlerMs?: number
-  /** Called when only a new process can help: a queue could not be consumed for 15 s on a good connection. */
+  /**
+   * Called when only a new process can help: a queue could not be consumed for 15 s on a good connection, or RabbitMQ has
+   * queues of the same name with other properties.
+   */
   onFatal(error: Error): void
-  /** How long to wait for the first connection, in ms; 30 s unless given. */
-  connectWaitMs?: number
 }
 
 export interface EventOptions {
@@ -39,6 +39,8 @@ export interface EventOptions {
 }
 
 export interface Broker {
+  /** Resolves when messages can be sent and received for the first time. */
+  connected(): Promise<void>
   /**
    * Durable, confirmed, at least once. Throws BrokerUnavailable when nothing was sent, PublishError naming the messages
    * that were not confirmed. Any number may be given: 256 are in flight at a time.
@@ -69,8 +71,8 @@ export interface Broker {
   close(): Promise<void>
 }
 
-/** Connects to RabbitMQ and declares all queues; throws BrokerUnavailable when that takes longer than 30 s. */
-export async function connectBroker(options: BrokerOptions): Promise<Broker> {
+/** Connects to RabbitMQ and declares all queues, in the background and for as long as it takes; see `connected`. */
+export function connectBroker(options: BrokerOptions): Broker {
   const { url, namespace, name, logger, isUnavailable, handlerMs } = options
   const subscriptions: Subscription[] = []
   const first = firstConnection(options)
@@ -121,20 +123,11 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     attachNew(subscription)
     return subscription.whenLive()
   }
-  const close = async () => {
-    await Promise.all([consuming.close(), publishing.close()])
-    work.stop()
-    requester.stop()
-  }
-
   publishing.start()
   consuming.start()
-  await first.wait.catch(async (error) => {
-    await close()
-    throw error
-  })
 
   return {
+    connected: () => first.wait,
     async publish(messages) {
       if (publishing.blocked) {
         throw new BrokerUnavailable('RabbitMQ blocks publishing: it is short of memory or disk', {
@@ -208,7 +201,11 @@ export async function connectBroker(options: BrokerOptions): Promise<Broker> {
     async stopConsuming() {
       await Promise.all(subscriptions.map((subscription) => subscription.stop()))
     },
-    close,
+    async close() {
+      await Promise.all([consuming.close(), publishing.close()])
+      work.stop()
+      requester.stop()
+    },
   }
 }
 
@@ -242,37 +239,24 @@ function encodeAll(messages: OutgoingMessage[], namespace: string) {
   return { wire, idsOf, failures }
 }
 
-/** Resolves when both links are set up; rejects when that takes too long, or can never work. */
-function firstConnection(options: BrokerOptions) {
+/** `wait` resolves when both links have been set up. */
+function firstConnection({ namespace, onFatal }: BrokerOptions) {
   const missing = new Set(['publish', 'consume'])
-  const waitMs = options.connectWaitMs ?? CONNECT_WAIT_MS
-  let last: Error | undefined
-  let settle: { resolve: () => void; reject: (error: Error) => void } | undefined
-  const wait = new Promise<void>((resolve, reject) => {
-    settle = { resolve, reject }
+  let settle = () => {}
+  const wait = new Promise<void>((resolve) => {
+    settle = resolve
   })
-  const timer = setTimeout(() => {
-    const message = `RabbitMQ (RABBITMQ_URL, host ${new URL(options.url).host}) did not answer within ${waitMs} ms`
-    settle?.reject(
-      new BrokerUnavailable(`${message}: ${last?.message ?? 'no reason known'}`, {
-        mayHaveBeenSent: false,
-        cause: last,
-      }),
-    )
-  }, waitMs)
-  wait.finally(() => clearTimeout(timer)).catch(() => {})
   return {
     wait,
     done(link: 'publish' | 'consume') {
       missing.delete(link)
-      if (missing.size === 0) settle?.resolve()
+      if (missing.size === 0) settle()
     },
     failed(error: Error | undefined) {
-      last = error ?? last
       // 406: a queue exists with other properties. Waiting does not change it.
-      if ((error as { code?: unknown } | undefined)?.code !== 406) return
-      const advice = `delete the queues of ${options.namespace} or set another SLIPWAY_NAMESPACE`
-      settle?.reject(new Error(`RabbitMQ has queues of this name with other properties: ${advice}`, { cause: error }))
+      if (missing.size === 0 || (error as { code?: unknown } | undefined)?.code !== 406) return
+      const advice = `delete the queues of ${namespace} or set another SLIPWAY_NAMESPACE`
+      onFatal(new Error(`RabbitMQ has queues of this name with other properties: ${advice}`, { cause: error }))
     },
   }
 }

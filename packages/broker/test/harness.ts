@@ -39,7 +39,7 @@ export class Harness {
 
   /** A broker of this namespace; closed at the end. */
   async broker(options: Partial<BrokerOptions> = {}): Promise<Broker> {
-    const broker = await connectBroker({
+    const broker = connectBroker({
       url: RABBITMQ_URL,
       namespace: this.namespace,
       name: 'test',
@@ -48,6 +48,7 @@ export class Harness {
       ...options,
     })
     this.#open.push(broker)
+    await broker.connected()
     return broker
   }
 

@@ -13,6 +13,8 @@ import { SLIPWAY_VERSION } from './version.ts'
 /** sysexits' EX_CONFIG: a supervisor can tell "will never start like this" from a crash. */
 const EXIT_CONFIGURATION = 78
 const STOP_MS = 20_000
+/** A service that waits for its servers has nothing in hand, and its connections to them may not even end. */
+const STOP_WAITING_MS = 1_000
 /** A collector that is away holds nobody up for longer. */
 const LAST_SPANS_MS = 3_000
 /** Ctrl-C reaches a whole process group and a supervisor then signals again: that is one request, not two. */
@@ -40,14 +42,18 @@ export interface ServiceContext<Config> {
 export interface ServiceOptions<T extends TObject> {
   name: string
   config: T
-  /** Connects and wires; the service counts as ready when it has resolved. */
+  /**
+   * Connects and wires; the service counts as ready when it has resolved. It waits for servers that are away for as long as
+   * that takes.
+   */
   start(ctx: ServiceContext<Static<T>>): Promise<void>
 }
 
 /**
  * The main function of a service: configuration, logger, management server, start, and a stop in order.
  * A wrong configuration ends with 78 and a plain message. SIGTERM or SIGINT: not ready first, then SLIPWAY_DRAIN_SECONDS in
- * which it serves on, then the steps of stopping, 20 s in all, then exit 0; a second signal exits at once.
+ * which it serves on, then the steps of stopping, 20 s in all, then exit 0; a second signal exits at once. A service that has
+ * not started yet stops within 1 s.
  */
 export async function runService<T extends TObject>(options: ServiceOptions<T>): Promise<void> {
   const config = configurationOrExit(serviceConfig(options.config))
@@ -84,7 +90,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
     const leave = async () => {
       // Whoever sends us requests sees "not ready" first; until then an ear that is closed would look like a failure.
       if (served) await sleep(settings.SLIPWAY_DRAIN_SECONDS * 1_000)
-      await stopping.run(STOP_MS)
+      await stopping.run(served ? STOP_MS : STOP_WAITING_MS)
     }
     leave().then(() => {
       logger.info('stopped', { took_ms: Date.now() - stoppingSince })

@@ -3,8 +3,8 @@ import { testLogger } from './logger.ts'
 import { serverUrl } from './servers.ts'
 
 /** A connection as a service of this name has it. What only a new process could mend fails the test. */
-export const openTestBroker = (namespace: string, name: string): Promise<Broker> =>
-  connectBroker({
+export async function openTestBroker(namespace: string, name: string): Promise<Broker> {
+  const broker = connectBroker({
     url: serverUrl('RABBITMQ_URL'),
     namespace,
     name,
@@ -13,3 +13,6 @@ export const openTestBroker = (namespace: string, name: string): Promise<Broker>
       throw error
     },
   })
+  await broker.connected()
+  return broker
+}

@@ -66,11 +66,13 @@ export interface Suite {
   admin: { email: string; password: string }
   /** A folder of this suite's own, removed with it. */
   folder: string
-  /** Ends a process as a crash would, and waits until it is gone. */
-  kill(name: ServiceName, signal?: NodeJS.Signals): Promise<void>
-  /** Starts a process that is not running and waits until it is ready. */
-  start(name: ServiceName): Promise<void>
+  /** Ends a process as a crash would, or with another signal, and waits until it is gone; tells its exit code. */
+  kill(name: ServiceName, signal?: NodeJS.Signals): Promise<number | null>
+  /** Starts a process that is not running, with further settings this once, and waits until it is ready. */
+  start(name: ServiceName, env?: Record<string, string>): Promise<void>
   isReady(name: ServiceName): Promise<boolean>
+  /** What `/readyz` of a process says of its dependencies; null where the process does not answer. */
+  dependenciesOf(name: ServiceName): Promise<Record<string, 'up' | 'down'> | null>
   /** Gives an orchestration instance another token to join with, as an administrator would. */
   giveJoinToken(name: ServiceName, options?: JoinTokenOptions): Promise<void>
   pid(name: ServiceName): number
@@ -288,23 +290,23 @@ function control(made: {
 
   const bridgeAt = ({ env }: Process) => `${certificates ? 'https' : 'http'}://127.0.0.1:${env['SLIPWAY_BRIDGE_PORT']}`
 
-  const isReady = async (name: ServiceName) => {
+  const readiness = async (name: ServiceName) => {
     try {
-      const { status } = await fetch(`${processOf(name).management}/readyz`, { signal: AbortSignal.timeout(2_000) })
-      return status === 200
+      return await fetch(`${processOf(name).management}/readyz`, { signal: AbortSignal.timeout(2_000) })
     } catch {
-      return false
+      return null
     }
   }
+  const isReady = async (name: ServiceName) => (await readiness(name))?.status === 200
 
-  const start = async (name: ServiceName) => {
+  const start = async (name: ServiceName, env: Record<string, string> = {}) => {
     const service = processOf(name)
     const log = fs.openSync(logFile(name), 'a')
     const program = [process.execPath, '--enable-source-maps', service.main]
     const inside = service.network ? ['ip', 'netns', 'exec', service.network.name] : []
     const [command = '', ...args] = [...inside, ...program]
     const child = spawn(command, args, {
-      env: service.env,
+      env: { ...service.env, ...env },
       stdio: ['ignore', log, log],
     })
     fs.closeSync(log)
@@ -333,6 +335,12 @@ function control(made: {
     folder,
     logOf,
     isReady,
+    async dependenciesOf(name) {
+      const report = (await (await readiness(name))?.json()) as
+        | { dependencies: Record<string, 'up' | 'down'> }
+        | undefined
+      return report?.dependencies ?? null
+    },
     start,
     async giveJoinToken(name, options) {
       const file = processOf(name).env['SLIPWAY_JOIN_TOKEN_FILE']
@@ -343,7 +351,7 @@ function control(made: {
     pid: (name) => childOf(name).pid ?? 0,
     async restore() {
       const dead = [...processes].filter(([, { child }]) => child === null || hasEnded(child)).map(([name]) => name)
-      await Promise.all(dead.map(start))
+      await Promise.all(dead.map((name) => start(name)))
     },
     async whileStopped(name, work) {
       const child = childOf(name)
@@ -359,6 +367,7 @@ function control(made: {
       child.kill(signal)
       await ended(child)
       processOf(name).child = null
+      return child.exitCode
     },
     async stop() {
       const complaints: string[] = []

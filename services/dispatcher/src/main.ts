@@ -1,5 +1,12 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections, measureOutbox, warnOfOwner } from '@slipway/database'
+import {
+  createDatabase,
+  isConnectionError,
+  measureConnections,
+  measureOutbox,
+  waitForDatabase,
+  warnOfOwner,
+} from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { dispatcherConfig } from './config.ts'
 import { startDispatcher } from './dispatcher.ts'
@@ -11,14 +18,13 @@ import { measureDeliveries } from './webhooks/metrics.ts'
 await runService({
   name: 'dispatcher',
   config: dispatcherConfig,
-  async start({ name, config, logger, health, onStop, fatal }) {
+  async start({ name, config, logger, health, onStop, fatal, signal }) {
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 16, tenant: '*', logger })
     onStop('database', () => database.close())
     warnOfOwner(database, logger)
-    health.check('database', () => database.isUp())
 
-    const broker = await connectBroker({
+    const broker = connectBroker({
       url: config.RABBITMQ_URL,
       namespace: config.SLIPWAY_NAMESPACE,
       name,
@@ -32,6 +38,7 @@ await runService({
       measureIn(database)
     }
     measureQueues(broker)
+    await waitForDatabase(database, { health, logger, signal })
 
     const destinations = { allowPrivate: config.SLIPWAY_WEBHOOK_ALLOW_PRIVATE }
     const queue = {

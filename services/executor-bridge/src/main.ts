@@ -1,5 +1,12 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections, startRelay, warnOfOwner } from '@slipway/database'
+import {
+  createDatabase,
+  isConnectionError,
+  measureConnections,
+  startRelay,
+  waitForDatabase,
+  warnOfOwner,
+} from '@slipway/database'
 import { connectRedis } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
 import { createAnalyst } from './analysis/analyst.ts'
@@ -37,7 +44,7 @@ await runService({
     warnOfOwner(database, logger)
     const redis = connectRedis({ url: config.REDIS_URL, name: 'live streams', logger, commandMs: LIVE_MS })
     onStop('redis', () => redis.disconnect())
-    const broker = await connectBroker({
+    const broker = connectBroker({
       url: config.RABBITMQ_URL,
       namespace: config.SLIPWAY_NAMESPACE,
       name,
@@ -46,7 +53,6 @@ await runService({
       onFatal: fatal,
     })
     onStop('broker', () => broker.close())
-    health.check('database', () => database.isUp())
     health.check('broker', () => broker.isUp())
     measureConnections(database)
     measureQueues(broker)
@@ -75,7 +81,6 @@ await runService({
       analyst,
       wakeRelay: () => relay.kick(),
     }
-    await wakeOnEvents(broker, bridge.wakeUps)
     const server = await listen(createApp(bridge, signal), {
       port: config.SLIPWAY_BRIDGE_PORT,
       host: config.SLIPWAY_BRIDGE_HOST,
@@ -84,8 +89,11 @@ await runService({
       ...(keyPair ? { tls: { files: keyPair, logger } } : {}),
     })
     onStop('http server', () => server.close())
+    await waitForDatabase(database, { health, logger, signal })
     const fading = tellOfFading(bridge)
     onStop('targets that fade', () => fading.stop())
+    // Without RabbitMQ too, instances are heard: they would kill their commands if nobody did.
+    await wakeOnEvents(broker, bridge.wakeUps)
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle: createInstanceHandler(bridge, broker) })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('instances are served', {

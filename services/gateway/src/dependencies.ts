@@ -31,6 +31,8 @@ export interface Dependencies {
   /** Where live streams are served. */
   logStreamUrl: string
   readiness(): Promise<HealthReport>
+  /** Whether the database has been reached and prepared since the start. */
+  hasDatabase(): boolean
   /** Called after a transaction that put messages into the outbox. */
   outboxChanged(): void
 }

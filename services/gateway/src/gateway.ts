@@ -42,6 +42,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     logger: dependencies.logger,
     refusals: createRefusalLog(dependencies.database, dependencies.logger),
     limits: dependencies.limits,
+    hasDatabase: () => dependencies.hasDatabase(),
     clientAddress: (request) => clientAddress(request, dependencies.trustedProxies),
     authenticate: (request, clientIp) => forAllTenants(() => authenticate(request.headers.authorization, clientIp)),
   })

@@ -1,5 +1,12 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, forAllTenants, measureConnections, startRelay, warnOfOwner } from '@slipway/database'
+import {
+  createDatabase,
+  forAllTenants,
+  measureConnections,
+  startRelay,
+  waitForDatabase,
+  warnOfOwner,
+} from '@slipway/database'
 import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
 import { KeyRing, runService } from '@slipway/runtime'
 import { startAuditLinker } from './audit/linker.ts'
@@ -13,7 +20,6 @@ import { listen } from './http/server.ts'
 import { createAccessTokens } from './identity/access-token.ts'
 import { seedIdentity } from './identity/first-admin.ts'
 import { createPasswordHasher } from './identity/passwords.ts'
-import { databaseIsUp } from './service/database-is-up.ts'
 import { warnWithoutSecondWall } from './tenancy/second-wall.ts'
 
 await runService({
@@ -28,13 +34,8 @@ await runService({
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}`, logger })
     onStop('database', () => database.close())
     warnOfOwner(database, logger)
-    health.check('database', () => database.isUp())
     measureConnections(database)
     measureContent(database)
-    await databaseIsUp(database, logger, signal)
-    await warnWithoutSecondWall(database, logger)
-    const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }
-    await forAllTenants(() => seedIdentity(database, { admin, passwords, logger }))
 
     const cache = connectCache(config.REDIS_URL, logger)
     onStop('cache', () => cache.close())
@@ -42,7 +43,7 @@ await runService({
     const limitsRedis = connectLimits(config.REDIS_URL, logger)
     onStop('limits', async () => limitsRedis.disconnect())
 
-    const broker = await connectBroker({
+    const broker = connectBroker({
       url: config.RABBITMQ_URL,
       namespace: config.SLIPWAY_NAMESPACE,
       name,
@@ -51,15 +52,8 @@ await runService({
     })
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
-    const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
-    onStop('outbox relay', () => relay.stop())
-    const linker = startAuditLinker(database, logger)
-    onStop('audit chain', () => linker.stop())
-    const sweep = startContentSweep(database, config.SLIPWAY_CONTENT_RETENTION_DAYS, logger)
-    onStop('content sweep', () => sweep.stop())
-    const keySweeper = startKeySweeper(database, logger)
-    onStop('idempotency keys', () => keySweeper.stop())
 
+    let hasDatabase = false
     const gateway = createGateway({
       database,
       broker,
@@ -86,14 +80,31 @@ await runService({
       logStreamUrl: config.SLIPWAY_LOG_STREAM_URL,
       readiness: () => health.report(),
       outboxChanged: () => relay.kick(),
+      hasDatabase: () => hasDatabase,
     })
     const server = await listen(gateway.app, {
       host: config.SLIPWAY_HOST,
       port: config.SLIPWAY_PORT,
       stopping: signal,
     })
+    logger.info('the API listens', { host: config.SLIPWAY_HOST, port: server.port })
+
+    await waitForDatabase(database, { health, logger, signal }, async () => {
+      await warnWithoutSecondWall(database, logger)
+      const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }
+      await forAllTenants(() => seedIdentity(database, { admin, passwords, logger }))
+    })
+    hasDatabase = true
+    const relay = startRelay({ database, publish: (messages) => broker.publish(messages), logger })
+    onStop('outbox relay', () => relay.stop())
+    const linker = startAuditLinker(database, logger)
+    onStop('audit chain', () => linker.stop())
+    const sweep = startContentSweep(database, config.SLIPWAY_CONTENT_RETENTION_DAYS, logger)
+    onStop('content sweep', () => sweep.stop())
+    const keySweeper = startKeySweeper(database, logger)
+    onStop('idempotency keys', () => keySweeper.stop())
     onStop('requests in hand', () => server.close())
     onStop('open streams', () => gateway.endStreams())
-    logger.info('the API listens', { host: config.SLIPWAY_HOST, port: server.port })
+    await broker.connected()
   },
 })

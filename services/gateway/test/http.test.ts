@@ -286,6 +286,19 @@ describe('a dependency is away', () => {
     await cache.close()
   })
 
+  test('before the database was there once: 503 with Retry-After, except for health and the OpenAPI document', async () => {
+    const { app } = createGateway({ ...gateway.dependencies, hasDatabase: () => false })
+    const login = await request(app).post('/api/v1/auth/login').set('X-Request-Id', 'early').send({})
+    expect(refusal(login)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+    expect(login.headers).toMatchObject({ 'retry-after': '2', 'x-request-id': 'early' })
+    expect((await request(app).get('/api/v1/deployments').set(asAdmin())).status).toBe(503)
+    expect((await request(app).get('/api/v1/deployments/x/logs?sse_token=x')).status).toBe(503)
+    for (const path of ['health', 'health/ready', 'openapi.json']) {
+      expect((await request(app).get(`/api/v1/${path}`)).status).toBe(200)
+    }
+    expect((await request(app).get('/api/v1/nothing')).status).toBe(404)
+  })
+
   test('readiness names what is down', async () => {
     const readiness = async () => ({ ready: false, dependencies: { database: 'up', broker: 'down' } as const })
     const broken = createGateway({ ...gateway.dependencies, readiness })

@@ -11,7 +11,7 @@ export async function startOtherServices(
   answer: (message: Envelope) => Promise<CommandAnswer> | CommandAnswer,
 ): Promise<Broker> {
   const url = serverUrl('RABBITMQ_URL')
-  const broker = await connectBroker({ url, namespace, name: 'other services', logger, onFatal: () => {} })
+  const broker = connectBroker({ url, namespace, name: 'other services', logger, onFatal: () => {} })
   for (const queue of ['planner.commands', 'dispatcher.commands'] as const) {
     await broker.consume(queue, {
       prefetch: 50,

@@ -50,7 +50,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     applicationName: 'gateway test',
     tenant: '*',
   })
-  const broker = await connectBroker({
+  const broker = connectBroker({
     url: serverUrl('RABBITMQ_URL'),
     namespace,
     name: 'gateway test',
@@ -59,6 +59,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
       throw error
     },
   })
+  await broker.connected()
   const cache = connectCache(serverUrl('REDIS_URL'), logger)
   const passwords = await createPasswordHasher()
   await seedIdentity(asGateway, { admin: ADMIN, passwords, logger })
@@ -80,6 +81,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
     namespace,
     logStreamUrl: 'http://127.0.0.1:1',
     readiness: async () => ({ ready: true, dependencies: {} }),
+    hasDatabase: () => true,
     outboxChanged() {},
     ...overrides,
   }

@@ -1,5 +1,5 @@
 import { connectBroker } from '@slipway/broker'
-import { createDatabase, measureConnections, warnOfOwner } from '@slipway/database'
+import { createDatabase, measureConnections, waitForDatabase, warnOfOwner } from '@slipway/database'
 import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
 import { connectRedis, isRedisUp } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
@@ -29,9 +29,8 @@ await runService({
     onStop('redis', () => redis.disconnect())
     const limitsRedis = connectLimits(config.REDIS_URL, logger)
     onStop('limits', async () => limitsRedis.disconnect())
-    const broker = await connectBroker({ url: config.RABBITMQ_URL, namespace, name, logger, onFatal: fatal })
+    const broker = connectBroker({ url: config.RABBITMQ_URL, namespace, name, logger, onFatal: fatal })
     onStop('broker', () => broker.close())
-    health.check('database', () => database.isUp())
     health.check('broker', () => broker.isUp())
     health.check('cache', () => isRedisUp(redis))
     measureConnections(database)
@@ -71,6 +70,7 @@ await runService({
       await hubs.stop()
       await closed
     })
+    await waitForDatabase(database, { health, logger, signal })
     await wakeByEvents(broker, { hubs, guard, feeds })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('streams are served', { port: server.port, host: config.SLIPWAY_LOG_STREAM_HOST })

@@ -24,7 +24,7 @@ beforeAll(async () => {
   db = await openTestDatabase()
   streams = await startStreams({ database: db.database, resyncMs: 3_600_000 })
   proxy = await startTcpProxy(serverUrl('RABBITMQ_URL'))
-  broker = await connectBroker({
+  broker = connectBroker({
     url: proxy.url,
     namespace: streams.namespace,
     name: 'log-stream',

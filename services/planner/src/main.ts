@@ -1,5 +1,5 @@
 import { connectBroker, measureQueues } from '@slipway/broker'
-import { createDatabase, isConnectionError, measureConnections, warnOfOwner } from '@slipway/database'
+import { createDatabase, isConnectionError, measureConnections, waitForDatabase, warnOfOwner } from '@slipway/database'
 import { KeyRing, runService } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
@@ -11,15 +11,14 @@ const PREFETCH = 8
 await runService({
   name: 'planner',
   config: plannerConfig,
-  async start({ name, config, logger, health, onStop, fatal }) {
+  async start({ name, config, logger, health, onStop, fatal, signal }) {
     const keyRing = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: name, max: 10, tenant: '*', logger })
     onStop('database', () => database.close())
     warnOfOwner(database, logger)
-    health.check('database', () => database.isUp())
     measureConnections(database)
 
-    const broker = await connectBroker({
+    const broker = connectBroker({
       url: config.RABBITMQ_URL,
       namespace: config.SLIPWAY_NAMESPACE,
       name,
@@ -30,6 +29,7 @@ await runService({
     onStop('broker', () => broker.close())
     health.check('broker', () => broker.isUp())
     measureQueues(broker)
+    await waitForDatabase(database, { health, logger, signal })
 
     const thread = new PlanningThread({
       name,

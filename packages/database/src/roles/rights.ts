@@ -43,6 +43,7 @@ const drop: TableRights = { select: 'all', delete: true }
 
 /** A service that relays the outbox: any service that writes to it relays the messages of all. */
 const relay: TableRights = { select: 'all', insert: true, delete: true, lock: 'id' }
+const applied = only('migration_name', 'finished_at', 'rolled_back_at')
 /** The relay asks which webhooks want an event. */
 const listeners = only('id', 'tenant_id', 'events', 'enabled')
 
@@ -248,7 +249,14 @@ const SERVICES_TABLES: Record<string, Table> = {
   // Messages.
   outbox: { gateway: relay, dispatcher: relay, 'executor-bridge': relay },
 
-  _prisma_migrations: {},
+  // A service waits at its start until the database has its migrations.
+  _prisma_migrations: {
+    gateway: applied,
+    planner: applied,
+    dispatcher: applied,
+    'executor-bridge': applied,
+    'log-stream': applied,
+  },
 }
 
 /** `rotate-keys` reads and writes every place with secrets, and nothing else. */

@@ -3,8 +3,8 @@ import type { EventBody } from '@slipway/contracts'
 import type { WakeUps } from './wake-ups.ts'
 
 /** Passes on to waiting syncs what RabbitMQ tells of leases and instances. Each bridge has a queue of its own. */
-export function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusively'>, wakeUps: WakeUps): Promise<void> {
-  return broker.consumeEventsExclusively(
+export async function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusively'>, wakeUps: WakeUps): Promise<void> {
+  await broker.consumeEventsExclusively(
     ['lease.changed', 'instance.deleted'],
     async ({ type, body }) => {
       const { instance_id } = body as EventBody<'lease.changed' | 'instance.deleted'>
@@ -12,4 +12,6 @@ export function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusively'>, w
     },
     { onResumed: () => wakeUps.wakeAll() },
   )
+  // What came before the queue was there has reached nobody.
+  wakeUps.wakeAll()
 }

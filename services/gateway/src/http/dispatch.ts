@@ -1,6 +1,6 @@
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { forAllTenants, forTenant } from '@slipway/database'
-import { notFound, Problem } from '@slipway/domain'
+import { notFound, Problem, unavailable } from '@slipway/domain'
 import type { Limits } from '@slipway/limits'
 import type { Logger } from '@slipway/runtime'
 import type { Request, Response } from 'express'
@@ -24,8 +24,13 @@ export interface Progress {
   clientIp: string
 }
 
+/** Answered without the database. */
+const WITHOUT_DATABASE = new Set<OperationId>(['getHealth', 'getReadiness', 'getOpenApi'])
+
 export interface DispatchOptions {
   handlers: Handlers
+  /** Whether the database has been reached and prepared since the start. */
+  hasDatabase(): boolean
   refusals: RefusalLog
   logger: Logger
   limits: Limits
@@ -33,8 +38,9 @@ export interface DispatchOptions {
 }
 
 /**
- * Handles one request. The checks come in this order: route, method, limit on logins, authentication, size, media type
- * and form of the body, permission, validation; existence and state are the handler's.
+ * Handles one request. The checks come in this order: route, method, whether the database has been reached since the start,
+ * limit on logins, authentication, size, media type and form of the body, permission, validation; existence and state are
+ * the handler's.
  * @throws Problem for every refusal
  */
 export async function dispatch(
@@ -48,6 +54,9 @@ export async function dispatch(
   progress.route = match.route.pattern
   const id = operationOf(match, request.method, response)
   const operation: Operation = OPERATIONS[id]
+  if (!options.hasDatabase() && !WITHOUT_DATABASE.has(id)) {
+    throw unavailable('The gateway has started and waits for its database; try again')
+  }
   if (operation.limit === 'login') await options.limits.login.attempt(progress.clientIp)
 
   if (operation.access === 'sse') {

@@ -1,0 +1,60 @@
+import { ConfigurationError, type ServiceContext, sleep } from '@slipway/runtime'
+import type { Database } from './database.ts'
+import { sqlState } from './failures.ts'
+import { NEWEST_MIGRATION } from './generated/newest-migration.ts'
+
+const AGAIN_MS = 500
+/** Between two log lines with the same reason. */
+const REPORT_MS = 10_000
+/** A table that is missing, and one that this role may not read: rights are given after the migrations. */
+const BEFORE_MIGRATIONS = new Set(['42P01', '42501'])
+
+/**
+ * Waits until Postgres answers and the migrations of this version have been applied, for as long as that takes, then runs
+ * `prepare`. Tries again when that fails for anything but the configuration. Readiness names what is missing: `database` or
+ * `migrations`.
+ * @throws Error when the service is told to stop
+ */
+export async function waitForDatabase(
+  database: Pick<Database, 'query' | 'isUp'>,
+  { health, logger, signal }: Pick<ServiceContext<unknown>, 'health' | 'logger' | 'signal'>,
+  prepare = async () => {},
+): Promise<void> {
+  let isMigrated = false
+  health.check('database', () => database.isUp())
+  health.check('migrations', () => isMigrated)
+  let reported = { reason: '', at: 0 }
+  while (!signal.aborted) {
+    try {
+      isMigrated = await hasNewestMigration(database)
+      if (isMigrated) return await prepare()
+      throw new Error(
+        `the migration ${NEWEST_MIGRATION} was not applied, or this role has no rights: run the migrations of this version`,
+      )
+    } catch (error) {
+      if (error instanceof ConfigurationError) throw error
+      const { message, code } = error as { message: string; code?: string }
+      // Errors about several addresses of one name have no message.
+      const reason = message || String(code)
+      if (reason !== reported.reason || performance.now() - reported.at > REPORT_MS) {
+        logger.warn('the database is not ready yet, trying again', { reason })
+        reported = { reason, at: performance.now() }
+      }
+    }
+    await sleep(AGAIN_MS, signal)
+  }
+  throw new Error('The service was told to stop before the database was ready')
+}
+
+async function hasNewestMigration(database: Pick<Database, 'query'>): Promise<boolean> {
+  try {
+    const { rowCount } = await database.query(
+      'SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL AND rolled_back_at IS NULL',
+      [NEWEST_MIGRATION],
+    )
+    return rowCount !== 0
+  } catch (error) {
+    if (BEFORE_MIGRATIONS.has(sqlState(error) ?? '')) return false
+    throw error
+  }
+}

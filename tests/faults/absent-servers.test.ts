@@ -1,0 +1,193 @@
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import {
+  type Api,
+  connectTo,
+  createAction,
+  createLocalTarget,
+  createTestDatabase,
+  deploymentEnd,
+  loginToSuite,
+  type ServiceName,
+  type Suite,
+  serverUrl,
+  startSuite,
+  startTcpProxy,
+  type TcpProxy,
+  type TestDatabase,
+  waitFor,
+  waitForValue,
+} from '@slipway/testing'
+
+const SERVICES: ServiceName[] = ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-stream']
+
+let database: TestDatabase
+let proxies: Record<'database' | 'cache' | 'broker', TcpProxy>
+let suite: Suite
+let api: Api
+
+beforeAll(async () => {
+  database = await createTestDatabase()
+  proxies = {
+    database: await startTcpProxy(database.url),
+    cache: await startTcpProxy(serverUrl('REDIS_URL')),
+    broker: await startTcpProxy(serverUrl('RABBITMQ_URL')),
+  }
+  const env = { DATABASE_URL: proxies.database.url, REDIS_URL: proxies.cache.url, RABBITMQ_URL: proxies.broker.url }
+  suite = await startSuite({ database, env })
+  api = await loginToSuite(suite)
+}, 180_000)
+afterEach(async () => {
+  for (const proxy of Object.values(proxies)) {
+    proxy.refuse(false)
+    proxy.resume()
+  }
+  await suite.restore()
+}, 90_000)
+afterAll(async () => {
+  await suite?.stop()
+  for (const proxy of Object.values(proxies ?? {})) await proxy.close()
+}, 60_000)
+
+/** Starts services that cannot get ready yet; `ready` resolves when all are. */
+function start(services: ServiceName[]): { ready: Promise<unknown> } {
+  const ready = Promise.all(services.map((name) => suite.start(name)))
+  ready.catch(() => {})
+  return { ready }
+}
+
+const stop = (services: ServiceName[], signal?: NodeJS.Signals) =>
+  Promise.all(services.map((name) => suite.kill(name, signal)))
+
+/** Waits until a service says of its dependencies what it should. */
+const says = (name: ServiceName, wanted: Record<string, 'up' | 'down'>) =>
+  waitForValue(
+    `the dependencies of ${name}`,
+    () => suite.dependenciesOf(name),
+    (seen) => seen !== null && Object.entries(wanted).every(([each, state]) => seen[each] === state),
+  )
+
+const login = () => api.call('POST', '/auth/login', suite.admin, { 'x-request-id': 'asked-early' })
+
+async function expectUnavailable(): Promise<void> {
+  const { status, headers, body } = await login()
+  expect({ status, code: body.error?.code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  expect(headers.get('retry-after')).toMatch(/^[1-9]\d*$/)
+  expect(headers.get('x-request-id')).toBe('asked-early')
+}
+
+async function expectDeployment(): Promise<void> {
+  const body = { action_id: await createAction(api), target_ids: [await createLocalTarget(api)] }
+  const created = await waitFor(
+    async () => {
+      const answer = await api.post('/deployments', body)
+      return answer.status === 201 && answer
+    },
+    { what: 'a deployment to be created' },
+  )
+  expect(await deploymentEnd(api, created.body.deployment_id)).toMatchObject({ state: 'success' })
+}
+
+describe.each(['refuse connections', 'accept connections and never answer'])('while all servers %s', (state) => {
+  test('all services start, say what is missing, and get ready when the servers come', async () => {
+    await stop(SERVICES)
+    for (const proxy of Object.values(proxies)) {
+      proxy.cut()
+      if (state === 'refuse connections') proxy.refuse(true)
+      else proxy.freeze()
+    }
+    const { ready } = start(SERVICES)
+    for (const name of SERVICES) await says(name, { database: 'down', migrations: 'down', broker: 'down' })
+    for (const name of ['gateway', 'log-stream'] as const) await says(name, { cache: 'down' })
+    await expectUnavailable()
+    expect(await api.call('GET', '/health')).toMatchObject({ status: 200 })
+    expect(await api.call('GET', '/health/ready')).toMatchObject({
+      status: 503,
+      body: {
+        status: 'unavailable',
+        dependencies: { database: 'down', migrations: 'down', broker: 'down', cache: 'down' },
+      },
+    })
+
+    // Whoever is told to stop meanwhile stops, as if nothing was wrong.
+    expect(await stop(SERVICES, 'SIGTERM')).toEqual(SERVICES.map(() => 0))
+    await expect(ready).rejects.toThrow('ended at its start')
+
+    const again = start(SERVICES)
+    for (const name of SERVICES) await says(name, { database: 'down' })
+    for (const proxy of Object.values(proxies)) {
+      proxy.refuse(false)
+      proxy.resume()
+    }
+    await again.ready
+    await expectDeployment()
+  }, 300_000)
+})
+
+test('while RabbitMQ alone is away a gateway serves what does not need it, and a bridge hears its instances', async () => {
+  const action_id = await createAction(api)
+  const target_ids = [await createLocalTarget(api)]
+  await stop(SERVICES)
+  proxies.broker.refuse(true)
+  const { ready } = start(SERVICES)
+  for (const name of SERVICES) await says(name, { database: 'up', migrations: 'up', broker: 'down' })
+  await waitFor(async () => (await login()).status === 200, { what: 'a login' })
+  expect((await api.get('/deployments')).status).toBe(200)
+  const { status, headers, body } = await api.post('/deployments', { action_id, target_ids })
+  expect({ status, code: body.error.code }).toEqual({ status: 503, code: 'SERVICE_UNAVAILABLE' })
+  expect(headers.has('retry-after')).toBe(true)
+  await says('orchestration-instance', { 'executor-bridge': 'up' })
+  proxies.broker.refuse(false)
+  await ready
+  await expectDeployment()
+}, 300_000)
+
+test('while Redis alone is away nobody logs in, and afterwards everybody does', async () => {
+  await stop(['gateway', 'log-stream'])
+  proxies.cache.refuse(true)
+  const { ready } = start(['gateway', 'log-stream'])
+  for (const name of ['gateway', 'log-stream'] as const) await says(name, { database: 'up', cache: 'down' })
+  await expectUnavailable()
+  proxies.cache.refuse(false)
+  await ready
+  expect((await login()).status).toBe(200)
+}, 300_000)
+
+test('while the migrations have not run services say so, and get ready when they have', async () => {
+  await stop(SERVICES)
+  const owner = await connectTo(database.url)
+  try {
+    await owner.query('ALTER SCHEMA public RENAME TO migrated')
+    await owner.query('CREATE SCHEMA public')
+    const { ready } = start(SERVICES)
+    for (const name of SERVICES) await says(name, { database: 'up', migrations: 'down', broker: 'up' })
+    await expectUnavailable()
+    await owner.query('DROP SCHEMA public')
+    await owner.query('ALTER SCHEMA migrated RENAME TO public')
+    await ready
+    await expectDeployment()
+
+    // The schema of the release before.
+    await stop(SERVICES)
+    const { rows } = await owner.query(
+      `UPDATE _prisma_migrations SET finished_at = NULL
+        WHERE migration_name = (SELECT max(migration_name) FROM _prisma_migrations) RETURNING migration_name`,
+    )
+    const upgraded = start(SERVICES)
+    for (const name of SERVICES) await says(name, { database: 'up', migrations: 'down' })
+    await waitFor(() => suite.logOf('planner').includes(`the migration ${rows[0].migration_name} was not applied`))
+    await owner.query('UPDATE _prisma_migrations SET finished_at = now() WHERE finished_at IS NULL')
+    await upgraded.ready
+  } finally {
+    await owner.end()
+  }
+}, 300_000)
+
+test('wrong settings still end a service at once, naming the variable', async () => {
+  await stop(['gateway'])
+  proxies.database.refuse(true)
+  const taken = new URL(suite.bridgeUrl)
+  await expect(suite.start('gateway', { SLIPWAY_PORT: taken.port })).rejects.toThrow('SLIPWAY_PORT names')
+  expect(await suite.kill('gateway')).toBe(78)
+  proxies.database.refuse(false)
+  await suite.start('gateway')
+}, 300_000)
