@@ -13,12 +13,14 @@ export { Prisma, type PrismaClient } from './generated/client.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './items/deployments.ts'
 export { type FreezeRow, type FreezesNow, freezeItem, notEndedAt, readFreezes } from './items/freezes.ts'
 export {
+  AWAITS_LAST_OUTPUT,
   INSTANCE,
   INSTANCE_STATUS,
   LOST_AFTER,
   LOST_AFTER_SECONDS,
   STILL_HELD,
   servesTenant,
+  TAKES_LAST_OUTPUT,
   takesRuns,
 } from './items/instances.ts'
 export { isoTime, jsonObject, milliseconds } from './items/json.ts'

@@ -37,6 +37,10 @@ async function started(options: Parameters<typeof startCommand>[1] = {}): Promis
 
 const codeOf = (error: unknown) => (error instanceof Problem ? error.code : `not a problem: ${String(error)}`)
 
+const stoppedAt = async (epoch: number) =>
+  (await database.query<{ stopped_at: Date | null }>('SELECT stopped_at FROM leases WHERE epoch = $1', [epoch])).rows[0]
+    ?.stopped_at
+
 const endsOf = async (id: string) =>
   (
     await database.query<{ end_confirmed: boolean | null; error_message: string | null }>(
@@ -358,7 +362,9 @@ describe('cancel', () => {
       ] as [number, number][],
     }
     expect(await confirmEnds(asDispatcher, { ...told, epoch: epoch - 1 })).toBe(false)
+    expect(await stoppedAt(epoch)).toBeNull()
     expect(await confirmEnds(asDispatcher, told)).toBe(true)
+    expect(await stoppedAt(epoch)).toBeInstanceOf(Date)
     const after = [
       ...[none, [true, `${ran}; it was ended`], none, [false, ran + doubt]],
       ...[[false, `the deployment was cancelled${doubt}`], none],

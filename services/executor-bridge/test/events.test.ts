@@ -41,6 +41,28 @@ const newRun = (options: Partial<RunOptions> = {}) => {
   return seedRun(db.database, { instanceId: instance.id, slot, ...options })
 }
 
+/** What an instance sends of a run that was stopped. */
+const sendAfterStop = (run: SeededRun, firstEvent: number, events: RunEvent[]) =>
+  post(`${one.url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
+    epoch: run.epoch,
+    first_event: firstEvent,
+    events,
+    after_stop: true,
+  })
+
+/** Ends the lease and the running step as a cancel does. */
+async function cancel({ deploymentId, epoch }: SeededRun, endedAgo = '0 seconds'): Promise<void> {
+  await db.database.query(
+    `UPDATE leases SET ended_at = clock_timestamp() - $2::interval, end_reason = 'cancelled' WHERE epoch = $1`,
+    [epoch, endedAgo],
+  )
+  await db.database.query(
+    `UPDATE steps SET state = 'cancelled', completed_at = CASE WHEN state = 'running' THEN clock_timestamp() END
+      WHERE deployment_id = $1 AND state IN ('pending', 'running')`,
+    [deploymentId],
+  )
+}
+
 const send = (run: SeededRun, firstEvent: number, events: RunEvent[], bridge = one, epoch = run.epoch) =>
   post(`${bridge.url}/v1/runs/${run.deploymentId}/events`, instance.credential, {
     epoch,
@@ -217,6 +239,29 @@ describe('a batch of events', () => {
     expect((await stepsOf(run))[0]).toMatchObject({ state: 'failed', retry_count: 1, exit_code: 7 })
   })
 
+  test('no time is later than its record, whatever the clock of the instance says', async () => {
+    const run = await newRun({ maxRetries: 1 })
+    const ahead = new Date(Date.now() + 3_600_000).toISOString()
+    const start = (action: number, attempt: number) => ({ ...started(0, action, attempt), at: ahead }) as RunEvent
+    await send(run, 0, [start(0, 0), { ...ended(0, 0, { started_at: ahead }), at: ahead } as RunEvent, start(1, 0)])
+    await send(run, 3, [start(1, 1)])
+    await cancel(run)
+    const [{ now }] = (await db.database.query('SELECT clock_timestamp() AS now')).rows as [{ now: Date }]
+    const [first, second] = (await stepsOf(run)) as Record<string, Date>[]
+    const { rows } = await db.database.query<{ started_at: Date; completed_at: Date }>(
+      'SELECT started_at, completed_at FROM command_results WHERE deployment_id = $1',
+      [run.deploymentId],
+    )
+    const times = [
+      ...[first?.['started_at'], first?.['completed_at'], rows[0]?.started_at, rows[0]?.completed_at],
+      ...[second?.['started_at'], second?.['attempt_started_at'], second?.['completed_at']],
+    ].map(Number)
+    expect(Math.max(...times)).toBeLessThanOrEqual(Number(now))
+    // The cancel comes after the record of the last attempt, and that after the record of the first.
+    expect(times.slice(-3)).toEqual(times.slice(-3).sort((a, b) => a - b))
+    expect(second?.['retry_count']).toBe(1)
+  })
+
   test('a rollback keeps exit code and error of the command and the count of failed steps', async () => {
     const run = await newRun({ targets: 1, actions: 1 })
     const at = '2026-01-31T09:00:04Z'
@@ -365,6 +410,49 @@ describe('the lease', () => {
       failed_steps: 1,
     })
     expect(await send(run, 5, [line(2)])).toMatchObject({ status: 409 })
+  })
+
+  test('that ended with a cancel lets only the last output in, and only as such', async () => {
+    const run = await newRun({ maxRetries: 3 })
+    await send(run, 0, [started(0, 0), line(0)])
+    await cancel(run)
+    const before = await stepsOf(run)
+    // A further attempt and the end of the command come too late, and so does the start of another step.
+    const late = [started(0, 0, 1), line(1, 'bye'), ended(0, 0, { attempt: 1 }), started(1, 0), finished()]
+    expect(await send(run, 2, late)).toMatchObject({ status: 409, body: { error: { code: 'FENCED' } } })
+    expect(await sendAfterStop(run, 2, late)).toEqual({ status: 200, body: { next_event: 7 } })
+    expect(await sendAfterStop(run, 2, late)).toEqual({ status: 200, body: { next_event: 7 } })
+    expect(await sendAfterStop(run, 7, [line(2, 'bye bye')])).toEqual({ status: 200, body: { next_event: 8 } })
+    expect(await storedLines(run)).toEqual(['line 0', 'bye', 'bye bye'])
+    expect(await stepsOf(run)).toEqual(before)
+    expect(await progressOf(run)).toMatchObject({ next_line: 3, finished_at: null })
+    expect((await outboxOf(run)).map(({ type }) => type)).not.toContain('run.finished')
+    expect(one.published.slice(-2)).toMatchObject([
+      { first_line: 1, lines: [{ m: 'bye' }], steps: [] },
+      { first_line: 2, lines: [{ m: 'bye bye' }] },
+    ])
+  })
+
+  test.each([
+    ['its instance has told that nothing of the run is left', `stopped_at = now()`],
+    ['20 seconds', `ended_at = now() - interval '21 seconds'`],
+    ['its instance was lost', `end_reason = 'lost'`],
+    ['its run had finished', `end_reason = 'finished'`],
+    ['it became live again, which it never does', `ended_at = NULL, end_reason = NULL`],
+  ])('takes no last output after %s', async (_what, change) => {
+    const run = await newRun()
+    await send(run, 0, [started(0, 0), line(0)])
+    await cancel(run)
+    await db.database.query(`UPDATE leases SET ${change} WHERE epoch = $1`, [run.epoch])
+    expect(await sendAfterStop(run, 2, [line(1)])).toMatchObject({ status: 409, body: { error: { code: 'FENCED' } } })
+    expect(await storedLines(run)).toEqual(['line 0'])
+  })
+
+  test('that ended before anything of its run was recorded takes nothing', async () => {
+    const run = await newRun()
+    await cancel(run)
+    expect(await sendAfterStop(run, 0, [started(0, 0), line(0)])).toMatchObject({ status: 409 })
+    expect(await storedLines(run)).toEqual([])
   })
 
   test('needs a credential', async () => {

@@ -93,11 +93,12 @@ describe('why commands failed', () => {
   })
 })
 
-test('commands that were ended with their deployment have a result too; what never ran has none', async () => {
+test('commands that were ended with their deployment have a result too, of the last attempt; what never ran has none', async () => {
   const id = await addDeployment(gateway.database, { state: 'cancelled' })
   await gateway.database.query(
     `UPDATE steps SET state = 'cancelled', error_message = CASE WHEN target_index = 0 THEN 'cancelled while it ran' END,
-       started_at = CASE WHEN target_index = 0 THEN now() - interval '2 s' END,
+       started_at = CASE WHEN target_index = 0 THEN now() - interval '5 s' END,
+       attempt_started_at = CASE WHEN target_index = 0 THEN now() - interval '2 s' END,
        completed_at = CASE WHEN target_index = 0 THEN now() END
       WHERE deployment_id = $1 AND action_index = 0`,
     [id],

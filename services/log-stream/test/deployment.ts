@@ -135,6 +135,27 @@ export class TestDeployment {
     await this.#transition(from, state)
   }
 
+  /** Cancels the deployment so long ago as the dispatcher does. Its instance kills the commands and has yet to tell. */
+  async cancel(ago = '0 seconds'): Promise<void> {
+    const instanceId = uuidv7()
+    await this.#database.query(
+      `INSERT INTO instances (id, name, version, capacity, credential_hash) VALUES ($1, $2, '0.1.0', 1, '')`,
+      [instanceId, instanceId],
+    )
+    await this.#database.query('INSERT INTO instance_slots (instance_id, slot) VALUES ($1, 1)', [instanceId])
+    await this.#database.query(
+      `INSERT INTO leases (epoch, instance_id, slot, deployment_id, ended_at, end_reason)
+       VALUES ($1, $2, 1, $3, now() - $4::interval, 'cancelled')`,
+      [this.epoch, instanceId, this.id, ago],
+    )
+    await this.end('cancelled')
+  }
+
+  /** The instance has told that nothing of the cancelled run is left. */
+  async confirmStop(): Promise<void> {
+    await this.#database.query('UPDATE leases SET stopped_at = now() WHERE deployment_id = $1', [this.id])
+  }
+
   async rollBack(): Promise<void> {
     await this.#database.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [this.id])
     await this.#transition('running', 'rolling_back')

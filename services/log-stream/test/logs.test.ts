@@ -159,6 +159,41 @@ describe('a stream', () => {
     expect(client.messages.at(-1)).toMatchObject({ event: 'state_change', data: { log_lines: 70 } })
   })
 
+  test('of a cancelled deployment stays open for the last output, and its end counts all lines', async () => {
+    const deployment = await TestDeployment.create(db.database)
+    deployment.epoch = 7_001
+    const early = await watch(deployment)
+    await apply(deployment, { lines: ['one'], steps: [[0, 0, 'running']] })
+    await until(() => early.lines.length === 1, 'the first line')
+    await deployment.cancel()
+    const closed = () => early.all('step_update').some(({ state }) => state === 'cancelled')
+    await until(closed, 'the closed step')
+    const late = await watch(deployment)
+    await apply(deployment, { lines: ['two', 'three'] })
+    await until(() => early.lines.length === 3 && late.lines.length === 3, 'the last output')
+    // Redis does not bring this batch.
+    await deployment.commit({ lines: ['four'] })
+    await until(() => early.lines.length === 4 && late.lines.length === 4, 'the lines that Redis did not bring')
+    expect([early.ended, late.ended]).toEqual([false, false])
+    await deployment.confirmStop()
+    await until(() => early.ended && late.ended, 'the end')
+    for (const client of [early, late]) {
+      expect(client.numbers).toEqual(sequence(0, 4))
+      expect(client.all('state_change').filter(({ new_state }) => new_state === 'cancelled')).toHaveLength(1)
+      expect(client.messages.at(-1)).toMatchObject({ data: { new_state: 'cancelled', log_lines: 4 } })
+    }
+  })
+
+  test('of a cancelled deployment ends when its instance does not tell in time', async () => {
+    const deployment = await TestDeployment.create(db.database)
+    deployment.epoch = 7_002
+    await apply(deployment, { lines: ['one'], steps: [[0, 0, 'running']] })
+    await deployment.cancel('24 seconds')
+    const client = await watch(deployment)
+    await until(() => client.ended, 'the end')
+    expect(client.messages.at(-1)).toMatchObject({ data: { new_state: 'cancelled', log_lines: 1 } })
+  })
+
   test('of a deployment without any line says so', async () => {
     const deployment = await TestDeployment.create(db.database)
     await deployment.end('cancelled')

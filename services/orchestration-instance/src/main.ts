@@ -3,7 +3,7 @@ import path from 'node:path'
 import type { RunRef } from '@slipway/contracts'
 import { Lifeline } from '@slipway/execution'
 import { BridgeConnections, ConfigurationError, runService, SLIPWAY_VERSION } from '@slipway/runtime'
-import { BridgeClient, UnauthorizedError } from './bridge/bridge-client.ts'
+import { BridgeClient, type PostedBatch, UnauthorizedError } from './bridge/bridge-client.ts'
 import { Identity } from './bridge/identity.ts'
 import { Joining, TOKEN_ADVICE } from './bridge/join.ts'
 import { type JoinTokenSource, joinTokenSource } from './bridge/join-token.ts'
@@ -71,7 +71,7 @@ await runService({
       outputBytes: config.SLIPWAY_STEP_OUTPUT_BYTES,
       space: new JournalSpace(maxBytes),
       disk,
-      post: (ref, first, events) => postEvents(ref, first, events),
+      post: (ref, batch) => postEvents(ref, batch),
       fetchSpec: (ref) => asMember((credential) => bridge.spec(ref, credential)),
       logger,
       fatal,
@@ -103,9 +103,8 @@ await runService({
       onRenewed: (until) => lifeline.renew(until),
       logger,
     })
-    async function postEvents({ deployment_id, epoch }: RunRef, first: number, events: string): Promise<number> {
-      const batch = { epoch, first, events }
-      return (await asMember((credential) => bridge.events(deployment_id, credential, batch))).next_event
+    async function postEvents({ deployment_id, epoch }: RunRef, batch: PostedBatch): Promise<number> {
+      return (await asMember((credential) => bridge.events(deployment_id, credential, epoch, batch))).next_event
     }
     /** A call with the credential of this instance. */
     async function asMember<T>(call: (credential: string) => Promise<T>): Promise<T> {

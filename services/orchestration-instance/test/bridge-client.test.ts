@@ -30,7 +30,7 @@ afterAll(() => {
   server.close()
 })
 
-const send = (events = '[]') => client.events('some-run', 'secret', { epoch: 1, first: 7, events })
+const send = (events = '[]') => client.events('some-run', 'secret', 1, { first: 7, events, afterStop: false })
 
 const answering = (status: number, text: string) => {
   answer = (response) => response.writeHead(status).end(text)

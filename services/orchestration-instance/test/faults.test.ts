@@ -270,6 +270,27 @@ test('a command starts once the bridge knows of it, so that whoever goes on afte
   expect(starts()).toHaveLength(2)
 })
 
+test('a rollback script starts once the bridge knows of it: one that a cancel comes before never starts', async () => {
+  await instance.start()
+  const { note, starts } = witness()
+  const until = gate(instance.folder)
+  const spec = specOf({
+    options: { rollback_strategy: 'all_executed' },
+    actions: [{ script: `${until.wait}; exit 1`, rollback_script: note }],
+  })
+  await bridge.handOver(spec)
+  await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
+  bridge.takesNoEvents = true
+  const before = bridge.untakenBatches
+  until.open()
+  await eventually('the start is in the journal', () => journals().some((name) => has(name, 'rollback_started')))
+  await eventually('the bridge did not take it', () => bridge.untakenBatches - before > 2)
+  bridge.stop(spec)
+  bridge.takesNoEvents = false
+  await eventually('the end is told', () => bridge.stopReport(spec))
+  expect(starts()).toEqual([])
+})
+
 test('while the bridge takes nothing commands go on: what they write waits on the disk, over a restart too', async () => {
   await instance.start()
   const { note, starts } = witness()

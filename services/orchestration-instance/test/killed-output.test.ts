@@ -6,6 +6,7 @@ import { AgentHost } from './support/agent-host.ts'
 import { FakeBridge } from './support/fake-bridge.ts'
 import { InstanceProcess } from './support/instance-process.ts'
 import { specOf } from './support/specs.ts'
+import { eventually } from './support/wait.ts'
 
 const bridge = new FakeBridge()
 const instance = new InstanceProcess(bridge)
@@ -80,11 +81,15 @@ const CASES_OF: Record<Kind, Record<string, Case>> = {
 }
 
 /** Runs all scripts at the same time, each in a run of its own. */
-async function outputsOf(kind: Kind, runOf: (script: string) => Parameters<typeof specOf>[0]) {
+async function outputsOf(
+  kind: Kind,
+  runOf: (script: string) => Parameters<typeof specOf>[0],
+  ended: (spec: RunSpec) => Promise<unknown> = (spec) => bridge.finished(spec, 50_000),
+) {
   const runs = Object.entries(CASES_OF[kind]).map(async ([name, { script }]): Promise<[string, string[]]> => {
     const spec: RunSpec = specOf({ targets: [target(kind)], ...runOf(script) })
     await bridge.handOver(spec)
-    await bridge.finished(spec, 50_000)
+    await ended(spec)
     return [name, bridge.output(spec)]
   })
   return Object.fromEntries(await Promise.all(runs))
@@ -98,6 +103,19 @@ describe.each<Kind>(['local', 'ssh', 'agent'])(
   (kind) => {
     test('when its own time is over', async () => {
       const outputs = await outputsOf(kind, (script) => ({ actions: [{ script, timeout_seconds: 2 }] }))
+      expect(outputs).toEqual(expected(kind))
+    }, 90_000)
+
+    test('when the deployment is cancelled', async () => {
+      const outputs = await outputsOf(
+        kind,
+        (script) => ({ actions: [{ script }] }),
+        async (spec) => {
+          await eventually('the command runs', () => bridge.output(spec).includes('up'), 30_000)
+          bridge.stop(spec)
+          await eventually('the end is told', () => bridge.stopReport(spec), 50_000)
+        },
+      )
       expect(outputs).toEqual(expected(kind))
     }, 90_000)
   },

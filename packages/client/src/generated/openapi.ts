@@ -214,7 +214,10 @@ export interface components {
             exit_code?: number;
             /** Format: uuid */
             id: string;
-            /** Format: date-time */
+            /**
+             * Format: date-time
+             * @description When the start of the last attempt was recorded: before it began
+             */
             started_at: string;
             status: string;
             stderr_tail?: string;

@@ -12,6 +12,7 @@ import {
   VARIABLE_NAME,
   Variables,
   VersionRequirement,
+  withOptions,
 } from '../schema.ts'
 
 export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
@@ -294,7 +295,9 @@ export const CommandResult = Strict({
   stdout_tail: Type.Optional(Type.String()),
   stderr_tail: Type.Optional(Type.String()),
   error_message: Type.Optional(Type.String()),
-  started_at: Timestamp,
+  started_at: withOptions(Timestamp, {
+    description: 'When the start of the last attempt was recorded: before it began',
+  }),
   completed_at: Timestamp,
   duration_ms: Type.Integer(),
   analysis: Type.Optional(Analysis),

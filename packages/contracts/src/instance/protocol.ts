@@ -266,6 +266,11 @@ export const EventBatch = Strict({
   /** Number of the first event; events of an epoch count from 0. */
   first_event: index,
   events: Type.Array(RunEvent, { minItems: 1, maxItems: MAX_BATCH_EVENTS }),
+  /**
+   * The instance starts nothing more of the run and ends what it runs. Only such a batch is taken after a stop, for a
+   * while, and only its log lines count.
+   */
+  after_stop: Type.Optional(Type.Literal(true)),
 })
 
 /** Number of the next event that the bridge expects: everything before it is committed. */

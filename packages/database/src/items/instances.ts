@@ -21,6 +21,22 @@ export const servesTenant = (tenantParameter: string) => `(tenant_id IS NULL OR 
  */
 export const STILL_HELD = `coalesce(l.ended_at, 'infinity') = 'infinity'`
 
+/** Whether the lease `l` ended before its run did, so that its commands were killed. */
+const WAS_STOPPED = `l.ended_at IS NOT NULL AND l.end_reason NOT IN ('finished', 'lost')`
+
+/**
+ * Whether the instance of the lease `l` may still send output of the commands that were killed. Enough time to hear of the
+ * stop without a wake-up (5 s), to kill (10 s) and to send.
+ */
+export const TAKES_LAST_OUTPUT = `${WAS_STOPPED} AND l.stopped_at IS NULL AND l.ended_at > now() - interval '20 seconds'`
+
+/**
+ * Whether output may still be added under the lease `l` to the run with the progress `p`. Longer than output is taken, so
+ * that a batch in progress is waited for. Before the first event nothing ran.
+ */
+export const AWAITS_LAST_OUTPUT = `${WAS_STOPPED} AND l.stopped_at IS NULL AND l.ended_at > now() - interval '25 seconds'
+  AND l.epoch = p.epoch AND p.next_event > 0`
+
 /** What the instance `i` is. */
 export const INSTANCE_STATUS = `CASE WHEN i.last_heartbeat_at IS NULL
       OR i.last_heartbeat_at < now() - interval '${LOST_AFTER}' THEN 'offline'

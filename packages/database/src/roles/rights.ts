@@ -188,7 +188,10 @@ const SERVICES_TABLES: Record<string, Table> = {
     },
     'executor-bridge': {
       select: 'all',
-      update: ['state', 'retry_count', 'ever_failed', 'exit_code', 'error_message', 'started_at', 'completed_at'],
+      update: [
+        ...['state', 'retry_count', 'ever_failed', 'exit_code', 'error_message'],
+        ...['started_at', 'attempt_started_at', 'completed_at'],
+      ],
     },
     gateway: read,
     planner: read,

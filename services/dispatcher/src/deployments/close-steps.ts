@@ -37,15 +37,21 @@ export async function closeSteps(tx: Queryable, deploymentId: string, closing: S
 }
 
 /**
- * Records what became of the commands that were killed with their deployment; false when that was told before, or the
- * deployment has been run by another instance since.
+ * Records that nothing of a stopped run is left on its instance, and what became of the commands that were killed. False
+ * when that was told before, or the deployment has been run by another instance since.
  */
 export async function confirmEnds(
   database: Queryable,
   { deployment_id, epoch, unconfirmed }: EventBody<'run.stopped'>,
 ): Promise<boolean> {
   const { rowCount } = await database.query(
-    `WITH doubt AS (SELECT * FROM unnest($3::int[], $4::int[]) AS doubt (target_index, action_index))
+    `WITH doubt AS (SELECT * FROM unnest($3::int[], $4::int[]) AS doubt (target_index, action_index)),
+     stopped AS (
+       UPDATE leases l SET stopped_at = clock_timestamp()
+        WHERE deployment_id = $1 AND epoch = $2 AND ended_at IS NOT NULL AND stopped_at IS NULL
+          AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = $1 AND later.epoch > $2)
+       RETURNING epoch
+     ), confirmed AS (
      UPDATE steps s
         SET end_confirmed = s.end_confirmed IS NOT NULL,
             error_message = CASE WHEN s.end_confirmed IS NULL THEN 'the deployment was cancelled' || $5
@@ -54,8 +60,8 @@ export async function confirmEnds(
         AND EXISTS (SELECT FROM doubt d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
             = (s.end_confirmed IS NULL)
         AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))
-        AND EXISTS (SELECT FROM leases l WHERE l.deployment_id = $1 AND l.epoch = $2 AND l.ended_at IS NOT NULL)
-        AND NOT EXISTS (SELECT FROM leases l WHERE l.deployment_id = $1 AND l.epoch > $2)`,
+        AND EXISTS (SELECT FROM stopped))
+     SELECT FROM stopped`,
     [deployment_id, epoch, unconfirmed.map(([target]) => target), unconfirmed.map(([, action]) => action), UNCONFIRMED],
   )
   return (rowCount ?? 0) > 0

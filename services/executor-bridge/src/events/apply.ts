@@ -5,7 +5,7 @@ import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
 import { fenced, IllegalEvent, invalid } from '../http/refusal.ts'
-import { endIllegalRun, type HeldRun, lockRun, type Progress } from '../runs/progress.ts'
+import { endIllegalRun, type HeldRun, lockRun, lockStoppedRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { chunkOf, newLines, storeChunk } from './lines.ts'
@@ -27,7 +27,7 @@ interface Outcome {
 /**
  * Applies a batch of a run's events under its live lease, in one transaction, and returns the number of the next event:
  * everything before it is committed. Events that were applied before are passed over, so a batch may come again, in other
- * cuts, and to several bridges at once.
+ * cuts, and to several bridges at once. After a stop, batches that say so are taken for a while, for their log lines.
  * @throws Refusal 409 FENCED when the instance no longer holds the lease of that epoch
  * @throws IllegalEvent when no run can have done this; the run has ended failed then
  */
@@ -39,7 +39,7 @@ export async function applyBatch(
 ): Promise<number> {
   const lease = { deploymentId, epoch: batch.epoch, instanceId }
   const apply = async (tx: Queryable): Promise<Outcome> => {
-    const held = await lockRun(tx, lease)
+    const held = batch.after_stop ? await lockStoppedRun(tx, lease) : await lockRun(tx, lease)
     if (!held) throw fenced()
     const work = { ...held, deploymentId, batch }
     return forRequest(held.run, () => asSpan(batch, () => applyNew(tx, work)))
@@ -76,7 +76,9 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   }
   if (progress.finished) throw invalid('The run has ended; there can be no further events')
 
-  const events = batch.events.slice(firstEvent - batch.first_event)
+  const fresh = batch.events.slice(firstEvent - batch.first_event)
+  // The steps were closed with the lease: what changes them comes too late.
+  const events = batch.after_stop ? fresh.filter(({ type }) => type === 'log') : fresh
   const size = { actions: run.action_count, targets: run.total_steps / run.action_count }
   const folded = foldEvents(events, size, firstEvent)
   const failures: Failures = run.analysis_enabled ? await analyseFailures(tx, deploymentId, folded.steps) : new Map()

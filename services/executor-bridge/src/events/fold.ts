@@ -11,6 +11,7 @@ export interface StepChange {
   state: StepState
   retry_count: number | null
   started_at: string | null
+  attempt_started_at: string | null
   completed_at: string | null
   /** How the last attempt ended. */
   result: StepResult | null
@@ -97,6 +98,7 @@ function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move:
       const change = move(event.target, event.action, SOURCES.started, 'running')
       change.retry_count = event.attempt
       change.started_at ??= event.at
+      change.attempt_started_at = event.at
       return
     }
     case 'step_ended': {
@@ -140,7 +142,7 @@ function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move:
 }
 
 function newChange(target: number, action: number, sources: readonly StepState[]): StepChange {
-  const nothing = { retry_count: null, started_at: null, completed_at: null, result: null }
+  const nothing = { retry_count: null, started_at: null, attempt_started_at: null, completed_at: null, result: null }
   return { target, action, sources, state: 'pending', ...nothing }
 }
 

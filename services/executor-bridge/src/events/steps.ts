@@ -9,6 +9,13 @@ import { storableText } from './storable.ts'
 /** Last so many characters of the output are kept beside a result. */
 const TAIL_CHARACTERS = 2_000
 
+/** What the clock of the instance says. */
+const TIMES = ['started_at', 'attempt_started_at', 'completed_at', 'result_started_at']
+
+/** SQL: null stays null, for which LEAST alone would give the other one. */
+const notAhead = (time: string) =>
+  `CASE WHEN change.${time} IS NOT NULL THEN LEAST(change.${time}, clock_timestamp()) END AS ${time}`
+
 interface MovedStep {
   target: number
   action: number
@@ -30,7 +37,8 @@ export interface StepEffect {
 
 /**
  * Moves the steps of a batch in one statement, each only from a state in which its first event may find it, and keeps the
- * results of those that ended, with why they failed.
+ * results of those that ended, with why they failed. A clock of an instance that is ahead counts for nothing: no time is
+ * later than the transaction, so what a cancel finds recorded is recorded as earlier than the cancel.
  * @throws IllegalEvent when a step is in another state
  */
 export async function moveSteps(
@@ -46,11 +54,14 @@ export async function moveSteps(
     // moves a step between the two: who applies events of the run waits for its progress, and who ends the deployment or
     // gives it to another instance for the deployment (lockRun). Should one ever be moved, its state is asked once more.
     `WITH change AS (
-       SELECT change.*, found.*
+       SELECT change.target_index, change.action_index, change.state, change.retry_count, change.status,
+              change.exit_code, change.error_message, change.stdout_tail, change.stderr_tail, change.analysis,
+              ${TIMES.map(notAhead).join(', ')}, found.*
        FROM unnest($2::int[], $3::int[], $4::text[], $5::text[], $6::int[], $7::timestamptz[], $8::timestamptz[],
-                   $9::text[], $10::int[], $11::text[], $12::timestamptz[], $13::text[], $14::text[], $15::jsonb[])
-         AS change (target_index, action_index, sources, state, retry_count, started_at, completed_at,
-                    status, exit_code, error_message, attempt_started_at, stdout_tail, stderr_tail, analysis)
+                   $9::timestamptz[], $10::text[], $11::int[], $12::text[], $13::timestamptz[], $14::text[],
+                   $15::text[], $16::jsonb[])
+         AS change (target_index, action_index, sources, state, retry_count, started_at, attempt_started_at, completed_at,
+                    status, exit_code, error_message, result_started_at, stdout_tail, stderr_tail, analysis)
        CROSS JOIN LATERAL (
          SELECT s.ctid AS place, s.state AS before, s.ever_failed AS failed_before FROM steps s
          WHERE s.deployment_id = $1 AND s.target_index = change.target_index AND s.action_index = change.action_index
@@ -65,17 +76,18 @@ export async function moveSteps(
          exit_code = CASE WHEN c.status IS NULL THEN s.exit_code ELSE c.exit_code END,
          error_message = CASE WHEN c.status IS NULL THEN s.error_message ELSE c.error_message END,
          started_at = COALESCE(s.started_at, c.started_at),
+         attempt_started_at = COALESCE(c.attempt_started_at, s.attempt_started_at),
          completed_at = COALESCE(c.completed_at, s.completed_at)
        FROM change c
        WHERE s.ctid = c.place AND s.state = c.before
        RETURNING s.target_index, s.action_index, c.before, s.state, s.exit_code, s.error_message,
          s.ever_failed AND NOT c.failed_before AS newly_failed, c.status, c.exit_code AS ended_with,
-         c.error_message AS ended_for, c.attempt_started_at, c.completed_at AS ended_at, c.stdout_tail, c.stderr_tail, c.analysis
+         c.error_message AS ended_for, c.result_started_at, c.completed_at AS ended_at, c.stdout_tail, c.stderr_tail, c.analysis
      ), kept AS (
        INSERT INTO command_results AS r (deployment_id, target_index, action_index, status, exit_code, stdout_tail,
                                          stderr_tail, error_message, analysis, started_at, completed_at)
        SELECT $1, target_index, action_index, status, ended_with, stdout_tail, stderr_tail, ended_for, analysis,
-              attempt_started_at, ended_at
+              result_started_at, ended_at
        FROM moved WHERE status IS NOT NULL
        ON CONFLICT (deployment_id, target_index, action_index) DO UPDATE SET
          status = EXCLUDED.status, exit_code = EXCLUDED.exit_code, stdout_tail = EXCLUDED.stdout_tail,
@@ -107,6 +119,7 @@ function columnsOf(changes: readonly StepChange[], failures: Failures): unknown[
     column((c) => c.state),
     column((c) => c.retry_count),
     column((c) => c.started_at),
+    column((c) => c.attempt_started_at),
     column((c) => c.completed_at),
     column((c) => c.result?.status ?? null),
     column((c) => c.result?.exit_code ?? null),

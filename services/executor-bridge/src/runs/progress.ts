@@ -1,5 +1,5 @@
 import type { RunRef } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable, STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/database'
 import type { DeploymentState } from '@slipway/domain'
 import { forRequest } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
@@ -29,15 +29,15 @@ export interface HeldRun {
 }
 
 /**
- * Locks the live lease of this epoch against its end, so that what the transaction writes is written under it; null when
- * there is none. The deployment comes first: whoever ends a lease changes the deployment before.
+ * Locks the lease of this epoch against a change of its `condition`, so that what the transaction writes is written under
+ * it; null when there is none. The deployment comes first: whoever ends a lease changes the deployment before.
  */
-async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null> {
+async function lockLease(tx: Queryable, lease: LeaseKey, condition: string): Promise<HeldRun | null> {
   const { rows } = await tx.query<HeldRun>(
     `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
             (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
      FROM deployments d, leases l
-     WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND ${STILL_HELD}
+     WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND ${condition}
      FOR SHARE OF d, l`,
     [lease.deploymentId, lease.epoch, lease.instanceId],
   )
@@ -50,8 +50,21 @@ async function lockLease(tx: Queryable, lease: LeaseKey): Promise<HeldRun | null
  */
 export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<{ run: HeldRun; progress: Progress } | null> {
   const { deploymentId, epoch } = lease
-  const [run, found] = await Promise.all([lockLease(tx, lease), selectProgress(tx, deploymentId, epoch)])
+  const [run, found] = await Promise.all([lockLease(tx, lease, STILL_HELD), selectProgress(tx, deploymentId, epoch)])
   return run && { run, progress: found ?? (await progressOf(tx, deploymentId, epoch)) }
+}
+
+/** The same for a run that was stopped, while output of its killed commands is taken; null when it is not. */
+export async function lockStoppedRun(
+  tx: Queryable,
+  lease: LeaseKey,
+): Promise<{ run: HeldRun; progress: Progress } | null> {
+  const { deploymentId, epoch } = lease
+  const [run, progress] = await Promise.all([
+    lockLease(tx, lease, TAKES_LAST_OUTPUT),
+    selectProgress(tx, deploymentId, epoch),
+  ])
+  return run && progress ? { run, progress } : null
 }
 
 /** Opens the progress of runs whose leases are locked; of one that somebody else opened meanwhile it says nothing. */

@@ -1,5 +1,5 @@
 import type { StoredLine } from '@slipway/contracts'
-import type { Database, Queryable } from '@slipway/database'
+import { AWAITS_LAST_OUTPUT, type Database, type Queryable } from '@slipway/database'
 import type { DeploymentState, StepState } from '@slipway/domain'
 
 /** What says whether a reader is up to date. */
@@ -8,6 +8,8 @@ export interface Head {
   state: DeploymentState
   epoch: number
   next_event: number
+  /** Whether output of commands that were killed with the deployment may still come. */
+  awaits_output: boolean
 }
 
 export interface StepRow {
@@ -51,7 +53,9 @@ export async function findVisible(db: Queryable, id: string, tenantId: string | 
   return rows[0] ?? null
 }
 
-const HEAD = `d.id, d.state::text, COALESCE(p.epoch, 0) AS epoch, COALESCE(p.next_event, 0) AS next_event
+const HEAD = `d.id, d.state::text, COALESCE(p.epoch, 0) AS epoch, COALESCE(p.next_event, 0) AS next_event,
+              d.completed_at IS NOT NULL AND EXISTS (
+                SELECT FROM leases l WHERE l.deployment_id = d.id AND ${AWAITS_LAST_OUTPUT}) AS awaits_output
               FROM deployments d LEFT JOIN run_progress p ON p.deployment_id = d.id`
 
 /** How far each of these deployments is: one small query, however many are watched. */

@@ -94,10 +94,11 @@ export class Hub {
   }
 
   /** Compares with how far the deployment is in the database, and reads it when something did not come by Redis. */
-  notice({ state, epoch, next_event }: Head): void {
+  notice({ state, epoch, next_event, awaits_output }: Head): void {
     if (this.ending || this.#syncing || !this.#started) return
     const { mirror } = this
-    if (this.#failed || state !== mirror.state || epoch !== mirror.epoch) this.sync()
+    const isOver = mirror.isFinal && !awaits_output
+    if (this.#failed || isOver || state !== mirror.state || epoch !== mirror.epoch) this.sync()
     else if (next_event > mirror.nextEvent) {
       // A batch that was just committed is still on its way; one that was there the last time is lost.
       if (this.#aheadAt !== null && this.#aheadAt > mirror.nextEvent) {
@@ -157,7 +158,7 @@ export class Hub {
     this.#aheadAt = null
     if (fresh || missing !== snapshot.lines.length || changes.steps.length > MAX_TAPE_STEPS) this.#jump()
     else this.#record(changes, this.#stateFrames(told), snapshot.next_line - missing, snapshot.lines)
-    if (this.mirror.isFinal) this.#end(snapshot)
+    if (this.mirror.isFinal && !snapshot.awaits_output) this.#end(snapshot)
   }
 
   #takeEarly(): void {

@@ -55,6 +55,14 @@ export class BridgeError extends Error {
   }
 }
 
+export interface PostedBatch {
+  first: number
+  /** The events as a JSON array. */
+  events: string
+  /** Nothing more of the run starts here: the bridge takes the log lines alone. */
+  afterStop: boolean
+}
+
 /** Speaks with the executor-bridge over HTTP or HTTPS. */
 export class BridgeClient {
   readonly #baseUrl: string
@@ -101,8 +109,9 @@ export class BridgeClient {
   }
 
   /** `events` is the JSON text of the array. */
-  events(deploymentId: string, credential: string, batch: { epoch: number; first: number; events: string }) {
-    const body = `{"epoch":${batch.epoch},"first_event":${batch.first},"events":${batch.events}}`
+  events(deploymentId: string, credential: string, epoch: number, { first, events, afterStop }: PostedBatch) {
+    const marks = afterStop ? ',"after_stop":true' : ''
+    const body = `{"epoch":${epoch},"first_event":${first},"events":${events}${marks}}`
     return this.#post<EventBatchResponse>(`/v1/runs/${deploymentId}/events`, credential, body, TIMEOUT_MS, checkEvents)
   }
 

@@ -132,11 +132,6 @@ export class EventLog {
     this.#journal.append(JSON.stringify(record))
   }
 
-  /** Resolves when everything so far is on the disk; never when the run is given up before. */
-  durable(): Promise<void> {
-    return this.#journal.durable()
-  }
-
   /** Resolves when the bridge has committed this event; never when the run is given up before. */
   committed(n: number): Promise<void> {
     if (n < this.#acknowledged) return Promise.resolve()

@@ -1,5 +1,6 @@
+import { after } from '@slipway/execution'
 import { fullJitter, type Logger, sleep } from '@slipway/runtime'
-import { FencedError } from '../bridge/bridge-client.ts'
+import { FencedError, type PostedBatch } from '../bridge/bridge-client.ts'
 import { type Batch, type EventLog, EventsGone } from './event-log.ts'
 import { sentBatches } from './metrics.ts'
 
@@ -9,8 +10,8 @@ const RETRY = { baseMs: 200, capMs: 5_000 }
 
 export interface SenderOptions {
   log: EventLog
-  /** Posts `{ epoch, first_event, events }`; answers with the number of the event that the bridge wants next. */
-  post(firstEvent: number, events: string): Promise<number>
+  /** Posts a batch; answers with the number of the event that the bridge wants next. */
+  post(batch: PostedBatch): Promise<number>
   /** The bridge no longer takes events of this epoch. */
   onFenced(): void
   logger: Logger
@@ -22,6 +23,10 @@ export class Sender {
   readonly #abort = new AbortController()
   #wake: () => void = () => {}
   #complete = false
+  #isAfterStop = false
+  #resolveStopped: () => void = () => {}
+  /** Resolves when the run is stopped here, or the sender is. */
+  readonly #stopped: Promise<void>
   #cursor: number
   #sentAt = Number.NEGATIVE_INFINITY
   readonly #done: Promise<void>
@@ -35,6 +40,9 @@ export class Sender {
     this.delivered = new Promise((resolve) => {
       this.#resolveDelivered = resolve
     })
+    this.#stopped = new Promise((resolve) => {
+      this.#resolveStopped = resolve
+    })
     options.log.onDurable = () => this.#wake()
     this.#done = this.#run()
   }
@@ -45,9 +53,24 @@ export class Sender {
     this.#wake()
   }
 
+  /** The run was stopped and starts nothing more: the bridge takes its log lines alone, and no longer than a while. */
+  afterStop(): void {
+    this.#isAfterStop = true
+    this.#resolveStopped()
+  }
+
+  /** Sends what is in the log, for so long at most. */
+  async finish(limitMs: number): Promise<void> {
+    this.complete()
+    const callOff = after(limitMs, () => void this.stop())
+    await this.#done
+    callOff()
+  }
+
   /** Gives up, wherever it stands. */
   async stop(): Promise<void> {
     this.#abort.abort()
+    this.#resolveStopped()
     this.#wake()
     await this.#done
   }
@@ -91,8 +114,9 @@ export class Sender {
     const batch = await this.#nextBatch()
     if (batch === null) return
     for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
+      const afterStop = this.#isAfterStop
       try {
-        const next = await post(batch.first, batch.events)
+        const next = await post({ first: batch.first, events: batch.events, afterStop })
         sentBatches.inc({ outcome: 'accepted' })
         if (this.#abort.signal.aborted) return
         if (next > log.next) logger.warn('the bridge knows events of this run that its journal has not', { next })
@@ -105,9 +129,10 @@ export class Sender {
         if (this.#abort.signal.aborted) return
         sentBatches.inc({ outcome: error instanceof FencedError ? 'fenced' : 'failed' })
         if (error instanceof FencedError) {
-          this.#abort.abort()
+          if (afterStop) return this.#abort.abort()
           onFenced()
-          return
+          await this.#stopped
+          continue
         }
         if (attempt === 1 || attempt % 20 === 0) logger.warn('events are not accepted yet', { attempt, error })
         await sleep(fullJitter(attempt, RETRY), this.#abort.signal)

@@ -2,6 +2,7 @@ import type { RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { Kill, Transport } from '@slipway/execution'
 import { forRequest, type KeyRing, type Logger, traced } from '@slipway/runtime'
+import type { PostedBatch } from '../bridge/bridge-client.ts'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
 import { type Behind, EventLog } from '../events/event-log.ts'
@@ -19,6 +20,8 @@ import { Tries } from './tries.ts'
 
 /** How often at most the bridge is told that a target answers. */
 const SEEN_EVERY_MS = 30_000
+/** How long at most the last output of a stopped run is sent. The bridge takes it no longer than that. */
+const LAST_OUTPUT_MS = 15_000
 
 export interface Hosting {
   keys: KeyRing
@@ -30,7 +33,7 @@ export interface Hosting {
   space: JournalSpace
   disk: JournalDisk
   /** Posts events of a run; see Sender. */
-  post(ref: RunRef, firstEvent: number, events: string): Promise<number>
+  post(ref: RunRef, batch: PostedBatch): Promise<number>
   logger: Logger
   /** A state that only a restart can mend, such as a disk that fails. */
   fatal(error: unknown): void
@@ -129,7 +132,7 @@ export class HostedRun {
     const { logger, post } = this.#hosting
     this.#sender = new Sender({
       log: this.#events,
-      post: (firstEvent, batch) => post(this.ref, firstEvent, batch),
+      post: (batch) => post(this.ref, batch),
       onFenced: this.#hooks.onFenced,
       logger: logger.child(this.ref),
     })
@@ -206,25 +209,30 @@ export class HostedRun {
 
   /** Kills what runs and closes the journal: `restore` can go on from it. */
   async suspend(kill: Kill, note?: string): Promise<void> {
-    await this.#end(kill)
+    this.#killed = true
+    await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
+    this.#close()
     if (note !== undefined) this.#events.note({ fenced: note })
     await this.#journal.close()
   }
 
-  /** Kills what runs and forgets all of it. Gives the steps whose commands may still run. */
+  /** Kills what runs, sends the last output, and forgets all of it. Gives the steps whose commands may still run. */
   async discard(kill: Kill): Promise<readonly StepRef[]> {
-    const unconfirmed = await this.#end(kill)
+    this.#killed = true
+    const killed = this.#run?.kill(kill)
+    // After the kill has begun: what the bridge takes from now on must not start a command here.
+    this.#sender?.afterStop()
+    const unconfirmed = await killed
+    await this.#sender?.finish(LAST_OUTPUT_MS)
+    this.#close()
     await this.#journal.remove()
-    return unconfirmed
+    return unconfirmed ?? []
   }
 
-  async #end(kill: Kill): Promise<readonly StepRef[]> {
-    this.#killed = true
-    const [unconfirmed] = await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
+  #close(): void {
     this.#closeTransports()
     this.#events.close()
     this.#leave()
-    return unconfirmed ?? []
   }
 
   #transportOf(target: number): Transport {

@@ -153,6 +153,7 @@ export class Run {
       const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
       // A connection may be made while the start becomes known.
       this.#options.tries.prepare(step.target, this.#killed.signal)
+      // A cancel comes before the commit, and the command never starts, or after it, and the step is recorded as started.
       // On our disk too by then. Were this instance lost, whoever goes on has to know of the try, lest it starts the same one.
       await this.#unlessKilled(events.committed(started))
       if (this.#killed.signal.aborted) return
@@ -208,8 +209,8 @@ export class Run {
     const { events, tries } = this.#options
     await this.#whenRoomy(this.#killed.signal)
     if (this.#killed.signal.aborted) return
-    events.emit({ type: 'rollback_started', at: now(), ...step })
-    await this.#unlessKilled(events.durable())
+    const started = events.emit({ type: 'rollback_started', at: now(), ...step })
+    await this.#unlessKilled(events.committed(started))
     if (this.#killed.signal.aborted) return
     const result = await tries.run(step, 'rollback', 0, [this.#killed.signal])
     if (this.#killed.signal.aborted) return this.#noteKilled(step, result)

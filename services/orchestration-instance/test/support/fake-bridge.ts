@@ -69,6 +69,8 @@ export class FakeBridge {
   #lost = false
   /** Refuses batches for the time being. */
   takesNoEvents = false
+  /** How many batches it did not take then. */
+  untakenBatches = 0
   /** What it has, by hash. */
   readonly contents = new Map<string, Buffer>()
   /** Calls for content, in their order. */
@@ -305,11 +307,15 @@ export class FakeBridge {
   }
 
   #takeEvents(deployment_id: string, body: unknown) {
-    if (this.takesNoEvents) return refusal(503, 'SERVICE_UNAVAILABLE')
+    if (this.takesNoEvents) {
+      this.untakenBatches += 1
+      return refusal(503, 'SERVICE_UNAVAILABLE')
+    }
     this.#check('events', body)
-    const { epoch, first_event, events } = body as EventBatch
+    const { epoch, first_event, events, after_stop } = body as EventBatch
     const ref = { deployment_id, epoch }
-    if (this.#isDisowned(ref)) return refusal(409, 'FENCED')
+    const takesLastOutput = after_stop === true && this.#stopped.has(keyOf(ref)) && this.stopReport(ref) === undefined
+    if (this.#isDisowned(ref) && !takesLastOutput) return refusal(409, 'FENCED')
     const received = this.events(ref)
     this.#received.set(keyOf(ref), received)
     const next = received.length

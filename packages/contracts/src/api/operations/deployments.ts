@@ -109,7 +109,7 @@ export const deploymentOperations = {
   streamDeploymentLogs: op({
     method: 'GET',
     path: '/deployments/{id}/logs',
-    summary: 'Live log stream (Server-Sent Events)',
+    summary: 'Live log stream (Server-Sent Events); after a cancel open until the last output of the killed commands',
     tag: 'deployments',
     access: 'sse',
     query: Strict({ sse_token: Type.Optional(Type.String()), from: Type.Optional(IntegerText) }),
