@@ -27,8 +27,8 @@ export interface BrokerOptions {
   /** The longest time that a handler may take, in ms; 120 s unless given. */
   handlerMs?: number
   /**
-   * Called when only a new process can help: a queue could not be consumed for 15 s on a good connection, or RabbitMQ has
-   * queues of the same name with other properties.
+   * Called when only a new process can help: a queue could no longer be consumed for 15 s on a good connection, or RabbitMQ
+   * has queues of the same name with other properties.
    */
   onFatal(error: Error): void
 }

@@ -5,7 +5,7 @@ import type { OnMessage } from './handling.ts'
 
 const RESUBSCRIBE = { baseMs: 200, capMs: 4_000 }
 const CHECK_MS = 1_000
-/** A live process that consumes nothing helps nobody: it ends, and a new one begins. */
+/** A live process that no longer consumes helps nobody: it ends, and a new one begins. One that has just begun waits. */
 const VANISHED_MS = 15_000
 
 export interface SubscriptionOptions {
@@ -152,7 +152,7 @@ export class Subscription {
   }
 
   #check(): void {
-    if (this.live || !this.#model || Date.now() - this.#missingSince < VANISHED_MS) return
+    if (this.live || !this.#wasLive || !this.#model || Date.now() - this.#missingSince < VANISHED_MS) return
     clearInterval(this.#watch)
     this.#options.onFatal(
       new Error(`${this.#options.label} could not be consumed for ${VANISHED_MS} ms although RabbitMQ is connected`),

@@ -39,6 +39,13 @@ export class Harness {
 
   /** A broker of this namespace; closed at the end. */
   async broker(options: Partial<BrokerOptions> = {}): Promise<Broker> {
+    const broker = this.connecting(options)
+    await broker.connected()
+    return broker
+  }
+
+  /** The same without waiting until it is connected. */
+  connecting(options: Partial<BrokerOptions> = {}): Broker {
     const broker = connectBroker({
       url: RABBITMQ_URL,
       namespace: this.namespace,
@@ -48,7 +55,6 @@ export class Harness {
       ...options,
     })
     this.#open.push(broker)
-    await broker.connected()
     return broker
   }
 

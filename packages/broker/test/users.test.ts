@@ -64,6 +64,19 @@ test('services wait until the dispatcher has declared the queues, then work toge
   expect(harness.lines.filter(({ message }) => String(message).includes('may declare and delete'))).toEqual([])
 })
 
+test('a consumer waits for its queue for as long as the dispatcher is away', async () => {
+  const early = new Harness()
+  const bridge = early.connecting({ url: urlOf('executor-bridge'), name: 'executor-bridge' })
+  const consuming = bridge.consume('executor.commands', { prefetch: 1, handle: async () => {} })
+  const began = performance.now()
+  await eventually(() => performance.now() - began > 17_000)
+  expect(early.said('cannot consume, trying again')).toBeGreaterThan(0)
+  expect(early.fatal).toEqual([])
+  await early.broker({ url: urlOf('dispatcher'), name: 'dispatcher' })
+  await consuming
+  await early.remove()
+}, 60_000)
+
 describe('RabbitMQ refuses', () => {
   beforeAll(async () => {
     await harness.broker({ url: urlOf('dispatcher'), name: 'dispatcher' })
