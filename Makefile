@@ -82,9 +82,9 @@ logs: ## Follow the logs of all services, or of one: make logs SERVICE=gateway
 join-token: build ## Make a token with which an orchestration instance joins; ARGS='--uses 2 --file PATH'
 	@eval "$$(scripts/infra.sh env)"; exec node services/gateway/dist/administration/join-token.js $(ARGS)
 
-audit-verify: build ## Check that nobody has tampered with the audit log
+audit-verify: build ## Check that nobody has tampered with the audit log: ARGS='--expect POSITION:HASH'
 	@eval "$$(scripts/infra.sh env)"; DATABASE_URL="$${DATABASE_URL_AUDIT_VERIFY:-$$DATABASE_URL}" \
-	  exec node services/gateway/dist/audit/verify.js
+	  exec node services/gateway/dist/audit/verify.js $(ARGS)
 
 rotate-keys: build ## Seal every stored secret under the first of the encryption keys
 	@eval "$$(scripts/infra.sh env)"; $(WITH_SETTINGS); DATABASE_URL="$${DATABASE_URL_ROTATE_KEYS:-$$DATABASE_URL}" \

@@ -463,6 +463,12 @@ test('the chain holds all records, and the command says so; after a change it sa
   expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringMatching(/^The audit log is whole: \d+ records/) })
   const [, head = ''] = /Head: (\S+)/.exec(stdout) ?? []
   expect((await verify('--expect', head)).code).toBe(0)
+  // What the gateway has published, in its log and to Prometheus, is a head that holds.
+  const published = suite.logOf('gateway').match(/\{[^\n]*"the head of the audit chain"[^\n]*\}/g) ?? []
+  const { position, hash } = JSON.parse(published.at(-1) ?? '{}')
+  expect((await verify('--expect', `${position}:${hash}`)).code).toBe(0)
+  expect((await suite.metricsOf('gateway')).value('slipway_audit_head')).toBeGreaterThanOrEqual(position)
+  expect(hash).toMatch(/^[0-9a-f]{64}$/)
 
   const { body } = await admin.get('/audit/logs?limit=1')
   const { rows } = await database.query<{ total: number }>('SELECT count(*)::int AS total FROM audit_records')

@@ -54,6 +54,11 @@ const entry = (details: Record<string, unknown> = {}): AuditEntry => ({
   details,
 })
 
+const hashes = async () =>
+  (await database.query<{ hash: string }>('SELECT hash FROM audit_links ORDER BY position')).rows.map(
+    ({ hash }) => hash,
+  )
+
 /** So many records, one a transaction, all linked. */
 async function linked(count: number): Promise<void> {
   for (let n = 1; n <= count; n += 1) await recordAudit(gateway, [entry({ n, big: 2 ** 60, text: 'é\n' })])
@@ -176,9 +181,16 @@ describe('retention', () => {
     await linkAudit(gateway, { late: true })
     expect(await verdict()).toMatchObject({ ...whole(7), dropped: 5, head: { position: 12 } })
     expect(await countOldAudit(dispatcher, 90)).toBe(0)
-    await expect(verifyAudit(verifier, { expect: { position: 4, hash: '0'.repeat(64) } })).rejects.toThrow(
-      'note a newer',
-    )
+  })
+
+  test('a beginning that was cut off with a word that is true is found by a head that was noted', async () => {
+    await aged(6, 3)
+    const noted = { position: 2, hash: (await hashes())[1] ?? '' }
+    await dropOldAudit(dispatcher, 90)
+    await linkAudit(gateway, { late: true })
+    expect(await verdict()).toMatchObject(whole(4))
+    const { findings } = await verifyAudit(verifier, { expect: noted })
+    expect(findings).toMatchObject([{ position: 2, problem: expect.stringContaining('is gone') }])
   })
 
   test('keeps the end of the chain, however old, and its own word on where the log begins', async () => {

@@ -9,7 +9,7 @@ import {
 } from '@slipway/database'
 import { connectLimits, createLimits, readLimitSettings } from '@slipway/limits'
 import { KeyRing, runService } from '@slipway/runtime'
-import { startAuditLinker } from './audit/linker.ts'
+import { measureAuditHead, startAuditLinker } from './audit/linker.ts'
 import { connectCache } from './cache.ts'
 import { gatewayConfig } from './config.ts'
 import { measureContent } from './content/metrics.ts'
@@ -99,6 +99,7 @@ await runService({
     onStop('outbox relay', () => relay.stop())
     const linker = startAuditLinker(database, logger)
     onStop('audit chain', () => linker.stop())
+    measureAuditHead(linker)
     const sweep = startContentSweep(database, config.SLIPWAY_CONTENT_RETENTION_DAYS, logger)
     onStop('content sweep', () => sweep.stop())
     const keySweeper = startKeySweeper(database, logger)

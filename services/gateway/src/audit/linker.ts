@@ -1,36 +1,64 @@
-import { type Database, forAllTenants, linkAudit } from '@slipway/database'
-import { createTicker, type Logger } from '@slipway/runtime'
+import { type ChainHead, type Database, forAllTenants, linkAudit } from '@slipway/database'
+import { createTicker, type Logger, measure } from '@slipway/runtime'
 
 const TICK_MS = 1_000
 /** How often to look for records that were committed after ones with higher numbers. */
 const LATE_MS = 30_000
-/** How often the head goes to the log, where it is out of reach of whoever can change the database. */
-const NOTE_MS = 600_000
+/** How often the head is published, in ms. */
+const PUBLISH_MS = 60_000
 
-/** Keeps the chain of the audit log up to date. Any number of gateways may; one at a time appends. */
-export function startAuditLinker(database: Database, logger: Logger): { stop(): Promise<void> } {
+export interface AuditLinker {
+  /** The head that was published last. */
+  published(): ChainHead | null
+  stop(): Promise<void>
+}
+
+/**
+ * Keeps the chain of the audit log up to date. Any number of gateways may; one at a time appends. Each gateway publishes the head
+ * every minute as a log line and a metric, where nobody who can change the database can rewrite it.
+ */
+export function startAuditLinker(database: Database, logger: Logger, publishMs = PUBLISH_MS): AuditLinker {
   let lateAt = 0
-  let noted = { at: 0, position: 0 }
+  let publishAt = 0
+  let published: ChainHead | null = null
 
   async function link(): Promise<void> {
     const late = performance.now() >= lateAt
     const head = await forAllTenants(() => linkAudit(database, { late }))
     if (head === null) return
     if (late && !head.more) lateAt = performance.now() + LATE_MS
-    const { position, hash } = head
-    if (position > noted.position && performance.now() >= noted.at) {
-      logger.info('the head of the audit chain', { position, hash })
-      noted = { at: performance.now() + NOTE_MS, position }
-    }
+    if (performance.now() >= publishAt) publish(head)
     if (head.more) await link()
+  }
+
+  function publish({ position, hash }: ChainHead): void {
+    if (published !== null && position < published.position) {
+      logger.error('the audit chain lost links at its end: run audit-verify with --expect', {
+        position,
+        expected: `${published.position}:${published.hash}`,
+      })
+    }
+    logger.info('the head of the audit chain', { position, hash })
+    published = { position, hash }
+    publishAt = performance.now() + publishMs
   }
 
   const ticker = createTicker({ name: 'audit-chain', intervalMs: TICK_MS, logger, run: link })
   return {
+    published: () => published,
     async stop() {
       await ticker.stop()
       // Nobody may come after us for a long time.
       await forAllTenants(() => linkAudit(database, { late: true }))
     },
   }
+}
+
+/** Tells the published head. Its label has one value at a time, and a new one each minute at most. */
+export function measureAuditHead(linker: AuditLinker): void {
+  const help = 'Position of the last link of the audit chain; the label is its hash'
+  measure('audit_head', { slipway_audit_head: { help, label: 'hash' } }, () => {
+    const head = linker.published()
+    return { slipway_audit_head: head === null ? {} : { [head.hash]: head.position } }
+  })
 }
