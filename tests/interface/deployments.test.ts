@@ -259,7 +259,15 @@ describe('the live log stream', () => {
       data: { deployment_id: body.deployment_id, old_state: 'running', new_state: 'success', log_lines: 5 },
     })
 
+    const outputs = (all: typeof messages) =>
+      all.flatMap((m) => (m.event === 'step_update' ? [[m.data.state, m.data.output]] : []))
+    const completed = ['completed', 'line 1\nline 2\nline 3\nline 4\nline 5']
+    expect(outputs(messages)).toEqual([['running', null], completed])
+    const said = messages.filter((m) => m.event === 'progress').at(-1)
+    expect(said?.data.message).toBe('1 of 1 steps are complete')
+
     const late = await readStream(await openLogStream(suite, api, body.deployment_id, 3))
+    expect(outputs(late)).toEqual([completed])
     expect(late.filter((m) => m.event === 'log').map((m) => m.data.log.message)).toEqual(['line 4', 'line 5'])
     expect(late.at(-1)).toMatchObject({ event: 'state_change', data: { new_state: 'success', log_lines: 5 } })
   })

@@ -23,6 +23,7 @@ export type LogStreamMessage =
         state: StepState
         exit_code: number | null
         error_message: string | null
+        /** In the message that tells the end of a command that wrote something: the last 2,000 characters of it. */
         output: string | null
       }
     }
@@ -96,7 +97,15 @@ export interface StreamBatch {
   next_event: number
   first_line: number
   lines: StoredLine[]
-  steps: { target: number; action: number; state: StepState; exit_code: number | null; error_message: string | null }[]
+  steps: {
+    target: number
+    action: number
+    state: StepState
+    exit_code: number | null
+    error_message: string | null
+    /** Of a command that ended and wrote something. */
+    output?: string
+  }[]
   completed_steps: number
   ended_steps: number
   total_steps: number

@@ -153,6 +153,12 @@ describe('a batch of events', () => {
       ended_steps: 4,
       total_steps: 4,
     })
+    expect(one.published.at(-1)?.steps.map(({ state, output }) => [state, output])).toEqual([
+      ['completed', 'x'.repeat(2_000)],
+      ['failed', 'oops'],
+      ['skipped', undefined],
+      ['skipped', undefined],
+    ])
   })
 
   test('that comes again changes nothing and is acknowledged', async () => {

@@ -6,7 +6,8 @@ import type { Redis } from 'ioredis'
 
 export interface BatchInput {
   lines?: string[]
-  steps?: [target: number, action: number, state: StepState][]
+  /** `output` is what the command wrote to stderr. */
+  steps?: [target: number, action: number, state: StepState, output?: string][]
 }
 
 /** A deployment whose rows and live stream change as the dispatcher and the executor-bridge change them. */
@@ -73,7 +74,10 @@ export class TestDeployment {
       next_event: this.nextEvent + lines.length + steps.length,
       first_line: this.nextLine,
       lines: stored,
-      steps: steps.map(([target, action, state]) => ({ target, action, state, ...resultOf(state) })),
+      steps: steps.map(([target, action, state, output]) => ({
+        ...{ target, action, state, ...resultOf(state) },
+        ...(output === undefined ? {} : { output }),
+      })),
       completed_steps: states.filter((state) => state === 'completed').length,
       ended_steps: states.filter(isEndedStepState).length,
       total_steps: this.targets.length * this.actions,
@@ -96,6 +100,19 @@ export class TestDeployment {
           steps.map(([, , state]) => state),
           steps.map(([, , state]) => resultOf(state).exit_code),
           steps.map(([, , state]) => resultOf(state).error_message),
+        ],
+      )
+      const wrote = steps.filter(([, , , output]) => output !== undefined)
+      await tx.query(
+        `INSERT INTO command_results (deployment_id, target_index, action_index, status, stdout_tail, stderr_tail,
+           started_at, completed_at)
+         SELECT $1, t, a, 'completed', '', output, now(), now()
+           FROM unnest($2::int[], $3::int[], $4::text[]) AS wrote (t, a, output)`,
+        [
+          this.id,
+          wrote.map(([target]) => target),
+          wrote.map(([, action]) => action),
+          wrote.map(([, , , output]) => output),
         ],
       )
       await tx.query(

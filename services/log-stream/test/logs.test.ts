@@ -39,7 +39,7 @@ describe('a stream', () => {
     await apply(deployment, { lines: ['one', 'two'], steps: [[0, 0, 'running']] })
     await apply(deployment, {
       steps: [
-        [0, 0, 'completed'],
+        [0, 0, 'completed', 'two\n'],
         [0, 1, 'running'],
       ],
     })
@@ -65,12 +65,12 @@ describe('a stream', () => {
           state: 'completed',
           exit_code: 0,
           error_message: null,
-          output: null,
+          output: 'two\n',
         },
       },
       {
         event: 'step_update',
-        data: expect.objectContaining({ step_id: stepId(deployment.id, 0, 1), state: 'running' }),
+        data: expect.objectContaining({ step_id: stepId(deployment.id, 0, 1), state: 'running', output: null }),
       },
       {
         event: 'progress',
@@ -80,7 +80,7 @@ describe('a stream', () => {
           progress: 0.25,
           completed_steps: 1,
           total_steps: 4,
-          message: null,
+          message: '1 of 4 steps are complete',
         },
       },
       {
@@ -104,7 +104,7 @@ describe('a stream', () => {
     await apply(deployment, {
       lines: ['three'],
       steps: [
-        [0, 1, 'failed'],
+        [0, 1, 'failed', 'oh no\n'],
         [1, 0, 'running'],
       ],
     })
@@ -116,9 +116,19 @@ describe('a stream', () => {
       'progress',
     ])
     expect(client.all('step_update').slice(2)).toMatchObject([
-      { step_id: stepId(deployment.id, 1, 0), state: 'running' },
-      { step_id: stepId(deployment.id, 0, 1), state: 'failed', exit_code: 3, error_message: 'exit code 3' },
+      { step_id: stepId(deployment.id, 1, 0), state: 'running', output: null },
+      {
+        step_id: stepId(deployment.id, 0, 1),
+        state: 'failed',
+        exit_code: 3,
+        error_message: 'exit code 3',
+        output: 'oh no\n',
+      },
     ])
+    // What Redis does not bring is read from the database.
+    await deployment.commit({ steps: [[1, 0, 'completed', 'lost on the way\n']] })
+    await until(() => client.all('step_update').length === 5, 'the step of which Redis did not tell')
+    expect(client.all('step_update')[4]).toMatchObject({ state: 'completed', output: 'lost on the way\n' })
     expect(client.numbers).toEqual([0, 1, 2])
   })
 

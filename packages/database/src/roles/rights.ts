@@ -225,6 +225,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { select: 'all', insert: true, update: 'all' },
     dispatcher: drop,
     gateway: read,
+    'log-stream': only('deployment_id', 'target_index', 'action_index', 'stdout_tail', 'stderr_tail'),
     retention: drop,
   },
   log_chunks: {

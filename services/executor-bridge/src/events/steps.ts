@@ -1,6 +1,6 @@
 import type { StreamBatch } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { isEndedStepState, type StepState } from '@slipway/domain'
+import { isEndedStepState, outputTail, type StepState } from '@slipway/domain'
 import { type Failures, placeKey } from '../analysis/failures.ts'
 import { IllegalEvent } from '../http/refusal.ts'
 import type { StepChange } from './fold.ts'
@@ -99,7 +99,7 @@ export async function moveSteps(
     [deploymentId, ...columnsOf(changes, failures)],
   )
   if (rows.length < changes.length) throw unfit(changes, rows)
-  return effectOf(rows)
+  return effectOf(rows, changes)
 }
 
 function unfit(changes: readonly StepChange[], moved: readonly MovedStep[]): IllegalEvent {
@@ -137,13 +137,18 @@ function columnsOf(changes: readonly StepChange[], failures: Failures): unknown[
 const textOrNull = (text: string | null | undefined) => (text == null ? null : storableText(text))
 const tail = (text: string | undefined) => storableText((text ?? '').slice(-TAIL_CHARACTERS))
 
-function effectOf(rows: readonly MovedStep[]): StepEffect {
+function effectOf(rows: readonly MovedStep[], changes: readonly StepChange[]): StepEffect {
+  const results = new Map(changes.map(({ target, action, result }) => [placeKey(target, action), result]))
   const effect: StepEffect = { changed: [], ended: 0, completed: 0, failed: 0 }
   for (const { target, action, before, state, exit_code, error_message, newly_failed } of rows) {
     effect.ended += Number(isEndedStepState(state)) - Number(isEndedStepState(before))
     effect.completed += Number(state === 'completed') - Number(before === 'completed')
     effect.failed += Number(newly_failed)
-    if (state !== before) effect.changed.push({ target, action, state, exit_code, error_message })
+    if (state === before) continue
+    const result = results.get(placeKey(target, action))
+    const output = result?.status === state ? outputTail(tail(result.stdout_tail), tail(result.stderr_tail)) : null
+    const told = { target, action, state, exit_code, error_message }
+    effect.changed.push(output === null ? told : { ...told, output })
   }
   return effect
 }

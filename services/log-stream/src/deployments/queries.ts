@@ -1,6 +1,6 @@
 import type { StoredLine } from '@slipway/contracts'
 import { AWAITS_LAST_OUTPUT, type Database, type Queryable } from '@slipway/database'
-import type { DeploymentState, StepState } from '@slipway/domain'
+import { type DeploymentState, outputTail, type StepState } from '@slipway/domain'
 
 /** What says whether a reader is up to date. */
 export interface Head {
@@ -111,6 +111,26 @@ export async function takeSnapshot(
     const wanted = linesFrom !== null && head.next_line - linesFrom <= maxLines
     const lines = wanted ? await linesBetween(tx, id, linesFrom, head.next_line) : []
     return { ...head, transitions: transitions.rows, steps: steps.rows, lines }
+  })
+}
+
+/** The ends of what the commands of these steps wrote, by target and action; of those that wrote something. */
+export async function outputsOf(
+  db: Queryable,
+  id: string,
+  steps: readonly Pick<StepRow, 'target' | 'action'>[],
+): Promise<{ target: number; action: number; output: string }[]> {
+  if (steps.length === 0) return []
+  const { rows } = await db.query<{ target: number; action: number; stdout: string; stderr: string }>(
+    `SELECT r.target_index AS target, r.action_index AS action, r.stdout_tail AS stdout, r.stderr_tail AS stderr
+       FROM command_results r
+       JOIN unnest($2::int[], $3::int[]) AS step (target_index, action_index) USING (target_index, action_index)
+      WHERE r.deployment_id = $1`,
+    [id, steps.map(({ target }) => target), steps.map(({ action }) => action)],
+  )
+  return rows.flatMap(({ target, action, stdout, stderr }) => {
+    const output = outputTail(stdout, stderr)
+    return output === null ? [] : [{ target, action, output }]
   })
 }
 

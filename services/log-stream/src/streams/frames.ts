@@ -26,8 +26,12 @@ export class Places {
     return index === null ? undefined : this.#targets[index]
   }
 
+  key({ target, action }: { target: number; action: number }): number {
+    return target * this.actionCount + action
+  }
+
   stepId(target: number, action: number): string {
-    const key = target * this.actionCount + action
+    const key = this.key({ target, action })
     let id = this.#stepIds.get(key)
     if (id === undefined) {
       id = stepId(this.deploymentId, target, action)
@@ -56,12 +60,22 @@ export function logFrame(places: Places, line: StoredLine, seq: number): string 
   })
 }
 
-export function stepFrame(places: Places, step: StepRecord): string {
+/** The end of what the command of a step wrote, by `Places.key`. */
+export type Outputs = ReadonlyMap<number, string>
+
+export function stepFrame(places: Places, step: StepRecord, outputs: Outputs): string {
   const { state, exit_code, error_message } = step
   const step_id = places.stepId(step.target, step.action)
   return frame({
     event: 'step_update',
-    data: { type: 'step_update', step_id, state, exit_code, error_message, output: null },
+    data: {
+      type: 'step_update',
+      step_id,
+      state,
+      exit_code,
+      error_message,
+      output: outputs.get(places.key(step)) ?? null,
+    },
   })
 }
 
@@ -70,9 +84,10 @@ export function progressFrame(
   counts: { progress: number; completed_steps: number; total_steps: number },
 ): string {
   const { progress, completed_steps, total_steps } = counts
+  const message = `${completed_steps} of ${total_steps} steps are complete`
   return frame({
     event: 'progress',
-    data: { type: 'progress', deployment_id: deploymentId, progress, completed_steps, total_steps, message: null },
+    data: { type: 'progress', deployment_id: deploymentId, progress, completed_steps, total_steps, message },
   })
 }
 

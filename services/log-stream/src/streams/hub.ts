@@ -1,8 +1,17 @@
 import type { StoredLine, StreamBatch } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
-import { actionCountOf, chunksFrom, type Head, type Snapshot, takeSnapshot, targetsOf } from '../deployments/queries.ts'
-import { Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
+import {
+  actionCountOf,
+  chunksFrom,
+  type Head,
+  outputsOf,
+  type Snapshot,
+  type StepRow,
+  takeSnapshot,
+  targetsOf,
+} from '../deployments/queries.ts'
+import { type Outputs, Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
 import { missed } from './metrics.ts'
 import { type Changes, Mirror, type StepRecord } from './mirror.ts'
 import { Pages } from './pages.ts'
@@ -16,6 +25,10 @@ const MAX_TAPE_STEPS = 2_000
 const MAX_EARLY = 256
 
 const BEGUN = new Set(['running', 'rolling_back'])
+/** States that tell the end of a command. */
+const COMMAND_ENDED = new Set(['completed', 'failed', 'cancelled'])
+/** Steps told together to a watcher that is behind: their output is read for it and kept until the watcher took it. */
+const STEPS_AT_ONCE = 100
 
 export interface HubOptions {
   database: Database
@@ -88,7 +101,8 @@ export class Hub {
         return
       case 'next': {
         const changes = this.mirror.takeBatch(batch, this.seq + 1)
-        this.#record(changes, '', batch.first_line, batch.lines)
+        const outputs = this.#byPlace(batch.steps.flatMap(({ output, ...at }) => (output ? [{ ...at, output }] : [])))
+        this.#record(changes, outputs, '', batch.first_line, batch.lines)
       }
     }
   }
@@ -152,12 +166,14 @@ export class Hub {
   async #snapshot(linesFrom: number | null): Promise<void> {
     const snapshot = await takeSnapshot(this.#options.database, this.id, linesFrom, MAX_TAPE_LINES)
     const fresh = linesFrom === null
+    const news = fresh ? [] : snapshot.steps.filter((step) => this.mirror.isNews(step))
+    const outputs = news.length > MAX_TAPE_STEPS ? new Map() : await this.#outputsOf(news)
     const told = this.mirror.openTransitions.length
     const missing = snapshot.next_line - this.mirror.nextLine
     const changes = this.mirror.takeSnapshot(snapshot, this.seq + 1)
     this.#aheadAt = null
     if (fresh || missing !== snapshot.lines.length || changes.steps.length > MAX_TAPE_STEPS) this.#jump()
-    else this.#record(changes, this.#stateFrames(told), snapshot.next_line - missing, snapshot.lines)
+    else this.#record(changes, outputs, this.#stateFrames(told), snapshot.next_line - missing, snapshot.lines)
     if (this.mirror.isFinal && !snapshot.awaits_output) this.#end(snapshot)
   }
 
@@ -174,7 +190,13 @@ export class Hub {
     this.wake()
   }
 
-  #record({ steps, progress }: Changes, before: string, firstLine: number, lines: readonly StoredLine[]): void {
+  #record(
+    { steps, progress }: Changes,
+    outputs: Outputs,
+    before: string,
+    firstLine: number,
+    lines: readonly StoredLine[],
+  ): void {
     if (steps.length + lines.length + before.length === 0 && !progress) return
     this.seq += 1
     const begun = steps.filter(({ state }) => BEGUN.has(state))
@@ -182,9 +204,9 @@ export class Hub {
     const told = progress && !this.mirror.isFinal ? progressFrame(this.places, this.counts) : ''
     this.tape.append({
       seq: this.seq,
-      before: Buffer.from(before + this.#stepFrames(begun)),
+      before: Buffer.from(before + this.#stepFrames(begun, outputs)),
       lines: encodeLines(this.places, firstLine, lines),
-      after: Buffer.from(this.#stepFrames(others) + told),
+      after: Buffer.from(this.#stepFrames(others, outputs) + told),
       transitions: this.mirror.openTransitions.length,
     })
     this.wake()
@@ -205,8 +227,17 @@ export class Hub {
     return { progress, completed_steps: completedSteps, total_steps: totalSteps }
   }
 
-  #stepFrames(steps: readonly StepRecord[]): string {
-    return steps.map((step) => stepFrame(this.places, step)).join('')
+  #stepFrames(steps: readonly StepRecord[], outputs: Outputs): string {
+    return steps.map((step) => stepFrame(this.places, step, outputs)).join('')
+  }
+
+  async #outputsOf(steps: readonly StepRow[]): Promise<Outputs> {
+    const ended = steps.filter(({ state }) => COMMAND_ENDED.has(state))
+    return this.#byPlace(await outputsOf(this.#options.database, this.id, ended))
+  }
+
+  #byPlace(told: readonly { target: number; action: number; output: string }[]): Outputs {
+    return new Map(told.map((step) => [this.places.key(step), step.output]))
   }
 
   /** The changes of state after the first `told` ones. */
@@ -219,29 +250,45 @@ export class Hub {
   }
 
   /** What a watcher is told that comes now: the state, every step that has left pending, progress. In pieces. */
-  *opening(): Generator<Buffer> {
+  opening(): AsyncGenerator<Buffer> {
     const current = this.mirror.openTransitions.at(-1)
     const state = current ? stateFrame(this.places, '', current) : ''
-    yield* this.#tellSteps(state, 0, this.seq)
+    return this.#tellSteps(state, 0)
   }
 
   /** What changed after `seq`, lines apart, for a watcher that was told `transitions` changes of state. In pieces. */
-  *differences(seq: number, transitions: number): Generator<Buffer> {
-    yield* this.#tellSteps(this.#stateFrames(transitions), seq, this.seq)
+  differences(seq: number, transitions: number): AsyncGenerator<Buffer> {
+    return this.#tellSteps(this.#stateFrames(transitions), seq)
   }
 
   /** Steps that change while the pieces are taken are left out: the change has a later number and comes by itself. */
-  *#tellSteps(first: string, after: number, upTo: number): Generator<Buffer> {
-    const progress = progressFrame(this.places, this.counts)
-    let piece = first
+  #tellSteps(first: string, after: number): AsyncGenerator<Buffer> {
+    return this.#pieces(first, this.#portions(after, this.seq), progressFrame(this.places, this.counts))
+  }
+
+  *#portions(after: number, upTo: number): Generator<StepRecord[]> {
+    let portion: StepRecord[] = []
     for (const step of this.mirror.steps.values()) {
       if (step.seq <= after || step.seq > upTo || (after === 0 && step.state === 'pending')) continue
-      piece += stepFrame(this.places, step)
-      if (piece.length > 32 * 1024) {
+      portion.push(step)
+      if (portion.length < STEPS_AT_ONCE) continue
+      yield portion
+      portion = []
+    }
+    yield portion
+  }
+
+  async *#pieces(first: string, portions: Iterable<StepRecord[]>, last: string): AsyncGenerator<Buffer> {
+    let piece = first
+    for (const steps of portions) {
+      const outputs = await this.#outputsOf(steps)
+      for (const step of steps) {
+        piece += stepFrame(this.places, step, outputs)
+        if (piece.length <= 32 * 1024) continue
         yield Buffer.from(piece)
         piece = ''
       }
     }
-    yield Buffer.from(piece + progress)
+    yield Buffer.from(piece + last)
   }
 }

@@ -74,13 +74,17 @@ export class Mirror {
     return { steps: [...steps, ...this.#backToPending(snapshot.steps, seq)], progress: this.#count(snapshot) }
   }
 
-  /** Null when nothing is new: steps are told by their state, not by how often it is said. */
-  #takeStep({ target, action, state, exit_code, error_message }: StepRow, seq: number): StepRecord | null {
-    const key = target * this.#actionCount + action
-    const known = this.steps.get(key)
-    if (known?.state === state && known.exit_code === exit_code && known.error_message === error_message) return null
+  /** Whether a step is not as it was told: steps are told by their state, not by how often it is said. */
+  isNews({ target, action, state, exit_code, error_message }: StepRow): boolean {
+    const known = this.steps.get(target * this.#actionCount + action)
+    return known?.state !== state || known.exit_code !== exit_code || known.error_message !== error_message
+  }
+
+  #takeStep(step: StepRow, seq: number): StepRecord | null {
+    if (!this.isNews(step)) return null
+    const { target, action, state, exit_code, error_message } = step
     const record = { target, action, state, exit_code, error_message, seq }
-    this.steps.set(key, record)
+    this.steps.set(target * this.#actionCount + action, record)
     return record
   }
 

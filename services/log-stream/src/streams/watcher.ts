@@ -158,16 +158,13 @@ export class Watcher {
   async #tellOpening(): Promise<void> {
     const opening = this.#hub.opening()
     this.#adopt()
-    for (const piece of opening) await this.#write(piece)
+    for await (const piece of opening) await this.#write(piece)
   }
 
   async #tellDifferences(): Promise<void> {
     const differences = this.#hub.differences(this.#seq, this.#transitions)
-    // Taken now: what changes while it is sent has later numbers.
-    const pieces = differences[Symbol.iterator]()
-    let next = pieces.next()
     this.#adopt()
-    for (; !next.done; next = pieces.next()) await this.#write(next.value)
+    for await (const piece of differences) await this.#write(piece)
   }
 
   #adopt(): void {
