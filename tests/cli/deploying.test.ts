@@ -168,7 +168,14 @@ describe('exit codes', () => {
     const running = cli.start(['deploy', 'sleep', '-t', 'one', '--follow'])
     await waitFor(() => running.stdout().includes('begun'), { what: 'the command to begin' })
     is(await cli.run(['cancel', idIn(running.stdout()), '--reason', 'a test']), 0)
-    is(await running.ended, 4)
+    const ended = await running.ended
+    is(ended, 4)
+    expect(ended.stdout).toMatch(/ended: cancelled in .*\n0 of 1 steps are complete\n/)
+    const status = await cli.run(['status', idIn(ended.stdout)])
+    expect(status.stdout).toMatch(/^progress: +0 of 1 steps are complete, 0 failed$/m)
+    expect(status.stdout).toMatch(/^cancelled by: +admin\nreason: +a test$/m)
+    expect((await cli.run(['status', '--limit', '1'])).stdout).toMatch(/cancelled +0\/1 /)
+    for (const { stdout } of [ended, status]) expect(stdout).not.toContain('%')
   })
 
   test('5: --timeout is over; the deployment goes on', async () => {
@@ -339,7 +346,9 @@ describe('on a terminal', () => {
   test('a bar for each target stands below the log', async () => {
     const ended = await onTerminal('deploy greet --tag role=web --follow', cli.env).ended
     is(ended, 0)
-    expect(ended.stdout).toMatch(/one \[#{20}\] 1\/1\r\ntwo \[#{20}\] 1\/1\r\n\[#{20}\] 2 of 2 steps \(100 %\)/)
+    expect(ended.stdout).toMatch(
+      /one \[#{20}\] 1\/1\r\ntwo \[#{20}\] 1\/1\r\n\[#{20}\] 2 of 2 steps are complete, running/,
+    )
     expect(ended.stdout).toContain('\x1b[32mdeployment')
     expect((await onTerminal('status', { ...cli.env, NO_COLOR: '1' }).ended).stdout).not.toContain('\x1b')
   })

@@ -3,7 +3,7 @@ import { EXIT } from '../exit-code.ts'
 import { isFinal } from '../log-stream.ts'
 import { harmless } from '../terminal/colour.ts'
 import { resultsOf } from '../terminal/results.ts'
-import { durationText, facts, table, timeText } from '../terminal/table.ts'
+import { durationText, facts, stepsText, table, timeText } from '../terminal/table.ts'
 import { Watch } from '../terminal/watch.ts'
 import type { Item, Schema } from '../types.ts'
 import { action, type Context } from './context.ts'
@@ -64,7 +64,7 @@ async function status(
         ['ID', ({ id: its }) => its],
         ['SOURCE', sourceOf],
         ['STATE', (one) => one.state],
-        ['PROGRESS', ({ progress }) => `${Math.round(progress * 100)} %`],
+        ['STEPS', ({ completed_steps, total_steps }) => `${completed_steps}/${total_steps}`],
         ['CREATED', ({ created_at }) => timeText(created_at)],
         ['TOOK', ({ duration_ms }) => durationText(duration_ms)],
         ['BY', ({ triggered_by }) => triggered_by],
@@ -79,10 +79,7 @@ async function status(
       ['deployment', deployment.id],
       ['source', harmless(sourceOf(deployment))],
       ['state', deployment.state],
-      [
-        'progress',
-        `${Math.round(deployment.progress * 100)} %, ${deployment.failed_steps} of ${deployment.total_steps} steps failed`,
-      ],
+      ['progress', `${stepsText(deployment)}, ${deployment.failed_steps} failed`],
       ['tenant', deployment.tenant_name],
       ['environment', deployment.environment_name],
       ['triggered by', deployment.triggered_by],

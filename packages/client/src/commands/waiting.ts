@@ -5,7 +5,7 @@ import { ConnectionError } from '../errors.ts'
 import { EXIT, exitCodeOfState, Interrupted, Refused, WaitedTooLong } from '../exit-code.ts'
 import { harmless } from '../terminal/colour.ts'
 import { resultsOf } from '../terminal/results.ts'
-import { durationText, table } from '../terminal/table.ts'
+import { durationText, stepsText, table } from '../terminal/table.ts'
 import { Watch } from '../terminal/watch.ts'
 import type { Schema } from '../types.ts'
 import type { Context } from './context.ts'
@@ -184,6 +184,7 @@ async function sayResult({ output }: Context, deployment: Detail): Promise<void>
       ),
       '',
       output.paint(`deployment ${deployment.id} ended: ${deployment.state}${after}`, success ? 'green' : 'red'),
+      stepsText(deployment),
       ...(deployment.error_message === null ? [] : [harmless(deployment.error_message)]),
     ]
   })

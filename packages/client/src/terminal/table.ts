@@ -19,6 +19,10 @@ export function facts(pairs: readonly (readonly [string, string | number | null 
   return shown.map(([name, value]) => `${`${name}:`.padEnd(width + 1)} ${value}`)
 }
 
+/** Not the API's `progress`: that counts skipped, cancelled and rolled-back steps as done. */
+export const stepsText = ({ completed_steps, total_steps }: { completed_steps: number; total_steps: number }) =>
+  `${completed_steps} of ${total_steps} steps are complete`
+
 /** `2026-11-21 19:05` in UTC: short, and the same on every machine. */
 export const timeText = (timestamp: string | null | undefined) =>
   timestamp ? timestamp.slice(0, 16).replace('T', ' ') : '-'

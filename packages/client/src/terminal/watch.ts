@@ -2,20 +2,15 @@ import type { LogStreamMessage, StreamLog } from '@slipway/contracts'
 import type { Schema } from '../types.ts'
 import { harmless } from './colour.ts'
 import { bar, type Screen } from './screen.ts'
+import { stepsText } from './table.ts'
 
 type Step = Schema<'Step'>
 
 const BAR_WIDTH = 20
 const TENTHS = 10
-const ENDED: ReadonlySet<string> = new Set([
-  'completed',
-  'failed',
-  'cancelled',
-  'skipped',
-  'rolled_back',
-  'rollback_failed',
-])
 const BUSY: ReadonlySet<string> = new Set(['running', 'rolling_back'])
+
+type Counts = Parameters<typeof stepsText>[0]
 
 interface Row {
   name: string
@@ -35,8 +30,8 @@ export class Watch {
   readonly #steps: ReadonlyMap<string, Step>
   readonly #rows = new Map<string, Row>()
   readonly #width: number
-  readonly #total: number
-  #share: number
+  #counts: Counts
+  #state: string
   #tenth: number
 
   constructor(
@@ -55,9 +50,9 @@ export class Watch {
       this.#rows.set(target_id, row)
     }
     this.#width = steps.reduce((width, { target_name }) => Math.max(width, target_name.length), 0)
-    this.#total = deployment.total_steps
-    this.#share = deployment.progress
-    this.#tenth = Math.floor(this.#share * TENTHS)
+    this.#counts = deployment
+    this.#state = deployment.state
+    this.#tenth = Math.floor(deployment.progress * TENTHS)
   }
 
   show({ event, data }: LogStreamMessage): void {
@@ -69,9 +64,10 @@ export class Watch {
         this.#note(data.step_id, data.state)
         break
       case 'progress':
-        this.#progress(data.progress)
+        this.#progress(data.progress, data)
         break
       case 'state_change':
+        this.#state = data.new_state
         if (!this.#screen.isTerminal && data.old_state !== '') this.#screen.line(`state: ${data.new_state}`)
         break
       default:
@@ -95,13 +91,10 @@ export class Watch {
     this.#draw()
   }
 
-  #progress(share: number): void {
-    this.#share = share
+  #progress(share: number, counts: Counts): void {
+    this.#counts = counts
     const tenth = Math.floor(share * TENTHS)
-    if (!this.#screen.isTerminal && tenth > this.#tenth) {
-      const done = Math.round(share * this.#total)
-      this.#screen.line(`progress: ${done} of ${this.#total} steps (${Math.round(share * 100)} %)`)
-    }
+    if (!this.#screen.isTerminal && tenth > this.#tenth) this.#screen.line(`progress: ${stepsText(counts)}`)
     this.#tenth = tenth
     this.#draw()
   }
@@ -114,8 +107,9 @@ export class Watch {
     const shown = all.length <= room ? all : all.toSorted((a, b) => rank(a) - rank(b)).slice(0, room)
     const lines = shown.map((row) => rowText(row, this.#width))
     if (all.length > shown.length) lines.push(`and ${all.length - shown.length} more targets`)
-    const done = Math.round(this.#share * this.#total)
-    lines.push(`${bar(this.#share, BAR_WIDTH)} ${done} of ${this.#total} steps (${Math.round(this.#share * 100)} %)`)
+    const { completed_steps, total_steps } = this.#counts
+    const share = total_steps === 0 ? 0 : completed_steps / total_steps
+    lines.push(`${bar(share, BAR_WIDTH)} ${stepsText(this.#counts)}, ${this.#state.replace('_', ' ')}`)
     this.#screen.status(lines.map((line) => line.slice(0, this.#screen.columns - 1)))
   }
 }
@@ -128,10 +122,10 @@ function rank({ steps }: Row): number {
 
 function rowText({ name, total, steps }: Row, width: number): string {
   const all = [...steps.values()]
-  const ended = all.filter(({ state }) => ENDED.has(state)).length
+  const completed = all.filter(({ state }) => state === 'completed').length
   const busy = all.find(({ state }) => BUSY.has(state))
   const failed = all.find(({ state }) => state === 'failed' || state === 'rollback_failed')
   const doing = busy ? `${busy.state === 'rolling_back' ? 'rolling back ' : ''}${harmless(busy.action)}` : ''
   const said = doing || (failed ? `${harmless(failed.action)} ${failed.state.replace('_', ' ')}` : '')
-  return `${name.padEnd(width)} ${bar(total === 0 ? 0 : ended / total, BAR_WIDTH)} ${ended}/${total} ${said}`.trimEnd()
+  return `${name.padEnd(width)} ${bar(total === 0 ? 0 : completed / total, BAR_WIDTH)} ${completed}/${total} ${said}`.trimEnd()
 }
