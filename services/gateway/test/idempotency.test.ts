@@ -220,9 +220,10 @@ describe('a key whose gateway died', () => {
     const key = uuidv7()
     const old = uuidv7()
     await gateway.database.query(
-      `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash, claimed_at)
-       SELECT id, 'POST /deployments', $1, $2, 'test.unknown', now() - $3::interval FROM users WHERE username = 'admin'`,
-      [key, old, age],
+      `INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash, request_id, client_ip, claimed_at)
+       SELECT id, 'POST /deployments', $1, $2, 'test.unknown', $4, '192.0.2.7', now() - $3::interval
+         FROM users WHERE username = 'admin'`,
+      [key, old, age, `first-${key}`],
     )
     return { key, old }
   }
@@ -235,6 +236,56 @@ describe('a key whose gateway died', () => {
     const { rows } = await gateway.database.query('SELECT details FROM audit_records WHERE id = $1', [old])
     expect(rows).toMatchObject([{ details: { outcome: 'failed', code: 'SERVICE_UNAVAILABLE' } }])
   })
+
+  test('and the record of that names the call which died; the retry has a record of its own', async () => {
+    const { key, old } = await taken('11 seconds')
+    answer = refuse
+    const headers = { 'idempotency-key': key, 'x-request-id': `retry-${key}` }
+    const retry = await admin.send('createDeployment', '/deployments', body, headers)
+    expect(refusal(retry)).toEqual(refused(404, 'NOT_FOUND'))
+    const { rows } = await gateway.database.query(
+      `SELECT id, request_id, actor_name, actor_ip, details FROM audit_records
+        WHERE request_id IN ($1, $2) ORDER BY number`,
+      [`first-${key}`, `retry-${key}`],
+    )
+    expect(rows).toMatchObject([
+      {
+        id: old,
+        request_id: `first-${key}`,
+        actor_name: 'admin',
+        actor_ip: '192.0.2.7',
+        details: { outcome: 'failed', status: 503 },
+      },
+      { request_id: `retry-${key}`, details: { outcome: 'refused', status: 404, code: 'NOT_FOUND' } },
+    ])
+  })
+
+  test('and the retry has a record of its own where another call takes the key first', async () => {
+    const { key, old } = await taken('11 seconds')
+    const headers = { 'idempotency-key': key, 'x-request-id': `retry-${key}` }
+    // Somebody else takes the key as soon as it is free.
+    await gateway.database.query(
+      `CREATE FUNCTION take_again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+         INSERT INTO idempotency_keys (user_id, scope, key, command_id, body_hash)
+         VALUES (OLD.user_id, OLD.scope, OLD.key, gen_random_uuid(), 'test.unknown');
+         RETURN NULL; END $$`,
+    )
+    await gateway.database.query(
+      'CREATE TRIGGER take_again AFTER DELETE ON idempotency_keys FOR EACH ROW EXECUTE FUNCTION take_again()',
+    )
+    try {
+      const retry = await admin.send('createDeployment', '/deployments', body, headers)
+      expect(refusal(retry)).toEqual(refused(503, 'SERVICE_UNAVAILABLE'))
+    } finally {
+      await gateway.database.query('DROP FUNCTION take_again CASCADE')
+    }
+    const { rows } = await gateway.database.query<{ id: string; request_id: string }>(
+      'SELECT id, request_id FROM audit_records WHERE request_id IN ($1, $2) ORDER BY number',
+      [`first-${key}`, `retry-${key}`],
+    )
+    expect(rows.map(({ request_id }) => request_id)).toEqual([`first-${key}`, `retry-${key}`])
+    expect(rows[0]?.id).toBe(old)
+  }, 30_000)
 
   test('after its command had an effect: that is the answer', async () => {
     const key = uuidv7()

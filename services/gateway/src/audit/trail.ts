@@ -19,6 +19,13 @@ export interface Change extends Subject {
   actor?: { id: string | null; name: string | null }
 }
 
+/** A call of the same operation by the same user, which sent a command. */
+export interface EarlierCall {
+  command_id: string
+  request_id: string | null
+  client_ip: string | null
+}
+
 /**
  * Leaves exactly one audit record for a call of an operation that has an `audit` action. The record's id is the call's
  * own, so that of all who may write it (the change, the service that carries a command out, a refusal) only the first does.
@@ -35,9 +42,10 @@ export interface AuditTrail {
   /** Writes a record of the refusal, unless the call has left one. */
   refused(problem: Problem): Promise<void>
   /**
-   * Writes the record of the refusal, so that the command cannot take effect any more. False when it has.
+   * Writes the record of the refusal, so that the command cannot take effect any more. False when it has. The command is
+   * that of this call, or of an earlier one: then the record is of that call, and this call still owes its own.
    */
-  forbid(problem: Problem): Promise<boolean>
+  forbid(problem: Problem, earlier?: EarlierCall): Promise<boolean>
   /** Whether the call still owes its record. */
   readonly owed: boolean
 }
@@ -108,8 +116,9 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
       else if (problem.code === 'DATABASE_CONNECTION_ERROR') call.refusals.note(refusal(problem))
       else await call.refusals.write(refusal(problem))
     },
-    async forbid(problem) {
-      return silent || (await call.refusals.claim(refusal(problem)))
+    async forbid(problem, earlier) {
+      const its = earlier && { id: earlier.command_id, request_id: earlier.request_id, actor_ip: earlier.client_ip }
+      return silent || (await call.refusals.claim({ ...refusal(problem), ...its }))
     },
   }
 }

@@ -2,6 +2,7 @@ import { BrokerUnavailable } from '@slipway/broker'
 import type { Database, Queryable } from '@slipway/database'
 import { canonicalJson, conflict, Problem, unavailable } from '@slipway/domain'
 import { constantTimeEqual, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
+import type { EarlierCall } from '../audit/trail.ts'
 import type { Call } from '../http/handler.ts'
 import { ANSWER_MS } from './command.ts'
 import { type StartOutcome, startOutcome } from './start-outcome.ts'
@@ -23,8 +24,8 @@ interface Key {
   key: string
 }
 
-interface Claim {
-  command_id: string
+/** A key that is taken, and the call that took it. */
+interface Claim extends EarlierCall {
   body_hash: string
   in_hand: boolean
 }
@@ -37,7 +38,7 @@ interface Claim {
  */
 export async function onlyOnce(
   { database, keys }: { database: Database; keys: KeyRing },
-  { caller, body, headers, audit }: Call<'createDeployment' | 'redeployDeployment'>,
+  { caller, body, headers, requestId, clientIp, audit }: Call<'createDeployment' | 'redeployDeployment'>,
   scope: string,
   carryOut: CarryOut,
 ): Promise<StartOutcome> {
@@ -49,7 +50,9 @@ export async function onlyOnce(
 
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {
     const commandId = uuidv7()
-    if (await take(database, key, { commandId, bodyHash })) return holding(database, key, commandId, since, carryOut)
+    const call = { command_id: commandId, request_id: requestId, client_ip: clientIp }
+    if (await take(database, key, { ...call, body_hash: bodyHash }))
+      return holding(database, key, commandId, since, carryOut)
     const claim = await read(database, key)
     if (claim !== null) {
       const outcome = await startOutcome(database, claim.command_id)
@@ -62,8 +65,7 @@ export async function onlyOnce(
       }
       if (!claim.in_hand) {
         // Its gateway died, or could not tell. Once refused it can have no effect any more, whoever still has it in hand.
-        audit.leaveToCommand(claim.command_id)
-        await audit.forbid(unanswered())
+        await audit.forbid(unanswered(), claim)
         if ((await startOutcome(database, claim.command_id)) === null) await release(database, key, claim.command_id)
         continue
       }
@@ -88,20 +90,22 @@ async function holding(db: Database, key: Key, commandId: string, since: number,
 }
 
 /** True when the key was free, or its time was over. */
-async function take(db: Queryable, key: Key, claim: { commandId: string; bodyHash: string }): Promise<boolean> {
+async function take(db: Queryable, key: Key, claim: Omit<Claim, 'in_hand'>): Promise<boolean> {
   const { rowCount } = await db.query(
-    `INSERT INTO idempotency_keys AS k (user_id, scope, key, command_id, body_hash) VALUES ($1, $2, $3, $4, $5)
+    `INSERT INTO idempotency_keys AS k (user_id, scope, key, command_id, body_hash, request_id, client_ip)
+     VALUES ($1, $2, $3, $4, $5, $6, $7)
      ON CONFLICT (user_id, scope, key) DO UPDATE
-       SET command_id = EXCLUDED.command_id, body_hash = EXCLUDED.body_hash, claimed_at = now()
+       SET command_id = EXCLUDED.command_id, body_hash = EXCLUDED.body_hash, request_id = EXCLUDED.request_id,
+           client_ip = EXCLUDED.client_ip, claimed_at = now()
      WHERE k.claimed_at <= now() - interval '${KEPT}'`,
-    [key.user_id, key.scope, key.key, claim.commandId, claim.bodyHash],
+    [key.user_id, key.scope, key.key, claim.command_id, claim.body_hash, claim.request_id, claim.client_ip],
   )
   return rowCount === 1
 }
 
 async function read(db: Queryable, { user_id, scope, key }: Key): Promise<Claim | null> {
   const { rows } = await db.query<Claim>(
-    `SELECT command_id, body_hash, claimed_at > now() - interval '${IN_HAND}' AS in_hand
+    `SELECT command_id, body_hash, request_id, client_ip, claimed_at > now() - interval '${IN_HAND}' AS in_hand
        FROM idempotency_keys WHERE user_id = $1 AND scope = $2 AND key = $3`,
     [user_id, scope, key],
   )
