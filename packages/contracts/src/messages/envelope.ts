@@ -20,17 +20,14 @@ export interface Envelope<B = unknown> {
 
 export type MessageType = CommandType | EventType
 
-const validators = new Map<string, (value: unknown) => { path: string; message: string }[]>()
+const validators = new Map(
+  [...Object.entries(COMMANDS), ...Object.entries(EVENTS)].map(([type, { body }]) => [type, compile(body)]),
+)
 
 /** What is wrong with a message's body, or nothing. Unknown types are wrong. */
 export function validateBody(type: string, body: unknown): string[] {
-  let validate = validators.get(type)
-  if (validate === undefined) {
-    const schema = COMMANDS[type as CommandType]?.body ?? EVENTS[type as EventType]?.body
-    if (schema === undefined) return [`unknown message type ${JSON.stringify(type)}`]
-    validate = compile(schema)
-    validators.set(type, validate)
-  }
+  const validate = validators.get(type)
+  if (validate === undefined) return [`unknown message type ${JSON.stringify(type)}`]
   return validate(body).map((p) => `${p.path} ${p.message}`)
 }
 
