@@ -29,7 +29,7 @@ await runService({
     const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
     const accessTokens = createAccessTokens(config.SLIPWAY_JWT_KEYS)
     const limitSettings = readLimitSettings(config)
-    const passwords = await createPasswordHasher()
+    const passwords = createPasswordHasher()
 
     const database = createDatabase({ url: config.DATABASE_URL, applicationName: `slipway ${name}`, logger })
     onStop('database', () => database.close())

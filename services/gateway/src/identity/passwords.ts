@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
 import { unavailable } from '@slipway/domain'
-import { randomToken } from '@slipway/runtime'
 import bcrypt from 'bcrypt'
 
 const COST = 12
+/** A hash of no known password, to compare with where there is no user: 22 characters of salt, 31 of hash. */
+const NOBODY = `$2b$${COST}$${'.'.repeat(22 + 31)}`
 /** bcrypt looks at no more than this. */
 const MAX_BCRYPT_BYTES = 72
 /** Hashing takes a core for a fifth of a second: the rest of the service needs one too. */
@@ -22,13 +23,12 @@ export interface PasswordHasher {
 }
 
 /** Hashes two at a time and refuses (SERVICE_UNAVAILABLE) when too many wait, or one for too long. */
-export async function createPasswordHasher(): Promise<PasswordHasher> {
+export function createPasswordHasher(): PasswordHasher {
   const queue = new BoundedQueue(AT_ONCE, MAX_WAITING, MAX_WAIT_MS)
-  const nobody = await bcrypt.hash(randomToken(), COST)
   return {
     hash: (password) => queue.run(() => bcrypt.hash(bcryptInput(password), COST)),
     async matches(password, hash) {
-      const equal = await queue.run(() => bcrypt.compare(bcryptInput(password), hash ?? nobody))
+      const equal = await queue.run(() => bcrypt.compare(bcryptInput(password), hash ?? NOBODY))
       return equal && hash !== null
     },
   }

@@ -6,7 +6,7 @@ import type { HandlersOf } from '../http/handler.ts'
 export function serviceHandlers({
   readiness,
 }: Dependencies): HandlersOf<'getHealth' | 'getReadiness' | 'getServerInfo' | 'getOpenApi'> {
-  const openApi = JSON.stringify(openApiDocument(SLIPWAY_VERSION))
+  let openApi: string | undefined
   const instanceId = uuidv7()
   return {
     getHealth: { handle: async () => ({ status: 200, body: { status: 'ok' } }) },
@@ -28,6 +28,11 @@ export function serviceHandlers({
         },
       }),
     },
-    getOpenApi: { handle: async () => ({ status: 200, json: openApi }) },
+    getOpenApi: {
+      async handle() {
+        openApi ??= JSON.stringify(openApiDocument(SLIPWAY_VERSION))
+        return { status: 200, json: openApi }
+      },
+    },
   }
 }
