@@ -4,7 +4,8 @@ import { createRequire } from 'node:module'
 import { createDatabase } from '../../packages/database/dist/index.js'
 
 const express = createRequire(new URL('../../services/gateway/package.json', import.meta.url))('express')
-const { prisma } = createDatabase({ url: process.env.DATABASE_URL, applicationName: 'bench peer', tenant: '*' })
+const database = createDatabase({ url: process.env.DATABASE_URL, applicationName: 'bench peer', tenant: '*' })
+const prisma = await database.prisma()
 const app = express()
 app.use(express.json())
 

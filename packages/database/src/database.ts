@@ -1,9 +1,8 @@
-import { PrismaPg } from '@prisma/adapter-pg'
 import { type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
 import { ConnectionWatch } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
-import { type Prisma, PrismaClient } from './generated/client.ts'
+import type { Prisma, PrismaClient } from './generated/client.ts'
 import { PreparingClient } from './preparing-client.ts'
 import { Probe } from './probe.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
@@ -29,7 +28,8 @@ export interface Queryable {
 }
 
 export interface Database extends Queryable {
-  prisma: PrismaClient
+  /** Loaded when it is first asked for: it is a large part of what a service loads, and most services never use it. */
+  prisma(): Promise<PrismaClient>
   pool: pg.Pool
   /** The pool, and the one of callers who see all tenants where they have their own. */
   pools: readonly pg.Pool[]
@@ -122,7 +122,11 @@ export function createDatabase({
       if (client instanceof PreparingClient) watch.add(client)
     })
   }
-  const prisma = new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: PRISMA_TRANSACTION })
+  let loaded: Promise<PrismaClient> | undefined
+  const prisma = () => {
+    loaded ??= loadPrisma(pool)
+    return loaded
+  }
 
   async function once<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect()
@@ -150,7 +154,7 @@ export function createDatabase({
     pools,
     query: (text, values) => pool.query(text, values),
     transaction: (work) => retrying(() => once(work)),
-    prismaTransaction: (work) => retrying(() => prisma.$transaction(work)),
+    prismaTransaction: (work) => retrying(async () => (await prisma()).$transaction(work)),
     async together(work) {
       const client = await pool.connect()
       const { connection, end } = lend(client)
@@ -171,12 +175,20 @@ export function createDatabase({
       return watch.bytesRead !== heardBefore
     },
     async close() {
-      await prisma.$disconnect()
+      await (await loaded)?.$disconnect()
       if (!pool.ended) await pool.end()
       watch.stop()
       probe.close()
     },
   }
+}
+
+async function loadPrisma(pool: pg.Pool): Promise<PrismaClient> {
+  const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
+    import('./generated/client.ts'),
+    import('@prisma/adapter-pg'),
+  ])
+  return new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: PRISMA_TRANSACTION })
 }
 
 async function retrying<T>(once: () => Promise<T>): Promise<T> {

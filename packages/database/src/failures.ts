@@ -1,4 +1,4 @@
-import { Prisma } from './generated/client.ts'
+import type { Prisma } from './generated/client.ts'
 
 const SERIALIZATION_FAILURE = '40001'
 const DEADLOCK = '40P01'
@@ -19,12 +19,15 @@ const STATE_OF_PRISMA: Record<string, string> = {
 
 /** The SQLSTATE of a database error, whichever client reported it; '' where there is none to tell, null for any other error. */
 export function sqlState(error: unknown): string | null {
-  if (error instanceof Prisma.PrismaClientKnownRequestError) {
-    const cause = (error.meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
-    return typeof cause?.originalCode === 'string' ? cause.originalCode : (STATE_OF_PRISMA[error.code] ?? '')
+  // By names and fields, not by classes: Prisma need not be loaded, and an error of Node's core is of another realm than code
+  // that runs in a sandbox.
+  const { name } = (error ?? {}) as { name?: unknown }
+  if (name === 'PrismaClientKnownRequestError') {
+    const { code, meta } = error as Prisma.PrismaClientKnownRequestError
+    const cause = (meta?.['driverAdapterError'] as { cause?: { originalCode?: unknown } } | undefined)?.cause
+    return typeof cause?.originalCode === 'string' ? cause.originalCode : (STATE_OF_PRISMA[code] ?? '')
   }
-  if (error instanceof Prisma.PrismaClientUnknownRequestError) return ''
-  // By its fields, not by its class: an error of Node's core is of another realm than code that runs in a sandbox.
+  if (name === 'PrismaClientUnknownRequestError') return ''
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
   return typeof code === 'string' && severity !== undefined && SQLSTATE.test(code) ? code : null
 }

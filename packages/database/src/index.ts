@@ -9,7 +9,7 @@ export { contentBytes, DamagedContent, type StoredContent } from './content.ts'
 export { attempt, createDatabase, type Database, type DatabaseOptions, type Queryable } from './database.ts'
 export { isPast, type ReceivedCommand } from './deadline.ts'
 export { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sqlState } from './failures.ts'
-export { Prisma, type PrismaClient } from './generated/client.ts'
+export type { Prisma, PrismaClient } from './generated/client.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './items/deployments.ts'
 export { type FreezeRow, type FreezesNow, freezeItem, notEndedAt, readFreezes } from './items/freezes.ts'
 export {

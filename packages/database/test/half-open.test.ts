@@ -49,7 +49,7 @@ const WAYS: [string, (on: Database) => Promise<unknown>][] = [
   ['a prepared statement', (on) => on.query('SELECT $1::int', [1])],
   ['a transaction', (on) => on.transaction((tx) => tx.query('SELECT 1'))],
   ['reads that are sent together', (on) => on.together((connection) => connection.query('SELECT 1'))],
-  ['a statement of Prisma', (on) => on.prisma.tenant.count()],
+  ['a statement of Prisma', async (on) => (await on.prisma()).tenant.count()],
   ['a transaction of Prisma', (on) => on.prismaTransaction((tx) => tx.tenant.count())],
 ]
 

@@ -214,7 +214,7 @@ describe('the setting of a connection', () => {
 })
 
 describe('a database for callers', () => {
-  const environments = () => ofCallers.prisma.environment.findMany({ orderBy: { created_at: 'asc' } })
+  const environments = async () => (await ofCallers.prisma()).environment.findMany({ orderBy: { created_at: 'asc' } })
   const tenantsOf = (rows: { tenant_id: string | null }[]) => rows.map(({ tenant_id }) => tenant_id)
 
   test('without a tenant sees nothing', async () => {
@@ -227,7 +227,7 @@ describe('a database for callers', () => {
       expect(tenantsOf(await environments())).toEqual([A, null])
       expect(await counted(ofCallers, 'deployments')).toBe(1)
       expect(await ofCallers.transaction((tx) => counted(tx, 'deployments'))).toBe(1)
-      expect(await ofCallers.prisma.$transaction((tx) => tx.deployment.count())).toBe(1)
+      expect(await (await ofCallers.prisma()).$transaction((tx) => tx.deployment.count())).toBe(1)
     })
     expect(await forTenant(null, () => counted(ofCallers, 'deployments'))).toBe(3)
     expect(await forAllTenants(() => counted(ofCallers, 'users'))).toBe(3)

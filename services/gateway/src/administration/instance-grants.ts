@@ -17,7 +17,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
       handle: ({ query }) =>
         answerPage(
           query,
-          () => database.prisma.instanceGrant.count(),
+          async () => (await database.prisma()).instanceGrant.count(),
           async ({ skip, take }) => {
             const { rows } = await database.query<GrantRow>(
               `SELECT ${GRANT_COLUMNS} FROM instance_grants ORDER BY created_at DESC, id DESC LIMIT $1 OFFSET $2`,

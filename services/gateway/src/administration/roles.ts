@@ -35,8 +35,9 @@ export function roleHandlers({
         const where = nameContains(query.search)
         return answerPage(
           query,
-          () => prisma.role.count({ where }),
-          async (slice) => (await prisma.role.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+          async () => (await prisma()).role.count({ where }),
+          async (slice) =>
+            (await (await prisma()).role.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
         )
       },
     },
@@ -64,7 +65,7 @@ export function roleHandlers({
     getRole: {
       async handle({ params }) {
         const id = params['id'] ?? ''
-        const role = isUuid(id) ? await prisma.role.findFirst({ where: { id } }) : null
+        const role = isUuid(id) ? await (await prisma()).role.findFirst({ where: { id } }) : null
         if (role === null) throw notFound('The role')
         return { status: 200, body: shown(role) }
       },

@@ -23,7 +23,7 @@ export function agentHandlers({
 
   async function find(viewer: Viewer, id: string) {
     const key = recordKey('target', id)
-    const target = key && (await prisma.target.findFirst({ where: { ...key, AND: visible(viewer) } }))
+    const target = key && (await (await prisma()).target.findFirst({ where: { ...key, AND: visible(viewer) } }))
     if (target === null) throw notFound('The target')
     return target
   }
@@ -58,9 +58,9 @@ export function agentHandlers({
         const { id: target_id } = await find(caller, params['id'] ?? '')
         // The gateway has no right to read the agent's key and credential.
         const select = { id: true, host: true, port: true, version: true, enrolled_at: true }
-        const agent = await prisma.agent.findFirst({ where: { target_id }, select })
+        const agent = await (await prisma()).agent.findFirst({ where: { target_id }, select })
         if (agent === null) throw notFound('An agent that is enrolled for the target')
-        const facts = await prisma.targetFact.findFirst({ where: { target_id } })
+        const facts = await (await prisma()).targetFact.findFirst({ where: { target_id } })
         const { id: agent_id, host, port, version, enrolled_at } = agent
         const last_seen_at = facts?.last_seen_at ?? null
         return { status: 200, body: { agent_id, host, port, version, enrolled_at, last_seen_at } }

@@ -40,7 +40,8 @@ export function environmentHandlers({
 
   async function find(viewer: Viewer, id: string): Promise<EnvironmentRow> {
     const key = recordKey('environment', id)
-    const environment = key && (await prisma.environment.findFirst({ where: { ...key, AND: visible(viewer) } }))
+    const environment =
+      key && (await (await prisma()).environment.findFirst({ where: { ...key, AND: visible(viewer) } }))
     if (environment === null) throw notFound('The environment')
     return environment
   }
@@ -51,8 +52,9 @@ export function environmentHandlers({
         const where = { AND: [visible(caller), nameContains(query.search)] }
         return answerPage(
           query,
-          () => prisma.environment.count({ where }),
-          async (slice) => (await prisma.environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+          async () => (await prisma()).environment.count({ where }),
+          async (slice) =>
+            (await (await prisma()).environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
         )
       },
     },

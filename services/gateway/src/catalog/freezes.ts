@@ -1,5 +1,5 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type FreezeRow, freezeItem, notEndedAt, Prisma } from '@slipway/database'
+import { enqueue, eventMessage, type FreezeRow, freezeItem, notEndedAt, type Prisma } from '@slipway/database'
 import {
   conflict,
   endOfRecurrence,
@@ -62,7 +62,7 @@ export function freezeHandlers({
   const { prisma } = database
 
   async function find(viewer: Viewer, id: string): Promise<FreezeRow> {
-    const freeze = isUuid(id) ? await prisma.freeze.findFirst({ where: { id, AND: visible(viewer) } }) : null
+    const freeze = isUuid(id) ? await (await prisma()).freeze.findFirst({ where: { id, AND: visible(viewer) } }) : null
     if (freeze === null) throw notFound('The freeze')
     return freeze
   }
@@ -73,8 +73,9 @@ export function freezeHandlers({
         const where = { AND: [visible(caller), nameContains(query.search)] }
         return answerPage(
           query,
-          () => prisma.freeze.count({ where }),
-          async (slice) => (await prisma.freeze.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(freezeItem),
+          async () => (await prisma()).freeze.count({ where }),
+          async (slice) =>
+            (await (await prisma()).freeze.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(freezeItem),
         )
       },
     },
@@ -192,12 +193,14 @@ const recursUntil = ({
  * cannot pass together: `freeze_version` makes each wait for the one before.
  */
 async function requireRoom(tx: Prisma.TransactionClient, id: string, limit: number): Promise<void> {
-  const live = Prisma.raw(notEndedAt('now()'))
-  const [found] = await tx.$queryRaw<{ count: bigint }[]>`
-    SELECT count(*) AS count
+  const live = notEndedAt('now()')
+  const [found] = await tx.$queryRawUnsafe<{ count: bigint }[]>(
+    `SELECT count(*) AS count
       FROM (SELECT tenant_id FROM freezes WHERE ${live}) others
-      JOIN (SELECT tenant_id FROM freezes WHERE ${live} AND id = ${id}::uuid) written
-        ON others.tenant_id IS NOT DISTINCT FROM written.tenant_id`
+      JOIN (SELECT tenant_id FROM freezes WHERE ${live} AND id = $1::uuid) written
+        ON others.tenant_id IS NOT DISTINCT FROM written.tenant_id`,
+    id,
+  )
   const count = Number(found?.count ?? 0)
   if (count <= limit) return
   throw conflict(

@@ -64,13 +64,13 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   }
 
   async function find(viewer: Viewer, id: string) {
-    const source = await prisma.source.findFirst({ where: keyOf(viewer, id) })
+    const source = await (await prisma()).source.findFirst({ where: keyOf(viewer, id) })
     if (source === null) throw notFound(what)
     return source
   }
 
   async function findWithVersions(viewer: Viewer, id: string): Promise<SourceRow> {
-    const source = await prisma.source.findFirst({ where: keyOf(viewer, id), include: withVersions })
+    const source = await (await prisma()).source.findFirst({ where: keyOf(viewer, id), include: withVersions })
     if (source === null) throw notFound(what)
     return source
   }
@@ -239,7 +239,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   const getVersion = async ({ caller, params }: SourceCall): Promise<Answer> => {
     const { id: source_id } = await find(caller, params['id'] ?? '')
     const where = { source_id, version: params['version'] ?? '' }
-    const row = await prisma.sourceVersion.findFirst({ where })
+    const row = await (await prisma()).sourceVersion.findFirst({ where })
     if (row === null) throw notFound(`This version of the ${kind}`)
     return { status: 200, body: await shownVersion(caller, row) }
   }

@@ -35,7 +35,7 @@ export function targetHandlers({
   async function find(viewer: Viewer, id: string): Promise<TargetRow> {
     const key = recordKey('target', id)
     const where = { ...key, AND: visible(viewer) }
-    const target = key && (await prisma.target.findFirst({ where, include: withTags }))
+    const target = key && (await (await prisma()).target.findFirst({ where, include: withTags }))
     if (target === null) throw notFound('The target')
     return target
   }
@@ -46,9 +46,11 @@ export function targetHandlers({
         const where = { AND: [visible(caller), nameContains(query.search)] }
         return answerPage(
           query,
-          () => prisma.target.count({ where }),
+          async () => (await prisma()).target.count({ where }),
           async (slice) =>
-            shown(await prisma.target.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withTags })),
+            shown(
+              await (await prisma()).target.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withTags }),
+            ),
         )
       },
     },

@@ -36,7 +36,7 @@ export function tenantHandlers({
 
   async function find(viewer: Viewer, id: string): Promise<TenantRow> {
     const key = recordKey('tenant', id)
-    const tenant = key && (await prisma.tenant.findFirst({ where: { ...key, AND: visibleTenants(viewer) } }))
+    const tenant = key && (await (await prisma()).tenant.findFirst({ where: { ...key, AND: visibleTenants(viewer) } }))
     if (tenant === null) throw notFound('The tenant')
     return tenant
   }
@@ -44,7 +44,10 @@ export function tenantHandlers({
   /** The slug of a name, with the first number behind it that makes it free. */
   async function freeSlug(name: string): Promise<string> {
     const base = slugOf(name)
-    const taken = await prisma.tenant.findMany({ where: { slug: { startsWith: base } }, select: { slug: true } })
+    const taken = await (await prisma()).tenant.findMany({
+      where: { slug: { startsWith: base } },
+      select: { slug: true },
+    })
     const slugs = new Set(taken.map(({ slug }) => slug))
     let slug = base
     for (let number = 2; slugs.has(slug); number += 1) slug = `${base}-${number}`
@@ -57,8 +60,9 @@ export function tenantHandlers({
         const where = { AND: [visibleTenants(caller), nameContains(query.search)] }
         return answerPage(
           query,
-          () => prisma.tenant.count({ where }),
-          async (slice) => (await prisma.tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+          async () => (await prisma()).tenant.count({ where }),
+          async (slice) =>
+            (await (await prisma()).tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
         )
       },
     },
