@@ -169,29 +169,34 @@ create_broker_users() {
     eval "$(RABBITMQ_URL="$url" broker_user_command addresses)"
     broker_user_command definitions >"$definitions"
   )
-  if cmp -s "$definitions" "$imported" && [ -n "$(service_addresses rabbitmq "$source" "$url")" ]; then return 0; fi
-  if "${source}_import_definitions" "$definitions" >"$STATE/broker-users.log" 2>&1; then
-    mv "$definitions" "$imported"
-  else
-    say "the users of the services in RabbitMQ could not be created: $(tail -n 1 "$STATE/broker-users.log")"
-  fi
+  if cmp -s "$definitions" "$imported" && broker_user_exists "$url"; then return 0; fi
+  "${source}_import_definitions" "$definitions" >"$STATE/broker-users.log" 2>&1 ||
+    fail "the users of the services in RabbitMQ could not be created: $(tail -n 1 "$STATE/broker-users.log")"
+  mv "$definitions" "$imported"
 }
 
+broker_user_exists() ( # URL
+  eval "$(RABBITMQ_URL="$1" broker_user_command addresses)"
+  node "$ROOT/scripts/infra/login.mjs" rabbitmq "$RABBITMQ_URL_GATEWAY"
+)
+
 # Their addresses, where they can log in.
-service_addresses() { # SERVER SOURCE URL
-  local addresses='' first=''
-  if [ "$2" = environment ]; then return 0; fi
+role_addresses() { # SOURCE URL
+  local addresses
+  if [ "$1" = environment ] || [ ! -f "$ROLE_COMMAND" ]; then return 0; fi
+  addresses="$(DATABASE_URL="$2" role_command addresses)"
+  if (eval "$addresses" && node "$ROOT/scripts/infra/login.mjs" postgres "$DATABASE_URL_GATEWAY"); then echo "$addresses"; fi
+}
+
+# Of our own RabbitMQ also while it starts: services begin meanwhile, and its users are there before it counts as ready.
+broker_addresses() { # SOURCE URL
+  [ -f "$BROKER_USER_COMMAND" ] || return 0
   case $1 in
-    postgres)
-      if [ -f "$ROLE_COMMAND" ]; then addresses="$(DATABASE_URL="$3" role_command addresses)" first=DATABASE_URL_GATEWAY; fi ;;
-    rabbitmq)
-      if [ -f "$BROKER_USER_COMMAND" ]; then
-        addresses="$(RABBITMQ_URL="$3" broker_user_command addresses)" first=RABBITMQ_URL_GATEWAY
-      fi ;;
+    native | docker) ;;
+    usual-port) broker_user_exists "$2" || return 0 ;;
+    *) return 0 ;;
   esac
-  if [ -n "$addresses" ] && (eval "$addresses" && node "$ROOT/scripts/infra/login.mjs" "$1" "${!first}"); then
-    echo "$addresses"
-  fi
+  RABBITMQ_URL="$2" broker_user_command addresses
 }
 
 up() {
@@ -267,7 +272,10 @@ print_env() {
   for server in $SERVERS; do
     source="$(source_of "$server")"
     echo "export $(url_variable "$server")='$(url_of "$server" "$source")'"
-    service_addresses "$server" "$source" "$(url_of "$server" "$source")"
+    case $server in
+      postgres) role_addresses "$source" "$(url_of "$server" "$source")" ;;
+      rabbitmq) broker_addresses "$source" "$(url_of "$server" "$source")" ;;
+    esac
   done
 }
 
