@@ -98,6 +98,32 @@ describe('by the rules', () => {
     expect(new Set(fingerprints).size).toBe(2)
   })
 
+  test('four different failures form four groups, each the same on all of its targets', async () => {
+    const script = `echo "deploying $SLIPWAY_TARGET_NAME"; case "$SLIPWAY_VAR_KIND" in
+      port) echo "port $$ is taken by another process" >&2 ;;
+      licence) echo "the licence of $SLIPWAY_TARGET_NAME has no seat left" >&2 ;;
+      queue) echo "the queue still holds $$ jobs" >&2 ;;
+      *) exit 3 ;; esac
+      echo "deploy failed" >&2; exit 1`
+    const action_id = await createAction(api, { script })
+    const kinds = ['port', 'licence', 'queue', 'silent']
+    const target_ids = await Promise.all(
+      [...kinds, ...kinds].map((kind) => createLocalTarget(api, { variables: { kind } })),
+    )
+    const { body } = await api.post('/deployments', {
+      ...{ action_id, target_ids, target_mode: 'parallel', failure_strategy: 'continue_on_failure' },
+    })
+    const ended = await deploymentEnd(api, body.deployment_id)
+    expect(ended.error_message).toMatch(/^2 of 8 failures: /)
+    const groups = new Map<string, string[]>()
+    for (const { target_id, analysis } of await results(body.deployment_id)) {
+      const kind = kinds[target_ids.indexOf(target_id) % kinds.length] as string
+      groups.set(analysis.fingerprint, [...(groups.get(analysis.fingerprint) ?? []), kind])
+    }
+    expect([...groups.values()].sort()).toEqual(kinds.toSorted().map((kind) => [kind, kind]))
+    expect(groups.get('port-in-use')).toEqual(['port', 'port'])
+  })
+
   test('a secret in the evidence is masked there too', async () => {
     const script = 'echo "cat: /srv/$SLIPWAY_VAR_PASSWORD/x: No such file or directory" >&2; exit 1'
     const action_id = await createAction(api, { script, variables: [{ name: 'password', sensitive: true }] })

@@ -28,7 +28,10 @@ const MAX_DISTANCE = 0.2
 const ON_STDOUT = 0.04
 const QUOTE_CHARACTERS = 240
 /** What programs write after they have said what is wrong. */
-const AFTERWORD = /^(?:at |Node\.js v|Try '|Usage: |npm (?:error|ERR!) A complete log|help: |\^+$|[{}()\];]+$)/
+const AFTERWORD = /^(?:at |Node\.js v|Try '|Usage: |npm (?:error|ERR!) A complete log|help: |\^+$|[{}()\];]+$|\+ )/
+/** Says that something failed, and not why: many failures end with the same such line. */
+const ANNOUNCEMENT =
+  /^\W{0,3}(?:(?:fatal|error):? )?(?:the )?(?:[\w-]{1,30} ){0,2}?(?:failed|failure|fatal|error|abort(?:ed|ing)?|exit(?:ed|ing)?|giving up|gave up)(?: with)?(?: (?:exit |return )?(?:code|status):? ?\d{1,3})?\W{0,3}$/i
 
 interface Match {
   rule: Rule
@@ -80,13 +83,14 @@ function findingOf({ rule, score, line, what }: Match, failure: Failure, at: str
       remediation: [...rule.remediation],
       analyzed_at: at,
       model_version: RULES_VERSION,
-      fingerprint: fingerprintOf(rule.id, what, failure.places),
+      fingerprint: fingerprintOf(rule.id, what ?? (rule.distinct ? (line?.text ?? null) : null), failure.places),
     },
   }
 }
 
 function unknownOf(failure: Failure, lines: readonly Line[], at: string): Finding {
-  const last = lines.find(({ text }) => !AFTERWORD.test(text)) ?? lines[0]
+  const telling = lines.filter(({ text }) => !AFTERWORD.test(text))
+  const last = telling.find(({ text }) => !ANNOUNCEMENT.test(text)) ?? telling[0] ?? lines[0]
   const told = last !== undefined && last.origin !== 'error'
   const how = quoted(lines.findLast(({ origin }) => origin === 'error')?.text ?? 'nobody knows how')
   return {
@@ -103,7 +107,7 @@ function unknownOf(failure: Failure, lines: readonly Line[], at: string): Findin
       ],
       analyzed_at: at,
       model_version: RULES_VERSION,
-      fingerprint: fingerprintOf('unknown', `${failure.exit_code} ${told ? last.text : how}`, failure.places),
+      fingerprint: fingerprintOf('unknown', told ? last.text : how, failure.places, failure.exit_code),
     },
   }
 }

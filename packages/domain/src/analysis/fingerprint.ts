@@ -1,8 +1,19 @@
 import { hash } from 'node:crypto'
 
+/** Of hosts. A name of three parts with any other end is as likely a class, a module or a file. */
+const TOP_LEVELS =
+  'com|net|org|io|dev|app|cloud|local|localdomain|internal|intern|intranet|lan|corp|home|private|svc|test|invalid|example|' +
+  'at|be|br|ch|cn|cz|de|dk|es|eu|fi|fr|ie|in|it|jp|kr|nl|no|pt|se|uk|us'
+
 /** What is another on each target or at each try, by the word that stands for it; in this order. */
-const CHANGING: [RegExp, string][] = [
-  [/\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>]{1,300}/g, 'URL'],
+const CHANGING: [RegExp, string | ((...found: string[]) => string)][] = [
+  // Codes tell failures apart: their digits become letters, which nothing below replaces.
+  [/\b((?:code|status|errno|signal|sqlstate)[ :=#]{1,3}|(?:error|http)[ #]|e|ora-)(\d{1,5})\b/g, asCode],
+  // What a path of a URL names stays, a query does not: it may hold tokens.
+  [
+    /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>/?#]{1,300}(\/[^\s"'<>?#]{0,300}|)(?:[?#][^\s"'<>]{0,300})?/g,
+    (_, path = '') => `URL${path}`,
+  ],
   [/\b[\w.+-]{1,64}@[\w.-]{1,200}/g, 'HOST'],
   [/\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b/g, 'ID'],
   [/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, 'HOST'],
@@ -11,29 +22,43 @@ const CHANGING: [RegExp, string][] = [
   // Temporary names: mktemp's own, and everything right beneath the places for such.
   [/\btmp[.\-_][\w.-]{1,60}/g, 'TMP'],
   [/\/(?:tmp|var\/tmp|dev\/shm|run\/user\/\d{1,10})\/[^\s/:'"]{1,200}/g, '/TMP'],
-  // A name of at least three parts, or of two where the last is one of those that hosts end in.
-  [/\b(?:[a-z0-9-]{1,63}\.){2,8}[a-z]{2,24}\b/g, 'HOST'],
-  [/\b[a-z0-9-]{1,63}\.(?:local|internal|lan|test|invalid|example|com|net|org|io|dev|cloud)\b/g, 'HOST'],
+  [new RegExp(`\\b(?:[a-z0-9-]{1,63}\\.){1,8}(?:${TOP_LEVELS})\\b(?![.-])`, 'g'), 'HOST'],
   [/\b(?=[0-9a-f]{0,63}\d)[0-9a-f]{7,64}\b/g, 'ID'],
-  // Words with digits in them: numbers, dates, versions, names of one of many.
-  [/[a-z_]{0,60}\d[\w.]{0,100}/g, 'N'],
+  // Made of letters and digits in turn, and too long for a name such as `k8s`.
+  [/\b(?=\w{5})[a-z_]{0,60}\d{1,60}[a-z_]\w{0,100}/g, 'ID'],
+  // Numbers, dates and versions, also at the end of a word: names of one of many.
+  [/\d[\w.]{0,100}/g, 'N'],
 ]
 const MAX_CHARACTERS = 400
 
 /**
  * Names a kind of failure: the same for a failure that differs only in numbers, in names of hosts and targets, and in the
- * random parts of paths. `what` is what tells failures of one rule apart.
+ * random parts of paths. `what` is what tells failures of one rule apart, `exitCode` those of which nothing else is known.
  */
-export function fingerprintOf(ruleId: string, what: string | null, places: readonly string[] = []): string {
+export function fingerprintOf(
+  ruleId: string,
+  what: string | null,
+  places: readonly string[] = [],
+  exitCode: number | null = null,
+): string {
   if (what === null) return ruleId
-  const kind = kindOf(what, places)
-  return `${ruleId}-${hash('sha256', kind).slice(0, 8)}`
+  return `${ruleId}-${hash('sha256', `${exitCode ?? ''} ${kindOf(what, places)}`).slice(0, 8)}`
 }
 
 /** A text without what changes from one failure of a kind to the next. */
 function kindOf(text: string, places: readonly string[]): string {
   let kind = text.slice(0, MAX_CHARACTERS).toLowerCase()
-  for (const place of places) if (place.length >= 2) kind = kind.replaceAll(place.toLowerCase(), 'HOST')
-  for (const [pattern, word] of CHANGING) kind = kind.replace(pattern, word)
+  for (const place of places) if (place.length >= 2) kind = kind.replace(asWord(place.toLowerCase()), 'HOST')
+  for (const [pattern, word] of CHANGING) kind = kind.replace(pattern, word as string)
   return kind.replace(/\s+/g, ' ').trim()
+}
+
+/** A target `one` is not in `none`. */
+const asWord = (place: string) =>
+  new RegExp(`(?<![a-z0-9_])${place.replace(/[^a-z0-9]/g, (character) => `\\${character}`)}(?![a-z0-9_])`, 'g')
+
+const ZERO = 'A'.charCodeAt(0)
+
+function asCode(_: string, before = '', digits = ''): string {
+  return before + digits.replace(/\d/g, (digit) => String.fromCharCode(ZERO + Number(digit)))
 }

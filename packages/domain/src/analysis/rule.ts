@@ -31,6 +31,8 @@ export interface Rule {
    * rule. Each has at most three unbounded repetitions and none within another, as lines are short but anybody's.
    */
   pattern?: RegExp
+  /** The cause is a general one: failures of the rule are told apart by their telling line. */
+  distinct?: true
   /** The command must have ended with one of these; alone, where there is no pattern. */
   exitCodes?: readonly number[]
   /** Where to look: what the command wrote, or what the instance says of its end. */

@@ -147,6 +147,12 @@ describe('a fingerprint', () => {
     same('cat: /srv/rel-20260131/x: No such file or directory', 'cat: /srv/rel-20260201/x: No such file or directory')
     same('alpha: frob failed', 'omega: frob failed', [['alpha'], ['omega']])
     same('frob: fd00::1 is away', 'frob: 2001:db8:0:0::7 is away')
+    same('frob of db.prod.svc.cluster.local is away', 'frob of cache.test.svc.cluster.local is away')
+    same('frob of https://a.example/x?token=1 broke', 'frob of http://10.0.0.7:8080/x?token=2 broke')
+    same('frob of run a8xk2p9q broke', 'frob of run zz81kd03 broke')
+    // The name of a target is a word of its own: it is not looked for within others.
+    same('none of the frobs fit', 'none of the frobs fit', [['one'], ['two']])
+    same('build: frob failed\ndeploy failed', 'build: frob failed\nexiting with status 1')
   })
 
   test('is another for another kind', () => {
@@ -158,10 +164,35 @@ describe('a fingerprint', () => {
       'No space left on device',
       'the frob is cold',
       'the frob is hot',
+      'too much frob\ndeploy failed',
+      'too little frob\ndeploy failed',
+      'ModuleNotFoundError: No module named google.cloud.storage',
+      'ModuleNotFoundError: No module named google.cloud.pubsub',
+      'Exception in thread "main" java.lang.NullPointerException: frob',
+      'Exception in thread "main" java.lang.IllegalStateException: frob',
+      'cat: app.settings.json: No such file or directory',
+      'cat: db.settings.json: No such file or directory',
+      'frob of https://a.example/one.tgz broke',
+      'frob of https://a.example/two.tgz broke',
+      'frob answered with status 402',
+      'frob answered with status 418',
+      'ORA-00942',
+      'ORA-01017',
+      'k8s refuses the frob',
+      's3 refuses the frob',
+      'health check of the frob failed',
+      'health check of the knob failed',
     ]
     expect(
       new Set(kinds.map((text) => said(text, { exit_code: text.includes('sh:') ? 127 : 3 }).analysis.fingerprint)).size,
     ).toBe(kinds.length)
+  })
+
+  test('of a command that wrote nothing is that of its exit code', () => {
+    const silent = (code: number) =>
+      said('', { exit_code: code, error_message: `exit code ${code}` }).analysis.fingerprint
+    expect(new Set([3, 4, 5, 6].map(silent)).size).toBe(4)
+    expect(silent(3)).toBe(silent(3))
   })
 
   test('has no part of what the command wrote in clear', () => {

@@ -137,6 +137,26 @@ export const VERBATIM: VerbatimExample[] = [
   },
   {
     rule: 'port-in-use',
+    tool: 'the storefront',
+    stderr: 'the storefront did not start:\nport 8080 is taken by another process',
+  },
+  { rule: 'port-in-use', tool: 'Werkzeug', stderr: 'Address already in use\nPort 5000 is in use by another program.' },
+  { rule: 'port-in-use', tool: 'Spring Boot', stdout: 'Web server failed to start. Port 8080 was already in use.' },
+  { rule: 'port-in-use', tool: 'Create React App', stdout: 'Something is already running on port 3000.' },
+  {
+    rule: 'port-in-use',
+    tool: 'Docker Desktop',
+    stderr:
+      'Error response from daemon: Ports are not available: exposing port TCP 0.0.0.0:80 -> 0.0.0.0:0: listen tcp',
+    exit: 125,
+  },
+  {
+    rule: 'port-in-use',
+    tool: 'Windows',
+    stderr: 'Only one usage of each socket address (protocol/network address/port) is normally permitted.',
+  },
+  {
+    rule: 'port-in-use',
     tool: 'nginx',
     stderr: 'nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)',
   },

@@ -59,6 +59,7 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
   },
   {
     id: 'container-start',
+    distinct: true,
     hints: ['oci runtime', 'error response from daemon', 'failed to create task', 'unable to start container process'],
     pattern: /OCI runtime (?:create|exec) failed|unable to start container process|failed to create (?:shim )?task/i,
     confidence: 0.85,
@@ -68,6 +69,7 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
   },
   {
     id: 'compose-file',
+    distinct: true,
     hints: ['no configuration file provided', 'compose', 'services.'],
     pattern:
       /no configuration file provided: not found|compose file .{0,100}is invalid|validating .{1,200}compose.{0,100}: /i,
@@ -126,6 +128,7 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
   },
   {
     id: 'helm-release',
+    distinct: true,
     hints: [
       'another operation (install/upgrade/rollback) is in progress',
       'upgrade failed',

@@ -46,6 +46,7 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
   },
   {
     id: 'database-constraint',
+    distinct: true,
     hints: ['duplicate key', 'duplicate entry', 'violates', 'unique constraint failed', 'foreign key constraint'],
     pattern:
       /duplicate key value violates|duplicate entry|violates (?:foreign key|not-null|check|unique|exclusion) constraint|(?:unique|foreign key|not null) constraint failed|foreign key constraint fails/i,
@@ -73,6 +74,7 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
   },
   {
     id: 'sql-syntax',
+    distinct: true,
     hints: ['syntax error at or near', 'error in your sql syntax', 'sql logic error', ': syntax error'],
     pattern: /syntax error at or near|error in your sql syntax|near "[^"]{0,60}": syntax error/i,
     confidence: 0.96,
@@ -82,6 +84,7 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
   },
   {
     id: 'database-permission',
+    distinct: true,
     hints: ['permission denied for', 'command denied to user', 'must be owner of'],
     pattern:
       /permission denied for (?:table|schema|database|relation|sequence|function)|command denied to user|must be owner of/i,

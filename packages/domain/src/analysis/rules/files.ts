@@ -68,6 +68,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   },
   {
     id: 'operation-not-permitted',
+    distinct: true,
     hints: [
       'operation not permitted',
       'eperm',
@@ -109,6 +110,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   },
   {
     id: 'file-exists',
+    distinct: true,
     hints: ['file exists', 'eexist', 'already exists'],
     pattern: /file exists|\bEEXIST\b|already exists/i,
     confidence: 0.72,
@@ -118,6 +120,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   },
   {
     id: 'not-a-directory',
+    distinct: true,
     hints: ['not a directory', 'is a directory', 'enotdir', 'eisdir'],
     pattern: /(?:not|is) a directory|\bENOTDIR\b|\bEISDIR\b/i,
     confidence: 0.87,
@@ -127,6 +130,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   },
   {
     id: 'directory-not-empty',
+    distinct: true,
     hints: ['directory not empty', 'enotempty'],
     pattern: /directory not empty|\bENOTEMPTY\b/i,
     confidence: 0.88,
@@ -157,6 +161,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   },
   {
     id: 'archive-damaged',
+    distinct: true,
     hints: [
       'not in gzip format',
       'unexpected end of file',
@@ -177,6 +182,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
   },
   {
     id: 'checksum-mismatch',
+    distinct: true,
     hints: ['checksum', 'hash sum mismatch', 'hashes do not match', 'did not match', 'integrity check'],
     pattern:
       /computed checksums? did not match|checksum (?:mismatch|failed|does not match)|hash sum mismatch|hashes? (?:do|does) not match|integrity check(?:sum)? failed/i,

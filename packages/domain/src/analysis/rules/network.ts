@@ -96,8 +96,9 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
   },
   {
     id: 'port-in-use',
-    hints: ['address already in use', 'eaddrinuse', 'port is already allocated', 'bind: address'],
-    pattern: /address already in use|\bEADDRINUSE\b|port is already allocated/i,
+    hints: ['address already in use', 'address in use', 'eaddrinuse', 'port', 'socket address'],
+    pattern:
+      /address (?:already )?in use|\bEADDRINUSE\b|\bports?\b.{0,60}\b(?:in use|taken|allocated|occupied|not available)\b|already (?:running|listening) on port|only one usage of each socket address/i,
     confidence: 0.95,
     title: 'The port is in use already',
     cause: 'Another program, often the version before of the same one, still listens at that address and port.',
@@ -114,6 +115,7 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
   },
   {
     id: 'http-unauthorized',
+    distinct: true,
     hints: ['401', '403', '407'],
     pattern:
       /(?:\bHTTP\b|returned error|request error|status(?: code)?|response|ERROR|npm error code E|server replied).{0,40}\b(?:401|403|407)\b|\bE40[13]\b|(?:401 Unauthorized|403 Forbidden)/i,
@@ -127,6 +129,7 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
   },
   {
     id: 'http-not-found',
+    distinct: true,
     hints: ['404'],
     pattern:
       /(?:\bHTTP\b|returned error|request error|status(?: code)?|response|(?<!npm )error|server replied).{0,40}\b404\b|404\s+not found/i,
@@ -167,6 +170,7 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
   },
   {
     id: 'health-check',
+    distinct: true,
     hints: ['health check', 'healthcheck', 'unhealthy', 'not healthy', 'did not become ready', 'never became'],
     pattern:
       /health ?check.{0,60}(?:fail|timed? ?out|unhealthy)|\bunhealthy\b|not healthy|(?:did not|never) bec[ao]me (?:ready|healthy)/i,

@@ -12,6 +12,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'compile-error',
+    distinct: true,
     hints: ['error: ', 'fatal error:', 'undefined reference', 'error ts'],
     pattern: /:\d+:\d+: (?:fatal )?error: |undefined reference to|collect2: error|error TS\d{4}/,
     confidence: 0.86,
@@ -24,6 +25,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'python-syntax',
+    distinct: true,
     hints: ['syntaxerror', 'indentationerror', 'taberror'],
     pattern: /^(?:SyntaxError|IndentationError|TabError): /,
     confidence: 0.93,
@@ -67,6 +69,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'assertion-failed',
+    distinct: true,
     hints: ['assertion', 'panic:', 'panicked at', 'goroutine'],
     pattern: /assertion .{0,200}failed|^panic: |panicked at/i,
     confidence: 0.85,
@@ -76,6 +79,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'json-invalid',
+    distinct: true,
     hints: ['json', 'jq:', 'expecting value', 'expecting property name'],
     pattern:
       /unexpected (?:token|end of json input|non-whitespace).{0,80}json|unexpected end of json input|json\.?decode\.?error|jq: (?:parse )?error|expecting (?:value|property name)|not valid json/i,
@@ -86,6 +90,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'yaml-invalid',
+    distinct: true,
     hints: ['yaml', 'mapping values are not allowed', 'found character that cannot start', 'did not find expected'],
     pattern:
       /yaml: line \d+|error (?:parsing|converting) yaml|mapping values are not allowed|found character .{0,10} ?that cannot start|did not find expected (?:key|node)|YAML(?:Exception|ParseError|SyntaxError)/i,
@@ -96,6 +101,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'configuration-invalid',
+    distinct: true,
     hints: ['configuration', 'config file', 'nginx:', 'syntax is'],
     pattern:
       /nginx: \[emerg\]|(?:configuration|config file).{0,80}(?:invalid|error|failed)|invalid configuration|AH00\d{3}/i,
@@ -115,6 +121,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
   },
   {
     id: 'terraform-error',
+    distinct: true,
     hints: ['terraform', 'error: '],
     pattern:
       /Error: (?:No configuration files|Could not load (?:backend|plugin)|Inconsistent dependency lock file|Unsupported (?:argument|block type)|Missing required (?:argument|provider)|Invalid provider|Backend initialization required)/,

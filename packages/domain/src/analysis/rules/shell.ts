@@ -37,6 +37,7 @@ export const SHELL: readonly Rule[] = rulesOf('shell', [
   },
   {
     id: 'shell-syntax',
+    distinct: true,
     hints: ['syntax error', 'unterminated quoted string', 'unexpected eof', 'unexpected end of file'],
     pattern:
       /syntax error(?::| near)|unterminated quoted string|unexpected EOF while looking for|unexpected end of file/i,
@@ -81,6 +82,7 @@ export const SHELL: readonly Rule[] = rulesOf('shell', [
   },
   {
     id: 'usage-error',
+    distinct: true,
     hints: ['usage:', 'unrecognized option', 'invalid option', 'illegal option', 'unknown option', 'operand'],
     pattern:
       /unrecognized (?:option|argument)|invalid option|illegal option|unknown (?:option|flag)|missing (?:\w{1,20} ){0,3}operand|^usage: /i,

@@ -66,6 +66,7 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
   },
   {
     id: 'dpkg-error',
+    distinct: true,
     hints: ['dpkg:', 'dpkg-deb:', 'sub-process /usr/bin/dpkg'],
     pattern: /sub-process \/usr\/bin\/dpkg returned|dpkg(?:-deb)?: error|error processing (?:package|archive)/i,
     confidence: 0.85,
