@@ -22,7 +22,7 @@ test.each([
   const steps = targets.flatMap((target, row) =>
     actions.map((action, column) => ({
       ...{ id: stepId(id, row, column), target_id: target.id, target_name: target.name },
-      ...{ ...action, ...pending, retry_count: 0, duration_ms: null },
+      ...{ ...action, ...pending, retry_count: 0, duration_ms: null, end_confirmed: null },
     })),
   )
   expect(JSON.parse(`[${Buffer.concat(pieces)}]`)).toEqual(steps)
