@@ -427,6 +427,19 @@ test('stopped by a signal it lets commands end, and what it has to kill goes on 
   expect([...starts()].sort()).toEqual(['a@quick 0', 'a@slow 0', 'a@slow 1'])
 }, 60_000)
 
+test('stopped by a signal while it ends a cancelled command, it still sends the last output', async () => {
+  await instance.start()
+  const script = `trap 'sleep 3; echo bye; exit' TERM; echo up; while :; do sleep 0.1; done`
+  const spec = specOf({ actions: [{ script }] })
+  await bridge.handOver(spec)
+  await eventually('the command runs', () => bridge.output(spec).includes('up'))
+  bridge.stop(spec)
+  const isStop = (line: string) => line.includes('run stopped') && line.includes(spec.deployment_id)
+  await eventually('the instance ends the run', () => instance.output.split('\n').some(isStop))
+  expect(await instance.end('SIGTERM')).toBe(0)
+  expect(bridge.output(spec)).toEqual(['up', 'bye'])
+})
+
 test('its identity is its own, and secrets lie nowhere in clear', async () => {
   await instance.start()
   expect(statSync(path.join(instance.folder, 'identity.json')).mode & 0o777).toBe(0o600)

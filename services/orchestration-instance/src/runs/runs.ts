@@ -46,6 +46,8 @@ export class Runs {
   readonly #past = new RecentMap<string, { epoch: number; finished: boolean }>(REMEMBERED)
   /** Runs that the bridge gave and that are not in a journal yet. */
   readonly #arriving = new Map<string, RunRef>()
+  /** Runs that are being killed and forgotten. */
+  readonly #endings = new Set<Promise<unknown>>()
   readonly reports = new RunReports()
   #mayRun = false
   #draining = false
@@ -181,7 +183,10 @@ export class Runs {
     await this.#suspendAll(kill, new Date().toISOString())
   }
 
-  /** The instance stops: nothing new starts, what runs has a while to end, the rest is killed. A restart goes on. */
+  /**
+   * The instance stops: nothing new starts, what runs has a while to end, the rest is killed. A restart goes on. Runs that
+   * are being ended send their last output now: a restart does not.
+   */
   async drain(): Promise<void> {
     this.#draining = true
     this.#mayRun = false
@@ -192,7 +197,8 @@ export class Runs {
     })
     await Promise.race([paused, late])
     clearTimeout(timer)
-    await this.#suspendAll(new Kill('killed: the instance is being stopped', KILL_GRACE_MS))
+    const kill = new Kill('killed: the instance is being stopped', KILL_GRACE_MS)
+    await Promise.all([this.#suspendAll(kill), ...this.#endings])
   }
 
   async #find(file: string): Promise<void> {
@@ -239,13 +245,16 @@ export class Runs {
   }
 
   #discard(entry: Entry, reason: string): Ending {
-    return this.#inTurn(entry, async () => {
+    const ending = this.#inTurn(entry, async () => {
       const { hosted } = entry
       entry.hosted = null
       if (hosted) return hosted.discard(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
       await rm(entry.file, { force: true })
       return null
     })
+    const kept = ending.catch(() => {}).finally(() => this.#endings.delete(kept))
+    this.#endings.add(kept)
+    return ending
   }
 
   #hooksOf(entry: Entry, deploymentId: string) {
