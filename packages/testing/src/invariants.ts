@@ -43,6 +43,9 @@ const VIOLATIONS: Record<string, string> = {
   'no message is unsent': `SELECT id, type FROM outbox`,
   'no event waits to be told to webhooks': `SELECT message_id, event FROM webhook_events`,
   'every step has ended': `SELECT * FROM steps WHERE state IN ('pending', 'running', 'rolling_back')`,
+  'no attempt was recorded as started after the end of its deployment': `
+    SELECT s.deployment_id, s.target_index, s.action_index FROM steps s JOIN deployments d ON d.id = s.deployment_id
+    WHERE GREATEST(s.started_at, s.attempt_started_at) > d.completed_at`,
   'success means that steps completed': `SELECT id FROM deployments d WHERE state = 'success'
     AND NOT EXISTS (SELECT 1 FROM steps s WHERE s.deployment_id = d.id AND s.state = 'completed')`,
   'log chunks have neither gaps nor overlaps': `SELECT deployment_id, first_line FROM (
