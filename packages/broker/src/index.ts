@@ -1,6 +1,7 @@
 export type { ReplyEnvelope } from '@slipway/contracts'
 export { type Broker, type BrokerOptions, connectBroker } from './broker.ts'
 export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, RequestTimeout } from './errors.ts'
+export { answerCommands, callHandler, handleEvents } from './handlers.ts'
 export type { Handler } from './handling.ts'
 export { measureQueues } from './measure-queues.ts'
 export { type Delivery, EncodedBody, HEADER, type OutgoingMessage } from './message.ts'

@@ -4,6 +4,7 @@ import {
   type CommandType,
   type ReplyEnvelope,
   validateBody,
+  validateReply,
 } from '@slipway/contracts'
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib'
@@ -26,6 +27,7 @@ export interface RequestOptions {
 }
 
 interface Waiting {
+  type: CommandType
   resolve(reply: ReplyEnvelope): void
   reject(error: Error): void
 }
@@ -87,6 +89,7 @@ export class Requester {
         fn()
       }
       this.#waiting.set(correlationId, {
+        type,
         resolve: (reply) => settle(() => resolve(reply as ReplyEnvelope<CommandReply<T>>)),
         reject: (error) => settle(() => reject(error)),
       })
@@ -120,6 +123,8 @@ export class Requester {
     try {
       const reply = JSON.parse(message.content.toString('utf8')) as ReplyEnvelope
       if (typeof reply?.ok !== 'boolean') throw new TypeError('it does not say whether it is ok')
+      const problems = reply.ok ? validateReply(waiting.type, reply.result) : []
+      if (problems.length > 0) throw new TypeError(`its result is not valid: ${problems.slice(0, 5).join('; ')}`)
       waiting.resolve(reply)
     } catch (cause) {
       waiting.reject(new BrokerUnavailable('the answer cannot be read', { mayHaveBeenSent: true, cause }))

@@ -1,4 +1,4 @@
-import type { CommandQueue } from '@slipway/contracts'
+import { type CommandQueue, EVENTS, eventsOf, isEvent } from '@slipway/contracts'
 import type { Channel, Options } from 'amqplib'
 
 /** Queues that services consume and that outlive them. */
@@ -48,17 +48,13 @@ const EXCHANGES: Exchange[] = [
   ...RETRY_DELAYS.map((delay): Exchange => ({ name: `retry.${delay.name}`, kind: 'fanout' })),
 ]
 
-/** Which events wait in a durable queue, so that they are not lost while their reader is away. */
-const DURABLE_EVENTS: Record<Exclude<WorkQueue, CommandQueue>, string[]> = {
-  'dispatcher.events': ['run.*', 'instance.*', 'freeze.*', 'slot.*'],
-}
+/** Whose events wait in a durable queue, so that they are not lost while their reader is away. */
+const DURABLE_SUBSCRIBER = 'dispatcher'
+const EVENT_QUEUE = `${DURABLE_SUBSCRIBER}.events` as const
 
 const COMMAND_QUEUES: CommandQueue[] = ['planner.commands', 'dispatcher.commands', 'executor.commands']
 
-export const WORK_QUEUES: readonly WorkQueue[] = [
-  ...COMMAND_QUEUES,
-  ...(Object.keys(DURABLE_EVENTS) as (keyof typeof DURABLE_EVENTS)[]),
-]
+export const WORK_QUEUES: readonly WorkQueue[] = [...COMMAND_QUEUES, EVENT_QUEUE]
 
 const work = (name: WorkQueue, exchange: ExchangeName, keys: string[]): Queue => ({
   name,
@@ -75,7 +71,7 @@ const work = (name: WorkQueue, exchange: ExchangeName, keys: string[]): Queue =>
 
 const QUEUES: Queue[] = [
   ...COMMAND_QUEUES.map((name) => work(name, 'commands', [name])),
-  ...Object.entries(DURABLE_EVENTS).map(([name, keys]) => work(name as WorkQueue, 'events', keys)),
+  work(EVENT_QUEUE, 'events', eventsOf(DURABLE_SUBSCRIBER)),
   {
     name: 'dead-letters',
     bindings: [{ exchange: 'dead', keys: [''] }],
@@ -118,8 +114,7 @@ export function retryExchange(namespace: string, attempt: number): { exchange: s
 
 /** Whether some durable queue takes events of this type: then one that reaches no queue is an error. */
 export function isDurablyBound(eventType: string): boolean {
-  const domain = `${eventType.split('.')[0]}.*`
-  return Object.values(DURABLE_EVENTS).some((keys) => keys.includes(domain))
+  return isEvent(eventType) && EVENTS[eventType].subscribers.some((subscriber) => subscriber === DURABLE_SUBSCRIBER)
 }
 
 /** How many events wait for a reader. One that hangs must not fill the broker's memory. */

@@ -45,7 +45,8 @@ test('a third party answers: the address travels with the command that was passe
     },
   })
   handle = (body, delivery) => {
-    const result = { outcome: 'started', deployment_id: (body as { pending_request_id: string }).pending_request_id }
+    const { pending_request_id } = body as { pending_request_id: string }
+    const result = { outcome: 'started', deployment_id: pending_request_id, warnings: [], of_a_newer_release: true }
     dispatcher.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
   }
   const request = { action_id: uuidv7(), target_ids: [uuidv7()] }
@@ -55,7 +56,7 @@ test('a third party answers: the address travels with the command that was passe
     body as Parameters<typeof gateway.request<'plan.create'>>[1],
     waiting,
   )
-  expect(reply).toEqual({ ok: true, result: { outcome: 'started', deployment_id: id } })
+  expect(reply).toMatchObject({ ok: true, result: { outcome: 'started', deployment_id: id } })
 })
 
 test('many at once each get their own answer, problems included', async () => {
@@ -97,10 +98,18 @@ test('an answer that nobody waits for any more harms nobody', async () => {
 test('an answer is never put into a queue, whatever the command says', async () => {
   const queue = queueName(harness.namespace, 'executor.commands')
   dispatcher.reply(queue, uuidv7(), { ok: true, result: {} })
-  const asked = gateway.request('pending.cancel', cancel(uuidv7()), waiting)
-  handle = (_body, { replyTo, correlationId }) => dispatcher.reply(replyTo, correlationId, { ok: true, result: {} })
-  await asked
+  const id = uuidv7()
+  handle = (_body, { replyTo, correlationId }) =>
+    dispatcher.reply(replyTo, correlationId, { ok: true, result: { pending_request_id: id } })
+  await gateway.request('pending.cancel', cancel(id), waiting)
   expect((await (await harness.channel()).checkQueue(queue)).messageCount).toBe(0)
+})
+
+test('an answer that is not valid says that the command may have had an effect', async () => {
+  handle = (_body, { replyTo, correlationId }) => dispatcher.reply(replyTo, correlationId, { ok: true, result: {} })
+  const failure: unknown = await gateway.request('pending.cancel', cancel(uuidv7()), waiting).catch((error) => error)
+  expect(failure).toBeInstanceOf(BrokerUnavailable)
+  expect(failure).toMatchObject({ mayHaveBeenSent: true, cause: { message: expect.stringContaining('is required') } })
 })
 
 test('a command that cannot be delivered fails at once and says that nothing was sent', async () => {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import type { WebhookEvent } from '@slipway/contracts'
+import { type EventType, isEvent, type WebhookEvent } from '@slipway/contracts'
 import {
   createDatabase,
   type Database,
@@ -67,7 +67,12 @@ const kept = async () =>
   (await all.query('SELECT event, record_id, tenant_id, shared FROM webhook_events ORDER BY message_id')).rows
 
 const asKept = (message: OutboxMessage) => {
-  const { event, id: record_id, tenant_id, shared } = happeningOf(message) ?? {}
+  const {
+    event,
+    id: record_id,
+    tenant_id,
+    shared,
+  } = (isEvent(message.type) && happeningOf(message.type, message.body as never)) || {}
   return { event, record_id, tenant_id, shared }
 }
 
@@ -128,8 +133,8 @@ test('events tell of their time by the clock: in the order in which a record was
 
 test('every message about a record that lists show has its event, and what only services need has none', () => {
   const ids = { deployment_id: 'd', pending_request_id: 'p', target_id: 't', freeze_id: 'f', instance_id: 'i' }
-  const event = (type: string, more: object = {}) =>
-    happeningOf({ type, body: { ...ids, tenant_id: null, ...more } })?.event
+  const event = (type: EventType, more: object = {}) =>
+    happeningOf(type, { ...ids, tenant_id: null, ...more } as never)?.event
   expect(event('deployment.created', { state: 'running' })).toBe('deployment.started')
   expect(event('deployment.updated', { state: 'rolling_back' })).toBe('deployment.updated')
   for (const state of ['success', 'failed', 'cancelled', 'rolled_back']) {
@@ -140,10 +145,10 @@ test('every message about a record that lists show has its event, and what only 
   for (const status of ['dispatched', 'cancelled', 'failed']) {
     expect(event('pending.updated', { status })).toBe(`pending.${status}`)
   }
-  for (const kind of ['target', 'freeze', 'instance']) {
-    for (const change of ['created', 'updated', 'deleted']) {
+  for (const kind of ['target', 'freeze', 'instance'] as const) {
+    for (const change of ['created', 'updated', 'deleted'] as const) {
       expect(event(`${kind}.${change}`)).toBe(`${kind}.${change}`)
     }
   }
-  for (const type of ['run.finished', 'slot.freed', 'user.revoked']) expect(event(type)).toBeUndefined()
+  for (const type of ['run.finished', 'slot.freed', 'user.revoked'] as const) expect(event(type)).toBeUndefined()
 })

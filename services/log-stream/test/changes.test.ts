@@ -1,9 +1,11 @@
 import { get } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { callHandler } from '@slipway/broker'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import { type Database, listItem } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { changeHandlers } from '../src/changes/change.ts'
 import { TestDeployment } from './deployment.ts'
 import { keptLog } from './logger.ts'
 import { droppedFor, openStreams } from './metrics.ts'
@@ -63,7 +65,8 @@ const refusal = async (url: string, init: RequestInit = {}) => {
 /** What the message of a change says, as it comes from the broker. */
 function happen(type: EventType, body: object, on = streams): string {
   const timestamp = new Date().toISOString()
-  on.feeds.take({ message_id: uuidv7(), type, request_id: null, timestamp, body })
+  const handlers = changeHandlers((resource, changes) => on.feeds.note(resource, changes))
+  callHandler<unknown>(handlers, { message_id: uuidv7(), type, request_id: null, timestamp, body })
   return timestamp
 }
 

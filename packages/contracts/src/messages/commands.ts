@@ -9,8 +9,8 @@ export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executo
 interface Command {
   queue: CommandQueue
   body: TSchema
-  /** What the sender gets back over direct reply-to, when it waits for an answer. */
-  reply?: TSchema
+  /** What the sender gets back over direct reply-to. */
+  reply: TSchema
 }
 
 const command = <const C extends Command>(c: C): C => c
@@ -30,9 +30,12 @@ const redeployBody = Strict({
 
 const Warnings = Type.Array(Type.String())
 
+/** Answers may have fields that this release does not know: the release that answers may be newer. */
+const Reply = Type.Object
+
 export const StartOutcome = Type.Union([
-  Strict({ outcome: Type.Literal('started'), deployment_id: Uuid, warnings: Warnings }),
-  Strict({
+  Reply({ outcome: Type.Literal('started'), deployment_id: Uuid, warnings: Warnings }),
+  Reply({
     outcome: Type.Literal('queued'),
     pending_request_id: Uuid,
     message: Type.String(),
@@ -49,16 +52,16 @@ export const NAMES_OF_TARGETS = 'names-of-targets'
 export const NAMES_END = '\0'
 
 /** Thousands of targets: their names as one text. Without ids they are those that the request gave, in its order. */
-const NamesOfTargets = Strict({ ids: Nullable(Type.Array(Uuid)), names: Type.String() })
+const NamesOfTargets = Reply({ ids: Nullable(Type.Array(Uuid)), names: Type.String() })
 
 /** A preview as the table that it is, targets and actions once each: the gateway multiplies them into steps. */
-export const PreviewTable = Strict({
+export const PreviewTable = Reply({
   ...previewFields,
-  plan: Strict({
+  plan: Reply({
     ...planFields,
     targets: Type.Union([NamesOfTargets, Type.Array(NamedRecord)]),
     actions: Type.Array(
-      Strict({
+      Reply({
         sequence_id: Uuid,
         sequence_name: Type.String(),
         sequence_order: Type.Integer(),
@@ -113,39 +116,42 @@ export const COMMANDS = {
   'deployment.cancel': command({
     queue: 'dispatcher.commands',
     body: Strict({ deployment_id: Uuid, caller: Caller, ...CancelDeployment.properties }),
-    reply: Strict({ deployment_id: Uuid }),
+    reply: Reply({ deployment_id: Uuid }),
   }),
   'pending.cancel': command({
     queue: 'dispatcher.commands',
     body: Strict({ pending_request_id: Uuid, caller: Caller }),
-    reply: Strict({ pending_request_id: Uuid }),
+    reply: Reply({ pending_request_id: Uuid }),
   }),
   'pending.update': command({
     queue: 'dispatcher.commands',
     body: Strict({ pending_request_id: Uuid, caller: Caller, ...UpdatePending.properties }),
-    reply: Strict({ pending_request_id: Uuid }),
+    reply: Reply({ pending_request_id: Uuid }),
   }),
   /** Delivers once more what was delivered or given up. */
   'webhook.redeliver': command({
     queue: 'dispatcher.commands',
     body: Strict({ webhook_id: Uuid, delivery_id: Uuid, caller: Caller }),
-    reply: Strict({ delivery_id: Uuid }),
+    reply: Reply({ delivery_id: Uuid }),
   }),
   'instance.update': command({
     queue: 'executor.commands',
     body: Strict({ instance_id: Uuid, caller: Caller, ...ChangeInstance.properties }),
-    reply: Strict({ instance_id: Uuid }),
+    reply: Reply({ instance_id: Uuid }),
   }),
   /** `force`: also one that is online or runs deployments. */
   'instance.delete': command({
     queue: 'executor.commands',
     body: Strict({ instance_id: Uuid, caller: Caller, force: Type.Optional(Type.Boolean()) }),
-    reply: Strict({ instance_id: Uuid }),
+    reply: Reply({ instance_id: Uuid }),
   }),
 } as const satisfies Record<string, Command>
 
 export type CommandType = keyof typeof COMMANDS
 export type CommandBody<T extends CommandType> = Static<(typeof COMMANDS)[T]['body']>
-export type CommandReply<T extends CommandType> = (typeof COMMANDS)[T] extends { reply: infer R extends TSchema }
-  ? Static<R>
-  : never
+export type CommandReply<T extends CommandType> = Static<(typeof COMMANDS)[T]['reply']>
+
+/** The commands of a queue. */
+export type CommandsOf<Q extends CommandQueue> = {
+  [T in CommandType]: (typeof COMMANDS)[T]['queue'] extends Q ? T : never
+}[CommandType]

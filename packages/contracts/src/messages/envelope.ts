@@ -1,6 +1,13 @@
 import { compile } from '../validation.ts'
-import { COMMANDS, type CommandType } from './commands.ts'
-import { EVENTS, type EventType } from './events.ts'
+import {
+  COMMANDS,
+  type CommandBody,
+  type CommandQueue,
+  type CommandReply,
+  type CommandsOf,
+  type CommandType,
+} from './commands.ts'
+import { EVENTS, type EventBody, type EventsOf, type EventType, type Subscriber } from './events.ts'
 
 /** What every message carries around its body. */
 export interface Envelope<B = unknown> {
@@ -20,15 +27,42 @@ export interface Envelope<B = unknown> {
 
 export type MessageType = CommandType | EventType
 
+/** What the handler of a message is given besides its body. */
+export type Received = Omit<Envelope, 'type' | 'body'>
+
+/**
+ * One handler for each command of a queue: a missing one does not compile, nor does one that no command has. A handler gives the
+ * answer, or null when the command came too late for an effect.
+ */
+export type CommandHandlers<Q extends CommandQueue> = {
+  [T in CommandsOf<Q>]: (body: CommandBody<T>, received: Received) => Promise<CommandReply<T> | null>
+}
+
+/** The same for handlers whose answer somebody else makes of what they give. */
+export type CommandSteps<Q extends CommandQueue, Outcome> = {
+  [T in CommandsOf<Q>]: (body: CommandBody<T>, received: Received) => Promise<Outcome>
+}
+
+/** One handler for each event of a subscriber. */
+export type EventHandlers<S extends Subscriber> = {
+  [T in EventsOf<S>]: (body: EventBody<T>, received: Received) => Promise<void> | void
+}
+
 const validators = new Map(
   [...Object.entries(COMMANDS), ...Object.entries(EVENTS)].map(([type, { body }]) => [type, compile(body)]),
 )
+const replyValidators = new Map(Object.entries(COMMANDS).map(([type, { reply }]) => [type, compile(reply)]))
 
 /** What is wrong with a message's body, or nothing. Unknown types are wrong. */
-export function validateBody(type: string, body: unknown): string[] {
-  const validate = validators.get(type)
+export const validateBody = (type: string, body: unknown): string[] => problemsOf(validators, type, body)
+
+/** What is wrong with the result that answers a command, or nothing. */
+export const validateReply = (type: CommandType, result: unknown): string[] => problemsOf(replyValidators, type, result)
+
+function problemsOf(of: typeof validators, type: string, value: unknown): string[] {
+  const validate = of.get(type)
   if (validate === undefined) return [`unknown message type ${JSON.stringify(type)}`]
-  return validate(body).map((p) => `${p.path} ${p.message}`)
+  return validate(value).map((p) => `${p.path} ${p.message}`)
 }
 
 /** Answer to a command over direct reply-to. */

@@ -2,7 +2,13 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { literals, Nullable, Strict, Uuid } from '../schema.ts'
 
-const event = <const S extends TSchema>(body: S) => ({ body })
+/** Services that get events. The dispatcher has a durable queue; the others hear what happens while they are connected. */
+export type Subscriber = 'dispatcher' | 'executor-bridge' | 'log-stream'
+
+const event = <const S extends TSchema, const To extends Subscriber>(body: S, ...subscribers: To[]) => ({
+  body,
+  subscribers,
+})
 
 const deploymentChange = Strict({
   deployment_id: Uuid,
@@ -25,23 +31,23 @@ const instanceChange = Strict({ instance_id: Uuid, tenant_id: Type.Optional(Null
 export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
-/** Facts, published after the change they tell of was committed. The routing key is the type. */
+/** Facts, published after the change they tell of was committed, and who gets them. The routing key is the type. */
 export const EVENTS = {
-  'deployment.created': event(deploymentChange),
-  'deployment.updated': event(deploymentChange),
-  'pending.created': event(pendingChange),
-  'pending.updated': event(pendingChange),
-  'instance.created': event(instanceChange),
-  'instance.updated': event(instanceChange),
-  'instance.deleted': event(instanceChange),
-  'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
-  'target.updated': event(Strict({ target_id: Uuid, ...ofTenant })),
-  'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) })),
-  'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
-  'freeze.updated': event(Strict({ freeze_id: Uuid, ...ofTenant })),
-  'freeze.deleted': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) })),
+  'deployment.created': event(deploymentChange, 'log-stream'),
+  'deployment.updated': event(deploymentChange, 'log-stream'),
+  'pending.created': event(pendingChange, 'log-stream'),
+  'pending.updated': event(pendingChange, 'log-stream'),
+  'instance.created': event(instanceChange, 'dispatcher', 'log-stream'),
+  'instance.updated': event(instanceChange, 'dispatcher', 'log-stream'),
+  'instance.deleted': event(instanceChange, 'dispatcher', 'executor-bridge', 'log-stream'),
+  'target.created': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) }), 'log-stream'),
+  'target.updated': event(Strict({ target_id: Uuid, ...ofTenant }), 'log-stream'),
+  'target.deleted': event(Strict({ target_id: Uuid, tenant_id: Nullable(Uuid) }), 'log-stream'),
+  'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) }), 'dispatcher', 'log-stream'),
+  'freeze.updated': event(Strict({ freeze_id: Uuid, ...ofTenant }), 'dispatcher', 'log-stream'),
+  'freeze.deleted': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) }), 'dispatcher', 'log-stream'),
   /** The instance began to undo what it did. */
-  'run.rolling_back': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() })),
+  'run.rolling_back': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() }), 'dispatcher'),
   'run.finished': event(
     Strict({
       deployment_id: Uuid,
@@ -49,6 +55,7 @@ export const EVENTS = {
       outcome: literals(RUN_OUTCOMES),
       error_message: Nullable(Type.String()),
     }),
+    'dispatcher',
   ),
   /** The instance ended what it ran of a run that it was told to stop; of these steps the targets did not say so. */
   'run.stopped': event(
@@ -57,15 +64,31 @@ export const EVENTS = {
       epoch: Type.Integer(),
       unconfirmed: Type.Array(Type.Tuple([Type.Integer({ minimum: 0 }), Type.Integer({ minimum: 0 })])),
     }),
+    'dispatcher',
   ),
   /** The instance cannot start the run now; another instance gets it. */
-  'run.declined': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() })),
+  'run.declined': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() }), 'dispatcher'),
   /** A lease of this instance began or ended: the bridges end its waiting sync. A lost event costs one poll. */
-  'lease.changed': event(Strict({ instance_id: Uuid })),
+  'lease.changed': event(Strict({ instance_id: Uuid }), 'executor-bridge'),
   /** Something that this user showed us is good no more: streams opened with it end. */
-  'user.revoked': event(Strict({ user_id: Uuid })),
-  'slot.freed': event(Strict({ instance_id: Uuid })),
+  'user.revoked': event(Strict({ user_id: Uuid }), 'log-stream'),
+  'slot.freed': event(Strict({ instance_id: Uuid }), 'dispatcher'),
 } as const
 
 export type EventType = keyof typeof EVENTS
 export type EventBody<T extends EventType> = Static<(typeof EVENTS)[T]['body']>
+
+/** The events of a subscriber. */
+export type EventsOf<S extends Subscriber> = {
+  [T in EventType]: S extends (typeof EVENTS)[T]['subscribers'][number] ? T : never
+}[EventType]
+
+const isFor =
+  <S extends Subscriber>(subscriber: S) =>
+  (type: EventType): type is EventsOf<S> =>
+    EVENTS[type].subscribers.some((each) => each === subscriber)
+
+export const isEvent = (type: string): type is EventType => Object.hasOwn(EVENTS, type)
+
+export const eventsOf = <S extends Subscriber>(subscriber: S): EventsOf<S>[] =>
+  Object.keys(EVENTS).filter(isEvent).filter(isFor(subscriber))

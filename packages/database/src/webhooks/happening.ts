@@ -1,4 +1,4 @@
-import type { Envelope, EventBody, WebhookEvent } from '@slipway/contracts'
+import type { EventBody, EventType, WebhookEvent } from '@slipway/contracts'
 import { isFinalDeploymentState, type PendingState } from '@slipway/domain'
 import type { ItemKind } from '../items/list-item.ts'
 
@@ -21,47 +21,62 @@ const PENDING_EVENTS: Record<PendingState, WebhookEvent> = {
   failed: 'pending.failed',
 }
 
-/** What webhooks are told of this message; null for one that is not for them. */
-export function happeningOf({ type, body }: Pick<Envelope, 'type' | 'body'>): Happening | null {
-  switch (type) {
-    case 'deployment.created':
-      return ofDeployment('deployment.started', body as EventBody<'deployment.created'>)
-    case 'deployment.updated': {
-      const { state } = body as EventBody<'deployment.updated'>
-      const event = isFinalDeploymentState(state) ? 'deployment.finished' : 'deployment.updated'
-      return ofDeployment(event, body as EventBody<'deployment.updated'>)
-    }
-    case 'pending.created':
-      return ofRequest('deployment.queued', body as EventBody<'pending.created'>)
-    case 'pending.updated': {
-      const { status } = body as EventBody<'pending.updated'>
-      return ofRequest(PENDING_EVENTS[status], body as EventBody<'pending.updated'>)
-    }
-    case 'target.created':
-    case 'target.updated':
-    case 'target.deleted': {
-      const { target_id: id, tenant_id } = body as EventBody<'target.created'>
-      return { event: type, kind: 'target', id, tenant_id, shared: true, gone: type === 'target.deleted' }
-    }
-    case 'freeze.created':
-    case 'freeze.updated':
-    case 'freeze.deleted': {
-      const { freeze_id: id, tenant_id } = body as EventBody<'freeze.created'>
-      return { event: type, kind: 'freeze', id, tenant_id, shared: true, gone: type === 'freeze.deleted' }
-    }
-    case 'instance.created':
-    case 'instance.updated':
-    case 'instance.deleted': {
-      const { instance_id: id, tenant_id = null } = body as EventBody<'instance.created'>
-      return { event: type, kind: 'instance', id, tenant_id, shared: true, gone: type === 'instance.deleted' }
-    }
-    default:
-      return null
-  }
+type EventOf<T extends EventType> = (body: EventBody<T>) => Happening | null
+
+const notForWebhooks = () => null
+
+const ofDeployment = (
+  event: WebhookEvent,
+  { deployment_id: id, tenant_id }: EventBody<'deployment.created'>,
+): Happening => ({ event, kind: 'deployment', id, tenant_id, shared: false, gone: false })
+
+const ofRequest = (event: WebhookEvent, body: EventBody<'pending.created'>): Happening => {
+  const { pending_request_id: id, tenant_id } = body
+  return { event, kind: 'pending', id, tenant_id, shared: false, gone: false }
 }
 
-const ofDeployment = (event: WebhookEvent, { deployment_id: id, tenant_id }: EventBody<'deployment.created'>) =>
-  ({ event, kind: 'deployment', id, tenant_id, shared: false, gone: false }) as const
+/** A record that every tenant sees where it belongs to none. */
+const ofShared =
+  <Body extends { tenant_id?: string | null }>(
+    event: WebhookEvent & EventType,
+    kind: ItemKind,
+    idOf: (body: Body) => string,
+  ) =>
+  (body: Body): Happening => {
+    const { tenant_id = null } = body
+    return { event, kind, id: idOf(body), tenant_id, shared: true, gone: event === `${kind}.deleted` }
+  }
 
-const ofRequest = (event: WebhookEvent, { pending_request_id: id, tenant_id }: EventBody<'pending.created'>) =>
-  ({ event, kind: 'pending', id, tenant_id, shared: false, gone: false }) as const
+const targetId = ({ target_id }: EventBody<'target.created'>) => target_id
+const freezeId = ({ freeze_id }: EventBody<'freeze.created'>) => freeze_id
+const instanceId = ({ instance_id }: EventBody<'instance.created'>) => instance_id
+
+const HAPPENINGS: { [T in EventType]: EventOf<T> } = {
+  'deployment.created': (body) => ofDeployment('deployment.started', body),
+  'deployment.updated': (body) =>
+    ofDeployment(isFinalDeploymentState(body.state) ? 'deployment.finished' : 'deployment.updated', body),
+  'pending.created': (body) => ofRequest('deployment.queued', body),
+  'pending.updated': (body) => ofRequest(PENDING_EVENTS[body.status], body),
+  'target.created': ofShared('target.created', 'target', targetId),
+  'target.updated': ofShared('target.updated', 'target', targetId),
+  'target.deleted': ofShared('target.deleted', 'target', targetId),
+  'freeze.created': ofShared('freeze.created', 'freeze', freezeId),
+  'freeze.updated': ofShared('freeze.updated', 'freeze', freezeId),
+  'freeze.deleted': ofShared('freeze.deleted', 'freeze', freezeId),
+  'instance.created': ofShared('instance.created', 'instance', instanceId),
+  'instance.updated': ofShared('instance.updated', 'instance', instanceId),
+  'instance.deleted': ofShared('instance.deleted', 'instance', instanceId),
+  'run.rolling_back': notForWebhooks,
+  'run.finished': notForWebhooks,
+  'run.stopped': notForWebhooks,
+  'run.declined': notForWebhooks,
+  'lease.changed': notForWebhooks,
+  'user.revoked': notForWebhooks,
+  'slot.freed': notForWebhooks,
+}
+
+/** What webhooks are told of this event; null for one that is not for them. */
+export function happeningOf<T extends EventType>(type: T, body: EventBody<T>): Happening | null {
+  const happening: EventOf<T> = HAPPENINGS[type]
+  return happening(body)
+}

@@ -1,3 +1,4 @@
+import { isEvent } from '@slipway/contracts'
 import type { Queryable } from '../database.ts'
 import { type Happening, happeningOf } from './happening.ts'
 
@@ -21,7 +22,7 @@ export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[
   // Mostly none is: then no message is looked into.
   if (asked.size === 0) return 0
   const told = sent.flatMap(({ message_id, type, json, created_at }) => {
-    const happening = happeningOf({ type, body: JSON.parse(json) })
+    const happening = isEvent(type) ? happeningOf(type, JSON.parse(json)) : null
     return happening !== null && asked.has(happening.event) ? [{ ...happening, message_id, created_at }] : []
   })
   if (told.length === 0) return 0

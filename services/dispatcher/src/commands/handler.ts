@@ -1,7 +1,7 @@
-import { type Broker, type Delivery, PoisonMessage } from '@slipway/broker'
-import type { CommandBody, CommandReply, Envelope } from '@slipway/contracts'
+import { answerCommands, type Broker, type Handler } from '@slipway/broker'
+import type { CommandBody, CommandHandlers, CommandReply, Received } from '@slipway/contracts'
 import type { Database, ReceivedCommand } from '@slipway/database'
-import { Problem, toErrorBody } from '@slipway/domain'
+import { Problem } from '@slipway/domain'
 import { type Logger, Turnstile } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { ended, requests } from '../deployments/metrics.ts'
@@ -24,60 +24,47 @@ export interface CommandOptions {
 }
 
 /** Handles the dispatcher's commands and answers whoever asked, after the commit. */
-export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions) {
-  const start = createStarter(database)
+export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions): Handler {
+  const starter = createStarter(database)
   const others = new Turnstile(OTHERS)
-  const execute = ({ type, body, message_id, deadline, request_id }: Envelope): Promise<unknown> => {
-    if (type === 'deployment.start') return start(body as CommandBody<'deployment.start'>, { deadline, request_id })
-    return others.pass(() => executeOther(database, { type, body }, { command_id: message_id, deadline, request_id }))
-  }
-  return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
+
+  /** A started deployment uses its slot, so the queue does not need to run. */
+  async function start(body: CommandBody<'deployment.start'>, { deadline, request_id }: Received) {
     try {
-      const result = await execute(envelope)
-      count(envelope.type, result)
-      if (result === null) {
-        logger.info('the command has no effect: it came past its deadline, or its sender has given it up', {
-          type: envelope.type,
-        })
-        return
-      }
-      onCommitted()
-      if (!isStart(envelope.type, result)) wake()
-      broker.reply(delivery.replyTo, delivery.correlationId, { ok: true, result })
+      const outcome = await starter(body, { deadline, request_id })
+      requests.inc({ outcome: outcome?.outcome ?? 'late' })
+      if (outcome?.outcome === 'queued') wake()
+      return outcome
     } catch (error) {
-      if (!(error instanceof Problem)) throw error
-      if (envelope.type === 'deployment.start') requests.inc({ outcome: 'refused' })
-      broker.reply(delivery.replyTo, delivery.correlationId, { ok: false, problem: toErrorBody(error).error })
+      if (error instanceof Problem) requests.inc({ outcome: 'refused' })
+      throw error
     }
   }
-}
 
-/** A start takes a slot and leaves nothing for the queue to do. */
-const isStart = (type: string, result: unknown) =>
-  type === 'deployment.start' && (result as CommandReply<'deployment.start'>).outcome === 'started'
+  /** Carries out a command that leaves something for the queue to do. */
+  const change =
+    <Body, Reply>(execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>) =>
+    (body: Body, { message_id, deadline, request_id }: Received): Promise<Reply | null> =>
+      others.pass(async () => {
+        const reply = await execute(database, body, { command_id: message_id, deadline, request_id })
+        if (reply !== null) wake()
+        return reply
+      })
 
-function count(type: string, result: unknown): void {
-  if (type === 'deployment.start') {
-    requests.inc({ outcome: (result as CommandReply<'deployment.start'> | null)?.outcome ?? 'late' })
-  } else if (type === 'deployment.cancel' && result !== null) ended.inc({ state: 'cancelled' })
-}
-
-/** What to answer; null when it is too late for an effect. */
-function executeOther(
-  database: Database,
-  { type, body }: Pick<Envelope, 'type' | 'body'>,
-  received: ReceivedCommand,
-): Promise<unknown> {
-  switch (type) {
-    case 'deployment.cancel':
-      return cancelDeployment(database, body as CommandBody<'deployment.cancel'>, received)
-    case 'pending.cancel':
-      return cancelPending(database, body as CommandBody<'pending.cancel'>, received)
-    case 'pending.update':
-      return updatePending(database, body as CommandBody<'pending.update'>, received)
-    case 'webhook.redeliver':
-      return redeliver(database, body as CommandBody<'webhook.redeliver'>, received)
-    default:
-      throw new PoisonMessage(`the dispatcher has no command ${type}`)
+  async function cancel(
+    ...command: Parameters<typeof cancelDeployment>
+  ): Promise<CommandReply<'deployment.cancel'> | null> {
+    const reply = await cancelDeployment(...command)
+    if (reply !== null) ended.inc({ state: 'cancelled' })
+    return reply
   }
+
+  const handlers: CommandHandlers<'dispatcher.commands'> = {
+    'deployment.start': start,
+    'deployment.cancel': change(cancel),
+    'pending.cancel': change(cancelPending),
+    'pending.update': change(updatePending),
+    'webhook.redeliver': change(redeliver),
+  }
+  return answerCommands<'dispatcher.commands'>(handlers, { reply: broker.reply, logger, onCommitted })
 }

@@ -1,4 +1,5 @@
-import type { Envelope, EventBody } from '@slipway/contracts'
+import { type Handler, handleEvents } from '@slipway/broker'
+import type { EventBody, EventHandlers } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { confirmEnds } from '../deployments/close-steps.ts'
@@ -14,22 +15,22 @@ export interface EventOptions {
   wake(): void
 }
 
-/** Handles what instances and the catalog tell. Every other event is a reason to look at the queue. */
-export function createEventHandler({ database, logger, onCommitted, wake }: EventOptions) {
-  return async ({ type, body }: Envelope): Promise<void> => {
-    switch (type) {
-      case 'run.rolling_back':
-        return note(await beginRollback(database, body as EventBody<'run.rolling_back'>), type, body)
-      case 'run.finished':
-        return noteEnd(body as EventBody<'run.finished'>)
-      case 'run.declined':
-        return note(await declineRun(database, body as EventBody<'run.declined'>), type, body)
-      case 'run.stopped':
-        return note(await confirmEnds(database, body as EventBody<'run.stopped'>), type, body)
-      default:
-        wake()
-    }
+/** Handles what instances and the catalog tell. */
+export function createEventHandler({ database, logger, onCommitted, wake }: EventOptions): Handler {
+  const handlers: EventHandlers<'dispatcher'> = {
+    'run.rolling_back': async (body) => note(await beginRollback(database, body), 'run.rolling_back', body),
+    'run.finished': noteEnd,
+    'run.declined': async (body) => note(await declineRun(database, body), 'run.declined', body),
+    'run.stopped': async (body) => note(await confirmEnds(database, body), 'run.stopped', body),
+    'instance.created': wake,
+    'instance.updated': wake,
+    'instance.deleted': wake,
+    'freeze.created': wake,
+    'freeze.updated': wake,
+    'freeze.deleted': wake,
+    'slot.freed': wake,
   }
+  return handleEvents<'dispatcher'>(handlers)
 
   async function noteEnd(body: EventBody<'run.finished'>): Promise<void> {
     const outcome = await finishDeployment(database, body)
@@ -37,8 +38,8 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
     note(outcome !== null, 'run.finished', body)
   }
 
-  function note(changed: boolean, type: string, body: unknown): void {
+  function note(changed: boolean, type: string, body: object): void {
     if (changed) onCommitted()
-    else logger.info('a late or repeated event changes nothing', { type, ...(body as object) })
+    else logger.info('a late or repeated event changes nothing', { type, ...body })
   }
 }

@@ -1,27 +1,22 @@
-import type { Envelope, Permission, StreamResource } from '@slipway/contracts'
+import type { EventHandlers, EventsOf, Permission, StreamResource } from '@slipway/contracts'
 import type { ItemKind } from '@slipway/database'
 
 interface Resource {
   /** As events and items name it. */
   kind: ItemKind
   permission: Permission
-  /** Where an event has its id. */
-  id: string
   /** Whether every tenant sees a record of this kind that belongs to none. */
   shared: boolean
 }
 
 /** What can be listened to. */
 export const RESOURCES: Record<StreamResource, Resource> = {
-  deployments: { kind: 'deployment', permission: 'deployments:read', id: 'deployment_id', shared: false },
-  pending: { kind: 'pending', permission: 'deployments:read', id: 'pending_request_id', shared: false },
-  targets: { kind: 'target', permission: 'targets:read', id: 'target_id', shared: true },
-  instances: { kind: 'instance', permission: 'instances:read', id: 'instance_id', shared: true },
-  freezes: { kind: 'freeze', permission: 'freezes:read', id: 'freeze_id', shared: true },
+  deployments: { kind: 'deployment', permission: 'deployments:read', shared: false },
+  pending: { kind: 'pending', permission: 'deployments:read', shared: false },
+  targets: { kind: 'target', permission: 'targets:read', shared: true },
+  instances: { kind: 'instance', permission: 'instances:read', shared: true },
+  freezes: { kind: 'freeze', permission: 'freezes:read', shared: true },
 }
-
-/** Routing keys of the events that tell of them. */
-export const ROUTING_KEYS = Object.values(RESOURCES).map(({ kind }) => `${kind}.*`)
 
 export const isStreamResource = (name: string): name is StreamResource => Object.hasOwn(RESOURCES, name)
 
@@ -34,20 +29,37 @@ export interface Change {
   timestamp: string
 }
 
-const BY_KIND = new Map<string, [StreamResource, Resource]>(
-  Object.entries(RESOURCES).map(([name, resource]) => [resource.kind, [name as StreamResource, resource]]),
-)
+/** The events that tell of a record which can be listened to. */
+type RecordEvent = Exclude<EventsOf<'log-stream'>, 'user.revoked'>
+type Whose = { tenant_id?: string | null; previous_tenant_id?: string | null }
 
-/** What an event says has happened, and to what; null for one that tells of no record. */
-export function changesOf({ type, body, timestamp }: Envelope): { resource: StreamResource; changes: Change[] } | null {
-  const [kind = '', what] = type.split('.')
-  const [resource, { id = '' } = {}] = BY_KIND.get(kind) ?? []
-  if (resource === undefined || (what !== 'created' && what !== 'updated' && what !== 'deleted')) return null
-  const fields = body as Record<string, string | null | undefined>
-  const { tenant_id = null, previous_tenant_id } = fields
-  const change: Change = { id: fields[id] ?? '', tenant_id, what, timestamp }
-  // Whose it was sees it no longer; who sees it still is told by the change itself.
-  const gone: Change[] =
-    previous_tenant_id === undefined ? [] : [{ ...change, tenant_id: previous_tenant_id, what: 'deleted' }]
-  return { resource, changes: [...gone, change] }
+/** Hands on what each event says has happened, and to what. */
+export function changeHandlers(
+  note: (resource: StreamResource, changes: Change[]) => void,
+): Pick<EventHandlers<'log-stream'>, RecordEvent> {
+  const noting =
+    <Body extends Whose>(resource: StreamResource, what: Change['what'], idOf: (body: Body) => string) =>
+    (body: Body, { timestamp }: { timestamp: string }): void => {
+      const { tenant_id = null, previous_tenant_id } = body
+      const change: Change = { id: idOf(body), tenant_id, what, timestamp }
+      // Whose it was sees it no longer; who sees it still is told by the change itself.
+      const gone: Change[] =
+        previous_tenant_id === undefined ? [] : [{ ...change, tenant_id: previous_tenant_id, what: 'deleted' }]
+      note(resource, [...gone, change])
+    }
+  return {
+    'deployment.created': noting('deployments', 'created', ({ deployment_id }) => deployment_id),
+    'deployment.updated': noting('deployments', 'updated', ({ deployment_id }) => deployment_id),
+    'pending.created': noting('pending', 'created', ({ pending_request_id }) => pending_request_id),
+    'pending.updated': noting('pending', 'updated', ({ pending_request_id }) => pending_request_id),
+    'target.created': noting('targets', 'created', ({ target_id }) => target_id),
+    'target.updated': noting('targets', 'updated', ({ target_id }) => target_id),
+    'target.deleted': noting('targets', 'deleted', ({ target_id }) => target_id),
+    'instance.created': noting('instances', 'created', ({ instance_id }) => instance_id),
+    'instance.updated': noting('instances', 'updated', ({ instance_id }) => instance_id),
+    'instance.deleted': noting('instances', 'deleted', ({ instance_id }) => instance_id),
+    'freeze.created': noting('freezes', 'created', ({ freeze_id }) => freeze_id),
+    'freeze.updated': noting('freezes', 'updated', ({ freeze_id }) => freeze_id),
+    'freeze.deleted': noting('freezes', 'deleted', ({ freeze_id }) => freeze_id),
+  }
 }

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http'
-import { type Envelope, STREAM_RESOURCES, type StreamResource } from '@slipway/contracts'
+import { STREAM_RESOURCES, type StreamResource } from '@slipway/contracts'
 import { unavailable } from '@slipway/domain'
 import { whenClosed } from '../http/closed.ts'
-import { changesOf } from './change.ts'
+import type { Change } from './change.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { Listener, type ListenerLimits } from './listener.ts'
 
@@ -16,8 +16,8 @@ export interface Feeds {
    * changes cannot be told now.
    */
   listen(resource: StreamResource, tenantId: string | null, response: ServerResponse, begin: () => void): Promise<void>
-  /** Tells of an event. */
-  take(envelope: Envelope): void
+  /** Tells of changes to records of one kind. */
+  note(resource: StreamResource, changes: Change[]): void
   /** All that happens is taken from now on. */
   resume(): void
   /** Something may happen that is not taken: nobody may be left waiting for it. */
@@ -54,9 +54,8 @@ export function createFeeds(options: FeedsOptions): Feeds {
       })
       if (leave) whenClosed(response, leave)
     },
-    take(envelope) {
-      const told = changesOf(envelope)
-      if (told) feeds.get(told.resource)?.note(told.changes)
+    note(resource, changes) {
+      feeds.get(resource)?.note(changes)
     },
     resume() {
       taking = true

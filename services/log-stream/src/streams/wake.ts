@@ -1,6 +1,6 @@
-import type { Broker } from '@slipway/broker'
-import type { EventBody } from '@slipway/contracts'
-import { ROUTING_KEYS } from '../changes/change.ts'
+import { type Broker, handleEvents } from '@slipway/broker'
+import { type EventHandlers, eventsOf } from '@slipway/contracts'
+import { changeHandlers } from '../changes/change.ts'
 import type { Feeds } from '../changes/feeds.ts'
 import type { Guard } from '../tokens/guard.ts'
 import type { Hubs } from './hubs.ts'
@@ -10,22 +10,22 @@ import type { Hubs } from './hubs.ts'
  * those who listen. What is missed while RabbitMQ is away is found by looking; where it is not, in changes, streams are cut.
  */
 export async function wakeByEvents(broker: Broker, { hubs, guard, feeds }: { hubs: Hubs; guard: Guard; feeds: Feeds }) {
-  await broker.consumeEventsExclusively(
-    [...ROUTING_KEYS, 'user.revoked'],
-    async (envelope) => {
-      const { type, body } = envelope
-      if (type === 'user.revoked') return guard.look()
-      if (type === 'deployment.updated') hubs.look((body as EventBody<'deployment.updated'>).deployment_id)
-      feeds.take(envelope)
+  const changes = changeHandlers((resource, noted) => feeds.note(resource, noted))
+  const handlers: EventHandlers<'log-stream'> = {
+    ...changes,
+    'deployment.updated'(body, received) {
+      hubs.look(body.deployment_id)
+      return changes['deployment.updated'](body, received)
     },
-    {
-      onLost: () => feeds.suspend(),
-      onResumed() {
-        feeds.resume()
-        hubs.lookAtAll()
-        guard.look()
-      },
+    'user.revoked': () => guard.look(),
+  }
+  await broker.consumeEventsExclusively(eventsOf('log-stream'), handleEvents<'log-stream'>(handlers), {
+    onLost: () => feeds.suspend(),
+    onResumed() {
+      feeds.resume()
+      hubs.lookAtAll()
+      guard.look()
     },
-  )
+  })
   feeds.resume()
 }

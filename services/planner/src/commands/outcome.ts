@@ -1,5 +1,5 @@
-import { MAX_MESSAGE_BYTES, PoisonMessage } from '@slipway/broker'
-import type { CommandBody, Envelope, ReplyEnvelope } from '@slipway/contracts'
+import { callHandler, MAX_MESSAGE_BYTES } from '@slipway/broker'
+import type { CommandBody, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
 import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
@@ -24,7 +24,7 @@ type Decided = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<
 /** Plans a command and puts what comes of it into words, a refusal too. Throws where it should be tried again. */
 export async function outcomeOf(resources: PlanningResources, envelope: Envelope, logger: Logger): Promise<Outcome> {
   try {
-    const decided = await decide(resources, envelope)
+    const decided = await callHandler(stepsOf(resources), envelope)
     const outcome = 'preview' in decided ? reply({ ok: true, result: decided.preview }) : passOn(decided.start)
     return outcome.bytes.length > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
   } catch (error) {
@@ -48,24 +48,17 @@ const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: '
 // Not a Buffer: those share their memory, and what is handed from thread to thread is handed over whole.
 const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
-async function decide(resources: PlanningResources, { type, body, accepts }: Envelope): Promise<Decided> {
-  switch (type) {
-    case 'plan.preview':
-      return preview(resources, await planCreate(resources, body as CommandBody<'plan.preview'>), accepts)
-    case 'plan.create': {
-      const made = await planCreate(resources, body as CommandBody<'plan.create'>)
-      return made.command.request.dry_run ? preview(resources, made, accepts) : start(resources, made, null)
-    }
-    case 'plan.preview_redeploy':
-      return preview(resources, await planRedeploy(resources, body as CommandBody<'plan.preview_redeploy'>), accepts)
-    case 'plan.redeploy': {
-      const command = body as CommandBody<'plan.redeploy'>
-      return start(resources, await planRedeploy(resources, command), command.deployment_id)
-    }
-    default:
-      throw new PoisonMessage(`the planner has no command ${type}`)
-  }
-}
+/** What is decided of each command. */
+const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', Decided> => ({
+  'plan.preview': async (command, { accepts }) => preview(resources, await planCreate(resources, command), accepts),
+  async 'plan.create'(command, { accepts }) {
+    const made = await planCreate(resources, command)
+    return command.request.dry_run ? preview(resources, made, accepts) : start(resources, made, null)
+  },
+  'plan.preview_redeploy': async (command, { accepts }) =>
+    preview(resources, await planRedeploy(resources, command), accepts),
+  'plan.redeploy': async (command) => start(resources, await planRedeploy(resources, command), command.deployment_id),
+})
 
 /** A command with the plan that was made of it. */
 interface Made<C> {
