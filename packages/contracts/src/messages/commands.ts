@@ -18,7 +18,7 @@ const command = <const C extends Command>(c: C): C => c
 /** `variables` and `prompted_values` of a request, sealed by the gateway: they may hold secrets. Bound to `command_id`. */
 const sealedValues = { sealed_values: Nullable(Type.String()) }
 
-const { variables: _v, prompted_values: _p, ...createFields } = CreateDeployment.properties
+const { variables: _v, prompted_values: _p, dry_run: _cd, ...createFields } = CreateDeployment.properties
 const { variables: _rv, prompted_values: _rp, dry_run: _d, ...redeployFields } = RedeployDeployment.properties
 const redeployBody = Strict({
   command_id: Uuid,
@@ -77,7 +77,7 @@ export const PreviewTable = Reply({
 export const QUEUED_MESSAGE = 'No orchestration instance is free: the deployment is queued and starts by itself'
 
 export const COMMANDS = {
-  /** Answered with a preview when `dry_run` is set, else passed on as `deployment.start`. */
+  /** Passed on as `deployment.start`. */
   'plan.create': command({
     queue: 'planner.commands',
     body: Strict({ command_id: Uuid, caller: Caller, request: Strict(createFields), ...sealedValues }),

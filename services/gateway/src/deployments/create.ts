@@ -53,7 +53,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
     previewDeployment: {
       ...rules,
       async handle({ caller, body, requestId }) {
-        return answerPreview(broker, planCommand(keys, uuidv7(), caller, body), requestId)
+        const { dry_run: _dryRun, ...given } = body
+        return answerPreview(broker, planCommand(keys, uuidv7(), caller, given), requestId)
       },
     },
 

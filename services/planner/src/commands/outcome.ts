@@ -51,10 +51,7 @@ const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(valu
 /** What is decided of each command. */
 const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', Decided> => ({
   'plan.preview': async (command, { accepts }) => preview(resources, await planCreate(resources, command), accepts),
-  async 'plan.create'(command, { accepts }) {
-    const made = await planCreate(resources, command)
-    return command.request.dry_run ? preview(resources, made, accepts) : start(resources, made, null)
-  },
+  'plan.create': async (command) => start(resources, await planCreate(resources, command), null),
   'plan.preview_redeploy': async (command, { accepts }) =>
     preview(resources, await planRedeploy(resources, command), accepts),
   'plan.redeploy': async (command) => start(resources, await planRedeploy(resources, command), command.deployment_id),
