@@ -1,3 +1,6 @@
+/** Bound once: a look-up of the global takes ten times as long as the division, where tests run in a context of their own. */
+const { floor } = Math
+
 export const HOUR = 60 * 60_000
 export const DAY = 24 * HOUR
 
@@ -11,29 +14,29 @@ export interface CalendarDate {
 }
 
 /** The number of the day that holds this time; day 0 is 1970-01-01. */
-export const dayOf = (time: number): number => Math.floor(time / DAY)
+export const dayOf = (time: number): number => floor(time / DAY)
 
 // The next two are the usual algorithms on eras of 400 years. A Date object for each day would cost ten times as much.
 
 export function dayNumber(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year
-  const era = Math.floor(shifted / 400)
+  const era = floor(shifted / 400)
   const yearOfEra = shifted - era * 400
-  const dayOfYear = Math.floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
-  return era * 146_097 + yearOfEra * 365 + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100) + dayOfYear - 719_468
+  const dayOfYear = floor((153 * (month + (month > 2 ? -3 : 9)) + 2) / 5) + day - 1
+  return era * 146_097 + yearOfEra * 365 + floor(yearOfEra / 4) - floor(yearOfEra / 100) + dayOfYear - 719_468
 }
 
 export function dateOf(number: number): CalendarDate {
   const shifted = number + 719_468
-  const era = Math.floor(shifted / 146_097)
+  const era = floor(shifted / 146_097)
   const dayOfEra = shifted - era * 146_097
-  const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1_460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+  const yearOfEra = floor(
+    (dayOfEra - floor(dayOfEra / 1_460) + floor(dayOfEra / 36_524) - floor(dayOfEra / 146_096)) / 365,
   )
-  const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100))
-  const shiftedMonth = Math.floor((5 * dayOfYear + 2) / 153)
+  const dayOfYear = dayOfEra - (365 * yearOfEra + floor(yearOfEra / 4) - floor(yearOfEra / 100))
+  const shiftedMonth = floor((5 * dayOfYear + 2) / 153)
   const month = shiftedMonth < 10 ? shiftedMonth + 3 : shiftedMonth - 9
-  const day = dayOfYear - Math.floor((153 * shiftedMonth + 2) / 5) + 1
+  const day = dayOfYear - floor((153 * shiftedMonth + 2) / 5) + 1
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day }
 }
 
