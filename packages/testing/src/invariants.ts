@@ -22,7 +22,7 @@ const MADE: [table: string, made: string, action: string][] = [
   ['webhooks', 'true', `'webhook.create'`],
 ]
 
-/** One statement that must find nothing, by the sentence that it would disprove. */
+/** One statement that must find nothing, by the sentence that it would disprove. docs/invariants.md has the whole list. */
 const VIOLATIONS: Record<string, string> = {
   'every deployment is in a final state': `SELECT id, state FROM deployments
     WHERE state NOT IN ('success', 'failed', 'cancelled', 'rolled_back')`,

@@ -16,7 +16,8 @@ import { ADMIN, addInstance, clear, loseInstance, queue, startCommand } from './
 
 /**
  * Any commands, some at the same time, by two dispatchers on the real Postgres, whose transactions are cut off at any
- * statement. After each round the rules must hold that are about the queue, the leases and the states (I4, I14, I15, I16, I24).
+ * statement. After each round the rules must hold that are about the queue, the leases and the states: I3, I4, I5, I12, I14, I15, I16 and
+ * I24 of docs/invariants.md.
  */
 const { database, asDispatcher, catalog } = await testDatabase()
 const quiet = { ...testLogger, error: () => {}, warn: () => {} }
@@ -199,7 +200,7 @@ const NEVER: Record<string, string> = {
   'I16: an ended lease without reason': 'SELECT epoch FROM leases WHERE ended_at IS NOT NULL AND end_reason IS NULL',
   'a deployment that runs without having had a lease': `SELECT d.id FROM deployments d WHERE NOT EXISTS (
      SELECT FROM leases l WHERE l.deployment_id = d.id)`,
-  'a state that is not the last of the history, or more than one final one': `SELECT d.id FROM deployments d, LATERAL (
+  'I3: a state that is not the last of the history, or more than one final one': `SELECT d.id FROM deployments d, LATERAL (
      SELECT count(*) FILTER (WHERE to_state IN ('success', 'failed', 'cancelled', 'rolled_back')) AS finals,
             (array_agg(to_state ORDER BY number DESC))[1] AS last,
             bool_and(number = 0 OR from_state = previous) AS connected
