@@ -10,7 +10,8 @@ const PACKAGES = {
   redis: ['runtime'],
   limits: ['domain', 'redis', 'runtime'],
   database: ['contracts', 'domain', 'runtime'],
-  client: ['contracts', 'domain'],
+  client: ['contracts'],
+  cli: ['client', 'contracts'],
   testing: ['broker', 'client', 'contracts', 'database', 'domain', 'runtime'],
 }
 

@@ -22,6 +22,10 @@ const PLANTED = [
   ['packages/broker/src/planted.ts', '@slipway/database', 'broker-imports'],
   ['packages/database/src/planted.ts', '@slipway/broker', 'database-imports'],
   ['packages/client/src/planted.ts', '@slipway/runtime', 'client-imports'],
+  ['packages/client/src/planted-cli.ts', '../../cli/src/index.ts', 'client-imports'],
+  ['packages/cli/src/planted.ts', '@slipway/client', null],
+  ['packages/cli/src/planted-runtime.ts', '@slipway/runtime', 'cli-imports'],
+  ['packages/cli/src/planted-inside.ts', '../../client/src/inside.ts', 'only-through-the-index'],
   ['packages/testing/src/planted.ts', '../../../services/gateway/src/main.ts', 'no-foreign-service'],
   ['services/gateway/src/planted-client.ts', '@slipway/client', 'gateway-imports'],
   ['services/gateway/src/planted-testing.ts', '@slipway/testing', 'sources-without-tests'],
@@ -85,7 +89,9 @@ function plantedProblems(dir) {
       fs.symlinkSync(part, link)
     }
   }
-  write(path.join(dir, 'packages/domain/src/inside.ts'), 'export const word: string = ""\n')
+  for (const name of ['client', 'domain']) {
+    write(path.join(dir, 'packages', name, 'src/inside.ts'), 'export const word: string = ""\n')
+  }
   // Types alone, in one half: they vanish when compiled, yet they bind as much as values do.
   PLANTED.forEach(([file, imported], n) => {
     const kind = n % 2 === 0 ? 'type ' : ''

@@ -323,7 +323,7 @@ describe('following', () => {
     expect(json.map((line) => JSON.parse(line).message)).toEqual(wanted)
 
     const file = path.join(suite.folder, 'log.txt')
-    const env = { ...cli.env, NODE: process.execPath, CLI: 'packages/client/bin/slipway.mjs' }
+    const env = { ...cli.env, NODE: process.execPath, CLI: 'packages/cli/bin/slipway.mjs' }
     await start('bash', ['-c', `"$NODE" "$CLI" logs ${id} >${file}`], { env }).ended
     expect(lines(fs.readFileSync(file, 'utf8'))).toEqual(wanted)
     const script = `set -o pipefail; "$NODE" "$CLI" logs ${id} | head -n 1`
@@ -338,7 +338,7 @@ describe('following', () => {
 describe('on a terminal', () => {
   /** Runs the command line on a terminal of its own, which shows all that is written. */
   const onTerminal = (args: string, env: Record<string, string>, stdin: string | null = '') =>
-    start('script', ['-qefc', `"$NODE" packages/client/bin/slipway.mjs ${args}`, '/dev/null'], {
+    start('script', ['-qefc', `"$NODE" packages/cli/bin/slipway.mjs ${args}`, '/dev/null'], {
       env: { ...env, NODE: process.execPath, TERM: 'xterm' },
       stdin,
     })

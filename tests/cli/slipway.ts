@@ -24,7 +24,7 @@ export interface RunOptions {
   stdin?: string | null
 }
 
-const bin = path.join(repositoryRoot, 'packages/client/bin')
+const bin = path.join(repositoryRoot, 'packages/cli/bin')
 
 /** A folder with `slipway` in it, as it stands in the PATH of a pipeline. */
 export function binFolder(folder: string): string {

@@ -39,7 +39,7 @@ const instances = async () => (await admin.get('/admin/instances')).body.data as
 const instanceNamed = async (name: string) => (await instances()).find((instance) => instance.name === name)
 const SERVICES = { one: 'orchestration-instance', two: 'orchestration-instance-2' } as const
 const cli = (...args: string[]) =>
-  spawnSync(process.execPath, [path.join(repositoryRoot, 'packages/client/bin/slipway.mjs'), ...args], {
+  spawnSync(process.execPath, [path.join(repositoryRoot, 'packages/cli/bin/slipway.mjs'), ...args], {
     env: { PATH: process.env['PATH'], HOME: '/nonexistent', SLIPWAY_URL: suite.url, SLIPWAY_TOKEN: admin.token },
     encoding: 'utf8',
   })

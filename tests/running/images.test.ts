@@ -96,6 +96,14 @@ describe('the Dockerfile', () => {
     }
   })
 
+  test('the command line is the package that has the command slipway', () => {
+    const [deploy = ''] = said('cli-files', 'RUN')
+    const [, name] = /--filter @slipway\/(\S+) deploy/.exec(deploy) ?? []
+    const manifest = JSON.parse(read(`packages/${name}/package.json`))
+    expect(said('cli', 'ENTRYPOINT')).toEqual([expect.stringContaining('"/app/bin/slipway.mjs"')])
+    expect(manifest).toMatchObject({ bin: { slipway: './bin/slipway.mjs' }, files: expect.arrayContaining(['bin']) })
+  })
+
   test.each(SERVICES)('%s is a package that starts with what it brings along', (service) => {
     const manifest = JSON.parse(read(`services/${service}/package.json`))
     expect(manifest).toMatchObject({ name: `@slipway/${service}`, files: ['dist'], private: true })

@@ -53,11 +53,11 @@ export async function* followLogs(
 
 const FINAL: ReadonlySet<string> = new Set(['success', 'failed', 'cancelled', 'rolled_back'])
 /** Whether a deployment in this state has ended. */
-export const isFinal = (state: string) => FINAL.has(state)
+export const isFinalState = (state: string) => FINAL.has(state)
 
 /** The number of lines stands in the last message alone: a final state without it is a stream's opening, not its end. */
 function isEnd({ event, data }: LogStreamMessage): boolean {
-  return event === 'state_change' && isFinal(data.new_state) && data.log_lines !== undefined
+  return event === 'state_change' && isFinalState(data.new_state) && data.log_lines !== undefined
 }
 
 class Silence extends Error {
@@ -88,7 +88,7 @@ class Seen {
         return true
       }
       case 'state_change': {
-        if (isFinal(data.new_state)) return data.log_lines !== undefined
+        if (isFinalState(data.new_state)) return data.log_lines !== undefined
         if (this.#state === data.new_state) return false
         this.#state = data.new_state
         return true

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, test } from '@jest/globals'
 import type { LogStreamMessage } from '@slipway/contracts'
-import { EXIT, exitCodeOf } from '../src/exit-code.ts'
+import { type RouteHandler, sendJson, startFakeServer } from '@slipway/testing'
 import {
   AuthenticationError,
   ConnectionError,
@@ -10,34 +10,33 @@ import {
   SlipwayClient,
   ValidationError,
 } from '../src/index.ts'
-import { fakeServer, json, type Respond } from './fake-server.ts'
 
-let server: Awaited<ReturnType<typeof fakeServer>> | undefined
+let server: Awaited<ReturnType<typeof startFakeServer>> | undefined
 afterEach(async () => {
   await server?.close()
   server = undefined
 })
 
-const start = async (routes: Record<string, Respond>) => {
-  server = await fakeServer(routes)
+const start = async (routes: Record<string, RouteHandler>) => {
+  server = await startFakeServer(routes)
   return server
 }
 
 const credentials = { email: 'admin@example.com', password: 'a long password' }
 const refuse =
-  (status: number, code: string, details?: object): Respond =>
+  (status: number, code: string, details?: object): RouteHandler =>
   (_, response) =>
-    json(response, status, { error: { code, message: `refused: ${code}`, ...(details ? { details } : {}) } })
+    sendJson(response, status, { error: { code, message: `refused: ${code}`, ...(details ? { details } : {}) } })
 
 /** Answers with each in turn, and with the last for ever. */
-const inTurn = (...answers: Respond[]): Respond => {
+const inTurn = (...answers: RouteHandler[]): RouteHandler => {
   let n = 0
-  return (...given) => (answers[Math.min(n++, answers.length - 1)] as Respond)(...given)
+  return (...given) => (answers[Math.min(n++, answers.length - 1)] as RouteHandler)(...given)
 }
 const ok =
-  (body: unknown): Respond =>
+  (body: unknown): RouteHandler =>
   (_, response) =>
-    json(response, 200, body)
+    sendJson(response, 200, body)
 
 describe('who is calling', () => {
   test('logs in by itself and carries the token', async () => {
@@ -53,17 +52,17 @@ describe('who is calling', () => {
     expect(String(requests[1]?.query)).toBe('state=running&page=2')
   })
 
-  const tellsTime: Respond = (request, response) =>
+  const tellsTime: RouteHandler = (request, response) =>
     request.headers.authorization === 'Bearer new'
-      ? json(response, 200, { email: credentials.email })
-      : json(response, 401, { error: { code: 'TOKEN_EXPIRED', message: 'expired' } })
+      ? sendJson(response, 200, { email: credentials.email })
+      : sendJson(response, 401, { error: { code: 'TOKEN_EXPIRED', message: 'expired' } })
 
   test('renews an ended session by its refresh token, once for calls at the same time', async () => {
     const { url, count } = await start({
       'POST /auth/refresh': (request, response) => {
         expect(request.headers.cookie).toBe('refresh_token=first')
         response.setHeader('set-cookie', 'refresh_token=second; HttpOnly; Path=/api/v1/auth')
-        json(response, 200, { access_token: 'new' })
+        sendJson(response, 200, { access_token: 'new' })
       },
       'GET /auth/me': tellsTime,
     })
@@ -85,7 +84,7 @@ describe('who is calling', () => {
     const { url } = await start({
       'POST /auth/refresh': (_, response) => {
         kept = { accessToken: 'new', refreshToken: 'second' }
-        json(response, 401, { error: { code: 'INVALID_TOKEN', message: 'spent' } })
+        sendJson(response, 401, { error: { code: 'INVALID_TOKEN', message: 'spent' } })
       },
       'GET /auth/me': tellsTime,
     })
@@ -98,7 +97,6 @@ describe('who is calling', () => {
     const sessions = { load: () => ({ accessToken: 'old', refreshToken: 'first' }), save: () => {} }
     const error = await new SlipwayClient({ url, sessions }).call('getCurrentUser').catch((e: unknown) => e)
     expect(error).toBeInstanceOf(AuthenticationError)
-    expect(exitCodeOf(error)).toBe(EXIT.refused)
   })
 
   test('asks for the second factor where the account has one', async () => {
@@ -113,7 +111,7 @@ describe('who is calling', () => {
 })
 
 describe('refusals', () => {
-  const failure = async (respond: Respond) => {
+  const failure = async (respond: RouteHandler) => {
     const { url } = await start({ 'POST /deployments': respond })
     return await new SlipwayClient({ url, token: 't', retryForMs: 0 })
       .call('createDeployment', { body: { priority: 101 } })
@@ -152,7 +150,7 @@ describe('refusals', () => {
 
 describe('what is sent again', () => {
   const away = refuse(503, 'SERVICE_UNAVAILABLE')
-  const drop: Respond = (_, response) => response.destroy()
+  const drop: RouteHandler = (_, response) => response.destroy()
 
   test('reads, while the server is away or breaks off', async () => {
     const { url } = await start({ 'GET /deployments/d': inTurn(away, drop, ok({ id: 'd' })) })
@@ -161,7 +159,8 @@ describe('what is sent again', () => {
   })
 
   test('changes only where they were turned away before they could have an effect', async () => {
-    const limited: Respond = (_, response) => response.writeHead(429, { 'retry-after': '0' }).end('Too many requests')
+    const limited: RouteHandler = (_, response) =>
+      response.writeHead(429, { 'retry-after': '0' }).end('Too many requests')
     const { url, count } = await start({
       'POST /deployments/d/cancel': away,
       'POST /deployments/e/cancel': inTurn(limited, ok({ id: 'e' })),
@@ -218,7 +217,6 @@ describe('what is sent again', () => {
       .catch((e: unknown) => e)
     expect(error).toBeInstanceOf(ConnectionError)
     expect(String(error)).toContain(`does not answer at ${url} (ECONNREFUSED)`)
-    expect(exitCodeOf(error)).toBe(EXIT.unreachable)
   })
 })
 
@@ -244,7 +242,7 @@ describe('lists', () => {
       'GET /targets': (request, response) => {
         const page = Number(new URL(request.url ?? '', 'http://fake').searchParams.get('page'))
         const data = (pages[page - 1] ?? []).map((id) => ({ id }))
-        json(response, 200, { data, meta: { has_next: page < pages.length } })
+        sendJson(response, 200, { data, meta: { has_next: page < pages.length } })
       },
     })
     const client = new SlipwayClient({ url, token: 't' })
@@ -284,12 +282,12 @@ describe('following a log', () => {
     return await start({
       'POST /auth/sse-token': (_, response) => {
         given += 1
-        if (given > tokens) json(response, 403, { error: { code: 'FORBIDDEN', message: 'no more' } })
-        else json(response, 200, { sse_token: `sse-${given}` })
+        if (given > tokens) sendJson(response, 403, { error: { code: 'FORBIDDEN', message: 'no more' } })
+        else sendJson(response, 200, { sse_token: `sse-${given}` })
       },
       'GET /deployments/d/logs': (request, response) => {
         const token = new URL(request.url ?? '', 'http://fake').searchParams.get('sse_token') ?? ''
-        if (spent.has(token)) return json(response, 401, { error: { code: 'INVALID_TOKEN', message: 'spent' } })
+        if (spent.has(token)) return sendJson(response, 401, { error: { code: 'INVALID_TOKEN', message: 'spent' } })
         spent.add(token)
         const messages = connections[opened] ?? []
         opened += 1
@@ -350,7 +348,7 @@ describe('following a log', () => {
 
   test('ends when its signal says so, even while the server is silent', async () => {
     const { url } = await start({
-      'POST /auth/sse-token': (_, response) => json(response, 200, { sse_token: 'sse' }),
+      'POST /auth/sse-token': (_, response) => sendJson(response, 200, { sse_token: 'sse' }),
       'GET /deployments/d/logs': (_, response) => {
         response.writeHead(200).write(`data: ${JSON.stringify(ping)}\n\n`)
       },

@@ -25,6 +25,7 @@ export {
   logHistory,
   logPages,
 } from './factories.ts'
+export { type RouteHandler, sendJson, startFakeServer } from './fake-server.ts'
 export { violatedInvariants } from './invariants.ts'
 export { addJoinToken, type JoinTokenOptions } from './join-token.ts'
 export { testLogger } from './logger.ts'

@@ -1,0 +1,47 @@
+import type { Input } from '@slipway/client'
+import type { Command } from 'commander'
+import { action, type Context } from './context.ts'
+import { take } from './lists.ts'
+import { integer, moment } from './values.ts'
+
+interface AuditOptions {
+  action?: string
+  resourceType?: string
+  resource?: string
+  actor?: string
+  from?: string
+  to?: string
+  limit: number
+}
+
+export function addAudit(program: Command): void {
+  program
+    .command('audit')
+    .description('show what was changed and what was refused, by whom; newest first')
+    .option('--action <name>', 'only this, for example deployment.create')
+    .option('--resource-type <type>', 'only what is about such records, for example deployment')
+    .option('--resource <id>', 'only what is about this record')
+    .option('--actor <id>', 'only what this user did')
+    .option('--from <time>', 'from this moment on', moment)
+    .option('--to <time>', 'before this moment', moment)
+    .option('--limit <number>', 'how many records', integer(1, 1_000_000), 50)
+    .action(action(audit))
+}
+
+async function audit({ client, output }: Context, options: AuditOptions): Promise<void> {
+  const { action: name, resourceType, resource, actor, from, to } = options
+  const filters = { action: name, resource_type: resourceType, resource_id: resource, actor_id: actor, from, to }
+  const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
+  await output.list(
+    await take(client.each('listAuditLogs', { query }), options.limit),
+    [
+      ['AT', ({ at }) => at.slice(0, 19).replace('T', ' ')],
+      ['WHO', ({ actor_name }) => actor_name],
+      ['FROM', ({ actor_ip }) => actor_ip],
+      ['ACTION', (record) => record.action],
+      ['RECORD', ({ resource_id }) => resource_id],
+      ['OUTCOME', ({ details }) => (details['code'] as string | undefined) ?? 'done'],
+    ],
+    'no records',
+  )
+}

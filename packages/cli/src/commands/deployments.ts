@@ -1,0 +1,181 @@
+import { type Item, isFinalState, type Schema } from '@slipway/client'
+import { type Command, Option } from 'commander'
+import { EXIT } from '../exit-code.ts'
+import { harmless } from '../terminal/colour.ts'
+import { resultsOf } from '../terminal/results.ts'
+import { durationText, facts, stepsText, table, timeText } from '../terminal/table.ts'
+import { Watch } from '../terminal/watch.ts'
+import { action, type Context } from './context.ts'
+import { take } from './lists.ts'
+import { idOf } from './records.ts'
+import { gather, integer } from './values.ts'
+import { type WaitOptions, whileWanted } from './waiting.ts'
+
+type Summary = Item<'listDeployments'>
+type Result = Schema<'CommandResult'>
+
+const STATES = ['pending', 'queued', 'running', 'success', 'failed', 'cancelled', 'rolling_back', 'rolled_back']
+
+export function addDeployments(program: Command): void {
+  program
+    .command('status')
+    .argument('[deployment]', 'id of a deployment; without one the newest are listed')
+    .description('show a deployment, target by target, or list deployments')
+    .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
+    .option('--search <text>', 'only those whose source or state contains it')
+    .option('--limit <number>', 'how many to list', integer(1, 100_000), 20)
+    .action(action(status))
+  program
+    .command('logs')
+    .argument('<deployment>', 'id of the deployment')
+    .description('show the log of a deployment; as json or yaml one line or document for each entry')
+    .option('-f, --follow', 'go on until the deployment has ended')
+    .option('--from <number>', 'number of the first line, from 0', integer(0, 999_999_999), 0)
+    .option('-t, --target <name>', 'only the lines of this target (repeatable)', gather(String))
+    .action(action(logs))
+  program
+    .command('results')
+    .argument('<deployment>', 'id of the deployment')
+    .description('show the result of each command, and why those that failed did')
+    .option('--failed', 'only the commands that failed')
+    .action(action(results))
+  program
+    .command('cancel')
+    .argument('<deployment>', 'id of the deployment')
+    .description('cancel a deployment and end its commands')
+    .option('--reason <text>', 'kept in the audit log')
+    .action(action(cancel))
+}
+
+const sourceOf = (one: Summary) =>
+  `${one.solution_name ?? one.sequence_name ?? one.action_name} ${one.solution_version ?? one.sequence_version ?? one.action_version}`
+
+async function status(
+  { client, output }: Context,
+  id: string | undefined,
+  { state, search, limit }: { state?: Summary['state']; search?: string; limit: number },
+): Promise<void> {
+  if (id === undefined) {
+    const query = { ...(state ? { state } : {}), ...(search ? { search } : {}) }
+    await output.list(
+      await take(client.each('listDeployments', { query }), limit),
+      [
+        ['ID', ({ id: its }) => its],
+        ['SOURCE', sourceOf],
+        ['STATE', (one) => one.state],
+        ['STEPS', ({ completed_steps, total_steps }) => `${completed_steps}/${total_steps}`],
+        ['CREATED', ({ created_at }) => timeText(created_at)],
+        ['TOOK', ({ duration_ms }) => durationText(duration_ms)],
+        ['BY', ({ triggered_by }) => triggered_by],
+      ],
+      'no deployments',
+    )
+    return
+  }
+  const deployment = await client.call('getDeployment', { params: { id } })
+  await output.record(deployment, () => [
+    ...facts([
+      ['deployment', deployment.id],
+      ['source', harmless(sourceOf(deployment))],
+      ['state', deployment.state],
+      ['progress', `${stepsText(deployment)}, ${deployment.failed_steps} failed`],
+      ['tenant', deployment.tenant_name],
+      ['environment', deployment.environment_name],
+      ['triggered by', deployment.triggered_by],
+      ['created', timeText(deployment.created_at)],
+      ['took', durationText(deployment.duration_ms)],
+      ['run again from', deployment.source_deployment_id],
+      ['cancelled by', deployment.cancelled_by],
+      ['reason', harmless(deployment.cancel_reason ?? '')],
+      ['error', deployment.error_message],
+    ]),
+    '',
+    ...table(
+      ['TARGET', 'RESULT', 'STEPS', 'TIME', 'WHY'],
+      resultsOf(deployment).map((one) => [
+        harmless(one.target),
+        one.result,
+        one.steps,
+        one.duration,
+        harmless(one.reason ?? ''),
+      ]),
+    ),
+  ])
+}
+
+interface LogOptions extends WaitOptions {
+  from: number
+  target?: string[]
+}
+
+async function logs(context: Context, id: string, { follow, from, target }: LogOptions): Promise<void> {
+  const { client, output, screen } = context
+  const only = await Promise.all((target ?? []).map((name) => idOf(client, 'target', name)))
+  const isWanted = (targetId: string | null) => only.length === 0 || (targetId !== null && only.includes(targetId))
+  const deployment = await client.call('getDeployment', { params: { id } })
+  const view = new Watch(deployment, screen, { log: true, only })
+  await whileWanted(undefined, async (signal) => {
+    try {
+      if (follow && !isFinalState(deployment.state)) {
+        for await (const message of client.followLogs(id, { from, signal })) {
+          if (output.forPeople) view.show(message)
+          else if (message.event === 'log' && isWanted(message.data.log.target_id)) await output.item(message.data.log)
+        }
+        return
+      }
+      for await (const entry of client.logLines(id, { from, signal })) {
+        const { timestamp, level, step_id, target_id, target_name, message } = entry
+        const metadata = entry.metadata as { seq: number } | null
+        const log = { timestamp, level, step_id, target_id, target_name, message, metadata }
+        if (output.forPeople) view.show({ event: 'log', data: { type: 'log', log } })
+        else if (isWanted(target_id)) await output.item(log)
+      }
+    } finally {
+      screen.end()
+    }
+  })
+}
+
+async function results({ client, output }: Context, id: string, { failed }: { failed?: boolean }): Promise<void> {
+  const all = await client.call('listCommandResults', { params: { id } })
+  const shown = failed ? all.filter((one) => one.status === 'failed') : all
+  await output.list(
+    shown,
+    [
+      ['TARGET', ({ target_name }) => target_name],
+      ['ACTION', ({ action_name }) => action_name],
+      ['STATUS', ({ status: its }) => its],
+      ['EXIT', ({ exit_code }) => exit_code],
+      ['TOOK', ({ duration_ms }) => durationText(duration_ms)],
+    ],
+    'no command has ended yet',
+  )
+  if (!output.forPeople) return
+  for (const result of shown) for (const line of explained(result)) output.line(line)
+}
+
+/** What is known of a command that failed. */
+function explained(result: Result): string[] {
+  const { status: its, target_name, action_name, error_message, stderr_tail, analysis } = result
+  if (its !== 'failed') return []
+  const tail = (stderr_tail ?? '')
+    .trimEnd()
+    .split('\n')
+    .slice(-5)
+    .filter((line) => line !== '')
+  return [
+    '',
+    `${harmless(action_name ?? '')} on ${harmless(target_name ?? '')}: ${harmless(error_message ?? 'failed')}`,
+    ...tail.map((line) => `  | ${harmless(line)}`),
+    ...(analysis ? [`  ${harmless(analysis.summary)} (${Math.round(analysis.confidence * 100)} % sure)`] : []),
+    ...(analysis ? [`  likely cause: ${harmless(analysis.likely_cause)}`] : []),
+    ...(analysis?.remediation ?? []).map((line) => `  - ${harmless(line)}`),
+  ]
+}
+
+async function cancel({ client, output }: Context, id: string, { reason }: { reason?: string }): Promise<number> {
+  const body = reason === undefined ? {} : { reason }
+  const deployment = await client.call('cancelDeployment', { params: { id }, body })
+  await output.record(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
+  return EXIT.success
+}

@@ -1,0 +1,70 @@
+import { SlipwayClient } from '@slipway/client'
+import type { Command } from 'commander'
+import { configurationFile, rememberServer, sessionsOf } from '../configuration/file.ts'
+import { UsageError } from '../exit-code.ts'
+import { ask, firstLineOfStdin } from '../terminal/prompt.ts'
+import { facts, timeText } from '../terminal/table.ts'
+import { action, serverUrl, tokenOfEnvironment } from './context.ts'
+
+interface LoginOptions {
+  email?: string
+  passwordStdin?: boolean
+  code?: string
+}
+
+export function addLogin(program: Command): void {
+  program
+    .command('login')
+    .description('log in as a person; pipelines use an API key in SLIPWAY_API_KEY instead')
+    .option('--email <address>', 'who logs in; asked for on a terminal')
+    .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
+    .option('--code <code>', 'the second factor: six digits or a recovery code; asked for on a terminal')
+    .action(async (options: LoginOptions, command: Command) => {
+      await login(serverUrl(command), options)
+    })
+  program
+    .command('logout')
+    .description('end all sessions of the user; API keys stay')
+    .action(
+      action(async ({ client, url, output }) => {
+        if (tokenOfEnvironment()) {
+          throw new UsageError('logout is about the session of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY')
+        }
+        await client.logout()
+        if (output.forPeople) output.line(`logged out of ${url}`)
+      }),
+    )
+  program
+    .command('whoami')
+    .description('show who is calling, and what they may do')
+    .action(
+      action(async ({ client, url, output }) => {
+        const user = await client.call('getCurrentUser')
+        await output.record(user, () =>
+          facts([
+            ['server', url],
+            ['user', `${user.username} <${user.email}>`],
+            ['name', user.display_name],
+            ['roles', user.roles.join(', ')],
+            ['permissions', user.permissions.join(', ')],
+            ['last login', timeText(user.last_login_at)],
+          ]),
+        )
+      }),
+    )
+}
+
+async function login(url: string, { email, passwordStdin, code }: LoginOptions): Promise<void> {
+  const address = email ?? (await ask('e-mail', { instead: 'give --email' }))
+  const password = passwordStdin
+    ? await firstLineOfStdin()
+    : await ask('password', { hidden: true, instead: 'give --password-stdin' })
+  const client = new SlipwayClient({ url, sessions: sessionsOf(url), retryForMs: 0 })
+  await client.login({
+    email: address,
+    password,
+    code: () => code ?? ask('code of the second factor', { instead: 'give --code' }),
+  })
+  rememberServer(url)
+  process.stderr.write(`logged in to ${url} as ${address}; the session is kept in ${configurationFile()}\n`)
+}

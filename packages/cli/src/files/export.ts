@@ -1,0 +1,108 @@
+import { mkdirSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import type { SlipwayClient } from '@slipway/client'
+import { stringify } from 'yaml'
+import { type FileKind, KINDS } from './kinds.ts'
+import { Catalog, type ServerRecord } from './server.ts'
+import { isSource } from './wanted.ts'
+
+type Body = Record<string, unknown>
+
+/** The records of a server as documents that `apply` reads, by kind. Of sources the latest version. */
+export async function exportDocuments(
+  client: SlipwayClient,
+  kinds: ReadonlySet<FileKind>,
+): Promise<Map<FileKind, Body[]>> {
+  const catalog = new Catalog(client)
+  const names = new Map<string, string>()
+  const documents = new Map<FileKind, Body[]>()
+  for (const kind of KINDS) {
+    const records: ServerRecord[] = []
+    for await (const record of catalog.each(kind)) {
+      names.set(record.id, record.name)
+      records.push(record)
+    }
+    if (!kinds.has(kind)) continue
+    const all: Body[] = []
+    for (const record of records.sort((a, b) => a.name.localeCompare(b.name))) {
+      all.push(await documentOf(catalog, kind, record, names))
+    }
+    if (all.length > 0) documents.set(kind, all)
+  }
+  return documents
+}
+
+export function documentsText(documents: readonly Body[]): string {
+  return documents.map((one) => stringify(one, { lineWidth: 0 })).join('---\n')
+}
+
+/** A file for each kind. Returns their names. */
+export function writeDocuments(folder: string, documents: ReadonlyMap<FileKind, Body[]>): string[] {
+  mkdirSync(folder, { recursive: true })
+  return [...documents].map(([kind, all]) => {
+    const file = path.join(folder, `${kind}s.yaml`)
+    writeFileSync(file, documentsText(all))
+    return file
+  })
+}
+
+async function documentOf(
+  catalog: Catalog,
+  kind: FileKind,
+  record: ServerRecord,
+  names: ReadonlyMap<string, string>,
+): Promise<Body> {
+  const named = (field: string) => {
+    const id = record[`${field}_id`]
+    return typeof id === 'string' ? { [field]: names.get(id) ?? id } : {}
+  }
+  const pick = (...fields: string[]): Body =>
+    Object.fromEntries(fields.filter((field) => !isEmpty(record[field])).map((field) => [field, record[field]]))
+  const head = { kind, name: record.name, ...pick('description'), ...named('tenant') }
+  switch (kind) {
+    case 'tenant':
+      return { ...head, ...pick('slug', 'variables', 'sensitive_variables') }
+    case 'environment':
+      return { ...head, ...pick('variables', 'sensitive_variables') }
+    case 'target':
+      return {
+        ...head,
+        ...named('environment'),
+        ...pick('tags', 'connection', 'variables', 'sensitive_variables'),
+        ...(record['enabled'] === false ? { enabled: false } : {}),
+      }
+    case 'freeze':
+      return {
+        ...head,
+        ...named('environment'),
+        ...named('solution'),
+        ...pick('start_time', 'end_time', 'recurrence', 'time_zone'),
+      }
+    default:
+      return { ...head, ...(isSource(kind) ? await latestOf(catalog, kind, record, names) : {}) }
+  }
+}
+
+async function latestOf(
+  catalog: Catalog,
+  kind: 'action' | 'sequence' | 'solution',
+  record: ServerRecord,
+  names: ReadonlyMap<string, string>,
+): Promise<Body> {
+  const version = record['latest_version'] ?? (await catalog.versions(kind, record.id))[0]
+  const { variables, ...definition } = (await catalog.definition(kind, record.id, String(version))) ?? {}
+  const name = (list: unknown, field: string) =>
+    (list as Body[]).map(({ [`${field}_id`]: id, ...rest }) => ({ [field]: names.get(String(id)) ?? id, ...rest }))
+  return {
+    version,
+    definition: {
+      ...definition,
+      ...(kind === 'sequence' ? { actions: name(definition['actions'], 'action') } : {}),
+      ...(kind === 'solution' ? { sequences: name(definition['sequences'], 'sequence') } : {}),
+      ...(isEmpty(variables) ? {} : { variables: (variables as Body[]).map(({ id: _, ...variable }) => variable) }),
+    },
+  }
+}
+
+const isEmpty = (value: unknown) =>
+  value === null || value === undefined || (typeof value === 'object' && Object.keys(value).length === 0)

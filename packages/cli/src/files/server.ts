@@ -1,0 +1,109 @@
+import { NotFoundError, type OperationId, type SlipwayClient } from '@slipway/client'
+import type { FileKind } from './kinds.ts'
+
+/** The operations of each kind that files can hold. */
+export const OPERATIONS = {
+  tenant: { list: 'listTenants', create: 'createTenant', update: 'updateTenant' },
+  environment: { list: 'listEnvironments', create: 'createEnvironment', update: 'updateEnvironment' },
+  target: { list: 'listTargets', create: 'createTarget', update: 'updateTarget' },
+  freeze: { list: 'listFreezes', create: 'createFreeze', update: 'updateFreeze' },
+  action: sourceOperations('Action'),
+  sequence: sourceOperations('Sequence'),
+  solution: sourceOperations('Solution'),
+} as const
+
+function sourceOperations<N extends 'Action' | 'Sequence' | 'Solution'>(name: N) {
+  return {
+    list: `list${name}s`,
+    create: `create${name}`,
+    update: `update${name}`,
+    get: `get${name}`,
+    version: `get${name}Version`,
+    publish: `create${name}Version`,
+  } as const
+}
+
+export interface ServerRecord {
+  id: string
+  name: string
+  tenant_id?: string | null
+  [field: string]: unknown
+}
+
+/** Above so many names the whole list is read instead of looking for each. */
+const NAMES_TO_SEARCH = 20
+
+/** The catalog of a server, as far as files are about it. */
+export class Catalog {
+  readonly #client: SlipwayClient
+  readonly #known = new Map<FileKind, Map<string, ServerRecord[]>>()
+  readonly #whole = new Set<FileKind>()
+
+  constructor(client: SlipwayClient) {
+    this.#client = client
+  }
+
+  /** Reads what there is of these names. */
+  async read(kind: FileKind, names: ReadonlySet<string>): Promise<void> {
+    const unread = [...names].filter((name) => !this.#whole.has(kind) && !this.#known.get(kind)?.has(name))
+    if (unread.length > NAMES_TO_SEARCH) {
+      this.#whole.add(kind)
+      for await (const record of this.each(kind)) this.#add(kind, record)
+      return
+    }
+    await Promise.all(
+      unread.map(async (name) => {
+        this.#of(kind).set(name, [])
+        for await (const record of this.each(kind, name)) if (record.name === name) this.#add(kind, record)
+      }),
+    )
+  }
+
+  async *each(kind: FileKind, search?: string): AsyncGenerator<ServerRecord, void, undefined> {
+    const query = search === undefined ? {} : { search }
+    yield* this.#client.each(OPERATIONS[kind].list, {
+      query,
+    }) as AsyncGenerator<unknown> as AsyncGenerator<ServerRecord>
+  }
+
+  /** The record of that tenant with that name, among those that were read. */
+  find(kind: FileKind, name: string, tenantId: string | null): ServerRecord | undefined {
+    const all = this.#known.get(kind)?.get(name) ?? []
+    return all.find((record) => kind === 'tenant' || (record.tenant_id ?? null) === tenantId)
+  }
+
+  /** The definition of one version, or undefined where it is not published. */
+  async definition(
+    kind: 'action' | 'sequence' | 'solution',
+    id: string,
+    version: string,
+  ): Promise<Record<string, unknown> | undefined> {
+    try {
+      const found = await this.#client.call(OPERATIONS[kind].version, { params: { id, version } })
+      return found.definition as Record<string, unknown>
+    } catch (error) {
+      if (error instanceof NotFoundError) return undefined
+      throw error
+    }
+  }
+
+  /** Every version of a source, newest first. */
+  async versions(kind: 'action' | 'sequence' | 'solution', id: string): Promise<string[]> {
+    return (await this.#client.call(OPERATIONS[kind].get, { params: { id } })).versions.map(({ version }) => version)
+  }
+
+  async change(operation: OperationId, input: { params?: { id: string }; body: object }): Promise<ServerRecord> {
+    return (await this.#client.call(operation, input as never)) as ServerRecord
+  }
+
+  #of(kind: FileKind): Map<string, ServerRecord[]> {
+    const known = this.#known.get(kind) ?? new Map<string, ServerRecord[]>()
+    this.#known.set(kind, known)
+    return known
+  }
+
+  #add(kind: FileKind, record: ServerRecord): void {
+    const known = this.#of(kind)
+    known.set(record.name, [...(known.get(record.name) ?? []), record])
+  }
+}

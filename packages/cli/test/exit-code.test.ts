@@ -1,0 +1,20 @@
+import { expect, test } from '@jest/globals'
+import { SlipwayClient } from '@slipway/client'
+import { sendJson, startFakeServer } from '@slipway/testing'
+import { EXIT, exitCodeOf } from '../src/exit-code.ts'
+
+const getUser = (url: string) =>
+  new SlipwayClient({ url, token: 't', retryForMs: 0 }).call('getCurrentUser').catch((error: unknown) => error)
+
+test('a refused credential ends with 3, an absent server with 6', async () => {
+  const server = await startFakeServer({
+    'GET /auth/me': (_, response) =>
+      sendJson(response, 401, { error: { code: 'INVALID_TOKEN', message: 'the token is not valid' } }),
+  })
+  try {
+    expect(exitCodeOf(await getUser(server.url))).toBe(EXIT.refused)
+  } finally {
+    await server.close()
+  }
+  expect(exitCodeOf(await getUser(server.url))).toBe(EXIT.unreachable)
+})

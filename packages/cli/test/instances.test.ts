@@ -1,0 +1,73 @@
+import { spawn } from 'node:child_process'
+import path from 'node:path'
+import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { sendJson, startFakeServer } from '@slipway/testing'
+
+const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
+const TENANT = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
+const grant = {
+  ...{ id: ID, status: 'active', uses: 2, used: 0, labels: { pool: 'eu', zone: null }, tenant_id: TENANT },
+  ...{ expires_at: '2036-01-01T00:00:00Z', created_by: null, created_at: '2026-01-01T00:00:00Z' },
+}
+const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
+const bin = path.join(import.meta.dirname, '../bin/slipway.mjs')
+
+let server: Awaited<ReturnType<typeof startFakeServer>>
+beforeAll(async () => {
+  server = await startFakeServer({
+    'GET /tenants': (_request, response) =>
+      sendJson(response, 200, { data: [{ id: TENANT, name: 'Acme' }], meta: page }),
+    'POST /instances/grants': (_request, response) => sendJson(response, 201, { ...grant, token: `${ID}.secret` }),
+    'GET /instances/grants': (_request, response) => sendJson(response, 200, { data: [grant], meta: page }),
+    [`DELETE /instances/grants/${ID}`]: (_request, response) => response.writeHead(204).end(),
+  })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  server.requests.length = 0
+})
+
+/** Runs the command line to its end. */
+function slipway(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
+  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', SLIPWAY_URL: server.url, SLIPWAY_TOKEN: 'token' }
+  const child = spawn(process.execPath, [bin, 'instances', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const texts = { stdout: '', stderr: '' }
+  child.stdout.on('data', (chunk) => {
+    texts.stdout += chunk
+  })
+  child.stderr.on('data', (chunk) => {
+    texts.stderr += chunk
+  })
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...texts })))
+}
+
+test('join-token sends what the options say and prints the token alone', async () => {
+  const options = ['--uses', '2', '--expires', '1.5h', '--label', 'pool=eu', '--label', 'zone', '--tenant', 'Acme']
+  const { code, stdout, stderr } = await slipway('join-token', ...options)
+  expect([code, stdout]).toEqual([0, `${ID}.secret\n`])
+  expect(stderr).toContain('2 instances join with this token')
+  expect(server.requests.at(-1)).toMatchObject({
+    route: 'POST /instances/grants',
+    body: { uses: 2, expires_in_seconds: 5_400, labels: { pool: 'eu', zone: null }, tenant_id: TENANT },
+  })
+}, 30_000)
+
+test('join-token -o json prints the record, and without options the server decides', async () => {
+  const { stdout, stderr } = await slipway('join-token', '-o', 'json')
+  expect([JSON.parse(stdout), stderr]).toEqual([{ ...grant, token: `${ID}.secret` }, ''])
+  expect(server.requests.map(({ body }) => body)).toEqual([{}])
+}, 30_000)
+
+test('join-tokens are listed without the token, and revoked', async () => {
+  const { stdout } = await slipway('join-tokens', 'list')
+  expect(stdout).toMatch(/active\s+0 of 2\s+pool=eu zone/)
+  expect((await slipway('join-tokens', 'revoke', ID)).stdout).toBe(`revoked join token ${ID}\n`)
+  expect(server.count(`DELETE /instances/grants/${ID}`)).toBe(1)
+}, 30_000)
+
+test('a label that is none is a usage error', async () => {
+  expect(await slipway('join-token', '--label', '=eu')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('KEY'),
+  })
+}, 30_000)
