@@ -155,7 +155,7 @@ function main() {
   )
   for (const line of found) console.error(line)
   if (found.length > 0) {
-    console.error('The release before must run on the new schema: see docs/decisions/0054-expand-and-contract.md')
+    console.error('The release before must run on the new schema: see docs/decisions/0030-expand-and-contract.md')
     process.exitCode = 1
   } else
     console.log(`contractions: ${checked.length} of ${names.length} migrations checked, none breaks the release before`)
