@@ -13,7 +13,8 @@ const instance = new InstanceProcess(bridge)
 let sshd: Sshd
 let host: AgentHost
 
-type Kind = 'local' | 'ssh' | 'agent'
+const KINDS = ['local', 'ssh', 'agent'] as const
+type Kind = (typeof KINDS)[number]
 
 beforeAll(async () => {
   await bridge.listen()
@@ -82,50 +83,51 @@ const CASES_OF: Record<Kind, Record<string, Case>> = {
 
 /** Runs all scripts at the same time, each in a run of its own. */
 async function outputsOf(
-  kind: Kind,
+  kinds: readonly Kind[],
   runOf: (script: string) => Parameters<typeof specOf>[0],
   ended: (spec: RunSpec) => Promise<unknown> = (spec) => bridge.finished(spec, 50_000),
 ) {
-  const runs = Object.entries(CASES_OF[kind]).map(async ([name, { script }]): Promise<[string, string[]]> => {
-    const spec: RunSpec = specOf({ targets: [target(kind)], ...runOf(script) })
-    await bridge.handOver(spec)
-    await ended(spec)
-    return [name, bridge.output(spec)]
-  })
+  const runs = kinds.flatMap((kind) =>
+    Object.entries(CASES_OF[kind]).map(async ([name, { script }]): Promise<[string, string[]]> => {
+      const spec: RunSpec = specOf({ targets: [target(kind)], ...runOf(script) })
+      await bridge.handOver(spec)
+      await ended(spec)
+      return [`${kind}: ${name}`, bridge.output(spec)]
+    }),
+  )
   return Object.fromEntries(await Promise.all(runs))
 }
 
-const expected = (kind: Kind) =>
-  Object.fromEntries(Object.entries(CASES_OF[kind]).map(([name, { output }]) => [name, output]))
+const expected = (kinds: readonly Kind[]) =>
+  Object.fromEntries(
+    kinds.flatMap((kind) => Object.entries(CASES_OF[kind]).map(([name, { output }]) => [`${kind}: ${name}`, output])),
+  )
 
-describe.each<Kind>(['local', 'ssh', 'agent'])(
-  'a killed command on a %s target has all its output in the log',
-  (kind) => {
-    test('when its own time is over', async () => {
-      const outputs = await outputsOf(kind, (script) => ({ actions: [{ script, timeout_seconds: 2 }] }))
-      expect(outputs).toEqual(expected(kind))
-    }, 90_000)
+describe('a killed command on a target of any kind has all its output in the log', () => {
+  test('when its own time is over', async () => {
+    const outputs = await outputsOf(KINDS, (script) => ({ actions: [{ script, timeout_seconds: 2 }] }))
+    expect(outputs).toEqual(expected(KINDS))
+  }, 90_000)
 
-    test('when the deployment is cancelled', async () => {
-      const outputs = await outputsOf(
-        kind,
-        (script) => ({ actions: [{ script }] }),
-        async (spec) => {
-          await eventually('the command runs', () => bridge.output(spec).includes('up'), 30_000)
-          bridge.stop(spec)
-          await eventually('the end is told', () => bridge.stopReport(spec), 50_000)
-        },
-      )
-      expect(outputs).toEqual(expected(kind))
-    }, 90_000)
-  },
-)
+  test('when the deployment is cancelled', async () => {
+    const outputs = await outputsOf(
+      KINDS,
+      (script) => ({ actions: [{ script }] }),
+      async (spec) => {
+        await eventually('the command runs', () => bridge.output(spec).includes('up'), 30_000)
+        bridge.stop(spec)
+        await eventually('the end is told', () => bridge.stopReport(spec), 50_000)
+      },
+    )
+    expect(outputs).toEqual(expected(KINDS))
+  }, 90_000)
 
-test('a killed command has all its output in the log when the time of the deployment is over', async () => {
-  const outputs = await outputsOf('local', (script) => ({
-    actions: [{ script }],
-    remaining_seconds: 2,
-    options: { deployment_timeout_seconds: 2 },
-  }))
-  expect(outputs).toEqual(expected('local'))
-}, 90_000)
+  test('when the time of the deployment is over', async () => {
+    const outputs = await outputsOf(['local'], (script) => ({
+      actions: [{ script }],
+      remaining_seconds: 2,
+      options: { deployment_timeout_seconds: 2 },
+    }))
+    expect(outputs).toEqual(expected(['local']))
+  }, 90_000)
+})
