@@ -13,6 +13,10 @@ inNetworks(`instances in networks without a way in${problem === null ? '' : ` (s
   }, 180_000)
   afterAll(() => suite?.stop(), 90_000)
 
+  test('one that is cut off for 20 s loses nothing', async () => {
+    await suite.cutOff(20)
+  }, 360_000)
+
   test('one that is cut off for 60 s kills its commands before another instance repeats them', async () => {
     const tries = await suite.cutOff(60)
     // Its leases were lost: what it ran was tried again.
