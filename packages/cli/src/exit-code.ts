@@ -1,7 +1,7 @@
 import { ApiError, ConnectionError } from '@slipway/client'
 
-/** What a pipeline learns from a command; documented in docs/cli.md. */
-export const EXIT = {
+/** The exit codes of all commands. docs/cli.md documents them. */
+export const EXIT_CODES = {
   success: 0,
   failed: 1,
   usage: 2,
@@ -9,45 +9,45 @@ export const EXIT = {
   cancelled: 4,
   timeout: 5,
   unreachable: 6,
-  /** 128 + SIGINT, as shells have it: watching was stopped, the deployment was not. */
+  /** 128 + SIGINT, as in shells. The command line stopped watching; the deployment goes on. */
   interrupted: 130,
 } as const
 
-/** The command line was wrong in a way that only looking further could show. */
+/** The command line is wrong in a way that the option parser cannot detect. */
 export class UsageError extends Error {
   override readonly name = 'UsageError'
 }
 
-/** It was understood and cannot be done: something does not exist, a file is not valid. */
-export class Refused extends Error {
+/** The command is valid but cannot be carried out: a record does not exist, or a file is not valid. */
+export class RefusedError extends Error {
   override readonly name: string = 'Refused'
 }
 
-/** Somebody pressed Ctrl-C, or the pipeline ends its job. */
-export class Interrupted extends Error {
+/** The process received SIGINT, SIGTERM or SIGHUP. */
+export class InterruptedError extends Error {
   override readonly name = 'Interrupted'
 }
 
-/** `--timeout` is over. */
-export class WaitedTooLong extends Error {
+/** The time of `--timeout` is over. */
+export class WaitTimeoutError extends Error {
   override readonly name = 'WaitedTooLong'
 }
 
-export function exitCodeOf(error: unknown): number {
-  if (error instanceof UsageError) return EXIT.usage
-  if (error instanceof Refused) return EXIT.refused
-  if (error instanceof Interrupted) return EXIT.interrupted
-  if (error instanceof WaitedTooLong) return EXIT.timeout
-  if (error instanceof ConnectionError) return EXIT.unreachable
+export function getExitCode(error: unknown): number {
+  if (error instanceof UsageError) return EXIT_CODES.usage
+  if (error instanceof RefusedError) return EXIT_CODES.refused
+  if (error instanceof InterruptedError) return EXIT_CODES.interrupted
+  if (error instanceof WaitTimeoutError) return EXIT_CODES.timeout
+  if (error instanceof ConnectionError) return EXIT_CODES.unreachable
   if (error instanceof ApiError) {
-    if (error.status >= 502 && error.status <= 504) return EXIT.unreachable
-    return error.status < 500 ? EXIT.refused : EXIT.failed
+    if (error.status >= 502 && error.status <= 504) return EXIT_CODES.unreachable
+    return error.status < 500 ? EXIT_CODES.refused : EXIT_CODES.failed
   }
-  return EXIT.failed
+  return EXIT_CODES.failed
 }
 
-/** The exit code that a deployment's final state stands for. */
-export function exitCodeOfState(state: string): number {
-  if (state === 'success') return EXIT.success
-  return state === 'cancelled' ? EXIT.cancelled : EXIT.failed
+/** Returns the exit code for the final state of a deployment. */
+export function getExitCodeOfState(state: string): number {
+  if (state === 'success') return EXIT_CODES.success
+  return state === 'cancelled' ? EXIT_CODES.cancelled : EXIT_CODES.failed
 }

@@ -1,12 +1,12 @@
 import { ApiError, FrozenError, NotFoundError, ValidationError } from '@slipway/client'
 import { CommanderError } from 'commander'
 import { buildProgram } from './commands/program.ts'
-import { EXIT, exitCodeOf } from './exit-code.ts'
-import { harmless } from './terminal/colour.ts'
+import { EXIT_CODES, getExitCode } from './exit-code.ts'
+import { sanitize } from './terminal/colour.ts'
 
-// Whoever reads the output may have seen enough (`slipway logs … | head`).
+// A reader such as `head` closes the pipe when it has enough lines. This is a success.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(EXIT.success)
+  if (error.code === 'EPIPE') process.exit(EXIT_CODES.success)
   throw error
 })
 
@@ -14,27 +14,27 @@ try {
   await buildProgram().parseAsync()
 } catch (error) {
   if (error instanceof CommanderError) {
-    // It has said what is wrong, or shown the help that was asked for.
-    process.exitCode = error.exitCode === 0 ? EXIT.success : EXIT.usage
+    // Commander has already printed the error or the help.
+    process.exitCode = error.exitCode === 0 ? EXIT_CODES.success : EXIT_CODES.usage
   } else {
-    console.error(`slipway: ${explain(error)}`)
-    process.exitCode = exitCodeOf(error)
+    console.error(`slipway: ${formatError(error)}`)
+    process.exitCode = getExitCode(error)
   }
 }
 
-/** What went wrong and, where the server says it, every field that is wrong. */
-function explain(error: unknown): string {
+/** Returns the message of an error and, if the server names them, every wrong field. */
+function formatError(error: unknown): string {
   if (!(error instanceof ApiError)) return error instanceof Error ? error.message : String(error)
   const id = error.requestId ? ` [request ${error.requestId}]` : ''
-  return [`${error.message} (${error.code})${id}`, ...reasons(error)].map(harmless).join('\n')
+  return [`${error.message} (${error.code})${id}`, ...listReasons(error)].map(sanitize).join('\n')
 }
 
-function firstOf(ids: readonly string[]): string {
+function formatIds(ids: readonly string[]): string {
   const more = ids.length > 3 ? ` and ${ids.length - 3} more` : ''
   return ids.slice(0, 3).join(', ') + more
 }
 
-function reasons(error: ApiError): string[] {
+function listReasons(error: ApiError): string[] {
   if (error instanceof ValidationError) {
     const problems = error.problems.map(({ path, message }) => `  ${path} ${message}`)
     return [...problems, ...error.warnings.map((warning) => `  ${warning}`)]
@@ -43,7 +43,7 @@ function reasons(error: ApiError): string[] {
   if (error instanceof FrozenError) {
     const how = error.canOverride ? ['  to deploy all the same: --override-freeze REASON'] : []
     const lines = error.freezes.map(({ name, ends_at, target_ids }) => {
-      const through = target_ids === undefined ? '' : `, by targets ${firstOf(target_ids)}`
+      const through = target_ids === undefined ? '' : `, by targets ${formatIds(target_ids)}`
       return `  ${name}, until ${ends_at}${through}`
     })
     return [...lines, ...how]

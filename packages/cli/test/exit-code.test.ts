@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { SlipwayClient } from '@slipway/client'
 import { sendJson, startFakeServer } from '@slipway/testing'
-import { EXIT, exitCodeOf } from '../src/exit-code.ts'
+import { EXIT_CODES, getExitCode } from '../src/exit-code.ts'
 
 const getUser = (url: string) =>
   new SlipwayClient({ url, token: 't', retryForMs: 0 }).call('getCurrentUser').catch((error: unknown) => error)
@@ -12,9 +12,9 @@ test('a refused credential ends with 3, an absent server with 6', async () => {
       sendJson(response, 401, { error: { code: 'INVALID_TOKEN', message: 'the token is not valid' } }),
   })
   try {
-    expect(exitCodeOf(await getUser(server.url))).toBe(EXIT.refused)
+    expect(getExitCode(await getUser(server.url))).toBe(EXIT_CODES.refused)
   } finally {
     await server.close()
   }
-  expect(exitCodeOf(await getUser(server.url))).toBe(EXIT.unreachable)
+  expect(getExitCode(await getUser(server.url))).toBe(EXIT_CODES.unreachable)
 })

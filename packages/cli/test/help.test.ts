@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import type { Command } from 'commander'
-import { offers } from '../src/commands/completion.ts'
+import { listCompletions } from '../src/commands/completion.ts'
 import { buildProgram } from '../src/commands/program.ts'
 
 const bin = path.join(import.meta.dirname, '../bin/slipway.mjs')
@@ -62,7 +62,7 @@ describe('completion', () => {
     [['completion', 'z'], ['zsh']],
     [['deploy', '--tag', ''], []],
   ])('%j offers %j', (words, expected) => {
-    expect(offers(buildProgram(), words)).toEqual(expected.toSorted())
+    expect(listCompletions(buildProgram(), words)).toEqual(expected.toSorted())
   })
 
   test('bash asks it', () => {

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals'
 import type { Schema } from '@slipway/client'
 import type { LogStreamMessage } from '@slipway/contracts'
 import { Screen } from '../src/terminal/screen.ts'
-import { Watch } from '../src/terminal/watch.ts'
+import { DeploymentView } from '../src/terminal/watch.ts'
 
 const target = (n: number) => ({
   id: `step-${n}`,
@@ -24,7 +24,7 @@ const deployment = {
 function written(isTerminal: boolean): string {
   const stream = Object.assign(new PassThrough(), { isTTY: isTerminal, columns: 120, rows: 60 })
   const screen = new Screen(stream)
-  const watch = new Watch(deployment, screen, { log: false })
+  const watch = new DeploymentView(deployment, screen, { log: false })
   const step = (n: number, state: 'completed' | 'failed' | 'rolled_back' | 'skipped') => {
     const data = {
       type: 'step_update',

@@ -1,19 +1,19 @@
 import { type Command, InvalidArgumentError } from 'commander'
-import { EXIT, UsageError } from '../exit-code.ts'
-import type { Change, Changes } from '../files/changes.ts'
-import { differenceLines, MASKED } from '../files/difference.ts'
+import { EXIT_CODES, UsageError } from '../exit-code.ts'
+import type { Change, Reconciler } from '../files/changes.ts'
+import { formatDifference, MASKED } from '../files/difference.ts'
 import { type FileKind, KINDS } from '../files/kinds.ts'
-import { harmless } from '../terminal/colour.ts'
-import { action, type Context } from './context.ts'
-import { gather } from './values.ts'
+import { sanitize } from '../terminal/colour.ts'
+import { type Context, provideContext } from './context.ts'
+import { collect } from './values.ts'
 
-// What reads and writes files needs every schema of the API, which takes a while to load: only these commands do it.
+// Import files/ inside these commands only: it loads every schema of the API, which slows down the start.
 
 export function addApply(program: Command): void {
   program
     .command('apply')
     .description('bring sources, targets, environments, tenants and freezes to what YAML files say')
-    .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', gather(String))
+    .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', collect(String))
     .option('--tenant <name>', 'the tenant of every document that names none')
     .option('--dry-run', 'show what would be changed, and change nothing')
     .option('--exit-code', 'with --dry-run: exit with 1 where something would be changed')
@@ -21,16 +21,16 @@ export function addApply(program: Command): void {
       '--resend-secrets',
       'send private keys, passwords, !env and sensitive variables, whose change cannot be seen',
     )
-    .action(action(apply))
+    .action(provideContext(apply))
   program
     .command('export')
     .description('write what the server has as YAML that apply reads; of sources the latest version')
     .option('-d, --directory <folder>', 'a folder for a file of each kind; else everything is printed')
-    .option('--kind <kind>', `${KINDS.join(', ')} (repeatable)`, gather(kindOf))
-    .action(action(exportAll))
+    .option('--kind <kind>', `${KINDS.join(', ')} (repeatable)`, collect(parseKind))
+    .action(provideContext(exportCatalog))
 }
 
-function kindOf(text: string): FileKind {
+function parseKind(text: string): FileKind {
   const kind = KINDS.find((one) => one === text)
   if (kind === undefined) throw new InvalidArgumentError(`Allowed are ${KINDS.join(', ')}.`)
   return kind
@@ -48,25 +48,26 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
   const { file, tenant, dryRun, exitCode, resendSecrets } = options
   if (exitCode && !dryRun) throw new UsageError('--exit-code is for --dry-run')
   const { loadEntries } = await import('../files/load.ts')
-  const { Changes } = await import('../files/changes.ts')
+  const { Reconciler } = await import('../files/changes.ts')
   const entries = loadEntries(file, tenant ?? null)
-  const changes = new Changes(client, entries, { resendSecrets: resendSecrets === true })
-  const found = await changes.plan()
+  const reconciler = new Reconciler(client, entries, { resendSecrets: resendSecrets === true })
+  const found = await reconciler.plan()
   const unchanged = entries.length - new Set(found.map(({ entry }) => entry)).size
-  const summary = { changes: found.map(summaryOf), unchanged, applied: !dryRun }
-  if (output.forPeople) for (const change of found) for (const line of linesOf(change, output)) output.line(line)
-  if (!dryRun) await makeAll(changes, found)
-  await output.record(summary, () => [resultText(found, unchanged, dryRun === true)])
-  return dryRun && exitCode && found.length > 0 ? EXIT.failed : EXIT.success
+  const summary = { changes: found.map(summarizeChange), unchanged, applied: !dryRun }
+  if (output.isForPeople)
+    for (const change of found) for (const line of formatChange(change, output)) output.writeLine(line)
+  if (!dryRun) await applyChanges(reconciler, found)
+  await output.printRecord(summary, () => [formatResult(found, unchanged, dryRun === true)])
+  return dryRun && exitCode && found.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
 }
 
-async function makeAll(changes: Changes, found: readonly Change[]): Promise<void> {
+async function applyChanges(reconciler: Reconciler, found: readonly Change[]): Promise<void> {
   for (const [n, change] of found.entries()) {
     try {
-      await changes.make(change)
+      await reconciler.apply(change)
     } catch (error) {
       const { kind, name, document } = change.entry
-      const where = `${document.place('')}: ${kind} ${name}`
+      const where = `${document.getPlace('')}: ${kind} ${name}`
       if (n > 0) process.stderr.write(`${n} of ${found.length} changes were made; the next apply goes on at ${where}\n`)
       else process.stderr.write(`nothing was changed; the first was ${where}\n`)
       throw error
@@ -76,23 +77,23 @@ async function makeAll(changes: Changes, found: readonly Change[]): Promise<void
 
 const SIGNS = { create: ['+', 'green'], publish: ['+', 'green'], change: ['~', 'yellow'] } as const
 
-function titleOf({ what, entry: { kind, name, value } }: Change): string {
+function formatTitle({ what, entry: { kind, name, value } }: Change): string {
   const version = typeof value['version'] === 'string' && what !== 'change' ? ` ${value['version']}` : ''
-  return `${what} ${kind} ${harmless(name)}${version}`
+  return `${what} ${kind} ${sanitize(name)}${version}`
 }
 
-function linesOf(change: Change, output: Context['output']): string[] {
+function formatChange(change: Change, output: Context['output']): string[] {
   const { what, entry, differences } = change
   const [sign, colour] = SIGNS[what]
-  const hide = hiderOf(change)
+  const hide = createSecretDetector(change)
   return [
-    `${output.paint(`${sign} ${titleOf(change)}`, colour)}  ${output.paint(entry.document.place(''), 'dim')}`,
-    ...differences.flatMap((one) => differenceLines(one, hide).map((line) => `    ${harmless(line)}`)),
+    `${output.paint(`${sign} ${formatTitle(change)}`, colour)}  ${output.paint(entry.document.getPlace(''), 'dim')}`,
+    ...differences.flatMap((one) => formatDifference(one, hide).map((line) => `    ${sanitize(line)}`)),
   ]
 }
 
-/** What came from the environment, and everything in it. */
-function hiderOf({ entry: { document } }: Change) {
+/** Returns a function that detects values of environment variables, also inside a larger value. */
+function createSecretDetector({ entry: { document } }: Change) {
   const secrets = [...document.secrets]
   return (value: unknown) => {
     const text = JSON.stringify(value) ?? ''
@@ -100,40 +101,40 @@ function hiderOf({ entry: { document } }: Change) {
   }
 }
 
-function summaryOf(change: Change) {
+function summarizeChange(change: Change) {
   const { what, entry, differences } = change
-  const hide = hiderOf(change)
-  const shown = (value: unknown) => (hide(value) ? MASKED : (value ?? null))
+  const hide = createSecretDetector(change)
+  const mask = (value: unknown) => (hide(value) ? MASKED : (value ?? null))
   return {
     what,
     kind: entry.kind,
     name: entry.name,
-    place: entry.document.place(''),
+    place: entry.document.getPlace(''),
     differences: differences.map(({ path, from, to, secret }) =>
-      secret ? { path, from: MASKED, to: MASKED } : { path, from: shown(from), to: shown(to) },
+      secret ? { path, from: MASKED, to: MASKED } : { path, from: mask(from), to: mask(to) },
     ),
   }
 }
 
-function resultText(found: readonly Change[], unchanged: number, dryRun: boolean): string {
+function formatResult(found: readonly Change[], unchanged: number, dryRun: boolean): string {
   const count = (what: Change['what']) => found.filter((change) => change.what === what).length
   const would = dryRun ? 'would be ' : ''
   if (found.length === 0) return `nothing to change: ${unchanged} records are as the files say`
   return `${count('create')} ${would}created, ${count('publish')} ${would}published, ${count('change')} ${would}changed, ${unchanged} unchanged`
 }
 
-async function exportAll(
+async function exportCatalog(
   { client, output }: Context,
   { directory, kind }: { directory?: string; kind?: FileKind[] },
 ): Promise<void> {
-  const { documentsText, exportDocuments, writeDocuments } = await import('../files/export.ts')
+  const { formatDocuments, exportDocuments, writeDocuments } = await import('../files/export.ts')
   const documents = await exportDocuments(client, new Set(kind ?? KINDS))
   if (directory !== undefined) {
     const files = writeDocuments(directory, documents)
-    await output.record({ files }, () => files.map((file) => `wrote ${file}`))
+    await output.printRecord({ files }, () => files.map((file) => `wrote ${file}`))
     return
   }
   const all = [...documents.values()].flat()
-  if (output.format === 'json') await output.data(all)
-  else process.stdout.write(documentsText(all))
+  if (output.format === 'json') await output.printData(all)
+  else process.stdout.write(formatDocuments(all))
 }

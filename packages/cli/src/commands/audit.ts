@@ -1,8 +1,8 @@
 import type { Input } from '@slipway/client'
 import type { Command } from 'commander'
-import { action, type Context } from './context.ts'
+import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { integer, moment } from './values.ts'
+import { parseIntegerBetween, parseTimestamp } from './values.ts'
 
 interface AuditOptions {
   action?: string
@@ -22,17 +22,17 @@ export function addAudit(program: Command): void {
     .option('--resource-type <type>', 'only what is about such records, for example deployment')
     .option('--resource <id>', 'only what is about this record')
     .option('--actor <id>', 'only what this user did')
-    .option('--from <time>', 'from this moment on', moment)
-    .option('--to <time>', 'before this moment', moment)
-    .option('--limit <number>', 'how many records', integer(1, 1_000_000), 50)
-    .action(action(audit))
+    .option('--from <time>', 'from this moment on', parseTimestamp)
+    .option('--to <time>', 'before this moment', parseTimestamp)
+    .option('--limit <number>', 'how many records', parseIntegerBetween(1, 1_000_000), 50)
+    .action(provideContext(listAuditRecords))
 }
 
-async function audit({ client, output }: Context, options: AuditOptions): Promise<void> {
+async function listAuditRecords({ client, output }: Context, options: AuditOptions): Promise<void> {
   const { action: name, resourceType, resource, actor, from, to } = options
   const filters = { action: name, resource_type: resourceType, resource_id: resource, actor_id: actor, from, to }
   const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
-  await output.list(
+  await output.printList(
     await take(client.each('listAuditLogs', { query }), options.limit),
     [
       ['AT', ({ at }) => at.slice(0, 19).replace('T', ' ')],

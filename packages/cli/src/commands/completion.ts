@@ -1,6 +1,6 @@
 import { Argument, type Command } from 'commander'
 
-/** Asks this program at every press of Tab, so that what is offered is what there is. */
+/** The shell calls `slipway complete` at each press of Tab, so completions always match the commands. */
 const SCRIPTS = {
   bash: `_slipway() {
   local IFS=$'\\n'
@@ -32,36 +32,36 @@ export function addCompletion(program: Command): void {
     .command('complete', { hidden: true })
     .argument('[words...]')
     .action((words: string[]) => {
-      for (const offer of offers(program, words)) process.stdout.write(`${offer}\n`)
+      for (const offer of listCompletions(program, words)) process.stdout.write(`${offer}\n`)
     })
 }
 
-/** What may stand in place of the last word. */
-export function offers(program: Command, words: readonly string[]): string[] {
-  const begun = words.at(-1) ?? ''
+/** Lists the possible replacements of the last word. */
+export function listCompletions(program: Command, words: readonly string[]): string[] {
+  const prefix = words.at(-1) ?? ''
   let command = program
   let optionBefore: string | undefined
   for (const word of words.slice(0, -1)) {
     optionBefore = undefined
     if (word.startsWith('-')) {
-      const option = optionsOf(command).find(({ long, short }) => word === long || word === short)
+      const option = getOptions(command).find(({ long, short }) => word === long || word === short)
       if (option?.required) optionBefore = word
     } else command = command.commands.find((one) => one.name() === word) ?? command
   }
-  const fitting = (all: readonly string[]) => all.filter((one) => one.startsWith(begun)).sort()
+  const selectMatching = (all: readonly string[]) => all.filter((one) => one.startsWith(prefix)).sort()
   if (optionBefore !== undefined) {
-    const option = optionsOf(command).find(({ long, short }) => optionBefore === long || optionBefore === short)
-    return fitting(option?.argChoices ?? [])
+    const option = getOptions(command).find(({ long, short }) => optionBefore === long || optionBefore === short)
+    return selectMatching(option?.argChoices ?? [])
   }
-  if (begun.startsWith('-'))
-    return fitting(optionsOf(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])))
+  if (prefix.startsWith('-'))
+    return selectMatching(getOptions(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])))
   const visible = command.createHelp().visibleCommands(command)
   const choices = command.registeredArguments[0]?.argChoices ?? []
-  return fitting([...visible.map((one) => one.name()), ...choices])
+  return selectMatching([...visible.map((one) => one.name()), ...choices])
 }
 
-/** Those of the command and of all above it, with --help. */
-function optionsOf(command: Command) {
+/** Returns the options of the command and of its parents, with --help. */
+function getOptions(command: Command) {
   const help = command.createHelp()
   return [...help.visibleOptions(command), ...help.visibleGlobalOptions(command)]
 }

@@ -1,19 +1,19 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { EXIT } from '../exit-code.ts'
+import { EXIT_CODES } from '../exit-code.ts'
 import type { Output } from '../terminal/output.ts'
-import { planLines } from '../terminal/plan.ts'
-import { action, type Context } from './context.ts'
+import { formatPlan } from '../terminal/plan.ts'
+import { type Context, provideContext } from './context.ts'
 import {
-  addExpectation,
+  addCreateOptions,
   addOverrides,
   addSelection,
+  buildOverrides,
+  buildSelection,
   type Overrides,
-  overridesBody,
   type Selection,
-  selectionBody,
 } from './deployment-options.ts'
-import { addWaiting, type Started, type WaitOptions, waitFor } from './waiting.ts'
+import { addWaitOptions, type StartResult, startAndWait, type WaitOptions } from './waiting.ts'
 
 interface DeployOptions extends Selection, WaitOptions {
   dryRun?: boolean
@@ -21,14 +21,14 @@ interface DeployOptions extends Selection, WaitOptions {
 }
 
 export function addDeploy(program: Command): void {
-  addWaiting(addExpectation(addSelection(program.command('deploy'))))
+  addWaitOptions(addCreateOptions(addSelection(program.command('deploy'))))
     .description('deploy a source to targets')
     .option('--dry-run', 'show the plan, and create nothing')
-    .action(action(deploy))
+    .action(provideContext(deploy))
   addSelection(program.command('preview'))
     .description('show the plan that a deploy would run, and its warnings; creates nothing')
-    .action(action(preview))
-  addWaiting(addExpectation(addOverrides(program.command('redeploy'))))
+    .action(provideContext(preview))
+  addWaitOptions(addCreateOptions(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', 'id of the deployment')
     .description('run a deployment again, in the version that it had')
     .option('--dry-run', 'show the plan, and create nothing')
@@ -36,23 +36,26 @@ export function addDeploy(program: Command): void {
       '--only-failed',
       'only on the targets whose part is not complete: failed, skipped, cancelled or rolled back',
     )
-    .action(action(redeploy))
+    .action(provideContext(redeploy))
 }
 
 async function preview({ client, output }: Context, source: string, options: Selection): Promise<void> {
-  await show(output, await client.call('previewDeployment', { body: await selectionBody(client, source, options) }))
+  await printPlan(
+    output,
+    await client.call('previewDeployment', { body: await buildSelection(client, source, options) }),
+  )
 }
 
-const show = (output: Output, plan: Schema<'Preview'>) => output.record(plan, () => planLines(plan, output))
+const printPlan = (output: Output, plan: Schema<'Preview'>) => output.printRecord(plan, () => formatPlan(plan, output))
 
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
   if (options.dryRun) {
     await preview(context, source, options)
-    return EXIT.success
+    return EXIT_CODES.success
   }
-  const body = await selectionBody(context.client, source, options)
-  return await goOn(context, options, async () => {
-    const request = { body, ...keyOf(options) }
+  const body = await buildSelection(context.client, source, options)
+  return await startDeployment(context, options, async () => {
+    const request = { body, ...getIdempotencyKey(options) }
     const answer = await context.client.call('createDeployment', request)
     const started = answer as Schema<'CreateStarted'> | Schema<'CreateQueued'>
     return { started, answer, warnings: started.warnings }
@@ -64,15 +67,15 @@ async function redeploy(
   id: string,
   options: Overrides & WaitOptions & { dryRun?: boolean; onlyFailed?: boolean; idempotencyKey?: string },
 ): Promise<number> {
-  const overrides = await overridesBody(context.client, options)
+  const overrides = await buildOverrides(context.client, options)
   const body = { ...overrides, ...(options.onlyFailed ? { only_failed_targets: true } : {}) }
   if (options.dryRun) {
     const plan = await context.client.call('redeployDeployment', { params: { id }, body: { ...body, dry_run: true } })
-    await show(context.output, plan as Schema<'Preview'>)
-    return EXIT.success
+    await printPlan(context.output, plan as Schema<'Preview'>)
+    return EXIT_CODES.success
   }
-  return await goOn(context, options, async () => {
-    const request = { params: { id }, body, ...keyOf(options) }
+  return await startDeployment(context, options, async () => {
+    const request = { params: { id }, body, ...getIdempotencyKey(options) }
     const answer = (await context.client.call('redeployDeployment', request)) as
       | Schema<'RedeployStarted'>
       | Schema<'CreateQueued'>
@@ -81,32 +84,32 @@ async function redeploy(
   })
 }
 
-const keyOf = ({ idempotencyKey }: { idempotencyKey?: string }) =>
+const getIdempotencyKey = ({ idempotencyKey }: { idempotencyKey?: string }) =>
   idempotencyKey === undefined ? {} : { idempotencyKey }
 
-/** Sets it going, says so, and waits for its end where that is wanted. */
-async function goOn(
+/** Starts a deployment and prints its id. With --wait or --follow, waits until it has ended. */
+async function startDeployment(
   context: Context,
   options: WaitOptions,
-  start: () => Promise<{ started: Started; answer: unknown; warnings: readonly string[] }>,
+  start: () => Promise<{ started: StartResult; answer: unknown; warnings: readonly string[] }>,
 ): Promise<number> {
   const { output, screen } = context
   if (options.wait || options.follow) {
-    const announced = async () => {
+    const startAndPrint = async () => {
       const { started, warnings } = await start()
       output.warn(warnings)
-      screen.line(said(started))
+      screen.writeLine(formatStart(started))
       return started
     }
-    return await waitFor(context, announced, options)
+    return await startAndWait(context, startAndPrint, options)
   }
   const { started, answer, warnings } = await start()
   output.warn(warnings)
-  await output.record(answer, () => [said(started)])
-  return EXIT.success
+  await output.printRecord(answer, () => [formatStart(started)])
+  return EXIT_CODES.success
 }
 
-const said = (started: Started) =>
+const formatStart = (started: StartResult) =>
   'deployment_id' in started
     ? `deployment ${started.deployment_id}`
     : `queued as ${started.pending_request_id}: ${started.message}`

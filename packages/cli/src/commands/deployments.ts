@@ -1,15 +1,15 @@
 import { type Item, isFinalState, type Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { EXIT } from '../exit-code.ts'
-import { harmless } from '../terminal/colour.ts'
-import { resultsOf } from '../terminal/results.ts'
-import { durationText, facts, stepsText, table, timeText } from '../terminal/table.ts'
-import { Watch } from '../terminal/watch.ts'
-import { action, type Context } from './context.ts'
+import { EXIT_CODES } from '../exit-code.ts'
+import { sanitize } from '../terminal/colour.ts'
+import { summarizeTargets } from '../terminal/results.ts'
+import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } from '../terminal/table.ts'
+import { DeploymentView } from '../terminal/watch.ts'
+import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { idOf } from './records.ts'
-import { gather, integer } from './values.ts'
-import { type WaitOptions, whileWanted } from './waiting.ts'
+import { findId } from './records.ts'
+import { collect, parseIntegerBetween } from './values.ts'
+import { runUntilInterrupted, type WaitOptions } from './waiting.ts'
 
 type Summary = Item<'listDeployments'>
 type Result = Schema<'CommandResult'>
@@ -23,49 +23,49 @@ export function addDeployments(program: Command): void {
     .description('show a deployment, target by target, or list deployments')
     .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
     .option('--search <text>', 'only those whose source or state contains it')
-    .option('--limit <number>', 'how many to list', integer(1, 100_000), 20)
-    .action(action(status))
+    .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
+    .action(provideContext(showStatus))
   program
     .command('logs')
     .argument('<deployment>', 'id of the deployment')
     .description('show the log of a deployment; as json or yaml one line or document for each entry')
     .option('-f, --follow', 'go on until the deployment has ended')
-    .option('--from <number>', 'number of the first line, from 0', integer(0, 999_999_999), 0)
-    .option('-t, --target <name>', 'only the lines of this target (repeatable)', gather(String))
-    .action(action(logs))
+    .option('--from <number>', 'number of the first line, from 0', parseIntegerBetween(0, 999_999_999), 0)
+    .option('-t, --target <name>', 'only the lines of this target (repeatable)', collect(String))
+    .action(provideContext(showLogs))
   program
     .command('results')
     .argument('<deployment>', 'id of the deployment')
     .description('show the result of each command, and why those that failed did')
     .option('--failed', 'only the commands that failed')
-    .action(action(results))
+    .action(provideContext(showResults))
   program
     .command('cancel')
     .argument('<deployment>', 'id of the deployment')
     .description('cancel a deployment and end its commands')
     .option('--reason <text>', 'kept in the audit log')
-    .action(action(cancel))
+    .action(provideContext(cancel))
 }
 
-const sourceOf = (one: Summary) =>
+const formatSource = (one: Summary) =>
   `${one.solution_name ?? one.sequence_name ?? one.action_name} ${one.solution_version ?? one.sequence_version ?? one.action_version}`
 
-async function status(
+async function showStatus(
   { client, output }: Context,
   id: string | undefined,
   { state, search, limit }: { state?: Summary['state']; search?: string; limit: number },
 ): Promise<void> {
   if (id === undefined) {
     const query = { ...(state ? { state } : {}), ...(search ? { search } : {}) }
-    await output.list(
+    await output.printList(
       await take(client.each('listDeployments', { query }), limit),
       [
         ['ID', ({ id: its }) => its],
-        ['SOURCE', sourceOf],
+        ['SOURCE', formatSource],
         ['STATE', (one) => one.state],
         ['STEPS', ({ completed_steps, total_steps }) => `${completed_steps}/${total_steps}`],
-        ['CREATED', ({ created_at }) => timeText(created_at)],
-        ['TOOK', ({ duration_ms }) => durationText(duration_ms)],
+        ['CREATED', ({ created_at }) => formatTime(created_at)],
+        ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
         ['BY', ({ triggered_by }) => triggered_by],
       ],
       'no deployments',
@@ -73,31 +73,31 @@ async function status(
     return
   }
   const deployment = await client.call('getDeployment', { params: { id } })
-  await output.record(deployment, () => [
-    ...facts([
+  await output.printRecord(deployment, () => [
+    ...formatFacts([
       ['deployment', deployment.id],
-      ['source', harmless(sourceOf(deployment))],
+      ['source', sanitize(formatSource(deployment))],
       ['state', deployment.state],
-      ['progress', `${stepsText(deployment)}, ${deployment.failed_steps} failed`],
+      ['progress', `${formatSteps(deployment)}, ${deployment.failed_steps} failed`],
       ['tenant', deployment.tenant_name],
       ['environment', deployment.environment_name],
       ['triggered by', deployment.triggered_by],
-      ['created', timeText(deployment.created_at)],
-      ['took', durationText(deployment.duration_ms)],
+      ['created', formatTime(deployment.created_at)],
+      ['took', formatDuration(deployment.duration_ms)],
       ['run again from', deployment.source_deployment_id],
       ['cancelled by', deployment.cancelled_by],
-      ['reason', harmless(deployment.cancel_reason ?? '')],
+      ['reason', sanitize(deployment.cancel_reason ?? '')],
       ['error', deployment.error_message],
     ]),
     '',
-    ...table(
+    ...formatTable(
       ['TARGET', 'RESULT', 'STEPS', 'TIME', 'WHY'],
-      resultsOf(deployment).map((one) => [
-        harmless(one.target),
+      summarizeTargets(deployment).map((one) => [
+        sanitize(one.target),
         one.result,
         one.steps,
         one.duration,
-        harmless(one.reason ?? ''),
+        sanitize(one.reason ?? ''),
       ]),
     ),
   ])
@@ -108,18 +108,19 @@ interface LogOptions extends WaitOptions {
   target?: string[]
 }
 
-async function logs(context: Context, id: string, { follow, from, target }: LogOptions): Promise<void> {
+async function showLogs(context: Context, id: string, { follow, from, target }: LogOptions): Promise<void> {
   const { client, output, screen } = context
-  const only = await Promise.all((target ?? []).map((name) => idOf(client, 'target', name)))
+  const only = await Promise.all((target ?? []).map((name) => findId(client, 'target', name)))
   const isWanted = (targetId: string | null) => only.length === 0 || (targetId !== null && only.includes(targetId))
   const deployment = await client.call('getDeployment', { params: { id } })
-  const view = new Watch(deployment, screen, { log: true, only })
-  await whileWanted(undefined, async (signal) => {
+  const view = new DeploymentView(deployment, screen, { log: true, only })
+  await runUntilInterrupted(undefined, async (signal) => {
     try {
       if (follow && !isFinalState(deployment.state)) {
         for await (const message of client.followLogs(id, { from, signal })) {
-          if (output.forPeople) view.show(message)
-          else if (message.event === 'log' && isWanted(message.data.log.target_id)) await output.item(message.data.log)
+          if (output.isForPeople) view.show(message)
+          else if (message.event === 'log' && isWanted(message.data.log.target_id))
+            await output.printItem(message.data.log)
         }
         return
       }
@@ -127,8 +128,8 @@ async function logs(context: Context, id: string, { follow, from, target }: LogO
         const { timestamp, level, step_id, target_id, target_name, message } = entry
         const metadata = entry.metadata as { seq: number } | null
         const log = { timestamp, level, step_id, target_id, target_name, message, metadata }
-        if (output.forPeople) view.show({ event: 'log', data: { type: 'log', log } })
-        else if (isWanted(target_id)) await output.item(log)
+        if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
+        else if (isWanted(target_id)) await output.printItem(log)
       }
     } finally {
       screen.end()
@@ -136,26 +137,26 @@ async function logs(context: Context, id: string, { follow, from, target }: LogO
   })
 }
 
-async function results({ client, output }: Context, id: string, { failed }: { failed?: boolean }): Promise<void> {
+async function showResults({ client, output }: Context, id: string, { failed }: { failed?: boolean }): Promise<void> {
   const all = await client.call('listCommandResults', { params: { id } })
   const shown = failed ? all.filter((one) => one.status === 'failed') : all
-  await output.list(
+  await output.printList(
     shown,
     [
       ['TARGET', ({ target_name }) => target_name],
       ['ACTION', ({ action_name }) => action_name],
       ['STATUS', ({ status: its }) => its],
       ['EXIT', ({ exit_code }) => exit_code],
-      ['TOOK', ({ duration_ms }) => durationText(duration_ms)],
+      ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
     ],
     'no command has ended yet',
   )
-  if (!output.forPeople) return
-  for (const result of shown) for (const line of explained(result)) output.line(line)
+  if (!output.isForPeople) return
+  for (const result of shown) for (const line of explainFailure(result)) output.writeLine(line)
 }
 
-/** What is known of a command that failed. */
-function explained(result: Result): string[] {
+/** Returns lines that explain a failed command. Returns none for other commands. */
+function explainFailure(result: Result): string[] {
   const { status: its, target_name, action_name, error_message, stderr_tail, analysis } = result
   if (its !== 'failed') return []
   const tail = (stderr_tail ?? '')
@@ -165,17 +166,17 @@ function explained(result: Result): string[] {
     .filter((line) => line !== '')
   return [
     '',
-    `${harmless(action_name ?? '')} on ${harmless(target_name ?? '')}: ${harmless(error_message ?? 'failed')}`,
-    ...tail.map((line) => `  | ${harmless(line)}`),
-    ...(analysis ? [`  ${harmless(analysis.summary)} (${Math.round(analysis.confidence * 100)} % sure)`] : []),
-    ...(analysis ? [`  likely cause: ${harmless(analysis.likely_cause)}`] : []),
-    ...(analysis?.remediation ?? []).map((line) => `  - ${harmless(line)}`),
+    `${sanitize(action_name ?? '')} on ${sanitize(target_name ?? '')}: ${sanitize(error_message ?? 'failed')}`,
+    ...tail.map((line) => `  | ${sanitize(line)}`),
+    ...(analysis ? [`  ${sanitize(analysis.summary)} (${Math.round(analysis.confidence * 100)} % sure)`] : []),
+    ...(analysis ? [`  likely cause: ${sanitize(analysis.likely_cause)}`] : []),
+    ...(analysis?.remediation ?? []).map((line) => `  - ${sanitize(line)}`),
   ]
 }
 
 async function cancel({ client, output }: Context, id: string, { reason }: { reason?: string }): Promise<number> {
   const body = reason === undefined ? {} : { reason }
   const deployment = await client.call('cancelDeployment', { params: { id }, body })
-  await output.record(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
-  return EXIT.success
+  await output.printRecord(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
+  return EXIT_CODES.success
 }

@@ -1,11 +1,11 @@
 import type { Item, Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { EXIT } from '../exit-code.ts'
-import { timeText } from '../terminal/table.ts'
-import { action, type Context } from './context.ts'
+import { EXIT_CODES } from '../exit-code.ts'
+import { formatTime } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { findRecord, idOf } from './records.ts'
-import { gather, given, moment } from './values.ts'
+import { findId, findRecord } from './records.ts'
+import { collect, omitUndefined, parseTimestamp } from './values.ts'
 
 type Freeze = Item<'listFreezes'>
 
@@ -15,7 +15,7 @@ interface Scope {
   solution?: string
 }
 
-const withScope = (command: Command) =>
+const addScopeOptions = (command: Command) =>
   command
     .option('--tenant <name>', 'of this tenant, by name or id')
     .option('-e, --environment <name>', 'of this environment, by name or id')
@@ -27,36 +27,41 @@ export function addFreeze(program: Command): void {
     .command('list')
     .description('list freezes, newest first')
     .option('--active', 'only those that are in force now')
-    .action(action(list))
-  withScope(freeze.command('create'))
+    .action(provideContext(list))
+  addScopeOptions(freeze.command('create'))
     .argument('<name>', 'what the freeze is called')
     .description('forbid deployments for a time; global without tenant, environment and solution')
-    .option('--start <time>', 'when it begins: a timestamp with a zone, now, or +2h', moment, new Date().toISOString())
-    .requiredOption('--end <time>', 'when it ends', moment)
+    .option(
+      '--start <time>',
+      'when it begins: a timestamp with a zone, now, or +2h',
+      parseTimestamp,
+      new Date().toISOString(),
+    )
+    .requiredOption('--end <time>', 'when it ends', parseTimestamp)
     .option('--recurrence <rule>', 'how it comes again, as an RFC 5545 rule, for example FREQ=WEEKLY;BYDAY=FR')
     .option('--time-zone <name>', 'the zone in which the recurrence counts, for example Europe/Berlin')
     .option('--description <text>', 'what it is for')
-    .action(action(create))
+    .action(provideContext(create))
   freeze
     .command('delete')
     .argument('<freeze>', 'name or id of the freeze')
     .description('delete a freeze; what it holds back goes on')
     .action(
-      action(async ({ client, output }, meant: string) => {
-        const { id, name } = await findRecord(client, 'freeze', meant)
+      provideContext(async ({ client, output }, nameOrId: string) => {
+        const { id, name } = await findRecord(client, 'freeze', nameOrId)
         await client.call('deleteFreeze', { params: { id } })
-        await output.record({ id, name, deleted: true }, () => [`deleted freeze ${name}`])
+        await output.printRecord({ id, name, deleted: true }, () => [`deleted freeze ${name}`])
       }),
     )
-  withScope(freeze.command('check'))
-    .option('-t, --target <name>', 'on this target, by name or id (repeatable)', gather(String))
+  addScopeOptions(freeze.command('check'))
+    .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(
       'list the freezes in force for such a deployment, without options all in force; then the exit code is 3',
     )
-    .action(action(check))
+    .action(provideContext(check))
 }
 
-const scopeText = ({ tenant_id, environment_id, solution_id }: Freeze) =>
+const formatScope = ({ tenant_id, environment_id, solution_id }: Freeze) =>
   [
     tenant_id && `tenant ${tenant_id}`,
     environment_id && `environment ${environment_id}`,
@@ -65,17 +70,17 @@ const scopeText = ({ tenant_id, environment_id, solution_id }: Freeze) =>
     .filter((part) => part !== null)
     .join(', ') || 'everything'
 
-async function show({ output }: Context, freezes: readonly Freeze[], none: string): Promise<void> {
-  await output.list(
+async function printFreezes({ output }: Context, freezes: readonly Freeze[], none: string): Promise<void> {
+  await output.printList(
     freezes,
     [
       ['ID', ({ id }) => id],
       ['NAME', ({ name }) => name],
       ['IN FORCE', ({ active }) => (active ? 'yes' : 'no')],
-      ['START', ({ start_time }) => timeText(start_time)],
-      ['END', ({ end_time }) => timeText(end_time)],
+      ['START', ({ start_time }) => formatTime(start_time)],
+      ['END', ({ end_time }) => formatTime(end_time)],
       ['AGAIN', ({ recurrence }) => recurrence],
-      ['FREEZES', scopeText],
+      ['FREEZES', formatScope],
     ],
     none,
   )
@@ -83,17 +88,17 @@ async function show({ output }: Context, freezes: readonly Freeze[], none: strin
 
 async function list(context: Context, { active }: { active?: boolean }): Promise<void> {
   const freezes = await take(context.client.each('listFreezes'), Number.POSITIVE_INFINITY)
-  await show(context, active ? freezes.filter((freeze) => freeze.active) : freezes, 'no freezes')
+  await printFreezes(context, active ? freezes.filter((freeze) => freeze.active) : freezes, 'no freezes')
 }
 
-async function idsOf(
+async function findScopeIds(
   { client }: Context,
   { tenant, environment, solution }: Scope,
 ): Promise<Partial<Record<'tenant_id' | 'environment_id' | 'solution_id', string>>> {
   return {
-    ...(tenant === undefined ? {} : { tenant_id: await idOf(client, 'tenant', tenant) }),
-    ...(environment === undefined ? {} : { environment_id: await idOf(client, 'environment', environment) }),
-    ...(solution === undefined ? {} : { solution_id: await idOf(client, 'solution', solution) }),
+    ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
+    ...(environment === undefined ? {} : { environment_id: await findId(client, 'environment', environment) }),
+    ...(solution === undefined ? {} : { solution_id: await findId(client, 'solution', solution) }),
   }
 }
 
@@ -108,9 +113,14 @@ interface CreateOptions extends Scope {
 async function create(context: Context, name: string, options: CreateOptions): Promise<void> {
   const { start, end, recurrence, timeZone, description } = options
   const times = { start_time: start, end_time: end, recurrence, time_zone: timeZone }
-  const body = given<Schema<'CreateFreeze'>>({ name, ...times, description, ...(await idsOf(context, options)) })
+  const body = omitUndefined<Schema<'CreateFreeze'>>({
+    name,
+    ...times,
+    description,
+    ...(await findScopeIds(context, options)),
+  })
   const freeze = await context.client.call('createFreeze', { body })
-  await context.output.record(freeze, () => [
+  await context.output.printRecord(freeze, () => [
     `created freeze ${freeze.name} (${freeze.id}), ${freeze.active ? 'in force now' : 'not in force yet'}`,
   ])
 }
@@ -119,15 +129,15 @@ interface CheckOptions extends Scope {
   target?: string[]
 }
 
-/** Where something is deployed: what the request names, or what a target belongs to. */
+/** The place of a deployment: what the options name, or what a target belongs to. */
 type Place = Partial<Record<'tenant_id' | 'environment_id', string | null>>
 
 async function check(context: Context, options: CheckOptions): Promise<number> {
   const { client } = context
-  const wanted = await idsOf(context, options)
+  const wanted = await findScopeIds(context, options)
   const targets = await Promise.all((options.target ?? []).map((name) => findRecord(client, 'target', name)))
   const isAboutAll = Object.keys(wanted).length === 0 && targets.length === 0
-  // As the server judges. A freeze that names more than the question does may or may not apply: it is not counted.
+  // Use the server's rules. Leave out a freeze that names more than the options do: it may not apply.
   const matches = (freeze: Freeze, place: Place) =>
     (['tenant_id', 'environment_id'] as const).every(
       (field) => freeze[field] === null || freeze[field] === wanted[field] || freeze[field] === place[field],
@@ -139,6 +149,6 @@ async function check(context: Context, options: CheckOptions): Promise<number> {
         [wanted, ...targets].some((place) => matches(freeze, place))))
   const freezes = await take(client.each('listFreezes'), Number.POSITIVE_INFINITY)
   const found = freezes.filter(applies)
-  await show(context, found, 'no freeze is in force')
-  return found.length > 0 ? EXIT.refused : EXIT.success
+  await printFreezes(context, found, 'no freeze is in force')
+  return found.length > 0 ? EXIT_CODES.refused : EXIT_CODES.success
 }

@@ -1,15 +1,15 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { harmless } from '../terminal/colour.ts'
-import { timeText } from '../terminal/table.ts'
-import { action, type Context } from './context.ts'
+import { sanitize } from '../terminal/colour.ts'
+import { formatTime } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { idOf } from './records.ts'
-import { allowedLabel, gather, given, integer, seconds } from './values.ts'
+import { findId } from './records.ts'
+import { collect, omitUndefined, parseAllowedLabel, parseIntegerBetween, parseSeconds } from './values.ts'
 
 export function addInstances(program: Command): void {
   const instances = program.command('instances').description('what runs deployments')
-  instances.command('list').description('list orchestration instances').action(action(list))
+  instances.command('list').description('list orchestration instances').action(provideContext(list))
   addGrants(instances)
   instances
     .command('remove')
@@ -17,10 +17,10 @@ export function addInstances(program: Command): void {
     .description('remove an instance, which releases its name for a new one')
     .option('--force', 'also when it is online or runs deployments; other instances take these up 30 s later')
     .action(
-      action(async ({ client, output }, meant: string, { force }: { force?: boolean }) => {
-        const id = await idOf(client, 'instance', meant)
+      provideContext(async ({ client, output }, nameOrId: string, { force }: { force?: boolean }) => {
+        const id = await findId(client, 'instance', nameOrId)
         await client.call('deleteInstance', { params: { id }, ...(force ? { query: { force: 'true' } } : {}) })
-        await output.record({ id, removed: true }, () => [`removed instance ${harmless(meant)}`])
+        await output.printRecord({ id, removed: true }, () => [`removed instance ${sanitize(nameOrId)}`])
       }),
     )
   for (const [name, draining, description] of [
@@ -32,11 +32,11 @@ export function addInstances(program: Command): void {
       .argument('<instance>', 'name or id of the instance')
       .description(description)
       .action(
-        action(async (context, meant: string) => {
-          const id = await idOf(context.client, 'instance', meant)
+        provideContext(async (context, nameOrId: string) => {
+          const id = await findId(context.client, 'instance', nameOrId)
           const instance = await context.client.call('updateInstance', { params: { id }, body: { draining } })
-          await context.output.record(instance, () => [
-            `instance ${harmless(instance.name)} is ${instance.status} and runs ${instance.active} deployments`,
+          await context.output.printRecord(instance, () => [
+            `instance ${sanitize(instance.name)} is ${instance.status} and runs ${instance.active} deployments`,
           ])
         }),
       )
@@ -47,28 +47,28 @@ function addGrants(instances: Command): void {
   instances
     .command('join-token')
     .description('make a token with which orchestration instances join; the token is shown once')
-    .option('--uses <number>', 'how many instances can join with it; 1 unless given', integer(1, 1_000))
-    .option('--expires <duration>', 'how long it is valid, such as 30m or 7d; 1h unless given', seconds)
+    .option('--uses <number>', 'how many instances can join with it; 1 unless given', parseIntegerBetween(1, 1_000))
+    .option('--expires <duration>', 'how long it is valid, such as 30m or 7d; 1h unless given', parseSeconds)
     .option(
       '--label <key[=value]>',
       'a label that a joining instance may claim; a key alone allows any value (repeatable)',
-      gather(allowedLabel),
+      collect(parseAllowedLabel),
     )
     .option('--tenant <tenant>', 'name or id of the tenant that instances of this token serve; all unless given')
-    .action(action(joinToken))
+    .action(provideContext(createJoinToken))
   const grants = instances.command('join-tokens').description('tokens with which instances can join')
   grants
     .command('list')
     .description('list tokens, newest first; the tokens themselves are not shown')
-    .action(action(listGrants))
+    .action(provideContext(listGrants))
   grants
     .command('revoke')
     .argument('<id>', 'id of the token, which is its part before the dot')
     .description('revoke a token; instances that joined with it stay')
     .action(
-      action(async ({ client, output }, id: string) => {
+      provideContext(async ({ client, output }, id: string) => {
         await client.call('revokeInstanceGrant', { params: { id } })
-        await output.record({ id, revoked: true }, () => [`revoked join token ${id}`])
+        await output.printRecord({ id, revoked: true }, () => [`revoked join token ${id}`])
       }),
     )
 }
@@ -80,42 +80,42 @@ interface TokenOptions {
   tenant?: string
 }
 
-async function joinToken({ client, output }: Context, options: TokenOptions): Promise<void> {
+async function createJoinToken({ client, output }: Context, options: TokenOptions): Promise<void> {
   const { uses, expires, label, tenant } = options
-  const body = given<Schema<'CreateInstanceGrant'>>({
+  const body = omitUndefined<Schema<'CreateInstanceGrant'>>({
     uses,
     expires_in_seconds: expires,
     labels: label && Object.fromEntries(label),
-    tenant_id: tenant === undefined ? undefined : await idOf(client, 'tenant', tenant),
+    tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
   })
   const grant = await client.call('createInstanceGrant', { body })
-  // The token alone on stdout: slipway instances join-token >token
-  if (output.forPeople) {
+  // Print only the token on stdout, for `slipway instances join-token >token`.
+  if (output.isForPeople) {
     const often = grant.uses === 1 ? 'one instance joins' : `${grant.uses} instances join`
-    process.stderr.write(`${often} with this token until ${timeText(grant.expires_at)}; it is not shown again\n`)
+    process.stderr.write(`${often} with this token until ${formatTime(grant.expires_at)}; it is not shown again\n`)
   }
-  await output.record(grant, () => [grant.token])
+  await output.printRecord(grant, () => [grant.token])
 }
 
 async function listGrants({ client, output }: Context): Promise<void> {
-  await output.list(
+  await output.printList(
     await take(client.each('listInstanceGrants'), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],
       ['STATUS', ({ status }) => status],
       ['USED', ({ used, uses }) => `${used} of ${uses}`],
-      ['LABELS', ({ labels }) => Object.entries(labels).map(labelText).join(' ') || 'none'],
+      ['LABELS', ({ labels }) => Object.entries(labels).map(formatLabel).join(' ') || 'none'],
       ['TENANT', ({ tenant_id }) => tenant_id ?? 'all'],
-      ['EXPIRES', ({ expires_at }) => timeText(expires_at)],
+      ['EXPIRES', ({ expires_at }) => formatTime(expires_at)],
     ],
     'no grants',
   )
 }
 
-const labelText = ([key, value]: [string, string | null]) => (value === null ? key : `${key}=${value}`)
+const formatLabel = ([key, value]: [string, string | null]) => (value === null ? key : `${key}=${value}`)
 
 async function list({ client, output }: Context): Promise<void> {
-  await output.list(
+  await output.printList(
     await take(client.each('listInstances'), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],
@@ -123,7 +123,7 @@ async function list({ client, output }: Context): Promise<void> {
       ['STATUS', ({ status }) => status],
       ['RUNS', ({ active, capacity }) => `${active} of ${capacity}`],
       ['VERSION', ({ version }) => version],
-      ['LAST HEARTBEAT', ({ last_heartbeat_at }) => timeText(last_heartbeat_at)],
+      ['LAST HEARTBEAT', ({ last_heartbeat_at }) => formatTime(last_heartbeat_at)],
     ],
     'no instances',
   )

@@ -1,12 +1,12 @@
 import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { timeText } from '../terminal/table.ts'
-import { action, type Context } from './context.ts'
-import { gather, given, integer } from './values.ts'
+import { formatTime } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
+import { collect, omitUndefined, parseIntegerBetween } from './values.ts'
 
 export function addKeys(program: Command): void {
   const keys = program.command('keys').description('API keys of the calling user')
-  keys.command('list').description('list API keys, newest first').action(action(list))
+  keys.command('list').description('list API keys, newest first').action(provideContext(list))
   keys
     .command('create')
     .argument('<name>', 'what the key is called')
@@ -14,34 +14,38 @@ export function addKeys(program: Command): void {
     .option(
       '--scope <permission>',
       'a permission that the key has; without any it may do all that you may (repeatable)',
-      gather(String),
+      collect(String),
     )
-    .option('--expires-in-days <number>', 'after how many days it ends; never unless given', integer(1, 3_650))
+    .option(
+      '--expires-in-days <number>',
+      'after how many days it ends; never unless given',
+      parseIntegerBetween(1, 3_650),
+    )
     .option('--description <text>', 'what it is for')
-    .action(action(create))
+    .action(provideContext(create))
   keys
     .command('delete')
     .argument('<key>', 'id of the key')
     .description('revoke an API key')
     .action(
-      action(async ({ client, output }, id: string) => {
+      provideContext(async ({ client, output }, id: string) => {
         await client.call('deleteApiKey', { params: { id } })
-        await output.record({ id, deleted: true }, () => [`revoked key ${id}`])
+        await output.printRecord({ id, deleted: true }, () => [`revoked key ${id}`])
       }),
     )
 }
 
 async function list({ client, output }: Context): Promise<void> {
   const { api_keys } = await client.call('listApiKeys')
-  await output.list(
+  await output.printList(
     api_keys,
     [
       ['ID', ({ id }) => id],
       ['NAME', ({ name }) => name],
       ['KEY', ({ key_prefix }) => key_prefix],
       ['SCOPES', ({ scopes }) => scopes.join(' ') || 'all'],
-      ['LAST USED', ({ last_used_at }) => timeText(last_used_at)],
-      ['EXPIRES', ({ expires_at }) => (expires_at === null ? 'never' : timeText(expires_at))],
+      ['LAST USED', ({ last_used_at }) => formatTime(last_used_at)],
+      ['EXPIRES', ({ expires_at }) => (expires_at === null ? 'never' : formatTime(expires_at))],
     ],
     'no API keys',
   )
@@ -56,9 +60,9 @@ interface CreateOptions {
 async function create({ client, output }: Context, name: string, options: CreateOptions): Promise<void> {
   const { scope, expiresInDays, description } = options
   const scopes = scope as Schema<'CreateApiKey'>['scopes']
-  const body = given<Schema<'CreateApiKey'>>({ name, scopes, expires_in_days: expiresInDays, description })
+  const body = omitUndefined<Schema<'CreateApiKey'>>({ name, scopes, expires_in_days: expiresInDays, description })
   const created = await client.call('createApiKey', { body })
-  // The key alone on stdout: KEY=$(slipway keys create ci)
-  if (output.forPeople) process.stderr.write(`${created.warning}\n`)
-  await output.record(created, () => [created.full_key])
+  // Print only the key on stdout, for `KEY=$(slipway keys create ci)`.
+  if (output.isForPeople) process.stderr.write(`${created.warning}\n`)
+  await output.printRecord(created, () => [created.full_key])
 }

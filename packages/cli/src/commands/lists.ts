@@ -1,4 +1,4 @@
-/** The first records of a list, and no page more than they need. */
+/** Returns the first records of a list. Reads no more pages than necessary. */
 export async function take<T>(records: AsyncIterable<T>, limit: number): Promise<T[]> {
   const taken: T[] = []
   for await (const record of records) {

@@ -1,10 +1,10 @@
 import { SlipwayClient } from '@slipway/client'
 import type { Command } from 'commander'
-import { configurationFile, rememberServer, sessionsOf } from '../configuration/file.ts'
+import { createSessionStore, getConfigurationPath, rememberServer } from '../configuration/file.ts'
 import { UsageError } from '../exit-code.ts'
-import { ask, firstLineOfStdin } from '../terminal/prompt.ts'
-import { facts, timeText } from '../terminal/table.ts'
-import { action, serverUrl, tokenOfEnvironment } from './context.ts'
+import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
+import { formatFacts, formatTime } from '../terminal/table.ts'
+import { getServerUrl, provideContext, readEnvironmentToken } from './context.ts'
 
 interface LoginOptions {
   email?: string
@@ -20,34 +20,34 @@ export function addLogin(program: Command): void {
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
     .option('--code <code>', 'the second factor: six digits or a recovery code; asked for on a terminal')
     .action(async (options: LoginOptions, command: Command) => {
-      await login(serverUrl(command), options)
+      await login(getServerUrl(command), options)
     })
   program
     .command('logout')
     .description('end all sessions of the user; API keys stay')
     .action(
-      action(async ({ client, url, output }) => {
-        if (tokenOfEnvironment()) {
+      provideContext(async ({ client, url, output }) => {
+        if (readEnvironmentToken()) {
           throw new UsageError('logout is about the session of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY')
         }
         await client.logout()
-        if (output.forPeople) output.line(`logged out of ${url}`)
+        if (output.isForPeople) output.writeLine(`logged out of ${url}`)
       }),
     )
   program
     .command('whoami')
     .description('show who is calling, and what they may do')
     .action(
-      action(async ({ client, url, output }) => {
+      provideContext(async ({ client, url, output }) => {
         const user = await client.call('getCurrentUser')
-        await output.record(user, () =>
-          facts([
+        await output.printRecord(user, () =>
+          formatFacts([
             ['server', url],
             ['user', `${user.username} <${user.email}>`],
             ['name', user.display_name],
             ['roles', user.roles.join(', ')],
             ['permissions', user.permissions.join(', ')],
-            ['last login', timeText(user.last_login_at)],
+            ['last login', formatTime(user.last_login_at)],
           ]),
         )
       }),
@@ -57,14 +57,14 @@ export function addLogin(program: Command): void {
 async function login(url: string, { email, passwordStdin, code }: LoginOptions): Promise<void> {
   const address = email ?? (await ask('e-mail', { instead: 'give --email' }))
   const password = passwordStdin
-    ? await firstLineOfStdin()
+    ? await readFirstLineOfStdin()
     : await ask('password', { hidden: true, instead: 'give --password-stdin' })
-  const client = new SlipwayClient({ url, sessions: sessionsOf(url), retryForMs: 0 })
+  const client = new SlipwayClient({ url, sessions: createSessionStore(url), retryForMs: 0 })
   await client.login({
     email: address,
     password,
     code: () => code ?? ask('code of the second factor', { instead: 'give --code' }),
   })
   rememberServer(url)
-  process.stderr.write(`logged in to ${url} as ${address}; the session is kept in ${configurationFile()}\n`)
+  process.stderr.write(`logged in to ${url} as ${address}; the session is kept in ${getConfigurationPath()}\n`)
 }

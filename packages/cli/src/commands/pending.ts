@@ -1,9 +1,9 @@
 import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { facts } from '../terminal/table.ts'
-import { action, type Context } from './context.ts'
-import { integer } from './values.ts'
-import { findPending, waitingReason } from './waiting.ts'
+import { formatFacts } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
+import { parseIntegerBetween } from './values.ts'
+import { findPending, getWaitingReason } from './waiting.ts'
 
 type Pending = Schema<'PendingRequest'>
 
@@ -15,22 +15,22 @@ export function addPending(program: Command): void {
     .command('list')
     .description('list waiting requests in the order in which they will start')
     .addOption(new Option('--status <status>', 'those that left the queue instead').choices(STATUSES))
-    .action(action(list))
+    .action(provideContext(list))
   pending
     .command('why')
     .argument('<request>', 'id of the request')
     .description('say what a request waits for')
-    .action(action(why))
+    .action(provideContext(explainWaiting))
   pending
     .command('reprioritize')
     .argument('<request>', 'id of the request')
-    .requiredOption('--priority <number>', '-100 to 100, higher is more urgent', integer(-100, 100))
+    .requiredOption('--priority <number>', '-100 to 100, higher is more urgent', parseIntegerBetween(-100, 100))
     .description('move a waiting request in the queue')
     .action(
-      action(async ({ client, output }, id: string, { priority }: { priority: number }) => {
+      provideContext(async ({ client, output }, id: string, { priority }: { priority: number }) => {
         const request = await client.call('updatePending', { params: { id }, body: { priority } })
         const place = request.position === undefined ? '' : `, place ${request.position}`
-        await output.record(request, () => [`request ${id} has priority ${request.priority}${place}`])
+        await output.printRecord(request, () => [`request ${id} has priority ${request.priority}${place}`])
       }),
     )
   pending
@@ -38,15 +38,15 @@ export function addPending(program: Command): void {
     .argument('<request>', 'id of the request')
     .description('take a request out of the queue')
     .action(
-      action(async ({ client, output }, id: string) => {
+      provideContext(async ({ client, output }, id: string) => {
         await client.call('cancelPending', { params: { id } })
-        await output.record({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
+        await output.printRecord({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
       }),
     )
 }
 
 async function list({ client, output }: Context, { status }: { status?: Pending['status'] }): Promise<void> {
-  await output.list(
+  await output.printList(
     await client.call('listPending', { query: status ? { status } : {} }),
     [
       ['PLACE', ({ position }) => position],
@@ -55,21 +55,21 @@ async function list({ client, output }: Context, { status }: { status?: Pending[
       ['PRIORITY', ({ priority }) => priority],
       ['QUEUED', ({ queued_at }) => queued_at],
       ['BY', ({ triggered_by }) => triggered_by],
-      ['WHY', (one) => (one.status === 'pending' ? waitingReason(one) : (one.error_message ?? one.deployment_id))],
+      ['WHY', (one) => (one.status === 'pending' ? getWaitingReason(one) : (one.error_message ?? one.deployment_id))],
     ],
     'nothing waits',
   )
 }
 
-async function why({ client, output }: Context, id: string): Promise<void> {
+async function explainWaiting({ client, output }: Context, id: string): Promise<void> {
   const request = await findPending(client, id)
-  await output.record(request, () =>
-    facts([
+  await output.printRecord(request, () =>
+    formatFacts([
       ['request', request.id],
       ['status', request.status],
       ['place', request.position],
       ['priority', request.priority],
-      ['waits for', request.status === 'pending' ? waitingReason(request) : undefined],
+      ['waits for', request.status === 'pending' ? getWaitingReason(request) : undefined],
       ['queued', request.queued_at],
       ['tried', request.retry_count],
       ['last tried', request.last_retry_at],

@@ -19,7 +19,7 @@ Exit codes: 0 success, 1 failed, 2 wrong usage, 3 refused (freeze, validation, p
 5 --timeout is over, 6 the server cannot be reached, 130 stopped watching.
 Settings: SLIPWAY_URL, SLIPWAY_API_KEY or SLIPWAY_TOKEN, NO_COLOR.`
 
-/** The command line as a tree of commands. */
+/** Builds the tree of all commands. */
 export function buildProgram(): Command {
   const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
     version: string
@@ -33,7 +33,7 @@ export function buildProgram(): Command {
     .showHelpAfterError('(--help says what there is)')
     .addHelpText('after', AFTER)
     .exitOverride()
-  // Beside a command it is meant for something else, and a deploy that says a version and succeeds has deployed nothing.
+  // Reject --version beside a command. Else `slipway deploy x --version 1.0.0` succeeds and deploys nothing.
   program.on('option:version', () => {
     const alone = process.argv.slice(2).every((argument) => ['-V', '--version'].includes(argument))
     if (!alone) program.error('error: --version is that of slipway; to choose what is deployed: --source-version RANGE')

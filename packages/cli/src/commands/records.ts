@@ -1,9 +1,9 @@
 import { type Item, NotFoundError, type SlipwayClient } from '@slipway/client'
-import { Refused } from '../exit-code.ts'
+import { RefusedError } from '../exit-code.ts'
 
-/** Finding records by what people call them: a name, a UUID or a SqId. */
+/** Finds records by name, UUID or SqId. */
 
-const LISTS = {
+const LIST_OPERATIONS = {
   action: 'listActions',
   sequence: 'listSequences',
   solution: 'listSolutions',
@@ -14,7 +14,7 @@ const LISTS = {
   instance: 'listInstances',
   user: 'listUsers',
 } as const
-const READS = {
+const READ_OPERATIONS = {
   action: 'getAction',
   sequence: 'getSequence',
   solution: 'getSolution',
@@ -26,8 +26,8 @@ const READS = {
   user: 'getUser',
 } as const
 
-export type Kind = keyof typeof LISTS
-interface Found {
+export type RecordKind = keyof typeof LIST_OPERATIONS
+interface RecordByKind {
   action: Item<'listActions'>
   sequence: Item<'listSequences'>
   solution: Item<'listSolutions'>
@@ -41,86 +41,94 @@ interface Found {
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
 const SQID = /^[A-Za-z0-9]{8,64}$/
-const OTHERS_SHOWN = 5
+const MAX_SIMILAR_NAMES = 5
 
-/** All records with exactly this name, and some whose name contains it. */
-async function named<K extends Kind>(client: SlipwayClient, kind: K, name: string) {
-  const found: Found[K][] = []
+/** Returns all records with exactly this name, and some names that contain it. */
+async function findByName<K extends RecordKind>(client: SlipwayClient, kind: K, name: string) {
+  const found: RecordByKind[K][] = []
   const similar: string[] = []
   const input = { query: { search: name } } as never
-  for await (const record of client.each(LISTS[kind], input) as AsyncGenerator<Found[K]>) {
-    const its = nameOf(record)
-    if (its === name) found.push(record)
-    else if (similar.length < OTHERS_SHOWN) similar.push(its)
+  for await (const record of client.each(LIST_OPERATIONS[kind], input) as AsyncGenerator<RecordByKind[K]>) {
+    const recordName = getName(record)
+    if (recordName === name) found.push(record)
+    else if (similar.length < MAX_SIMILAR_NAMES) similar.push(recordName)
   }
   return { found, similar }
 }
 
-const nameOf = (record: Found[Kind]) => ('email' in record ? record.email : record.name)
+const getName = (record: RecordByKind[RecordKind]) => ('email' in record ? record.email : record.name)
 
-async function byId<K extends Kind>(client: SlipwayClient, kind: K, id: string): Promise<Found[K] | undefined> {
+async function readById<K extends RecordKind>(
+  client: SlipwayClient,
+  kind: K,
+  id: string,
+): Promise<RecordByKind[K] | undefined> {
   try {
     const input = { params: { id } } as never
-    return (await client.call(READS[kind], input)) as Found[K]
+    return (await client.call(READ_OPERATIONS[kind], input)) as RecordByKind[K]
   } catch (error) {
     if (error instanceof NotFoundError) return undefined
     throw error
   }
 }
 
-/** Every record that is meant by it. */
-async function candidates<K extends Kind>(client: SlipwayClient, kind: K, meant: string) {
-  if (UUID.test(meant)) {
-    const record = await byId(client, kind, meant)
+/** Returns every record that has this name or id. */
+async function findCandidates<K extends RecordKind>(client: SlipwayClient, kind: K, nameOrId: string) {
+  if (UUID.test(nameOrId)) {
+    const record = await readById(client, kind, nameOrId)
     return { found: record ? [record] : [], similar: [] }
   }
-  const result = await named(client, kind, meant)
-  if (result.found.length > 0 || !SQID.test(meant)) return result
-  const record = await byId(client, kind, meant)
+  const result = await findByName(client, kind, nameOrId)
+  if (result.found.length > 0 || !SQID.test(nameOrId)) return result
+  const record = await readById(client, kind, nameOrId)
   return record ? { found: [record], similar: [] } : result
 }
 
-const hintOf = (similar: readonly string[]) =>
+const formatHint = (similar: readonly string[]) =>
   similar.length > 0 ? `; there is ${similar.map((name) => `"${name}"`).join(', ')}` : ''
 
-/** The one record that is meant. Throws Refused where there is none, or more than one. */
-export async function findRecord<K extends Kind>(client: SlipwayClient, kind: K, meant: string): Promise<Found[K]> {
-  const { found, similar } = await candidates(client, kind, meant)
+/** Returns the record with this name or id. Throws RefusedError if there is none or more than one. */
+export async function findRecord<K extends RecordKind>(
+  client: SlipwayClient,
+  kind: K,
+  nameOrId: string,
+): Promise<RecordByKind[K]> {
+  const { found, similar } = await findCandidates(client, kind, nameOrId)
   const [record, another] = found
   if (record === undefined) {
-    throw new Refused(`there is no ${kind} "${meant}"${hintOf(similar)}`)
+    throw new RefusedError(`there is no ${kind} "${nameOrId}"${formatHint(similar)}`)
   }
   if (another !== undefined) {
     const ids = found.map((one) => (one as { id: string }).id).join(', ')
-    throw new Refused(`several ${kind}s are called "${meant}": name one by its id (${ids})`)
+    throw new RefusedError(`several ${kind}s are called "${nameOrId}": name one by its id (${ids})`)
   }
   return record
 }
 
-export async function idOf(client: SlipwayClient, kind: Kind, meant: string): Promise<string> {
-  return ((await findRecord(client, kind, meant)) as { id: string }).id
+export async function findId(client: SlipwayClient, kind: RecordKind, nameOrId: string): Promise<string> {
+  return ((await findRecord(client, kind, nameOrId)) as { id: string }).id
 }
 
 const SOURCES = ['solution', 'sequence', 'action'] as const
 export type SourceKind = (typeof SOURCES)[number]
 
-/** The source that is meant, of whatever kind: solutions, sequences and actions have names of their own. */
+/** Finds a source of any kind. The kinds have separate names, so one name can mean several sources. */
 export async function findSource(
   client: SlipwayClient,
-  meant: string,
+  nameOrId: string,
   kind?: SourceKind,
 ): Promise<{ kind: SourceKind; id: string }> {
   const kinds = kind === undefined ? SOURCES : [kind]
-  const results = await Promise.all(kinds.map((one) => candidates(client, one, meant)))
+  const results = await Promise.all(kinds.map((one) => findCandidates(client, one, nameOrId)))
   const found = results.flatMap((result, n) => result.found.map(({ id }) => ({ kind: kinds[n] as SourceKind, id })))
   const [source, another] = found
   if (source === undefined) {
-    const similar = results.flatMap((result) => result.similar).slice(0, OTHERS_SHOWN)
-    throw new Refused(`there is no ${kinds.join(', ')} "${meant}"${hintOf(similar)}`)
+    const similar = results.flatMap((result) => result.similar).slice(0, MAX_SIMILAR_NAMES)
+    throw new RefusedError(`there is no ${kinds.join(', ')} "${nameOrId}"${formatHint(similar)}`)
   }
   if (another !== undefined) {
     const list = found.map((one) => `${one.kind} ${one.id}`).join(', ')
-    throw new Refused(`several sources are called "${meant}" (${list}): say --kind, or name one by its id`)
+    throw new RefusedError(`several sources are called "${nameOrId}" (${list}): say --kind, or name one by its id`)
   }
   return source
 }

@@ -1,11 +1,11 @@
 import type { Item, Schema } from '@slipway/client'
 import type { Command } from 'commander'
-import { harmless } from '../terminal/colour.ts'
-import { facts, timeText } from '../terminal/table.ts'
-import { action, type Context } from './context.ts'
+import { sanitize } from '../terminal/colour.ts'
+import { formatFacts, formatTime } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { findRecord, idOf } from './records.ts'
-import { gather, tag } from './values.ts'
+import { findId, findRecord } from './records.ts'
+import { collect, parseTag } from './values.ts'
 
 type Target = Item<'listTargets'>
 
@@ -15,17 +15,17 @@ export function addTargets(program: Command): void {
     .command('list')
     .description('list targets, newest first')
     .option('--search <text>', 'only those whose name contains it')
-    .option('--tag <key=value>', 'only those with this tag (repeatable: with all of them)', gather(tag))
+    .option('--tag <key=value>', 'only those with this tag (repeatable: with all of them)', collect(parseTag))
     .option('-e, --environment <name>', 'only those of this environment')
-    .action(action(list))
+    .action(provideContext(list))
   targets
     .command('show')
     .argument('<target>', 'name or id of the target')
     .description('show a target')
     .action(
-      action(async (context, meant: string) => {
-        const target = (await findRecord(context.client, 'target', meant)) as Target
-        await context.output.record(target, () => lines(target))
+      provideContext(async (context, nameOrId: string) => {
+        const target = (await findRecord(context.client, 'target', nameOrId)) as Target
+        await context.output.printRecord(target, () => formatTarget(target))
       }),
     )
   for (const [name, enabled] of [
@@ -37,48 +37,48 @@ export function addTargets(program: Command): void {
       .argument('<target>', 'name or id of the target')
       .description(enabled ? 'let a target take part in deployments again' : 'keep a target out of deployments')
       .action(
-        action(async (context, meant: string) => {
-          const id = await idOf(context.client, 'target', meant)
+        provideContext(async (context, nameOrId: string) => {
+          const id = await findId(context.client, 'target', nameOrId)
           const target = await context.client.call('updateTarget', { params: { id }, body: { enabled } })
-          await context.output.record(target, () => [`target ${harmless(target.name)} is ${name}d`])
+          await context.output.printRecord(target, () => [`target ${sanitize(target.name)} is ${name}d`])
         }),
       )
   }
 }
 
-const tagsText = ({ tags }: Target) => tags.map(({ key, value }) => `${key}=${value}`).join(' ')
-const statusText = ({ enabled, status }: Target) => (enabled ? status : `${status}, disabled`)
+const formatTags = ({ tags }: Target) => tags.map(({ key, value }) => `${key}=${value}`).join(' ')
+const formatStatus = ({ enabled, status }: Target) => (enabled ? status : `${status}, disabled`)
 
 async function list(
   { client, output }: Context,
   { search, tag: wanted = [], environment }: { search?: string; tag?: Schema<'Tag'>[]; environment?: string },
 ): Promise<void> {
-  const environmentId = environment === undefined ? null : await idOf(client, 'environment', environment)
+  const environmentId = environment === undefined ? null : await findId(client, 'environment', environment)
   const all = await take(client.each('listTargets', { query: search ? { search } : {} }), Number.POSITIVE_INFINITY)
-  const has = (target: Target) =>
+  const hasTags = (target: Target) =>
     wanted.every((one) => target.tags.some((its) => its.key === one.key && its.value === one.value))
-  await output.list(
-    all.filter((target) => has(target) && (environmentId === null || target.environment_id === environmentId)),
+  await output.printList(
+    all.filter((target) => hasTags(target) && (environmentId === null || target.environment_id === environmentId)),
     [
       ['ID', ({ sqid }) => sqid],
       ['NAME', ({ name }) => name],
-      ['STATUS', statusText],
+      ['STATUS', formatStatus],
       ['CONNECTION', ({ connection }) => connection.type],
-      ['LAST SEEN', ({ last_seen_at }) => timeText(last_seen_at)],
-      ['TAGS', tagsText],
+      ['LAST SEEN', ({ last_seen_at }) => formatTime(last_seen_at)],
+      ['TAGS', formatTags],
     ],
     'no targets',
   )
 }
 
-function lines(target: Target): string[] {
+function formatTarget(target: Target): string[] {
   const { connection } = target
-  return facts([
-    ['target', harmless(target.name)],
+  return formatFacts([
+    ['target', sanitize(target.name)],
     ['id', `${target.id} (${target.sqid})`],
-    ['description', target.description && harmless(target.description)],
-    ['status', statusText(target)],
-    ['last seen', timeText(target.last_seen_at)],
+    ['description', target.description && sanitize(target.description)],
+    ['status', formatStatus(target)],
+    ['last seen', formatTime(target.last_seen_at)],
     [
       'connection',
       Object.entries(connection)
@@ -87,7 +87,7 @@ function lines(target: Target): string[] {
     ],
     ['environment', target.environment_id],
     ['tenant', target.tenant_id],
-    ['tags', tagsText(target)],
-    ...Object.entries(target.variables).map(([name, value]) => [name, harmless(JSON.stringify(value) ?? '')] as const),
+    ['tags', formatTags(target)],
+    ...Object.entries(target.variables).map(([name, value]) => [name, sanitize(JSON.stringify(value) ?? '')] as const),
   ])
 }

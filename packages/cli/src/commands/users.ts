@@ -1,12 +1,12 @@
 import type { Input, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { harmless } from '../terminal/colour.ts'
-import { ask, firstLineOfStdin } from '../terminal/prompt.ts'
-import { timeText } from '../terminal/table.ts'
-import { action, type Context } from './context.ts'
+import { sanitize } from '../terminal/colour.ts'
+import { ask, readFirstLineOfStdin } from '../terminal/prompt.ts'
+import { formatTime } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { findRecord, idOf } from './records.ts'
-import { gather, given } from './values.ts'
+import { findId, findRecord } from './records.ts'
+import { collect, omitUndefined } from './values.ts'
 
 interface UserOptions {
   email?: string
@@ -30,18 +30,18 @@ export function addUsers(program: Command): void {
     .command('list')
     .description('list users, newest first')
     .option('--search <text>', 'only those whose name or e-mail contains it')
-    .action(action(list))
+    .action(provideContext(list))
   users
     .command('create')
     .argument('<email>', 'their e-mail address')
     .description('create a user')
     .requiredOption('--username <name>', 'what they are called where they did something')
     .option('--display-name <name>', 'their full name')
-    .option('--role <name>', 'a role that they have (repeatable)', gather(String))
+    .option('--role <name>', 'a role that they have (repeatable)', collect(String))
     .option('--tenant <name>', 'the tenant that they are bound to, by name or id')
     .addOption(STATUS)
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
-    .action(action(create))
+    .action(provideContext(create))
   users
     .command('change')
     .argument('<user>', 'e-mail or id of the user')
@@ -49,25 +49,25 @@ export function addUsers(program: Command): void {
     .option('--email <address>', 'their e-mail address')
     .option('--username <name>', 'what they are called where they did something')
     .option('--display-name <name>', 'their full name')
-    .option('--role <name>', 'a role that they have from now on (repeatable)', gather(String))
+    .option('--role <name>', 'a role that they have from now on (repeatable)', collect(String))
     .addOption(STATUS)
     .option('--password-stdin', 'read a new password from stdin')
-    .action(action(change))
+    .action(provideContext(change))
   users
     .command('delete')
     .argument('<user>', 'e-mail or id of the user')
     .description('delete a user')
     .action(
-      action(async ({ client, output }, meant: string) => {
-        const { id, email } = (await findRecord(client, 'user', meant)) as Schema<'UserRecord'>
+      provideContext(async ({ client, output }, nameOrId: string) => {
+        const { id, email } = (await findRecord(client, 'user', nameOrId)) as Schema<'UserRecord'>
         await client.call('deleteUser', { params: { id } })
-        await output.record({ id, email, deleted: true }, () => [`deleted user ${harmless(email)}`])
+        await output.printRecord({ id, email, deleted: true }, () => [`deleted user ${sanitize(email)}`])
       }),
     )
 }
 
 async function list({ client, output }: Context, { search }: { search?: string }): Promise<void> {
-  await output.list(
+  await output.printList(
     await take(client.each('listUsers', { query: search ? { search } : {} }), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],
@@ -76,38 +76,38 @@ async function list({ client, output }: Context, { search }: { search?: string }
       ['STATUS', ({ status }) => status],
       ['ROLES', ({ roles }) => roles.join(' ')],
       ['TENANT', ({ tenant_id }) => tenant_id],
-      ['CREATED', ({ created_at }) => timeText(created_at)],
+      ['CREATED', ({ created_at }) => formatTime(created_at)],
     ],
     'no users',
   )
 }
 
-/** What the options say of a user, by the API's names. */
-const fieldsOf = ({ email, username, displayName, role, status }: UserOptions) =>
-  given<Input<'updateUser'>['body']>({ email, username, display_name: displayName, roles: role, status })
+/** Returns the given options as fields of the API. */
+const buildFields = ({ email, username, displayName, role, status }: UserOptions) =>
+  omitUndefined<Input<'updateUser'>['body']>({ email, username, display_name: displayName, roles: role, status })
 
 async function create({ client, output }: Context, email: string, options: UserOptions): Promise<void> {
   const password = options.passwordStdin
-    ? await firstLineOfStdin()
+    ? await readFirstLineOfStdin()
     : await ask('password of the new user', { hidden: true, instead: 'give --password-stdin' })
   const { tenant, username = '' } = options
   const body = {
     roles: [],
-    ...fieldsOf(options),
+    ...buildFields(options),
     email,
     username,
     password,
-    ...(tenant === undefined ? {} : { tenant_id: await idOf(client, 'tenant', tenant) }),
+    ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
   const user = await client.call('createUser', { body })
-  await output.record(user, () => [`created user ${harmless(user.email)} (${user.id})`])
+  await output.printRecord(user, () => [`created user ${sanitize(user.email)} (${user.id})`])
 }
 
-async function change({ client, output }: Context, meant: string, options: UserOptions): Promise<void> {
-  const id = await idOf(client, 'user', meant)
-  const body = { ...fieldsOf(options), ...(options.passwordStdin ? { password: await firstLineOfStdin() } : {}) }
+async function change({ client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
+  const id = await findId(client, 'user', nameOrId)
+  const body = { ...buildFields(options), ...(options.passwordStdin ? { password: await readFirstLineOfStdin() } : {}) }
   const user = await client.call('updateUser', { params: { id }, body })
-  await output.record(user, () => [
-    `user ${harmless(user.email)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,
+  await output.printRecord(user, () => [
+    `user ${sanitize(user.email)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,
   ])
 }

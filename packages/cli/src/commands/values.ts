@@ -1,25 +1,25 @@
 import { readFileSync } from 'node:fs'
 import { InvalidArgumentError } from 'commander'
 import { parseDocument } from 'yaml'
-import { Refused } from '../exit-code.ts'
+import { RefusedError } from '../exit-code.ts'
 
-/** Readers of what stands behind an option. What they throw is a usage error, which names the option. */
+/** Parsers for the values of options. They throw InvalidArgumentError; Commander adds the name of the option. */
 
 export type Values = Record<string, unknown>
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
-/** Leaves out what was not given. */
-export const given = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
+/** Removes fields that are undefined. */
+export const omitUndefined = <T extends object>(values: { [K in keyof T]: T[K] | undefined }): T =>
   Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as T
 
-/** For options that may come several times. */
-export const gather =
+/** Collects the values of an option that can be repeated. */
+export const collect =
   <T>(read: (text: string) => T) =>
   (text: string, before: T[] | undefined): T[] => [...(before ?? []), read(text)]
 
-/** `NAME=TEXT`, or `NAME:=JSON` for numbers, booleans and structures. */
-export function assignment(text: string): [string, unknown] {
+/** Parses `NAME=TEXT`, or `NAME:=JSON` for numbers, booleans and structures. */
+export function parseAssignment(text: string): [string, unknown] {
   const [, name = '', operator, value = ''] = /^([^=:]*)(:?=)(.*)$/s.exec(text) ?? []
   if (operator === undefined) throw new InvalidArgumentError('Write it as NAME=TEXT, or as NAME:=JSON.')
   if (!NAME.test(name)) throw new InvalidArgumentError(`"${name}" is no name: letters, digits and _, no digit first.`)
@@ -31,20 +31,20 @@ export function assignment(text: string): [string, unknown] {
   }
 }
 
-export function tag(text: string): { key: string; value: string } {
+export function parseTag(text: string): { key: string; value: string } {
   const [, key, value] = /^([^=]+)=(.*)$/s.exec(text) ?? []
   if (key === undefined || value === undefined) throw new InvalidArgumentError('Write it as KEY=VALUE.')
   return { key, value }
 }
 
-export function targetMode(text: string): 'sequential' | 'parallel' | { rolling: { batch_size: number } } {
+export function parseTargetMode(text: string): 'sequential' | 'parallel' | { rolling: { batch_size: number } } {
   if (text === 'sequential' || text === 'parallel') return text
   const [, size] = /^rolling:([1-9][0-9]{0,5})$/.exec(text) ?? []
   if (size === undefined) throw new InvalidArgumentError('Allowed are sequential, parallel and rolling:N.')
   return { rolling: { batch_size: Number(size) } }
 }
 
-export const integer =
+export const parseIntegerBetween =
   (from: number, to: number) =>
   (text: string): number => {
     const value = Number(text)
@@ -56,69 +56,72 @@ export const integer =
 
 const UNITS: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-/** `90s`, `10m`, `1h`; seconds where no unit stands. In milliseconds. */
-export function duration(text: string): number {
+/** Parses `90s`, `10m` or `1h` into milliseconds. Without a unit, the number means seconds. */
+export function parseDuration(text: string): number {
   const [, number, unit = 's'] = /^([0-9]{1,9}(?:\.[0-9]+)?)(ms|s|m|h|d)?$/.exec(text) ?? []
   if (number === undefined) throw new InvalidArgumentError('Write it as 90s, 10m, 1h or 2d.')
   return Number(number) * (UNITS[unit] ?? 0)
 }
 
-/** A duration in whole seconds. */
-export const seconds = (text: string): number => Math.round(duration(text) / 1_000)
+/** Parses a duration into whole seconds. */
+export const parseSeconds = (text: string): number => Math.round(parseDuration(text) / 1_000)
 
-/** `KEY=VALUE` allows one value of a label, `KEY` any. */
-export function allowedLabel(text: string): [string, string | null] {
+/** Parses `KEY=VALUE`, which allows one value of a label, or `KEY`, which allows any value. */
+export function parseAllowedLabel(text: string): [string, string | null] {
   const [, key, value = null] = /^([^=,]+)(?:=([^,]*))?$/.exec(text) ?? []
   if (key === undefined) throw new InvalidArgumentError('Write it as KEY=VALUE or KEY, without commas.')
   return [key, value]
 }
 
-/** A timestamp, `now`, or a duration from now such as `+2h`. */
-export function moment(text: string): string {
+/** Parses a timestamp, `now`, or a duration from now such as `+2h`. */
+export function parseTimestamp(text: string): string {
   if (text === 'now') return new Date().toISOString()
-  if (text.startsWith('+')) return new Date(Date.now() + duration(text.slice(1))).toISOString()
-  const isMoment = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
-  if (!isMoment || Number.isNaN(Date.parse(text))) {
+  if (text.startsWith('+')) return new Date(Date.now() + parseDuration(text.slice(1))).toISOString()
+  const isTimestamp = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})$/.test(text)
+  if (!isTimestamp || Number.isNaN(Date.parse(text))) {
     throw new InvalidArgumentError('Write it as 2026-01-31T09:00:00Z, with a zone; or now, or +2h.')
   }
-  // The zone stays: a recurrence counts in it.
+  // Keep the zone: a recurrence repeats in this zone.
   return /T\d{2}:\d{2}(Z|[+-])/.test(text) ? text.replace(/(T\d{2}:\d{2})/, '$1:00') : text
 }
 
-/** Values from files and options; the later one wins, and options win over files. */
-export function variables(files: readonly string[] = [], given: readonly [string, unknown][] = []): Values | undefined {
+/** Reads variables from files and options. A later value replaces an earlier one, and options replace files. */
+export function readVariables(
+  files: readonly string[] = [],
+  given: readonly [string, unknown][] = [],
+): Values | undefined {
   if (files.length === 0 && given.length === 0) return undefined
-  return Object.assign({}, ...files.map(valuesOf), Object.fromEntries(given)) as Values
+  return Object.assign({}, ...files.map(readVariableFile), Object.fromEntries(given)) as Values
 }
 
-/** A mapping in YAML or JSON, or lines of NAME=TEXT. */
-function valuesOf(file: string): Values {
+/** Reads a mapping in YAML or JSON, or lines of NAME=TEXT. */
+function readVariableFile(file: string): Values {
   let text: string
   try {
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    throw new Refused(`--var-file ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
+    throw new RefusedError(`--var-file ${file} cannot be read (${(error as NodeJS.ErrnoException).code})`)
   }
-  return /\.(ya?ml|json)$/.test(file) ? mappingOf(file, text) : linesOf(file, text)
+  return /\.(ya?ml|json)$/.test(file) ? parseMapping(file, text) : parseLines(file, text)
 }
 
-function mappingOf(file: string, text: string): Values {
+function parseMapping(file: string, text: string): Values {
   const document = parseDocument(text)
   const [error] = document.errors
-  if (error) throw new Refused(`${file}:${error.linePos?.[0].line ?? 1}: ${error.message.split('\n')[0]}`)
+  if (error) throw new RefusedError(`${file}:${error.linePos?.[0].line ?? 1}: ${error.message.split('\n')[0]}`)
   const values: unknown = document.toJS()
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
-    throw new Refused(`${file}:1: must be a mapping of names to values`)
+    throw new RefusedError(`${file}:1: must be a mapping of names to values`)
   }
   return values as Values
 }
 
-function linesOf(file: string, text: string): Values {
+function parseLines(file: string, text: string): Values {
   const values: Values = {}
   for (const [n, line] of text.split('\n').entries()) {
     if (/^\s*(#.*)?$/.test(line)) continue
     const [, name, value] = /^\s*([A-Za-z_][A-Za-z0-9_]{0,127})=(.*)$/.exec(line) ?? []
-    if (name === undefined) throw new Refused(`${file}:${n + 1}: must be NAME=TEXT`)
+    if (name === undefined) throw new RefusedError(`${file}:${n + 1}: must be NAME=TEXT`)
     values[name] = value
   }
   return values

@@ -1,79 +1,79 @@
 import { NotFoundError, type SlipwayClient, ValidationError } from '@slipway/client'
-import { type Difference, differences, MASKED } from './difference.ts'
-import { FileProblems } from './document.ts'
+import { compareValues, type Difference, MASKED } from './difference.ts'
+import { InvalidFilesError } from './document.ts'
 import type { FileKind } from './kinds.ts'
 import type { Entry } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
-import { comparable, comparableDefinition, isSource, type Resolve, wantedBody } from './wanted.ts'
+import { buildWantedBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './wanted.ts'
 
-/** What has to be done so that the server is as a file wants it. */
+/** One change that brings the server closer to the files. */
 export interface Change {
   entry: Entry
   what: 'create' | 'publish' | 'change'
   differences: Difference[]
 }
 
-type Source = 'action' | 'sequence' | 'solution'
+type SourceKind = 'action' | 'sequence' | 'solution'
 
-/** Compares files with a server, and brings the server to what they say. */
-export class Changes {
+/** Compares files with a server, and changes the server to match the files. */
+export class Reconciler {
   readonly #entries: readonly Entry[]
   readonly #byName: ReadonlyMap<string, Entry>
   readonly #catalog: Catalog
   readonly #resendSecrets: boolean
-  /** Ids of records that were created by this run. */
+  /** Ids of the records that this run created. */
   readonly #created = new Map<Entry, string>()
 
   constructor(client: SlipwayClient, entries: readonly Entry[], { resendSecrets = false } = {}) {
     this.#catalog = new Catalog(client)
     this.#entries = entries
-    this.#byName = new Map(entries.map((entry) => [nameKey(entry.kind, entry.name, entry.tenant), entry]))
+    this.#byName = new Map(entries.map((entry) => [buildNameKey(entry.kind, entry.name, entry.tenant), entry]))
     this.#resendSecrets = resendSecrets
   }
 
-  /** Reads the server and lists what has to change, in the order in which it can be done. Throws FileProblems. */
+  /** Lists the necessary changes in an order in which they can be applied. Throws InvalidFilesError. */
   async plan(): Promise<Change[]> {
-    await this.#read()
+    await this.#readCatalog()
     const problems: string[] = []
     const changes: Change[] = []
     for (const entry of this.#entries) {
       try {
-        changes.push(...(await this.#changesOf(entry)))
+        changes.push(...(await this.#planEntry(entry)))
       } catch (error) {
-        if (!(error instanceof FileProblems)) throw error
+        if (!(error instanceof InvalidFilesError)) throw error
         problems.push(...error.problems)
       }
     }
-    if (problems.length > 0) throw new FileProblems(problems)
+    if (problems.length > 0) throw new InvalidFilesError(problems)
     return changes
   }
 
-  /** Does one of them. Throws FileProblems where the server finds something wrong with the file. */
-  async make({ entry, what, differences: found }: Change): Promise<void> {
+  /** Applies one change. Throws InvalidFilesError if the server rejects a field of the file. */
+  async apply({ entry, what, differences: found }: Change): Promise<void> {
     const { kind, document } = entry
-    const body = wantedBody(entry, this.#resolver(entry))
+    const body = buildWantedBody(entry, this.#createResolver(entry))
     const operations = OPERATIONS[kind]
-    const id = this.#existing(entry)?.id ?? ''
+    const id = this.#findExisting(entry)?.id ?? ''
     try {
       if (what === 'create') {
-        this.#created.set(entry, (await this.#catalog.change(operations.create, { body })).id)
+        this.#created.set(entry, (await this.#catalog.write(operations.create, { body })).id)
       } else if (what === 'publish' && 'publish' in operations) {
         const { version, definition } = body
-        await this.#catalog.change(operations.publish, { params: { id }, body: { version, definition } })
+        await this.#catalog.write(operations.publish, { params: { id }, body: { version, definition } })
       } else {
         const fields = new Set(found.map(({ path }) => path.split(/[.[]/)[0]))
-        // The server takes a name off the list only together with its new value.
+        // The server removes a name from sensitive_variables only together with a new value of that variable.
         if (fields.has('sensitive_variables')) fields.add('variables')
         const given = Object.entries(body).filter(([field]) => fields.has(field))
-        await this.#catalog.change(operations.update, { params: { id }, body: Object.fromEntries(given) })
+        await this.#catalog.write(operations.update, { params: { id }, body: Object.fromEntries(given) })
       }
     } catch (error) {
-      throw ofFile(error, (path, message) => document.problem(path, message)) ?? error
+      throw convertToFileError(error, (path, message) => document.describeProblem(path, message)) ?? error
     }
   }
 
-  /** Everything that the files name, of the server: one look for each kind, or for each name. */
-  async #read(): Promise<void> {
+  /** Reads every record that the files name. */
+  async #readCatalog(): Promise<void> {
     const names = new Map<FileKind, Set<string>>()
     const add = (kind: FileKind, name: unknown) => {
       if (typeof name === 'string') names.set(kind, (names.get(kind) ?? new Set()).add(name))
@@ -90,121 +90,124 @@ export class Changes {
     await Promise.all([...names].map(([kind, all]) => this.#catalog.read(kind, all)))
   }
 
-  async #changesOf(entry: Entry): Promise<Change[]> {
-    const wanted = wantedBody(entry, this.#resolver(entry))
-    const existing = this.#existing(entry)
+  async #planEntry(entry: Entry): Promise<Change[]> {
+    const wanted = buildWantedBody(entry, this.#createResolver(entry))
+    const existing = this.#findExisting(entry)
     if (!existing) return [{ entry, what: 'create', differences: [] }]
-    if (isSource(entry.kind)) return await this.#changesOfSource(entry, existing, wanted)
-    const [was, is] = [comparable(entry.kind, existing), comparable(entry.kind, wanted)]
-    const sensitive = new Set([...namesIn(was['sensitive_variables']), ...namesIn(is['sensitive_variables'])])
+    if (isSource(entry.kind)) return await this.#planSource(entry, existing, wanted)
+    const [was, is] = [normalizeRecord(entry.kind, existing), normalizeRecord(entry.kind, wanted)]
+    const sensitive = new Set([...readNames(was['sensitive_variables']), ...readNames(is['sensitive_variables'])])
     const found = Object.keys(is)
-      .flatMap((field) => fieldDifferences(field, was[field], is[field]))
-      .map((one) => (sensitive.has(variableOf(one)) ? { ...one, secret: true as const } : one))
-    const secrets = this.#resendSecrets ? secretFields(wanted, entry, sensitive) : []
+      .flatMap((field) => compareFields(field, was[field], is[field]))
+      .map((one) => (sensitive.has(getVariableName(one)) ? { ...one, secret: true as const } : one))
+    const secrets = this.#resendSecrets ? listSecretFields(wanted, entry, sensitive) : []
     const all = [...found, ...secrets.filter(({ path }) => !found.some((one) => one.path === path))]
     return all.length > 0 ? [{ entry, what: 'change', differences: all }] : []
   }
 
-  async #changesOfSource(entry: Entry, existing: ServerRecord, wanted: Record<string, unknown>): Promise<Change[]> {
+  async #planSource(entry: Entry, existing: ServerRecord, wanted: Record<string, unknown>): Promise<Change[]> {
     const { document } = entry
-    const kind = entry.kind as Source
+    const kind = entry.kind as SourceKind
     const { version, description } = wanted as { version: string; description: string | null }
-    const definition = comparableDefinition(wanted['definition'] as Record<string, unknown>)
-    const published = await this.#catalog.definition(kind, existing.id, version)
+    const definition = normalizeDefinition(wanted['definition'] as Record<string, unknown>)
+    const published = await this.#catalog.readDefinition(kind, existing.id, version)
     const changes: Change[] = []
     if (published === undefined) {
-      const latest = existing['latest_version'] ?? (await this.#catalog.versions(kind, existing.id))[0]
-      const before = latest ? await this.#catalog.definition(kind, existing.id, String(latest)) : undefined
-      const found = differences({ version: latest, ...comparableDefinition(before ?? {}) }, { version, ...definition })
+      const latest = existing['latest_version'] ?? (await this.#catalog.readVersions(kind, existing.id))[0]
+      const before = latest ? await this.#catalog.readDefinition(kind, existing.id, String(latest)) : undefined
+      const found = compareValues({ version: latest, ...normalizeDefinition(before ?? {}) }, { version, ...definition })
       changes.push({ entry, what: 'publish', differences: found })
-    } else if (differences(comparableDefinition(published), definition).length > 0) {
-      const [first] = differences(comparableDefinition(published), definition)
+    } else if (compareValues(normalizeDefinition(published), definition).length > 0) {
+      const [first] = compareValues(normalizeDefinition(published), definition)
       const message = `is ${version}, which is published with another definition (${first?.path}): a published version never changes, so raise it`
-      throw new FileProblems([document.problem('/version', message)])
+      throw new InvalidFilesError([document.describeProblem('/version', message)])
     }
-    const found = differences({ description: existing['description'] }, { description })
+    const found = compareValues({ description: existing['description'] }, { description })
     if (found.length > 0) changes.push({ entry, what: 'change', differences: found })
     return changes
   }
 
-  #existing({ kind, name, tenant }: Entry): ServerRecord | undefined {
-    const tenantId = tenant === null ? null : this.#tenantId(tenant)
+  #findExisting({ kind, name, tenant }: Entry): ServerRecord | undefined {
+    const tenantId = tenant === null ? null : this.#findTenantId(tenant)
     return tenantId === undefined ? undefined : this.#catalog.find(kind, name, tenantId)
   }
 
-  /** Undefined where it does not exist, or not yet. */
-  #tenantId(name: string): string | undefined {
-    return this.#catalog.find('tenant', name, null)?.id ?? this.#createdId('tenant', name, null)
+  /** Returns undefined if the tenant does not exist yet. */
+  #findTenantId(name: string): string | undefined {
+    return this.#catalog.find('tenant', name, null)?.id ?? this.#findCreatedId('tenant', name, null)
   }
 
-  #createdId(kind: FileKind, name: string, tenant: string | null): string | undefined {
-    const entry = this.#entryOf(kind, name, tenant)
+  #findCreatedId(kind: FileKind, name: string, tenant: string | null): string | undefined {
+    const entry = this.#findEntry(kind, name, tenant)
     return entry && this.#created.get(entry)
   }
 
-  #entryOf(kind: FileKind, name: string, tenant: string | null): Entry | undefined {
-    return this.#byName.get(nameKey(kind, name, tenant))
+  #findEntry(kind: FileKind, name: string, tenant: string | null): Entry | undefined {
+    return this.#byName.get(buildNameKey(kind, name, tenant))
   }
 
-  /** Names mean what the entry's own tenant has, else what all tenants share. */
-  #resolver({ tenant, document }: Entry): Resolve {
+  /** Returns a resolver that prefers records of the entry's tenant to records without a tenant. */
+  #createResolver({ tenant, document }: Entry): IdResolver {
     return (kind, name, pointer) => {
       const owners = kind === 'tenant' || tenant === null ? [null] : [tenant, null]
       for (const owner of owners) {
-        const tenantId = owner === null ? null : this.#tenantId(owner)
+        const tenantId = owner === null ? null : this.#findTenantId(owner)
         const found = tenantId === undefined ? undefined : this.#catalog.find(kind, name, tenantId)
-        const id = found?.id ?? this.#createdId(kind, name, owner)
+        const id = found?.id ?? this.#findCreatedId(kind, name, owner)
         if (id !== undefined) return id
-        if (this.#entryOf(kind, name, owner)) return null
+        if (this.#findEntry(kind, name, owner)) return null
       }
       const message = `names the ${kind} "${name}", which is neither in these files nor on the server`
-      throw new FileProblems([document.problem(pointer, message)])
+      throw new InvalidFilesError([document.describeProblem(pointer, message)])
     }
   }
 }
 
-const nameKey = (kind: FileKind, name: string, tenant: string | null) => JSON.stringify([kind, name, tenant])
+const buildNameKey = (kind: FileKind, name: string, tenant: string | null) => JSON.stringify([kind, name, tenant])
 
-function fieldDifferences(field: string, was: unknown, is: unknown): Difference[] {
-  if (field !== 'connection') return differences(was, is, field)
-  // A key that the server pinned by itself is none that the file would have to name.
+function compareFields(field: string, was: unknown, is: unknown): Difference[] {
+  if (field !== 'connection') return compareValues(was, is, field)
+  // Ignore a host key that the server pinned, unless the file names one.
   const { host_key, ...before } = (was ?? {}) as Record<string, unknown>
   const after = is as Record<string, unknown>
-  return differences('host_key' in after ? { ...before, host_key } : before, after, field)
+  return compareValues('host_key' in after ? { ...before, host_key } : before, after, field)
 }
 
-const namesIn = (list: unknown) => (list ?? []) as readonly string[]
+const readNames = (list: unknown) => (list ?? []) as readonly string[]
 
-/** The variable that a difference is about; an empty text for another field. */
-const variableOf = ({ path }: Difference) => /^variables\.(\w+)/.exec(path)?.[1] ?? ''
+/** Returns the name of the changed variable, or an empty text for another field. */
+const getVariableName = ({ path }: Difference) => /^variables\.(\w+)/.exec(path)?.[1] ?? ''
 
-/** The client cannot see whether a hidden value has changed, so it sends these on request. */
-function secretFields(
+/** Lists the secrets to send on request. The server does not return them, so a change cannot be detected. */
+function listSecretFields(
   wanted: Record<string, unknown>,
   { document }: Entry,
   sensitive: ReadonlySet<string>,
 ): Difference[] {
   const { connection, variables } = wanted as Record<string, Record<string, unknown> | undefined>
-  const secret = (value: unknown) => typeof value === 'string' && document.secrets.has(value)
+  const isSecret = (value: unknown) => typeof value === 'string' && document.secrets.has(value)
   return [
     ...(['private_key', 'password'] as const).flatMap((name) =>
       connection?.[name] === undefined ? [] : [{ path: `connection.${name}`, from: undefined, to: undefined }],
     ),
     ...Object.entries(variables ?? {}).flatMap(([name, value]) =>
-      value !== MASKED && (secret(value) || sensitive.has(name))
+      value !== MASKED && (isSecret(value) || sensitive.has(name))
         ? [{ path: `variables.${name}`, from: undefined, to: undefined, secret: true as const }]
         : [],
     ),
   ]
 }
 
-/** What the server alone could find wrong is said of the file. */
-function ofFile(error: unknown, problem: (path: string, message: string) => string): FileProblems | undefined {
+/** Converts problems that the server found into problems of the file, with line and column. */
+function convertToFileError(
+  error: unknown,
+  problem: (path: string, message: string) => string,
+): InvalidFilesError | undefined {
   if (error instanceof ValidationError && error.problems.length > 0) {
-    return new FileProblems(error.problems.map(({ path, message }) => problem(path, message)))
+    return new InvalidFilesError(error.problems.map(({ path, message }) => problem(path, message)))
   }
   if (error instanceof NotFoundError && error.missing.length > 0) {
-    return new FileProblems(error.missing.map(({ path, id }) => problem(path, `${id} does not exist`)))
+    return new InvalidFilesError(error.missing.map(({ path, id }) => problem(path, `${id} does not exist`)))
   }
   return undefined
 }

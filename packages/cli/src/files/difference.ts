@@ -4,46 +4,46 @@ export interface Difference {
   path: string
   from: unknown
   to: unknown
-  /** Whether neither value may be shown. */
+  /** True if output must not show the values. */
   secret?: true
 }
 
-/** How the server shows a value that it hides. */
+/** The text that the server returns in place of a secret. */
 export const MASKED = '***'
-const LINES_SHOWN = 20
+const MAX_LINES_SHOWN = 20
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** Where two values differ, field by field. What the server hides is taken for the same. */
-export function differences(from: unknown, to: unknown, path = ''): Difference[] {
+/** Compares two values field by field. A masked value counts as equal to any other value. */
+export function compareValues(from: unknown, to: unknown, path = ''): Difference[] {
   if (from === MASKED || to === MASKED || isDeepStrictEqual(from, to)) return []
   if (isObject(from) && isObject(to)) {
     const keys = [...new Set([...Object.keys(from), ...Object.keys(to)])]
-    return keys.flatMap((key) => differences(from[key], to[key], path === '' ? key : `${path}.${key}`))
+    return keys.flatMap((key) => compareValues(from[key], to[key], path === '' ? key : `${path}.${key}`))
   }
   if (Array.isArray(from) && Array.isArray(to) && from.length === to.length && to.some(isObject)) {
-    return to.flatMap((item, n) => differences(from[n], item, `${path}[${n}]`))
+    return to.flatMap((item, n) => compareValues(from[n], item, `${path}[${n}]`))
   }
   return [{ path, from, to }]
 }
 
-/** A difference in lines for people; `hide` says which texts are not shown. */
-export function differenceLines({ path, from, to, secret }: Difference, hide: (value: unknown) => boolean): string[] {
+/** Returns a difference as lines for people. Values for which `hide` returns true are masked. */
+export function formatDifference({ path, from, to, secret }: Difference, hide: (value: unknown) => boolean): string[] {
   if (secret || hide(from) || hide(to)) return [`${path}: ${MASKED}`]
   if (typeof from === 'string' && typeof to === 'string' && (from.includes('\n') || to.includes('\n'))) {
-    return [`${path}:`, ...textLines(from, to)]
+    return [`${path}:`, ...formatTextDifference(from, to)]
   }
-  return [`${path}: ${short(from)} -> ${short(to)}`]
+  return [`${path}: ${formatValue(from)} -> ${formatValue(to)}`]
 }
 
-function short(value: unknown): string {
+function formatValue(value: unknown): string {
   if (value === undefined || value === null) return 'none'
   const text = JSON.stringify(value)
   return text.length > 200 ? `${text.slice(0, 200)}…` : text
 }
 
-/** The lines between what both texts begin and end with. */
-function textLines(from: string, to: string): string[] {
+/** Returns the changed lines: all lines between the common start and the common end. */
+function formatTextDifference(from: string, to: string): string[] {
   const [before, after] = [from.split('\n'), to.split('\n')]
   let start = 0
   while (start < before.length && start < after.length && before[start] === after[start]) start += 1
@@ -54,7 +54,7 @@ function textLines(from: string, to: string): string[] {
     ...before.slice(start, before.length - end).map((line) => `  - ${line}`),
     ...after.slice(start, after.length - end).map((line) => `  + ${line}`),
   ]
-  return lines.length > LINES_SHOWN
-    ? [...lines.slice(0, LINES_SHOWN), `  and ${lines.length - LINES_SHOWN} more lines`]
+  return lines.length > MAX_LINES_SHOWN
+    ? [...lines.slice(0, MAX_LINES_SHOWN), `  and ${lines.length - MAX_LINES_SHOWN} more lines`]
     : lines
 }

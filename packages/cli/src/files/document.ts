@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { type Document, isMap, isSeq, LineCounter, parseAllDocuments, type ScalarTag } from 'yaml'
-import { Refused } from '../exit-code.ts'
+import { RefusedError } from '../exit-code.ts'
 
-/** Everything wrong with the files, a line for each: file, line and column, field, what is wrong, what is allowed. */
-export class FileProblems extends Refused {
+/** The files are not valid. Each problem is a line: file, line and column, field, what is wrong, what is allowed. */
+export class InvalidFilesError extends RefusedError {
   override readonly name = 'FileProblems'
   readonly problems: readonly string[]
 
@@ -14,11 +14,11 @@ export class FileProblems extends Refused {
   }
 }
 
-/** One YAML document, which knows where in its file a field stands. */
+/** One YAML document that can find the line of each field. */
 export class YamlDocument {
   readonly file: string
   readonly value: unknown
-  /** Texts that came from the environment: they are not shown. */
+  /** Values from environment variables. Output must not show them. */
   readonly secrets: ReadonlySet<string>
   readonly #document: Document
   readonly #lines: LineCounter
@@ -31,19 +31,19 @@ export class YamlDocument {
     this.value = document.toJS()
   }
 
-  /** `targets.yaml:7:3`, of the field that a JSON Pointer names, or of what it should stand in. */
-  place(pointer: string): string {
-    const offset = this.#offsetOf(pointer.split('/').slice(1).map(unescapePointer))
+  /** Returns the place of a field, such as `targets.yaml:7:3`. A missing field has the place of its parent. */
+  getPlace(pointer: string): string {
+    const offset = this.#findOffset(pointer.split('/').slice(1).map(unescapePointer))
     const { line, col } = this.#lines.linePos(offset)
     return `${this.file}:${line}:${col}`
   }
 
-  /** `targets.yaml:7:3: connection/port must be integer`. */
-  problem(pointer: string, message: string): string {
-    return `${this.place(pointer)}: ${pointer === '' ? 'the document' : pointer.slice(1)} ${message}`
+  /** Returns a line such as `targets.yaml:7:3: connection/port must be integer`. */
+  describeProblem(pointer: string, message: string): string {
+    return `${this.getPlace(pointer)}: ${pointer === '' ? 'the document' : pointer.slice(1)} ${message}`
   }
 
-  #offsetOf(keys: readonly string[]): number {
+  #findOffset(keys: readonly string[]): number {
     let node: unknown = this.#document.contents
     let offset = this.#document.contents?.range?.[0] ?? this.#document.range?.[0] ?? 0
     for (const key of keys) {
@@ -66,8 +66,8 @@ export class YamlDocument {
 const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /**
- * Every document of a file. `!file NAME` stands for the text of a file beside it, `!env NAME` for a variable of the
- * environment. Throws FileProblems.
+ * Reads every document of a file. `!file NAME` inserts the text of a file, whose path is relative to this file.
+ * `!env NAME` inserts an environment variable. Throws InvalidFilesError.
  */
 export function readDocuments(file: string): YamlDocument[] {
   let text: string
@@ -75,25 +75,27 @@ export function readDocuments(file: string): YamlDocument[] {
     text = readFileSync(file, 'utf8')
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException
-    throw new FileProblems([`${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}`])
+    throw new InvalidFilesError([
+      `${file}: ${code === 'ENOENT' ? 'there is no such file' : `cannot be read (${code})`}`,
+    ])
   }
   const lines = new LineCounter()
   const secrets = new Set<string>()
-  const customTags = [fileTag(file), environmentTag(secrets)]
+  const customTags = [createFileTag(file), createEnvironmentTag(secrets)]
   const documents = parseAllDocuments(text, { lineCounter: lines, customTags }) as Document.Parsed[]
   const problems = documents.flatMap(({ errors }) =>
     errors.map((error) => {
       const { line, col } = lines.linePos(error.pos[0])
-      return `${file}:${line}:${col}: ${firstLine(error.message)}`
+      return `${file}:${line}:${col}: ${getFirstLine(error.message)}`
     }),
   )
-  if (problems.length > 0) throw new FileProblems(problems)
+  if (problems.length > 0) throw new InvalidFilesError(problems)
   return documents
     .filter(({ contents }) => contents !== null)
     .map((document) => new YamlDocument(file, document, lines, secrets))
 }
 
-const fileTag = (file: string): ScalarTag => ({
+const createFileTag = (file: string): ScalarTag => ({
   tag: '!file',
   resolve(name, onError) {
     try {
@@ -105,7 +107,7 @@ const fileTag = (file: string): ScalarTag => ({
   },
 })
 
-const environmentTag = (secrets: Set<string>): ScalarTag => ({
+const createEnvironmentTag = (secrets: Set<string>): ScalarTag => ({
   tag: '!env',
   resolve(name, onError) {
     const value = process.env[name]
@@ -115,6 +117,6 @@ const environmentTag = (secrets: Set<string>): ScalarTag => ({
   },
 })
 
-function firstLine(text: string): string {
+function getFirstLine(text: string): string {
   return (text.split('\n')[0] ?? text).replace(/ at line \d+, column \d+:?$/, '').replace(/:$/, '')
 }

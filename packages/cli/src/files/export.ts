@@ -8,7 +8,7 @@ import { isSource } from './wanted.ts'
 
 type Body = Record<string, unknown>
 
-/** The records of a server as documents that `apply` reads, by kind. Of sources the latest version. */
+/** Returns the records of a server by kind, as documents that `apply` reads. A source has its latest version. */
 export async function exportDocuments(
   client: SlipwayClient,
   kinds: ReadonlySet<FileKind>,
@@ -18,47 +18,47 @@ export async function exportDocuments(
   const documents = new Map<FileKind, Body[]>()
   for (const kind of KINDS) {
     const records: ServerRecord[] = []
-    for await (const record of catalog.each(kind)) {
+    for await (const record of catalog.listRecords(kind)) {
       names.set(record.id, record.name)
       records.push(record)
     }
     if (!kinds.has(kind)) continue
     const all: Body[] = []
     for (const record of records.sort((a, b) => a.name.localeCompare(b.name))) {
-      all.push(await documentOf(catalog, kind, record, names))
+      all.push(await buildDocument(catalog, kind, record, names))
     }
     if (all.length > 0) documents.set(kind, all)
   }
   return documents
 }
 
-export function documentsText(documents: readonly Body[]): string {
+export function formatDocuments(documents: readonly Body[]): string {
   return documents.map((one) => stringify(one, { lineWidth: 0 })).join('---\n')
 }
 
-/** A file for each kind. Returns their names. */
+/** Writes one file for each kind. Returns the paths. */
 export function writeDocuments(folder: string, documents: ReadonlyMap<FileKind, Body[]>): string[] {
   mkdirSync(folder, { recursive: true })
   return [...documents].map(([kind, all]) => {
     const file = path.join(folder, `${kind}s.yaml`)
-    writeFileSync(file, documentsText(all))
+    writeFileSync(file, formatDocuments(all))
     return file
   })
 }
 
-async function documentOf(
+async function buildDocument(
   catalog: Catalog,
   kind: FileKind,
   record: ServerRecord,
   names: ReadonlyMap<string, string>,
 ): Promise<Body> {
-  const named = (field: string) => {
+  const nameReference = (field: string) => {
     const id = record[`${field}_id`]
     return typeof id === 'string' ? { [field]: names.get(id) ?? id } : {}
   }
   const pick = (...fields: string[]): Body =>
     Object.fromEntries(fields.filter((field) => !isEmpty(record[field])).map((field) => [field, record[field]]))
-  const head = { kind, name: record.name, ...pick('description'), ...named('tenant') }
+  const head = { kind, name: record.name, ...pick('description'), ...nameReference('tenant') }
   switch (kind) {
     case 'tenant':
       return { ...head, ...pick('slug', 'variables', 'sensitive_variables') }
@@ -67,38 +67,38 @@ async function documentOf(
     case 'target':
       return {
         ...head,
-        ...named('environment'),
+        ...nameReference('environment'),
         ...pick('tags', 'connection', 'variables', 'sensitive_variables'),
         ...(record['enabled'] === false ? { enabled: false } : {}),
       }
     case 'freeze':
       return {
         ...head,
-        ...named('environment'),
-        ...named('solution'),
+        ...nameReference('environment'),
+        ...nameReference('solution'),
         ...pick('start_time', 'end_time', 'recurrence', 'time_zone'),
       }
     default:
-      return { ...head, ...(isSource(kind) ? await latestOf(catalog, kind, record, names) : {}) }
+      return { ...head, ...(isSource(kind) ? await readLatestVersion(catalog, kind, record, names) : {}) }
   }
 }
 
-async function latestOf(
+async function readLatestVersion(
   catalog: Catalog,
   kind: 'action' | 'sequence' | 'solution',
   record: ServerRecord,
   names: ReadonlyMap<string, string>,
 ): Promise<Body> {
-  const version = record['latest_version'] ?? (await catalog.versions(kind, record.id))[0]
-  const { variables, ...definition } = (await catalog.definition(kind, record.id, String(version))) ?? {}
-  const name = (list: unknown, field: string) =>
+  const version = record['latest_version'] ?? (await catalog.readVersions(kind, record.id))[0]
+  const { variables, ...definition } = (await catalog.readDefinition(kind, record.id, String(version))) ?? {}
+  const nameEntries = (list: unknown, field: string) =>
     (list as Body[]).map(({ [`${field}_id`]: id, ...rest }) => ({ [field]: names.get(String(id)) ?? id, ...rest }))
   return {
     version,
     definition: {
       ...definition,
-      ...(kind === 'sequence' ? { actions: name(definition['actions'], 'action') } : {}),
-      ...(kind === 'solution' ? { sequences: name(definition['sequences'], 'sequence') } : {}),
+      ...(kind === 'sequence' ? { actions: nameEntries(definition['actions'], 'action') } : {}),
+      ...(kind === 'solution' ? { sequences: nameEntries(definition['sequences'], 'sequence') } : {}),
       ...(isEmpty(variables) ? {} : { variables: (variables as Body[]).map(({ id: _, ...variable }) => variable) }),
     },
   }

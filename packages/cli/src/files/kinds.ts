@@ -1,3 +1,3 @@
-/** What files can hold, in the order in which they need each other. */
+/** The kinds of records in files. A kind comes after all kinds that it refers to. */
 export const KINDS = ['tenant', 'environment', 'action', 'sequence', 'solution', 'target', 'freeze'] as const
 export type FileKind = (typeof KINDS)[number]

@@ -1,33 +1,33 @@
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { compile } from '@slipway/contracts'
-import { FileProblems, readDocuments, type YamlDocument } from './document.ts'
+import { InvalidFilesError, readDocuments, type YamlDocument } from './document.ts'
 import { type FileKind, KINDS } from './kinds.ts'
-import { allowedBeside, SCHEMAS } from './schemas.ts'
+import { listAllowedFields, SCHEMAS } from './schemas.ts'
 
-/** A record as a file wants it. */
+/** A record as a file describes it. */
 export interface Entry {
   kind: FileKind
   name: string
-  /** Name of its tenant; null: of none. */
+  /** Name of the tenant; null if the record belongs to no tenant. */
   tenant: string | null
   value: Record<string, unknown>
   document: YamlDocument
 }
 
-/** Reads and checks files, and all YAML below folders. Throws FileProblems with all that is wrong in all of them. */
+/** Reads and checks files, and all YAML files in folders. Throws InvalidFilesError with the problems of all files. */
 export function loadEntries(paths: readonly string[], defaultTenant: string | null): Entry[] {
   const problems: string[] = []
   const entries: Entry[] = []
   const collect = (error: unknown) => {
-    if (!(error instanceof FileProblems)) throw error
+    if (!(error instanceof InvalidFilesError)) throw error
     problems.push(...error.problems)
   }
-  for (const file of paths.flatMap(filesOf)) {
+  for (const file of paths.flatMap(findFiles)) {
     try {
       for (const document of readDocuments(file)) {
         try {
-          entries.push(entryOf(document, defaultTenant))
+          entries.push(parseEntry(document, defaultTenant))
         } catch (error) {
           collect(error)
         }
@@ -36,47 +36,51 @@ export function loadEntries(paths: readonly string[], defaultTenant: string | nu
       collect(error)
     }
   }
-  problems.push(...repeated(entries))
-  if (problems.length > 0) throw new FileProblems(problems)
-  if (entries.length === 0) throw new FileProblems([`${paths.join(', ')}: there is no YAML document`])
+  problems.push(...findDuplicates(entries))
+  if (problems.length > 0) throw new InvalidFilesError(problems)
+  if (entries.length === 0) throw new InvalidFilesError([`${paths.join(', ')}: there is no YAML document`])
   return KINDS.flatMap((kind) => entries.filter((entry) => entry.kind === kind))
 }
 
-function filesOf(given: string): string[] {
-  if (!existsSync(given)) throw new FileProblems([`${given}: there is no such file or folder`])
+function findFiles(given: string): string[] {
+  if (!existsSync(given)) throw new InvalidFilesError([`${given}: there is no such file or folder`])
   if (!statSync(given).isDirectory()) return [given]
   const names = readdirSync(given, { recursive: true, encoding: 'utf8' })
-  const hidden = (name: string) => name.split(path.sep).some((part) => part.startsWith('.') || part === 'node_modules')
-  const files = names.filter((name) => /\.ya?ml$/.test(name) && !hidden(name)).sort()
-  if (files.length === 0) throw new FileProblems([`${given}: there is no YAML file in it`])
+  const isHidden = (name: string) =>
+    name.split(path.sep).some((part) => part.startsWith('.') || part === 'node_modules')
+  const files = names.filter((name) => /\.ya?ml$/.test(name) && !isHidden(name)).sort()
+  if (files.length === 0) throw new InvalidFilesError([`${given}: there is no YAML file in it`])
   return files.map((name) => path.join(given, name))
 }
 
 const validators = new Map<FileKind, ReturnType<typeof compile>>()
 
-function entryOf(document: YamlDocument, defaultTenant: string | null): Entry {
+function parseEntry(document: YamlDocument, defaultTenant: string | null): Entry {
   const { value } = document
   const kinds = `one of: ${KINDS.join(', ')}`
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw new FileProblems([document.problem('', `must be a mapping with the field kind (${kinds})`)])
+    throw new InvalidFilesError([document.describeProblem('', `must be a mapping with the field kind (${kinds})`)])
   }
   const { kind } = value as { kind?: unknown }
-  if (kind === undefined) throw new FileProblems([document.problem('/kind', `is required: ${kinds}`)])
-  if (!isKind(kind)) throw new FileProblems([document.problem('/kind', `must be ${kinds}`)])
+  if (kind === undefined) throw new InvalidFilesError([document.describeProblem('/kind', `is required: ${kinds}`)])
+  if (!isKind(kind)) throw new InvalidFilesError([document.describeProblem('/kind', `must be ${kinds}`)])
   const validate = validators.get(kind) ?? compile(SCHEMAS[kind])
   validators.set(kind, validate)
   const problems = validate(value).map(({ path: pointer, message }) => {
-    const allowed = message.includes('is not a known field') ? allowedBeside(SCHEMAS[kind], pointer, value) : []
-    return document.problem(pointer, allowed.length > 0 ? `${message}; allowed are: ${allowed.join(', ')}` : message)
+    const allowed = message.includes('is not a known field') ? listAllowedFields(SCHEMAS[kind], pointer, value) : []
+    return document.describeProblem(
+      pointer,
+      allowed.length > 0 ? `${message}; allowed are: ${allowed.join(', ')}` : message,
+    )
   })
-  if (problems.length > 0) throw new FileProblems(problems)
+  if (problems.length > 0) throw new InvalidFilesError(problems)
   const { name, tenant = defaultTenant } = value as { name: string; tenant?: string | null }
   return { kind, name, tenant: kind === 'tenant' ? null : tenant, value: value as Entry['value'], document }
 }
 
 const isKind = (value: unknown): value is FileKind => KINDS.includes(value as FileKind)
 
-function repeated(entries: readonly Entry[]): string[] {
+function findDuplicates(entries: readonly Entry[]): string[] {
   const first = new Map<string, Entry>()
   return entries.flatMap((entry) => {
     const key = JSON.stringify([entry.kind, entry.tenant, entry.name.toLowerCase()])
@@ -86,9 +90,9 @@ function repeated(entries: readonly Entry[]): string[] {
       return []
     }
     return [
-      entry.document.problem(
+      entry.document.describeProblem(
         '/name',
-        `is "${entry.name}", like the ${entry.kind} at ${before.document.place('/name')}`,
+        `is "${entry.name}", like the ${entry.kind} at ${before.document.getPlace('/name')}`,
       ),
     ]
   })

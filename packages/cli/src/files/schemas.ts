@@ -16,70 +16,71 @@ import {
 } from '@slipway/contracts'
 import type { FileKind } from './kinds.ts'
 
-/** What a file may say of each kind of record: as the API has it, but naming other records by their names. */
+/** The schema of each kind of document. It is the schema of the API, but refers to other records by name. */
 
-const without = (schema: TObject, names: readonly string[]): TProperties =>
+const omitFields = (schema: TObject, names: readonly string[]): TProperties =>
   Object.fromEntries(Object.entries(schema.properties).filter(([name]) => !names.includes(name)))
 
 const reference = Type.Optional(Name)
 const tenant = { tenant: reference }
-const entry = (field: string) =>
+const createEntrySchema = (field: string) =>
   Strict({
     [field]: Name,
     version_requirement: Type.Optional(VersionRequirement),
     variables: Type.Optional(Variables),
   })
 
-/** A list of entries that name their actions or sequences, in place of ids. */
-const naming = (schema: TObject, list: string, field: string) => {
+/** Creates a definition whose entries name their actions or sequences instead of giving ids. */
+const createDefinitionSchema = (schema: TObject, list: string, field: string) => {
   const { minItems, maxItems } = schema.properties[list] as unknown as { minItems: number; maxItems: number }
-  return Strict({ ...schema.properties, [list]: Type.Array(entry(field), { minItems, maxItems }) })
+  return Strict({ ...schema.properties, [list]: Type.Array(createEntrySchema(field), { minItems, maxItems }) })
 }
 
-const kind = (name: FileKind, properties: TProperties) => Strict({ kind: Type.Literal(name), ...properties })
+const createKindSchema = (name: FileKind, properties: TProperties) =>
+  Strict({ kind: Type.Literal(name), ...properties })
 
 export const SCHEMAS: Record<FileKind, TObject> = {
-  tenant: kind('tenant', CreateTenant.properties),
-  environment: kind('environment', { ...without(CreateEnvironment, ['tenant_id']), ...tenant }),
-  action: kind('action', { ...without(CreateAction, ['tenant_id']), ...tenant }),
-  sequence: kind('sequence', {
-    ...without(CreateSequence, ['tenant_id']),
+  tenant: createKindSchema('tenant', CreateTenant.properties),
+  environment: createKindSchema('environment', { ...omitFields(CreateEnvironment, ['tenant_id']), ...tenant }),
+  action: createKindSchema('action', { ...omitFields(CreateAction, ['tenant_id']), ...tenant }),
+  sequence: createKindSchema('sequence', {
+    ...omitFields(CreateSequence, ['tenant_id']),
     ...tenant,
-    definition: naming(SequenceDefinition, 'actions', 'action'),
+    definition: createDefinitionSchema(SequenceDefinition, 'actions', 'action'),
   }),
-  solution: kind('solution', {
-    ...without(CreateSolution, ['tenant_id']),
+  solution: createKindSchema('solution', {
+    ...omitFields(CreateSolution, ['tenant_id']),
     ...tenant,
-    definition: naming(SolutionDefinition, 'sequences', 'sequence'),
+    definition: createDefinitionSchema(SolutionDefinition, 'sequences', 'sequence'),
   }),
-  target: kind('target', {
-    ...without(CreateTarget, ['tenant_id', 'environment_id']),
+  target: createKindSchema('target', {
+    ...omitFields(CreateTarget, ['tenant_id', 'environment_id']),
     ...tenant,
     environment: reference,
   }),
-  freeze: kind('freeze', {
-    ...without(CreateFreeze, ['tenant_id', 'environment_id', 'solution_id']),
+  freeze: createKindSchema('freeze', {
+    ...omitFields(CreateFreeze, ['tenant_id', 'environment_id', 'solution_id']),
     ...tenant,
     environment: reference,
     solution: reference,
   }),
 }
 
-/** The fields that may stand beside the one that a JSON Pointer names; none where any may. */
-export function allowedBeside(schema: TSchema, pointer: string, value: unknown): string[] {
+/** Lists the fields that are allowed beside the given one. The list is empty if any field is allowed. */
+export function listAllowedFields(schema: TSchema, pointer: string, value: unknown): string[] {
   const keys = pointer.split('/').slice(1, -1)
   let here: TSchema | undefined = schema
   let inside = value
   for (const key of keys) {
     here = (here?.['properties']?.[key] ?? here?.['items']) as TSchema | undefined
     inside = (inside as Record<string, unknown> | undefined)?.[key]
-    here = meant(here, inside)
+    here = chooseAlternative(here, inside)
   }
   return Object.keys((here?.['properties'] as object | undefined) ?? {})
 }
 
-/** Of several alternatives the one that the value chooses. */
-function meant(schema: TSchema | undefined, value: unknown): TSchema | undefined {
+/** Returns the alternative of a schema that the `type` of the value selects. */
+function chooseAlternative(schema: TSchema | undefined, value: unknown): TSchema | undefined {
   const branches = schema?.['allOf'] as { if?: TSchema; then?: TSchema }[] | undefined
   if (!branches) return (schema?.['else'] as TSchema | undefined) ?? schema
   const { type } = (value ?? {}) as { type?: unknown }

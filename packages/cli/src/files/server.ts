@@ -1,18 +1,18 @@
 import { NotFoundError, type OperationId, type SlipwayClient } from '@slipway/client'
 import type { FileKind } from './kinds.ts'
 
-/** The operations of each kind that files can hold. */
+/** The API operations for each kind of record in a file. */
 export const OPERATIONS = {
   tenant: { list: 'listTenants', create: 'createTenant', update: 'updateTenant' },
   environment: { list: 'listEnvironments', create: 'createEnvironment', update: 'updateEnvironment' },
   target: { list: 'listTargets', create: 'createTarget', update: 'updateTarget' },
   freeze: { list: 'listFreezes', create: 'createFreeze', update: 'updateFreeze' },
-  action: sourceOperations('Action'),
-  sequence: sourceOperations('Sequence'),
-  solution: sourceOperations('Solution'),
+  action: getSourceOperations('Action'),
+  sequence: getSourceOperations('Sequence'),
+  solution: getSourceOperations('Solution'),
 } as const
 
-function sourceOperations<N extends 'Action' | 'Sequence' | 'Solution'>(name: N) {
+function getSourceOperations<N extends 'Action' | 'Sequence' | 'Solution'>(name: N) {
   return {
     list: `list${name}s`,
     create: `create${name}`,
@@ -30,10 +30,10 @@ export interface ServerRecord {
   [field: string]: unknown
 }
 
-/** Above so many names the whole list is read instead of looking for each. */
-const NAMES_TO_SEARCH = 20
+/** With more names than this, read the whole list instead of searching for each name. */
+const MAX_NAMES_TO_SEARCH = 20
 
-/** The catalog of a server, as far as files are about it. */
+/** The records of a server that files refer to. */
 export class Catalog {
   readonly #client: SlipwayClient
   readonly #known = new Map<FileKind, Map<string, ServerRecord[]>>()
@@ -43,37 +43,37 @@ export class Catalog {
     this.#client = client
   }
 
-  /** Reads what there is of these names. */
+  /** Reads the records that have these names. */
   async read(kind: FileKind, names: ReadonlySet<string>): Promise<void> {
     const unread = [...names].filter((name) => !this.#whole.has(kind) && !this.#known.get(kind)?.has(name))
-    if (unread.length > NAMES_TO_SEARCH) {
+    if (unread.length > MAX_NAMES_TO_SEARCH) {
       this.#whole.add(kind)
-      for await (const record of this.each(kind)) this.#add(kind, record)
+      for await (const record of this.listRecords(kind)) this.#add(kind, record)
       return
     }
     await Promise.all(
       unread.map(async (name) => {
-        this.#of(kind).set(name, [])
-        for await (const record of this.each(kind, name)) if (record.name === name) this.#add(kind, record)
+        this.#getRecords(kind).set(name, [])
+        for await (const record of this.listRecords(kind, name)) if (record.name === name) this.#add(kind, record)
       }),
     )
   }
 
-  async *each(kind: FileKind, search?: string): AsyncGenerator<ServerRecord, void, undefined> {
+  async *listRecords(kind: FileKind, search?: string): AsyncGenerator<ServerRecord, void, undefined> {
     const query = search === undefined ? {} : { search }
     yield* this.#client.each(OPERATIONS[kind].list, {
       query,
     }) as AsyncGenerator<unknown> as AsyncGenerator<ServerRecord>
   }
 
-  /** The record of that tenant with that name, among those that were read. */
+  /** Finds a record by name and tenant among the records that were read. */
   find(kind: FileKind, name: string, tenantId: string | null): ServerRecord | undefined {
     const all = this.#known.get(kind)?.get(name) ?? []
     return all.find((record) => kind === 'tenant' || (record.tenant_id ?? null) === tenantId)
   }
 
-  /** The definition of one version, or undefined where it is not published. */
-  async definition(
+  /** Reads the definition of one version. Returns undefined if this version is not published. */
+  async readDefinition(
     kind: 'action' | 'sequence' | 'solution',
     id: string,
     version: string,
@@ -87,23 +87,23 @@ export class Catalog {
     }
   }
 
-  /** Every version of a source, newest first. */
-  async versions(kind: 'action' | 'sequence' | 'solution', id: string): Promise<string[]> {
+  /** Lists the versions of a source, newest first. */
+  async readVersions(kind: 'action' | 'sequence' | 'solution', id: string): Promise<string[]> {
     return (await this.#client.call(OPERATIONS[kind].get, { params: { id } })).versions.map(({ version }) => version)
   }
 
-  async change(operation: OperationId, input: { params?: { id: string }; body: object }): Promise<ServerRecord> {
+  async write(operation: OperationId, input: { params?: { id: string }; body: object }): Promise<ServerRecord> {
     return (await this.#client.call(operation, input as never)) as ServerRecord
   }
 
-  #of(kind: FileKind): Map<string, ServerRecord[]> {
+  #getRecords(kind: FileKind): Map<string, ServerRecord[]> {
     const known = this.#known.get(kind) ?? new Map<string, ServerRecord[]>()
     this.#known.set(kind, known)
     return known
   }
 
   #add(kind: FileKind, record: ServerRecord): void {
-    const known = this.#of(kind)
+    const known = this.#getRecords(kind)
     known.set(record.name, [...(known.get(record.name) ?? []), record])
   }
 }

@@ -1,12 +1,12 @@
-import { type Colour, harmless, hasColours, paint } from './colour.ts'
-import { table } from './table.ts'
+import { type Colour, hasColours, paint, sanitize } from './colour.ts'
+import { formatTable } from './table.ts'
 
 export const FORMATS = ['table', 'json', 'yaml'] as const
 export type Format = (typeof FORMATS)[number]
 
 export type Column<T> = [title: string, cell: (record: T) => string | number | null | undefined]
 
-/** What a command has to say, on stdout: for people, or for programs. */
+/** Prints the answer of a command on stdout: as a table for people, or as JSON or YAML for programs. */
 export class Output {
   readonly format: Format
   readonly #colours = hasColours(process.stdout)
@@ -15,7 +15,7 @@ export class Output {
     this.format = format
   }
 
-  get forPeople(): boolean {
+  get isForPeople(): boolean {
     return this.format === 'table'
   }
 
@@ -23,45 +23,45 @@ export class Output {
     return paint(text, colour, this.#colours)
   }
 
-  line(text = ''): void {
+  writeLine(text = ''): void {
     process.stdout.write(`${text}\n`)
   }
 
-  /** On stderr: whoever parses the answer is not disturbed. */
+  /** Prints warnings on stderr, so that a program can still parse stdout. */
   warn(warnings: readonly string[]): void {
     const colours = hasColours(process.stderr)
     for (const warning of warnings) {
-      process.stderr.write(`${paint(`warning: ${harmless(warning)}`, 'yellow', colours)}\n`)
+      process.stderr.write(`${paint(`warning: ${sanitize(warning)}`, 'yellow', colours)}\n`)
     }
   }
 
-  /** A list of records, one on a line. */
-  async list<T>(records: readonly T[], columns: readonly Column<T>[], none: string): Promise<void> {
-    if (!this.forPeople) return await this.data(records)
-    if (records.length === 0) return this.line(none)
-    const rows = records.map((record) => columns.map(([, cell]) => harmless(String(cell(record) ?? '-'))))
-    const [head = '', ...lines] = table(
+  /** Prints records, for people one on each line. */
+  async printList<T>(records: readonly T[], columns: readonly Column<T>[], none: string): Promise<void> {
+    if (!this.isForPeople) return await this.printData(records)
+    if (records.length === 0) return this.writeLine(none)
+    const rows = records.map((record) => columns.map(([, cell]) => sanitize(String(cell(record) ?? '-'))))
+    const [head = '', ...lines] = formatTable(
       columns.map(([title]) => title),
       rows,
     )
-    this.line(this.paint(head, 'bold'))
-    for (const line of lines) this.line(line)
+    this.writeLine(this.paint(head, 'bold'))
+    for (const line of lines) this.writeLine(line)
   }
 
-  /** One record, which people read as the given lines. */
-  async record(value: unknown, lines: () => readonly string[]): Promise<void> {
-    if (!this.forPeople) return await this.data(value)
-    for (const line of lines()) this.line(line)
+  /** Prints one record, for people as the given lines. */
+  async printRecord(value: unknown, lines: () => readonly string[]): Promise<void> {
+    if (!this.isForPeople) return await this.printData(value)
+    for (const line of lines()) this.writeLine(line)
   }
 
-  /** The data itself. */
-  async data(value: unknown): Promise<void> {
+  /** Prints a value as JSON or YAML. */
+  async printData(value: unknown): Promise<void> {
     if (this.format === 'yaml') process.stdout.write((await import('yaml')).stringify(value))
     else process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
   }
 
-  /** One of many that come one after the other: a line of JSON, or a document of YAML. */
-  async item(value: unknown): Promise<void> {
+  /** Prints one value of a stream: a line of JSON, or a document of YAML. */
+  async printItem(value: unknown): Promise<void> {
     if (this.format === 'yaml') process.stdout.write(`---\n${(await import('yaml')).stringify(value)}`)
     else process.stdout.write(`${JSON.stringify(value)}\n`)
   }

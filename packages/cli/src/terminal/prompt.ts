@@ -2,15 +2,15 @@ import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
 import { UsageError } from '../exit-code.ts'
 
-/** Whether there is somebody to ask. */
-const somebody = () => process.stdin.isTTY === true && process.stderr.isTTY === true
+/** Whether a person can answer questions. */
+const hasTerminal = () => process.stdin.isTTY === true && process.stderr.isTTY === true
 
-/** Asks on the terminal; a pipeline is never asked, it is told which option answers. */
+/** Asks on the terminal. Without a terminal it throws a UsageError that names the option to give. */
 export async function ask(question: string, { hidden = false, instead }: { hidden?: boolean; instead: string }) {
-  if (!somebody()) throw new UsageError(`there is no terminal to ask for ${question}: ${instead}`)
+  if (!hasTerminal()) throw new UsageError(`there is no terminal to ask for ${question}: ${instead}`)
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() })
   const lines = createInterface({ input: process.stdin, output: hidden ? silent : process.stderr, terminal: true })
-  // Only now: the terminal echoes nothing by itself any more.
+  // Write the question after createInterface, which turns off the echo of the terminal.
   process.stderr.write(`${question}: `)
   return await new Promise<string>((resolve, reject) => {
     lines.once('SIGINT', () => {
@@ -25,8 +25,8 @@ export async function ask(question: string, { hidden = false, instead }: { hidde
   })
 }
 
-/** The first line of stdin, for secrets that must not stand among the arguments. */
-export async function firstLineOfStdin(): Promise<string> {
+/** Reads the first line of stdin. Secrets come this way, because other users can see arguments. */
+export async function readFirstLineOfStdin(): Promise<string> {
   const lines = createInterface({ input: process.stdin })
   for await (const line of lines) return line
   throw new UsageError('stdin is empty: there should be a line to read')

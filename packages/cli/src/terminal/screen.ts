@@ -4,8 +4,8 @@ import { type Colour, hasColours, paint } from './colour.ts'
 const REDRAW_MS = 40
 
 /**
- * Lines, and on a terminal a few lines below them that are redrawn in place. What is said in the same moment is written
- * at once, so that a fast log does not flicker.
+ * Writes lines. On a terminal it also keeps a few status lines below them and redraws these in place.
+ * It gathers output for REDRAW_MS before it writes. Without this, a fast log flickers.
  */
 export class Screen {
   readonly isTerminal: boolean
@@ -22,23 +22,23 @@ export class Screen {
     this.#colours = hasColours(output as WriteStream)
   }
 
-  line(text: string): void {
+  writeLine(text: string): void {
     if (!this.isTerminal) {
       this.#output.write(`${text}\n`)
       return
     }
     this.#lines += `${text}\n`
-    this.#later()
+    this.#scheduleDraw()
   }
 
-  /** What stands below the lines from now on; nothing where the output is no terminal. */
-  status(lines: readonly string[]): void {
+  /** Sets the lines below the log. Does nothing if the output is not a terminal. */
+  setStatus(lines: readonly string[]): void {
     if (!this.isTerminal) return
     this.#status = lines
-    this.#later()
+    this.#scheduleDraw()
   }
 
-  /** Writes all that was said and the status as it was at last, and takes that away. */
+  /** Writes the remaining lines and the last status, then removes the status. */
   end(): void {
     clearTimeout(this.#timer)
     this.#draw()
@@ -58,7 +58,7 @@ export class Screen {
     return (this.#output as WriteStream).rows || 24
   }
 
-  #later(): void {
+  #scheduleDraw(): void {
     this.#timer ??= setTimeout(() => this.#draw(), REDRAW_MS)
   }
 
@@ -72,7 +72,7 @@ export class Screen {
   }
 }
 
-export function bar(share: number, width: number): string {
+export function formatBar(share: number, width: number): string {
   const filled = Math.round(Math.min(Math.max(share, 0), 1) * width)
   return `[${'#'.repeat(filled)}${'-'.repeat(width - filled)}]`
 }

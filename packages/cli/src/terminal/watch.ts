@@ -1,16 +1,16 @@
 import type { Schema } from '@slipway/client'
 import type { LogStreamMessage, StreamLog } from '@slipway/contracts'
-import { harmless } from './colour.ts'
-import { bar, type Screen } from './screen.ts'
-import { stepsText } from './table.ts'
+import { sanitize } from './colour.ts'
+import { formatBar, type Screen } from './screen.ts'
+import { formatSteps } from './table.ts'
 
 type Step = Schema<'Step'>
 
 const BAR_WIDTH = 20
 const TENTHS = 10
-const BUSY: ReadonlySet<string> = new Set(['running', 'rolling_back'])
+const BUSY_STATES: ReadonlySet<string> = new Set(['running', 'rolling_back'])
 
-type Counts = Parameters<typeof stepsText>[0]
+type Counts = Parameters<typeof formatSteps>[0]
 
 interface Row {
   name: string
@@ -20,10 +20,10 @@ interface Row {
 }
 
 /**
- * What is happening in a deployment. On a terminal: a bar for each target that fits, and one for all. Elsewhere plain
- * lines, with every tenth of the way as one of them.
+ * Shows a running deployment. On a terminal it draws a bar for each target that fits, and one for all targets.
+ * Elsewhere it writes plain lines, with one line for each tenth of the progress.
  */
-export class Watch {
+export class DeploymentView {
   readonly #screen: Screen
   readonly #withLog: boolean
   readonly #only: ReadonlySet<string> | null
@@ -45,7 +45,7 @@ export class Watch {
     this.#only = only.length > 0 ? new Set(only) : null
     this.#steps = new Map(steps.map((step) => [step.id, step]))
     for (const { target_id, target_name } of steps) {
-      const row = this.#rows.get(target_id) ?? { name: harmless(target_name), total: 0, steps: new Map() }
+      const row = this.#rows.get(target_id) ?? { name: sanitize(target_name), total: 0, steps: new Map() }
       row.total += 1
       this.#rows.set(target_id, row)
     }
@@ -58,32 +58,34 @@ export class Watch {
   show({ event, data }: LogStreamMessage): void {
     switch (event) {
       case 'log':
-        if (this.#withLog) this.#line(data.log)
+        if (this.#withLog) this.#showLine(data.log)
         break
       case 'step_update':
-        this.#note(data.step_id, data.state)
+        this.#recordStep(data.step_id, data.state)
         break
       case 'progress':
-        this.#progress(data.progress, data)
+        this.#showProgress(data.progress, data)
         break
       case 'state_change':
         this.#state = data.new_state
-        if (!this.#screen.isTerminal && data.old_state !== '') this.#screen.line(`state: ${data.new_state}`)
+        if (!this.#screen.isTerminal && data.old_state !== '') this.#screen.writeLine(`state: ${data.new_state}`)
         break
       default:
         break
     }
   }
 
-  #line({ level, target_id, target_name, message }: StreamLog): void {
+  #showLine({ level, target_id, target_name, message }: StreamLog): void {
     if (this.#only !== null && !(target_id !== null && this.#only.has(target_id))) return
-    const text = harmless(message)
+    const text = sanitize(message)
     const colour = level === 'error' ? 'red' : level === 'warning' ? 'yellow' : null
-    const name = harmless(target_name ?? '').padEnd(this.#width)
-    this.#screen.line(`${this.#screen.paint(`${name} |`, 'dim')} ${colour ? this.#screen.paint(text, colour) : text}`)
+    const name = sanitize(target_name ?? '').padEnd(this.#width)
+    this.#screen.writeLine(
+      `${this.#screen.paint(`${name} |`, 'dim')} ${colour ? this.#screen.paint(text, colour) : text}`,
+    )
   }
 
-  #note(id: string, state: string): void {
+  #recordStep(id: string, state: string): void {
     const step = this.#steps.get(id)
     const row = step && this.#rows.get(step.target_id)
     if (!row) return
@@ -91,10 +93,10 @@ export class Watch {
     this.#draw()
   }
 
-  #progress(share: number, counts: Counts): void {
+  #showProgress(share: number, counts: Counts): void {
     this.#counts = counts
     const tenth = Math.floor(share * TENTHS)
-    if (!this.#screen.isTerminal && tenth > this.#tenth) this.#screen.line(`progress: ${stepsText(counts)}`)
+    if (!this.#screen.isTerminal && tenth > this.#tenth) this.#screen.writeLine(`progress: ${formatSteps(counts)}`)
     this.#tenth = tenth
     this.#draw()
   }
@@ -103,29 +105,29 @@ export class Watch {
     if (!this.#screen.isTerminal) return
     const all = [...this.#rows.values()]
     const room = Math.max(1, Math.min(12, Math.floor(this.#screen.rows / 2) - 2))
-    // Where not all fit, those that are at work are worth seeing.
-    const shown = all.length <= room ? all : all.toSorted((a, b) => rank(a) - rank(b)).slice(0, room)
-    const lines = shown.map((row) => rowText(row, this.#width))
+    // If not all targets fit, show those with running steps first.
+    const shown = all.length <= room ? all : all.toSorted((a, b) => rankRow(a) - rankRow(b)).slice(0, room)
+    const lines = shown.map((row) => formatRow(row, this.#width))
     if (all.length > shown.length) lines.push(`and ${all.length - shown.length} more targets`)
     const { completed_steps, total_steps } = this.#counts
     const share = total_steps === 0 ? 0 : completed_steps / total_steps
-    lines.push(`${bar(share, BAR_WIDTH)} ${stepsText(this.#counts)}, ${this.#state.replace('_', ' ')}`)
-    this.#screen.status(lines.map((line) => line.slice(0, this.#screen.columns - 1)))
+    lines.push(`${formatBar(share, BAR_WIDTH)} ${formatSteps(this.#counts)}, ${this.#state.replace('_', ' ')}`)
+    this.#screen.setStatus(lines.map((line) => line.slice(0, this.#screen.columns - 1)))
   }
 }
 
-function rank({ steps }: Row): number {
+function rankRow({ steps }: Row): number {
   const states = [...steps.values()].map(({ state }) => state)
-  if (states.some((state) => BUSY.has(state))) return 0
+  if (states.some((state) => BUSY_STATES.has(state))) return 0
   return states.some((state) => state === 'failed' || state === 'rollback_failed') ? 1 : 2
 }
 
-function rowText({ name, total, steps }: Row, width: number): string {
+function formatRow({ name, total, steps }: Row, width: number): string {
   const all = [...steps.values()]
   const completed = all.filter(({ state }) => state === 'completed').length
-  const busy = all.find(({ state }) => BUSY.has(state))
+  const busy = all.find(({ state }) => BUSY_STATES.has(state))
   const failed = all.find(({ state }) => state === 'failed' || state === 'rollback_failed')
-  const doing = busy ? `${busy.state === 'rolling_back' ? 'rolling back ' : ''}${harmless(busy.action)}` : ''
-  const said = doing || (failed ? `${harmless(failed.action)} ${failed.state.replace('_', ' ')}` : '')
-  return `${name.padEnd(width)} ${bar(total === 0 ? 0 : completed / total, BAR_WIDTH)} ${completed}/${total} ${said}`.trimEnd()
+  const doing = busy ? `${busy.state === 'rolling_back' ? 'rolling back ' : ''}${sanitize(busy.action)}` : ''
+  const outcome = doing || (failed ? `${sanitize(failed.action)} ${failed.state.replace('_', ' ')}` : '')
+  return `${name.padEnd(width)} ${formatBar(total === 0 ? 0 : completed / total, BAR_WIDTH)} ${completed}/${total} ${outcome}`.trimEnd()
 }
