@@ -36,8 +36,11 @@ const PLANTED = [
   ['services/dispatcher/src/planted.ts', '../../../packages/domain/src/inside.ts', 'only-through-the-index'],
   ['services/dispatcher/src/planted-nowhere.ts', '@slipway/nowhere', 'resolvable'],
   // A cycle is reported once, at its first file.
-  ['services/dispatcher/src/planted-a.ts', './planted-b.ts', 'no-cycles'],
-  ['services/dispatcher/src/planted-b.ts', './planted-a.ts', null],
+  ['services/dispatcher/src/planted/a.ts', './b.ts', 'no-cycles'],
+  ['services/dispatcher/src/planted/b.ts', './a.ts', null],
+  // Two folders of a service that need each other, though no two files do.
+  ['services/planner/src/first/planted.ts', '../second/inside.ts', 'one-way'],
+  ['services/planner/src/second/planted.ts', '../first/inside.ts', 'one-way'],
   ['packages/unheard-of/src/planted.ts', '@slipway/domain', 'unknown-part'],
 ]
 
@@ -50,10 +53,42 @@ function cruise(cwd) {
     maxBuffer: 256 * 1024 * 1024,
   })
   const { modules, summary } = JSON.parse(output)
+  const imports = modules.flatMap(({ source, dependencies }) =>
+    dependencies.map(({ resolved }) => ({ from: source, to: resolved })),
+  )
   return {
     modules: new Set(modules.map((module) => module.source)),
-    violations: summary.violations.map(({ from, to, rule }) => ({ from, to, rule: rule.name })),
+    violations: [
+      ...summary.violations.map(({ from, to, rule }) => ({ from, to, rule: rule.name })),
+      ...backArrows(imports),
+    ],
   }
+}
+
+/** The part of a service that a file is in: a folder of its `src`, or a file beside those folders. */
+const partOf = (file) => /^services\/[^/]+\/src\/[^/]+/.exec(file)?.[0]
+
+/** Imports that belong to a cycle between parts of a service: inside a service, imports point one way. */
+function backArrows(imports) {
+  const between = imports.filter(({ from, to }) => partOf(from) && partOf(to) && partOf(from) !== partOf(to))
+  const arrows = new Map()
+  for (const { from, to } of between) {
+    arrows.set(partOf(from), (arrows.get(partOf(from)) ?? new Set()).add(partOf(to)))
+  }
+  const reaches = (start, end) => {
+    const seen = new Set()
+    const open = [start]
+    for (let part = open.pop(); part !== undefined; part = open.pop()) {
+      if (part === end) return true
+      if (seen.has(part)) continue
+      seen.add(part)
+      open.push(...(arrows.get(part) ?? []))
+    }
+    return false
+  }
+  return between
+    .filter(({ from, to }) => reaches(partOf(to), partOf(from)))
+    .map((arrow) => ({ ...arrow, rule: 'one-way' }))
 }
 
 function write(file, text) {
@@ -89,8 +124,13 @@ function plantedProblems(dir) {
       fs.symlinkSync(part, link)
     }
   }
-  for (const name of ['client', 'domain']) {
-    write(path.join(dir, 'packages', name, 'src/inside.ts'), 'export const word: string = ""\n')
+  for (const folder of [
+    'packages/client/src',
+    'packages/domain/src',
+    'services/planner/src/first',
+    'services/planner/src/second',
+  ]) {
+    write(path.join(dir, folder, 'inside.ts'), 'export const word: string = ""\n')
   }
   // Types alone, in one half: they vanish when compiled, yet they bind as much as values do.
   PLANTED.forEach(([file, imported], n) => {

@@ -3,8 +3,8 @@ import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
+import { drain } from '../src/dispatch/drain.ts'
 import { insertLeases } from '../src/leases/allocate.ts'
-import { drain } from '../src/pending/drain.ts'
 import { testDatabase } from './database.ts'
 import {
   addCatalog,

@@ -2,7 +2,7 @@ import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { KeyRing, uuidv7 } from '@slipway/runtime'
 import { databaseAs } from '@slipway/testing'
-import { createStarter, type StartDeployment } from '../src/deployments/starter.ts'
+import { createStarter, type StartDeployment } from '../src/dispatch/starter.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 

@@ -3,7 +3,7 @@ import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
 import { insertLeases, lockFreeSlots } from '../src/leases/allocate.ts'
-import { createSweep } from '../src/leases/sweep.ts'
+import { createSweep } from '../src/runs/sweep.ts'
 import { testDatabase } from './database.ts'
 import {
   ADMIN,

@@ -3,9 +3,9 @@ import { Quarantine } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { createSweep } from '../src/leases/sweep.ts'
-import { drain } from '../src/pending/drain.ts'
+import { drain } from '../src/dispatch/drain.ts'
 import { retain } from '../src/retention/retain.ts'
+import { createSweep } from '../src/runs/sweep.ts'
 import { testDatabase } from './database.ts'
 import {
   addInstance,

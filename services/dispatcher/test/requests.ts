@@ -1,5 +1,5 @@
 import { testLogger as logger } from '@slipway/testing'
-import { drain } from '../src/pending/drain.ts'
+import { drain } from '../src/dispatch/drain.ts'
 import type { CatalogDatabase } from './database.ts'
 import { type CommandOptions, startCommand, startDeployment } from './fixtures.ts'
 

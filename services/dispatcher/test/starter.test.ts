@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals'
 import { recordAudit } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import { createStarter } from '../src/deployments/starter.ts'
+import { createStarter } from '../src/dispatch/starter.ts'
 import { testDatabase } from './database.ts'
 import { addInstance, outbox, startCommand, stepStates } from './fixtures.ts'
 

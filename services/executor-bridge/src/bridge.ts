@@ -1,10 +1,10 @@
 import type { Database } from '@slipway/database'
 import type { KeyRing, Logger } from '@slipway/runtime'
 import type { Analyst } from './analysis/analyst.ts'
-import type { LiveStreams } from './events/live-streams.ts'
-import type { AllowedLabels } from './instances/labels.ts'
-import type { WakeUps } from './instances/wake-ups.ts'
 import type { ServiceAccounts } from './kubernetes/service-accounts.ts'
+import type { AllowedLabels } from './labels.ts'
+import type { LiveStreams } from './live-streams.ts'
+import type { WakeUps } from './wake-ups.ts'
 
 /** What the parts of the bridge share. It holds no state of its own: any replica takes any call. */
 export interface Bridge {

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { MAX_BATCH_EVENTS, type RunEvent, type StoredLine } from '@slipway/contracts'
 import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { IllegalEvent } from '../src/callers/refusal.ts'
 import { foldEvents } from '../src/events/fold.ts'
 import { moveSteps } from '../src/events/steps.ts'
-import { IllegalEvent } from '../src/http/refusal.ts'
 import { ended, finished, line, started } from './events.ts'
 import {
   endLease,

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { randomToken, uuidv7 } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import { removeInstance } from '../src/instances/administer.ts'
-import { labelBeyond, parseAllowedLabels } from '../src/instances/labels.ts'
 import type { PodIdentity } from '../src/kubernetes/service-accounts.ts'
+import { labelBeyond, parseAllowedLabels } from '../src/labels.ts'
 import {
   addGrant,
   type BridgeWithDatabase,

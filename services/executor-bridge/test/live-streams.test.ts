@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { connectRedis } from '@slipway/redis'
 import { exposition } from '@slipway/runtime'
 import { parseMetrics, testLogger } from '@slipway/testing'
-import { createLiveStreams } from '../src/events/live-streams.ts'
+import { createLiveStreams } from '../src/live-streams.ts'
 
 const failures = async () => parseMetrics((await exposition()).text).value('slipway_live_failures_total')
 

@@ -15,9 +15,9 @@ import {
   waitFor,
 } from '@slipway/testing'
 import { Redis } from 'ioredis'
-import { createLiveStreams } from '../src/events/live-streams.ts'
 import { createApp } from '../src/http/app.ts'
 import { wakeOnEvents } from '../src/instances/wake-on-events.ts'
+import { createLiveStreams } from '../src/live-streams.ts'
 import { line, started } from './events.ts'
 import {
   endLease,

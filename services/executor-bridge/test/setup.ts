@@ -6,8 +6,8 @@ import { databaseAs, testLogger as logger, openTestDatabase } from '@slipway/tes
 import type { Analyst } from '../src/analysis/analyst.ts'
 import type { Bridge } from '../src/bridge.ts'
 import { createApp } from '../src/http/app.ts'
-import type { AllowedLabels } from '../src/instances/labels.ts'
-import { WakeUps } from '../src/instances/wake-ups.ts'
+import type { AllowedLabels } from '../src/labels.ts'
+import { WakeUps } from '../src/wake-ups.ts'
 
 export const PROBE_SECONDS = 60
 export const keys = KeyRing.parse(`test:${Buffer.alloc(32, 7).toString('base64')}`)

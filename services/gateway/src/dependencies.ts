@@ -3,9 +3,15 @@ import type { Database } from '@slipway/database'
 import type { AddressRange, Limits } from '@slipway/limits'
 import type { DestinationRules, HealthReport, KeyRing, Logger } from '@slipway/runtime'
 import type { Cache } from './cache.ts'
-import type { ContentLimits } from './content/quota.ts'
-import type { AccessTokens } from './identity/access-token.ts'
-import type { PasswordHasher } from './identity/passwords.ts'
+import type { AccessTokens } from './credentials/access-token.ts'
+import type { PasswordHasher } from './credentials/passwords.ts'
+
+/** How many bytes the content store holds at most; 0 is unlimited. */
+export interface ContentLimits {
+  /** For each tenant. Users without tenant count as one more tenant. */
+  tenantBytes: number
+  totalBytes: number
+}
 
 /** Everything that handlers work with; made once in main.ts. */
 export interface Dependencies {

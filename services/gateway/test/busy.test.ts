@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { waitFor, waitForValue } from '@slipway/testing'
 import type pg from 'pg'
-import { BoundedQueue } from '../src/identity/passwords.ts'
+import { BoundedQueue } from '../src/credentials/passwords.ts'
 import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 /** Several times the connections that a gateway has. */

@@ -6,8 +6,8 @@ import { hashToken } from '@slipway/runtime'
 import { createTestDatabase } from '@slipway/testing'
 import jwt from 'jsonwebtoken'
 import request from 'supertest'
+import { createAccessTokens } from '../src/credentials/access-token.ts'
 import { createGateway } from '../src/gateway.ts'
-import { createAccessTokens } from '../src/identity/access-token.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
 import {
   ADMIN,

@@ -8,11 +8,11 @@ import { createTestDatabase, removeNamespace, serverUrl } from '@slipway/testing
 import bcrypt from 'bcrypt'
 import request from 'supertest'
 import { connectCache } from '../src/cache.ts'
+import { createAccessTokens } from '../src/credentials/access-token.ts'
+import { createPasswordHasher } from '../src/credentials/passwords.ts'
 import type { Dependencies } from '../src/dependencies.ts'
 import { createGateway, type Gateway } from '../src/gateway.ts'
-import { createAccessTokens } from '../src/identity/access-token.ts'
 import { seedIdentity } from '../src/identity/first-admin.ts'
-import { createPasswordHasher } from '../src/identity/passwords.ts'
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct-horse-battery' }
 export const JWT_KEY = Buffer.alloc(32, 9)

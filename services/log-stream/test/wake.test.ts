@@ -10,7 +10,7 @@ import {
   type TcpProxy,
   waitFor,
 } from '@slipway/testing'
-import { wakeByEvents } from '../src/streams/wake.ts'
+import { wakeByEvents } from '../src/events/handler.ts'
 import { numbered, TestDeployment } from './deployment.ts'
 import { startStreams, type TestStreams, until } from './setup.ts'
 import { SseClient } from './sse.ts'

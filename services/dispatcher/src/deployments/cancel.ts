@@ -10,10 +10,10 @@ import {
   wasCarriedOut,
 } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
-import { checkMayChange } from '../commands/visibility.ts'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
+import { checkMayChange } from './visibility.ts'
 
 /**
  * Cancels a deployment that has not ended: at once, whatever its instance does; that is told to kill what it runs.

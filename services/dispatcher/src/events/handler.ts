@@ -5,7 +5,7 @@ import type { Logger } from '@slipway/runtime'
 import { confirmEnds } from '../deployments/close-steps.ts'
 import { beginRollback, finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
-import { declineRun } from '../leases/decline.ts'
+import { declineRun } from '../runs/decline.ts'
 
 export interface EventOptions {
   database: Database

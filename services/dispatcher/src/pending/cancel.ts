@@ -10,7 +10,7 @@ import {
   wasCarriedOut,
 } from '@slipway/database'
 import { conflict, notFound, type PendingState, pendingSourcesOf } from '@slipway/domain'
-import { checkMayChange } from '../commands/visibility.ts'
+import { checkMayChange } from '../deployments/visibility.ts'
 
 /**
  * Takes a request out of the queue for good. A drain that has it in hand is waited for: either that dispatches it or

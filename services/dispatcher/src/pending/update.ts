@@ -10,7 +10,7 @@ import {
   wasCarriedOut,
 } from '@slipway/database'
 import { conflict, notFound, type PendingState } from '@slipway/domain'
-import { checkMayChange } from '../commands/visibility.ts'
+import { checkMayChange } from '../deployments/visibility.ts'
 
 /**
  * Gives a request that waits another priority; its age counts on. A drain that has it in hand is waited for. Null past

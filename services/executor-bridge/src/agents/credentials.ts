@@ -1,6 +1,7 @@
+import { constantTimeEqual, hashToken } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { agentOf } from '../http/credential.ts'
-import { unauthorized } from '../http/refusal.ts'
+import { idOf } from '../callers/credential.ts'
+import { unauthorized } from '../callers/refusal.ts'
 
 /** What an agent's key is sealed for. */
 export const keyIdentity = (agentId: string) => `agent:${agentId}:key`
@@ -13,4 +14,19 @@ export async function authenticateAgent(
   const agentId = await agentOf(bridge, credential)
   if (agentId !== undefined) return agentId
   throw unauthorized('The agent is revoked, or another has taken its place: enrol again with a new token')
+}
+
+/** The agent that holds the credential; undefined when none does. */
+async function agentOf(
+  { database }: Pick<Bridge, 'database'>,
+  credential: string | undefined,
+): Promise<string | undefined> {
+  const id = idOf(credential)
+  if (id === undefined) return undefined
+  const { rows } = await database.query<{ credential_hash: string }>(
+    'SELECT credential_hash FROM agents WHERE id = $1',
+    [id],
+  )
+  const known = rows[0]?.credential_hash
+  return known !== undefined && constantTimeEqual(hashToken(String(credential)), known) ? id : undefined
 }

@@ -2,7 +2,7 @@ import { type Static, Type } from '@sinclair/typebox'
 import { compile } from '@slipway/contracts'
 import type { Analysis, Failure } from '@slipway/domain'
 import { type DestinationRules, postOutbound, redactText, SLIPWAY_VERSION } from '@slipway/runtime'
-import { storableText } from '../events/storable.ts'
+import { storableText } from '../storable.ts'
 
 /** A service that speaks as OpenAI's chat completions do. */
 export interface Endpoint {

@@ -1,7 +1,13 @@
 import type { Queryable } from '@slipway/database'
 import { analyse, type Failure, type Finding } from '@slipway/domain'
-import type { StepChange } from '../events/fold.ts'
-import { storableText } from '../events/storable.ts'
+import { storableText } from '../storable.ts'
+
+/** A step of which the last attempt may have ended. */
+interface StepEnd {
+  target: number
+  action: number
+  result: (Omit<Failure, 'places'> & { status: 'completed' | 'failed'; completed_at: string }) | null
+}
 
 /** A command that failed, and why, as far as the rules know. */
 export interface AnalysedFailure {
@@ -20,7 +26,7 @@ export const placeKey = (target: number, action: number) => `${target}/${action}
 export async function analyseFailures(
   tx: Queryable,
   deploymentId: string,
-  changes: readonly StepChange[],
+  changes: readonly StepEnd[],
 ): Promise<Failures> {
   const failed = changes.filter(({ result }) => result?.status === 'failed')
   if (failed.length === 0) return new Map()

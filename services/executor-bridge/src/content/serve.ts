@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { contentBytes, type StoredContent } from '@slipway/database'
 import type { Response } from 'express'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../http/refusal.ts'
+import { Refusal } from '../callers/refusal.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
 /** How long an instance may take nothing of what is sent to it. */

@@ -1,6 +1,6 @@
 import type { LogEvent, RunEvent, RunOutcome } from '@slipway/contracts'
 import { type StepState, stepSourcesOf } from '@slipway/domain'
-import { IllegalEvent } from '../http/refusal.ts'
+import { IllegalEvent } from '../callers/refusal.ts'
 
 /** What a batch does to one step: from one of `sources` to `state`. Fields that are null stay as they are. */
 export interface StepChange {

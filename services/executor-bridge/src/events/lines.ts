@@ -1,7 +1,7 @@
 import type { LogEvent, StoredLine } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { invalid } from '../http/refusal.ts'
-import { storableJson } from './storable.ts'
+import { invalid } from '../callers/refusal.ts'
+import { storableJson } from '../storable.ts'
 
 const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
 

@@ -14,11 +14,6 @@ const batches = histogram(
   ['outcome'],
 )
 
-export const unpublished = counter(
-  'slipway_live_failures_total',
-  'Batches that Redis did not take; watchers get them from Postgres, later',
-)
-
 /** Measures what applying a batch comes to; `live` is what was new of it. */
 export async function measured<T extends { live: Pick<StreamBatch, 'first_event' | 'next_event'> | null }>(
   { first_event, events }: EventBatch,

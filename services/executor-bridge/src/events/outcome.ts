@@ -1,7 +1,7 @@
 import type { RunOutcome } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { canTransition } from '@slipway/domain'
-import { IllegalEvent } from '../http/refusal.ts'
+import { IllegalEvent } from '../callers/refusal.ts'
 import type { HeldRun, Progress } from '../runs/progress.ts'
 
 export const isRollingBack = ({ state }: HeldRun, progress: Progress) =>

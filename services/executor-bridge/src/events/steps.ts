@@ -2,9 +2,9 @@ import type { StreamBatch } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { isEndedStepState, outputTail, type StepState } from '@slipway/domain'
 import { type Failures, placeKey } from '../analysis/failures.ts'
-import { IllegalEvent } from '../http/refusal.ts'
+import { IllegalEvent } from '../callers/refusal.ts'
+import { storableText } from '../storable.ts'
 import type { StepChange } from './fold.ts'
-import { storableText } from './storable.ts'
 
 /** Last so many characters of the output are kept beside a result. */
 const TAIL_CHARACTERS = 2_000

@@ -21,6 +21,7 @@ import { authenticateAgent } from '../agents/credentials.ts'
 import { enrolAgent } from '../agents/enrol.ts'
 import { agentHeartbeat } from '../agents/heartbeat.ts'
 import type { Bridge } from '../bridge.ts'
+import { invalid, Refusal } from '../callers/refusal.ts'
 import { serveContent } from '../content/serve.ts'
 import { applyBatch } from '../events/apply.ts'
 import { authenticateInstance, rotateCredential } from '../instances/credentials.ts'
@@ -29,7 +30,6 @@ import { createRefusedJoins, type JoinCaller } from '../instances/join-audit.ts'
 import { sync } from '../instances/sync.ts'
 import { type Ticket, ticketOf } from '../instances/tickets.ts'
 import { fetchSpec } from '../runs/start.ts'
-import { invalid, Refusal } from './refusal.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
 const JOIN_LIMIT = 256 * 1024

@@ -1,8 +1,8 @@
 import type { CredentialResponse } from '@slipway/contracts'
 import { constantTimeEqual, hashToken } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { idOf, newCredential } from '../http/credential.ts'
-import { Refusal, unauthorized } from '../http/refusal.ts'
+import { idOf, newCredential } from '../callers/credential.ts'
+import { Refusal, unauthorized } from '../callers/refusal.ts'
 
 /** How long the credential before the current one is good. Calls that began with it may be on their way. */
 const FORMER_LIFE = '1 hour'

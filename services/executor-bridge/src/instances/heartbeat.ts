@@ -1,9 +1,9 @@
 import type { SyncRequest } from '@slipway/contracts'
 import { enqueue, eventMessage, LOST_AFTER, type Queryable } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../http/refusal.ts'
+import { Refusal } from '../callers/refusal.ts'
+import { type AllowedLabels, type Labels, labelBeyond, labelsText } from '../labels.ts'
 import { removed } from './credentials.ts'
-import { type AllowedLabels, type Labels, labelBeyond, labelsText } from './labels.ts'
 import { setSlots } from './slots.ts'
 
 /**

@@ -1,7 +1,7 @@
 import type { JoinRequest } from '@slipway/contracts'
 import { type AuditEntry, recordAudit } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../http/refusal.ts'
+import { Refusal } from '../callers/refusal.ts'
 import type { Ticket } from './tickets.ts'
 
 /** Where a join comes from. */

@@ -9,10 +9,10 @@ import {
 } from '@slipway/database'
 import { constantTimeEqual, hashToken, isCompatible, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { newCredential } from '../http/credential.ts'
-import { Refusal, unauthorized } from '../http/refusal.ts'
+import { newCredential } from '../callers/credential.ts'
+import { Refusal, unauthorized } from '../callers/refusal.ts'
+import { type AllowedLabels, labelBeyond, labelsText } from '../labels.ts'
 import { type JoinCaller, joinRecord } from './join-audit.ts'
-import { type AllowedLabels, labelBeyond, labelsText } from './labels.ts'
 import { setSlots } from './slots.ts'
 import { MAKE_TOKEN, type Ticket } from './tickets.ts'
 

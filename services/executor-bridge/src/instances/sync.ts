@@ -2,7 +2,7 @@ import { MAX_SYNC_STARTS, STOP_REASONS, type StopReason, type SyncRequest, type 
 import { LOST_AFTER_SECONDS } from '@slipway/database'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../http/refusal.ts'
+import { Refusal } from '../callers/refusal.ts'
 import { startsOf } from '../runs/start.ts'
 import { dueProbes, noteProbes } from '../targets/probing.ts'
 import { recordHeartbeat } from './heartbeat.ts'

@@ -1,7 +1,7 @@
 import { constantTimeEqual, hashToken } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { idOf } from '../http/credential.ts'
-import { unauthorized } from '../http/refusal.ts'
+import { idOf } from '../callers/credential.ts'
+import { unauthorized } from '../callers/refusal.ts'
 
 /** What lets a caller join: a grant whose token it has shown, or the service account of its pod. */
 export type Ticket = { kind: 'grant'; grant_id: string } | { kind: 'service_account'; account: string; pod: string }

@@ -1,6 +1,6 @@
 import { type Broker, handleEvents } from '@slipway/broker'
 import { type EventHandlers, eventsOf } from '@slipway/contracts'
-import type { WakeUps } from './wake-ups.ts'
+import type { WakeUps } from '../wake-ups.ts'
 
 /** Passes on to waiting syncs what RabbitMQ tells of leases and instances. Each bridge has a queue of its own. */
 export async function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusively'>, wakeUps: WakeUps): Promise<void> {

@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { compile } from '@slipway/contracts'
 import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, type RemoteJWKSet } from 'jose'
-import { Refusal, unauthorized } from '../http/refusal.ts'
+import { Refusal, unauthorized } from '../callers/refusal.ts'
 import { type ClusterFiles, KeysUnavailable, readJson } from './cluster-files.ts'
 
 /** Whom a token of a pod's service account speaks for. */

@@ -1,7 +1,7 @@
 import type { RunRef } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { actionsOf, type LeasedRun, lockLeasedRuns, targetsOf, touchedSteps } from '../targets/records.ts'
 import { openProgress } from './progress.ts'
-import { actionsOf, type LeasedRun, lockLeasedRuns, targetsOf, touchedSteps } from './records.ts'
 import type { RunRecords } from './spec.ts'
 
 export interface LoadedRun {

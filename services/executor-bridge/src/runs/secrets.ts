@@ -7,13 +7,3 @@ export function openValues(keys: KeyRing, values: VariableValues, sealedUnder: s
     isSealed(value) ? (JSON.parse(keys.openText(value.$sealed, `plan:${sealedUnder}:${name}`)) as unknown) : value,
   )
 }
-
-export interface ConnectionSecrets {
-  private_key?: string
-  password?: string
-}
-
-export function openConnectionSecrets(keys: KeyRing, targetId: string, sealed: string | null): ConnectionSecrets {
-  if (sealed === null) return {}
-  return JSON.parse(keys.openText(sealed, `target:${targetId}:connection`)) as ConnectionSecrets
-}

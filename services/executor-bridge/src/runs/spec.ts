@@ -2,9 +2,9 @@ import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/cont
 import { type ActionFile, DEFAULT_FILE_MODE, plainFilePath } from '@slipway/domain'
 import { currentTraceparent, type KeyRing } from '@slipway/runtime'
 import { keyIdentity } from '../agents/credentials.ts'
-import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from './records.ts'
+import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from '../targets/records.ts'
+import { sshConnection } from '../targets/ssh-connection.ts'
 import { openValues } from './secrets.ts'
-import { sshConnection } from './ssh-connection.ts'
 
 export interface RunRecords {
   actions: ActionRecord[]

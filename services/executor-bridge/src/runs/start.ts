@@ -1,7 +1,7 @@
 import type { RunRef, RunSpec, SyncResponse } from '@slipway/contracts'
 import { forRequest, SecretError, traced, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
-import { Refusal } from '../http/refusal.ts'
+import { Refusal } from '../callers/refusal.ts'
 import { type LoadedRun, loadRuns } from './load.ts'
 import { handovers } from './metrics.ts'
 import { endUnstartedRun } from './progress.ts'

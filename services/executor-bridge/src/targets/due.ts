@@ -1,5 +1,5 @@
 import { LOST_AFTER, type Queryable } from '@slipway/database'
-import type { StoredConnection } from '../runs/records.ts'
+import type { StoredConnection } from './records.ts'
 
 export interface DueTarget {
   id: string

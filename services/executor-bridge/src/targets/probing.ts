@@ -1,9 +1,9 @@
 import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
 import { countRowFailure, enqueue } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { sshConnection } from '../runs/ssh-connection.ts'
 import { type DueTarget, takeDue } from './due.ts'
 import { noteReached } from './reached.ts'
+import { sshConnection } from './ssh-connection.ts'
 
 /** A target that was not reached is probed again before it is shown as stale. */
 const AGAIN_SECONDS = 10

@@ -1,5 +1,5 @@
 import { eventMessage, type OutboxMessage, type Queryable, REACHED_FOR } from '@slipway/database'
-import { storableText } from '../events/storable.ts'
+import { storableText } from '../storable.ts'
 
 export interface Reached {
   target_id: string

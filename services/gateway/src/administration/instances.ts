@@ -1,10 +1,10 @@
 import { INSTANCE, type Queryable } from '@slipway/database'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
+import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import { answerPage, escapeLike } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { recordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
-import { type CallingUser, messageCaller } from '../identity/calling-user.ts'
 import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'

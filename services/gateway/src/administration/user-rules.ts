@@ -1,7 +1,7 @@
 import { ADMIN_ROLE } from '@slipway/contracts'
 import { LOCK_KEYS, type Queryable } from '@slipway/database'
 import { conflict, Problem, validationProblem } from '@slipway/domain'
-import type { CallingUser } from '../identity/calling-user.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 import type { UserRecord } from './user-records.ts'
 
 export interface GrantedRole {

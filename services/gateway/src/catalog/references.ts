@@ -1,7 +1,7 @@
 import type { IdKind } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { type FieldError, missingRecords, validationProblem } from '@slipway/domain'
-import type { CallingUser } from '../identity/calling-user.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 import { visibleSql } from '../tenancy/visibility.ts'
 import { recordKey } from './record-id.ts'
 

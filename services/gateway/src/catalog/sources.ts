@@ -11,10 +11,10 @@ import {
   withEntryValues,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
-import type { CallingUser } from '../identity/calling-user.ts'
 import { type Viewer, visible, visibleSql } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import {

@@ -1,12 +1,6 @@
 import { type Database, LOCK_KEYS, type Queryable } from '@slipway/database'
 import { Problem } from '@slipway/domain'
-
-/** How many bytes the content store holds at most; 0 is unlimited. */
-export interface ContentLimits {
-  /** For each tenant. Users without tenant count as one more tenant. */
-  tenantBytes: number
-  totalBytes: number
-}
+import type { ContentLimits } from '../dependencies.ts'
 
 export interface Upload {
   id: string

@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { type Database, forAllTenants, type Queryable } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type ContentLimits, Reservation, type Upload } from './quota.ts'
+import type { ContentLimits } from '../dependencies.ts'
+import { Reservation, type Upload } from './quota.ts'
 
 /** Postgres sends a chunk as hexadecimal text. Larger chunks make garbage faster than a busy gateway collects it. */
 const CHUNK_BYTES = 256 * 1024

@@ -1,6 +1,6 @@
 import type { Queryable, StoredContent } from '@slipway/database'
 import { type FieldError, pointer } from '@slipway/domain'
-import type { CallingUser } from '../identity/calling-user.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 import { visibleSql } from '../tenancy/visibility.ts'
 
 /**

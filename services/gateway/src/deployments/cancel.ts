@@ -1,7 +1,7 @@
+import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { answerPieces } from '../http/pieces.ts'
-import { messageCaller } from '../identity/calling-user.ts'
 import { readDetail } from './detail.ts'
 import { recordedCommand } from './recorded-command.ts'
 import { requireVisible } from './visible-deployment.ts'

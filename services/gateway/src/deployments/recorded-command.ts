@@ -1,7 +1,7 @@
 import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import type { Subject } from '../audit/trail.ts'
+import type { Subject } from '../audit-trail/trail.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../http/handler.ts'
 import { command } from './command.ts'

@@ -1,7 +1,7 @@
 import { listItem } from '@slipway/database'
+import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { messageCaller } from '../identity/calling-user.ts'
 import { recordedCommand } from './recorded-command.ts'
 import { requireVisible } from './visible-deployment.ts'
 

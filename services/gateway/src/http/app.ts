@@ -3,8 +3,8 @@ import { currentContext, type Logger, measureRequest, type Span, traced, uuidv7,
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
 import { answerDocs, docsRoute } from '../docs/page.ts'
+import { DatabaseBusy, isDefect, problemOf } from '../problems/problem-of.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
-import { DatabaseBusy, isDefect, problemOf } from './problem-of.ts'
 import { refuse } from './respond.ts'
 
 const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/

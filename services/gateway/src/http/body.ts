@@ -1,7 +1,7 @@
 import { Problem } from '@slipway/domain'
 import express, { type Request, type RequestHandler } from 'express'
+import { MAX_BODY_BYTES } from '../problems/problem-of.ts'
 
-export const MAX_BODY_BYTES = 1024 * 1024
 export const MAX_NESTING = 32
 
 /**

@@ -2,8 +2,8 @@ import type { IncomingHttpHeaders } from 'node:http'
 import type { OPERATIONS, OperationId, Static, TSchema } from '@slipway/contracts'
 import type { FieldError } from '@slipway/domain'
 import type { Request, Response } from 'express'
-import type { AuditTrail } from '../audit/trail.ts'
-import type { CallingUser } from '../identity/calling-user.ts'
+import type { AuditTrail } from '../audit-trail/trail.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 
 type Operations = typeof OPERATIONS
 

@@ -1,6 +1,6 @@
 import { authRateLimited, Problem } from '@slipway/domain'
 import type { Cache } from '../cache.ts'
-import { PENDING_TOKEN_SECONDS } from './access-token.ts'
+import { PENDING_TOKEN_SECONDS } from '../credentials/access-token.ts'
 
 /** Codes that may be tried with one pending token. */
 const TRIES_OF_PENDING_TOKEN = 5

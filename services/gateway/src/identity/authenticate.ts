@@ -1,9 +1,15 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, Problem } from '@slipway/domain'
 import { hashToken, type Logger, RecentMap } from '@slipway/runtime'
-import type { AccessClaims, AccessTokens } from './access-token.ts'
+import {
+  type CallingUser,
+  findUserOfKey,
+  findUserOfSession,
+  type KeyUser,
+  type KnownUser,
+} from '../callers/calling-user.ts'
+import type { AccessClaims, AccessTokens } from '../credentials/access-token.ts'
 import { isApiKey, isWellFormedApiKey } from './api-key.ts'
-import { type CallingUser, findUserOfKey, findUserOfSession, type KeyUser, type KnownUser } from './calling-user.ts'
 
 const NOTE_EVERY_MS = 60_000
 /** Keys times addresses that a process remembers. */

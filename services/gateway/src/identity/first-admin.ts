@@ -1,8 +1,8 @@
 import { BUILT_IN_ROLES } from '@slipway/contracts'
 import { type Database, LOCK_KEYS, type Queryable } from '@slipway/database'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
-import { normalizeEmail } from './calling-user.ts'
-import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from './passwords.ts'
+import { normalizeEmail } from '../callers/calling-user.ts'
+import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from '../credentials/passwords.ts'
 
 export interface FirstAdmin {
   email: string | undefined

@@ -1,7 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
-import { LIVING_SESSION } from './calling-user.ts'
+import { LIVING_SESSION } from '../callers/calling-user.ts'
 import { announceRevocation } from './revocation.ts'
 
 export const REFRESH_TOKEN_DAYS = 30

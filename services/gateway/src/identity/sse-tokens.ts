@@ -1,9 +1,9 @@
 import { type SseTokenRecord, sseTokenKey } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import type { CallingUser } from './calling-user.ts'
 import { REFRESH_TOKEN_DAYS } from './sessions.ts'
 
 const TOKEN_SECONDS = 60

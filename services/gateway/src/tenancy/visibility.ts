@@ -1,4 +1,4 @@
-import type { CallingUser } from '../identity/calling-user.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
 
 /** Whoever reads: the tenant they are bound to, or null for those who see all. */
 export type Viewer = Pick<CallingUser, 'tenant_id'>

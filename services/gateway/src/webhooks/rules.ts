@@ -1,8 +1,8 @@
 import { WEBHOOK_EVENTS, type WebhookEvent } from '@slipway/contracts'
 import { insufficientPermissions, validationProblem } from '@slipway/domain'
 import { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from '@slipway/runtime'
+import type { CallingUser } from '../callers/calling-user.ts'
 import type { Check } from '../http/handler.ts'
-import type { CallingUser } from '../identity/calling-user.ts'
 
 /** What is wrong with the form of the URL; where it leads is looked at when everything else is right. */
 export const checkUrl: Check = ({ url }) => {

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { STREAM_RESOURCES, type StreamResource } from '@slipway/contracts'
 import { unavailable } from '@slipway/domain'
-import { whenClosed } from '../http/closed.ts'
+import { whenClosed } from '../streams/closed.ts'
 import type { Change } from './change.ts'
 import { Feed, type FeedOptions } from './feed.ts'
 import { Listener, type ListenerLimits } from './listener.ts'

@@ -9,13 +9,13 @@ import express, { type ErrorRequestHandler, type Express, type Request, type Req
 import { isStreamResource, RESOURCES } from '../changes/change.ts'
 import type { Feeds } from '../changes/feeds.ts'
 import { findVisible } from '../deployments/queries.ts'
+import { whenClosed } from '../streams/closed.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import { countStream } from '../streams/metrics.ts'
 import { Watcher, type WatcherLimits } from '../streams/watcher.ts'
 import type { Guard } from '../tokens/guard.ts'
 import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
 import type { Standing } from '../tokens/standing.ts'
-import { whenClosed } from './closed.ts'
 import { limitRate, type RateLimit } from './rate-limit.ts'
 
 export interface LogStream {

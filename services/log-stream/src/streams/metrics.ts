@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { counter, measure } from '@slipway/runtime'
-import { whenClosed } from '../http/closed.ts'
+import { whenClosed } from './closed.ts'
 
 type Kind = 'log' | 'changes'
 

@@ -7,11 +7,11 @@ import {
   type SyncResponse,
 } from '@slipway/contracts'
 import { isCompatible, type Logger, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
-import type { RunReports } from '../runs/run-reports.ts'
 import { type BridgeClient, UnauthorizedError } from './bridge-client.ts'
 import type { Identity } from './identity.ts'
 import { type Joining, TOKEN_ADVICE } from './join.ts'
 import type { Rotation } from './rotation.ts'
+import type { RunReports } from './run-reports.ts'
 
 /** How long the bridge holds a sync. A sync is the heartbeat, so this is also the time between two heartbeats. */
 const WAIT_SECONDS = 5

@@ -4,9 +4,9 @@ import { compile, type RunRef, RunSpec, type SyncRequest, type SyncResponse } fr
 import type { StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
 import { RecentMap, sleep } from '@slipway/runtime'
+import { RunReports } from '../bridge/run-reports.ts'
 import { readHeader } from '../journal/read-journal.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
-import { RunReports } from './run-reports.ts'
 import { stopText } from './wording.ts'
 
 /** When fenced there are seconds left before another instance may start the same commands. */

@@ -2,7 +2,11 @@ import { chmod } from 'node:fs/promises'
 import path from 'node:path'
 import { LocalUser, LocalUserError } from '@slipway/execution'
 import { ConfigurationError, type Logger } from '@slipway/runtime'
-import type { Config } from '../config.ts'
+
+interface LocalUserSettings {
+  SLIPWAY_LOCAL_USER?: string | undefined
+  SLIPWAY_LOCAL_DIR?: string | undefined
+}
 
 /** Others may pass the folder on their way to one inside it; they can list and read nothing. */
 const PASSABLE = 0o711
@@ -19,7 +23,7 @@ export interface LocalUserPlace {
  * @throws ConfigurationError
  */
 export async function openLocalUser(
-  { SLIPWAY_LOCAL_USER: wanted, SLIPWAY_LOCAL_DIR: ownFolder }: Config,
+  { SLIPWAY_LOCAL_USER: wanted, SLIPWAY_LOCAL_DIR: ownFolder }: LocalUserSettings,
   journalFolder: string,
   logger: Logger,
 ): Promise<LocalUserPlace | null> {
@@ -48,7 +52,7 @@ export async function requireUnreadable({ user }: LocalUserPlace, places: readon
 }
 
 /** Runs what opens the folder of the user's commands; tells a problem of it as one of the configuration. */
-export async function asConfiguration<T>(variable: keyof Config, work: () => Promise<T>): Promise<T> {
+export async function asConfiguration<T>(variable: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {

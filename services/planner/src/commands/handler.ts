@@ -5,9 +5,9 @@ import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
 import type { PlanningThread } from '../large/planning-thread.ts'
 import { isLarge } from '../large/size.ts'
 import { plans } from '../planning/metrics.ts'
+import { outcomeOf } from '../planning/outcome.ts'
 import type { PlanningResources } from '../planning/planning.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
-import { outcomeOf } from './outcome.ts'
 
 export interface HandlerOptions {
   database: Database

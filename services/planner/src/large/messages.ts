@@ -1,6 +1,6 @@
 import type { Envelope } from '@slipway/contracts'
 import type { LogLevel } from '@slipway/runtime'
-import type { Outcome } from '../commands/outcome.ts'
+import type { Outcome } from '../planning/outcome.ts'
 
 /** What the thread is started with. */
 export interface ThreadSettings {

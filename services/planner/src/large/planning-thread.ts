@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads'
 import type { Envelope } from '@slipway/contracts'
-import { type Outcome, refusal, tooLarge } from '../commands/outcome.ts'
+import { type Outcome, refusal, tooLarge } from '../planning/outcome.ts'
 import type { FromThread, ThreadSettings } from './messages.ts'
 
 /** A plan that needs more takes the thread with it, not the process. */

@@ -1,7 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDatabase } from '@slipway/database'
 import { createLogger, KeyRing, traced, withContext } from '@slipway/runtime'
-import { outcomeOf } from '../commands/outcome.ts'
+import { outcomeOf } from '../planning/outcome.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 import type { FromThread, ThreadSettings, ToThread } from './messages.ts'
 

@@ -3,9 +3,9 @@ import path from 'node:path'
 import { AGENT_COMMAND_ID, type AgentCommand } from '@slipway/contracts'
 import { after, type CommandFile, KILL_GRACE_MS, type LocalTransport } from '@slipway/execution'
 import { createTicker, isSameMajor, type Logger, SLIPWAY_VERSION, type Ticker } from '@slipway/runtime'
+import { Refusal } from '../content/refusal.ts'
 import type { Shelf } from '../content/shelf.ts'
 import { HostedCommand } from './hosted-command.ts'
-import { Refusal } from './refusal.ts'
 
 /** What another command waits for has less time to end. */
 const REPLACED_GRACE_MS = 3_000

@@ -2,7 +2,7 @@ import { utimes } from 'node:fs/promises'
 import { MAX_CONTENT_BYTES } from '@slipway/contracts'
 import { ContentFolder, WrongContent } from '@slipway/execution'
 import type { Logger } from '@slipway/runtime'
-import { Refusal } from '../commands/refusal.ts'
+import { Refusal } from './refusal.ts'
 
 /**
  * Content on the disk of the target. Instances bring what is missing; it is verified when it comes, and by every command

@@ -12,7 +12,7 @@ import {
 } from '@slipway/contracts'
 import { type Logger, SLIPWAY_VERSION, traced } from '@slipway/runtime'
 import type { Commands } from '../commands/commands.ts'
-import { Refusal } from '../commands/refusal.ts'
+import { Refusal } from '../content/refusal.ts'
 import type { Shelf } from '../content/shelf.ts'
 
 /** How long a question for output waits for some: short enough that a dead link is noticed. */

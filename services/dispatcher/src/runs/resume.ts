@@ -1,8 +1,8 @@
 import { attempt, enqueue, type Quarantine, type Queryable } from '@slipway/database'
 import { deploymentUpdated, type LockedDeployment } from '../deployments/transitions.ts'
-import { insertLeases, lockFreeSlots } from './allocate.ts'
-import { leasesChanged } from './changed.ts'
-import { ORPHANS } from './orphans.ts'
+import { insertLeases, lockFreeSlots } from '../leases/allocate.ts'
+import { leasesChanged } from '../leases/changed.ts'
+import { ORPHANS } from '../leases/orphans.ts'
 
 const LOST_MESSAGE = 'the instance was lost while the command ran'
 

@@ -2,8 +2,8 @@ import { type Broker, handleEvents } from '@slipway/broker'
 import { type EventHandlers, eventsOf } from '@slipway/contracts'
 import { changeHandlers } from '../changes/change.ts'
 import type { Feeds } from '../changes/feeds.ts'
+import type { Hubs } from '../streams/hubs.ts'
 import type { Guard } from '../tokens/guard.ts'
-import type { Hubs } from './hubs.ts'
 
 /**
  * Has a deployment looked at when its state changed, who is watching when somebody may not any more, and changes told to

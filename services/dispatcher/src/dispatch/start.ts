@@ -1,13 +1,13 @@
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import { type CarriedOut, type Database, type Queryable, recordCalls, unlessRefused } from '@slipway/database'
 import { type FreezeVerdict, frozen, type Problem, type TargetPlace } from '@slipway/domain'
+import { type Starting, writeStarted } from '../deployments/write.ts'
 import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes/held.ts'
 import { lockFreeSlots, lockOwnSlots, type Slot } from '../leases/allocate.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
 import { type Arrived, type Look, lookAt, serialize } from './arrived.ts'
 import { assign, type Decided, type Passed, tenantOf } from './assign.ts'
-import { type Starting, writeStarted } from './write.ts'
 
 type StartCommand = CommandBody<'deployment.start'>
 export type StartOutcome = CommandReply<'deployment.start'>

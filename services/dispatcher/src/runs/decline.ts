@@ -1,7 +1,7 @@
 import type { EventBody } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage } from '@slipway/database'
 import { lockDeployment } from '../deployments/transitions.ts'
-import { endLease } from './end.ts'
+import { endLease } from '../leases/end.ts'
 
 /**
  * Takes a run back that its instance cannot start now: the lease ends as lost, so the run goes to an instance with room.

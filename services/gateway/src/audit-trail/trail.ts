@@ -2,8 +2,8 @@ import { auditResourceType, type Operation } from '@slipway/contracts'
 import { type AuditEntry, type Queryable, recordAudit } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { DatabaseBusy } from '../http/problem-of.ts'
-import type { CallingUser } from '../identity/calling-user.ts'
+import type { CallingUser } from '../callers/calling-user.ts'
+import { DatabaseBusy } from '../problems/problem-of.ts'
 import type { RefusalLog } from './refusals.ts'
 
 /** What a call is about. */

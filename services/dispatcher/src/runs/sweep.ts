@@ -5,8 +5,8 @@ import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
-import { type EndedLease, endLease } from './end.ts'
-import { lostLeases } from './metrics.ts'
+import { type EndedLease, endLease } from '../leases/end.ts'
+import { lostLeases } from '../leases/metrics.ts'
 
 /** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
 const OVERDUE_AFTER = '60 seconds'

@@ -11,11 +11,11 @@ import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
-import { resumeOrphans } from '../leases/resume.ts'
-import { vanishedRecords } from './check.ts'
-import { type Holds, holdsNow, type Next, nextWaiting, renewSubjects } from './queue.ts'
-import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from './status.ts'
-import { lockTenants, tenantRoom } from './tenant-room.ts'
+import { vanishedRecords } from '../pending/check.ts'
+import { type Holds, holdsNow, type Next, nextWaiting, renewSubjects } from '../pending/queue.ts'
+import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
+import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
+import { resumeOrphans } from '../runs/resume.ts'
 
 /** Requests a transaction dispatches at most. */
 const BATCH = 500

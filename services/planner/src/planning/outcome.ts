@@ -3,14 +3,14 @@ import type { CommandBody, CommandSteps, Envelope, ReplyEnvelope } from '@slipwa
 import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
-import { checkPlanHash, planHash } from '../planning/plan-hash.ts'
-import { type Planned, type PlanningResources, planRequest } from '../planning/planning.ts'
-import { previewOf } from '../planning/preview.ts'
-import { missingInRedeploy, redeployRequest } from '../planning/redeploy.ts'
-import { createRequest, openValues } from '../planning/request.ts'
-import { sealPlan } from '../planning/seal.ts'
 import { capacityWarnings } from '../records/capacity.ts'
 import { loadOriginal } from '../records/original.ts'
+import { checkPlanHash, planHash } from './plan-hash.ts'
+import { type Planned, type PlanningResources, planRequest } from './planning.ts'
+import { previewOf } from './preview.ts'
+import { missingInRedeploy, redeployRequest } from './redeploy.ts'
+import { createRequest, openValues } from './request.ts'
+import { sealPlan } from './seal.ts'
 
 /** What becomes of a command, in the words in which it is sent: an answer, or the command that starts the plan. */
 export interface Outcome {

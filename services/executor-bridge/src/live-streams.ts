@@ -1,11 +1,14 @@
 import { type StreamBatch, streamKey } from '@slipway/contracts'
 import type { Redis } from '@slipway/redis'
-import type { Logger } from '@slipway/runtime'
-import type { Chunk } from './lines.ts'
-import { unpublished } from './metrics.ts'
+import { counter, type Logger } from '@slipway/runtime'
 
-/** A batch whose lines are in words already. */
-export type LiveBatch = Omit<StreamBatch, 'lines'> & { lines: Chunk }
+const unpublished = counter(
+  'slipway_live_failures_total',
+  'Batches that Redis did not take; watchers get them from Postgres, later',
+)
+
+/** A batch whose lines are JSON already. */
+export type LiveBatch = Omit<StreamBatch, 'lines'> & { lines: { json: string } }
 
 export interface LiveStreams {
   /** Tells watchers of a committed batch. Never fails: who misses it reads Postgres. */

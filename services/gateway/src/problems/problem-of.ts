@@ -2,7 +2,8 @@ import { BrokerUnavailable } from '@slipway/broker'
 import { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sqlState } from '@slipway/database'
 import { conflict, Problem, unavailable } from '@slipway/domain'
 import { SecretError } from '@slipway/runtime'
-import { MAX_BODY_BYTES } from './body.ts'
+
+export const MAX_BODY_BYTES = 1024 * 1024
 
 /** The database had no time for the call, which has waited for it as long as it may. */
 export class DatabaseBusy extends Problem {
