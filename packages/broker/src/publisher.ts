@@ -11,7 +11,7 @@ const SWEEP_MS = 1_000
 export const MAX_MESSAGE_BYTES = 15 * 1024 * 1024
 const REOPEN = { baseMs: 100, capMs: 4_000 }
 
-interface Entry {
+interface UnconfirmedMessage {
   message: WireMessage
   sentAt: number
   /** Why the broker gave it back, when it did; its confirm comes all the same. */
@@ -31,8 +31,8 @@ export interface PublisherOptions {
 export class Publisher {
   readonly #options: PublisherOptions
   #channel: ConfirmChannel | undefined
-  readonly #inFlight = new Set<Entry>()
-  #waiting: Entry[] = []
+  readonly #inFlight = new Set<UnconfirmedMessage>()
+  #waiting: UnconfirmedMessage[] = []
   readonly #sweep: NodeJS.Timeout
 
   constructor(options: PublisherOptions) {
@@ -97,7 +97,7 @@ export class Publisher {
       return Promise.resolve({ reason, mayHaveBeenSent: false })
     }
     return new Promise((resolve) => {
-      const entry: Entry = {
+      const entry: UnconfirmedMessage = {
         message,
         sentAt: 0,
         settle: (failure) => {
@@ -118,7 +118,7 @@ export class Publisher {
     }
   }
 
-  #write(channel: ConfirmChannel, entry: Entry): void {
+  #write(channel: ConfirmChannel, entry: UnconfirmedMessage): void {
     const { exchange, routingKey, content, options } = entry.message
     entry.sentAt = Date.now()
     this.#inFlight.add(entry)

@@ -26,7 +26,7 @@ export interface RequestOptions {
   accepts?: string
 }
 
-interface Waiting {
+interface OpenRequest {
   type: CommandType
   resolve(reply: ReplyEnvelope): void
   reject(error: Error): void
@@ -37,7 +37,7 @@ export class Requester {
   readonly publisher: Publisher
   readonly #namespace: string
   readonly #logger: Logger
-  readonly #waiting = new Map<string, Waiting>()
+  readonly #waiting = new Map<string, OpenRequest>()
 
   constructor(options: { namespace: string; logger: Logger; prepare(channel: ConfirmChannel): Promise<void> }) {
     this.#namespace = options.namespace

@@ -28,7 +28,7 @@ export async function* followLogs(
   deploymentId: string,
   { from = 0, giveUpAfterMs = 60_000, signal }: FollowOptions = {},
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
-  const seen = new Seen(from)
+  const seen = new SeenLines(from)
   let heardAt = Date.now()
   let waitMs = RETRY_FROM_MS
   for (;;) {
@@ -65,7 +65,7 @@ class Silence extends Error {
 }
 
 /** What a follower has passed on already. */
-class Seen {
+class SeenLines {
   nextLine: number
   #state: string | undefined
   readonly #steps = new Map<string, string>()

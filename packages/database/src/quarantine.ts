@@ -15,7 +15,7 @@ const rowFailures = counter(
 /** Counts a row that a task could not process. For tasks that retry by columns of the row; others use a Quarantine. */
 export const countRowFailure = (task: string): void => rowFailures.inc({ task })
 
-interface Held {
+interface HeldRow {
   failures: number
   until: number
 }
@@ -34,7 +34,7 @@ export interface QuarantineOptions {
  */
 export class Quarantine {
   readonly #options: QuarantineOptions
-  readonly #held = new Map<string, Held>()
+  readonly #held = new Map<string, HeldRow>()
 
   constructor(options: QuarantineOptions) {
     this.#options = options

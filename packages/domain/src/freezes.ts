@@ -62,14 +62,14 @@ export interface FreezeVerdict {
 type Times = Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset' | 'time_zone'>
 
 /** The window that a moment lies in, or null. */
-interface Look {
+interface FreezeWindow {
   window: { starts_at: Date; ends_at: Date } | null
   /** What is said of the window holds from this moment until before that one, in milliseconds. */
   from: number
   until: number
 }
 
-function lookAt(freeze: Times, now: Date): Look {
+function lookAt(freeze: Times, now: Date): FreezeWindow {
   const { recurrence, start_offset = null } = freeze
   const first = { starts_at: new Date(freeze.start_time), ends_at: new Date(freeze.end_time) }
   const [start, end] = [first.starts_at.getTime(), first.ends_at.getTime()]

@@ -20,7 +20,7 @@ interface PendingRow {
 }
 
 /** Why a request waits, as its item tells it. */
-interface Waiting {
+interface WaitingReason {
   waiting_for: 'freeze' | 'no_compatible_instance' | 'tenant_limit' | 'capacity'
   waiting_reason: string
   /** In seconds from now. */
@@ -52,7 +52,7 @@ export async function pendingItems(db: Queryable, from: string, parameters: unkn
 }
 
 /** What freezes hold back, by the rule by which the dispatcher passes requests over; null when none is in force. */
-async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) => Waiting | null) | null> {
+async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) => WaitingReason | null) | null> {
   const { freezes, now } = await readFreezes(db)
   const inForce = freezes.presentAt(now)
   if (inForce.length === 0) return null
@@ -65,7 +65,7 @@ async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) 
 }
 
 /** Null where a free slot is all that it waits for. */
-function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook): Waiting | null {
+function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook): WaitingReason | null {
   if (capacityFor(tenant_id, outlook).slots === 0)
     return { waiting_for: 'no_compatible_instance', waiting_reason: withoutInstance(tenant_id, outlook) }
   const { tenant_limit } = outlook
@@ -106,7 +106,7 @@ function capacityFor(tenantId: string | null, { shared, own }: Outlook): Capacit
   }
 }
 
-function forCapacity({ retry_at, tenant_id }: PendingRow, position: number, outlook: Outlook): Waiting {
+function forCapacity({ retry_at, tenant_id }: PendingRow, position: number, outlook: Outlook): WaitingReason {
   const { now, run_seconds } = outlook
   const { slots, taken, instances } = capacityFor(tenant_id, outlook)
   if (retry_at !== null) {

@@ -21,7 +21,7 @@ export interface ContentFolderOptions {
   onProblem(error: unknown): void
 }
 
-interface Kept {
+interface KeptFile {
   size: number
   /** How the file looked when its hash was last found right; null where that has to be looked at again. */
   seal: string | null
@@ -32,13 +32,13 @@ export class ContentFolder {
   readonly #folder: string
   readonly #options: ContentFolderOptions
   /** In the order of their use. */
-  readonly #kept: Map<string, Kept>
+  readonly #kept: Map<string, KeptFile>
   readonly #holds = new Map<string, number>()
   /** Of what is just coming. */
   #comingBytes = 0
   #tidying = Promise.resolve()
 
-  private constructor(folder: string, options: ContentFolderOptions, kept: Map<string, Kept>) {
+  private constructor(folder: string, options: ContentFolderOptions, kept: Map<string, KeptFile>) {
     this.#folder = folder
     this.#options = options
     this.#kept = kept

@@ -12,7 +12,7 @@ import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { anyOrphan } from '../leases/orphans.ts'
 import { vanishedRecords } from '../pending/check.ts'
-import { type Holds, holdsNow, type Next, nextWaiting, renewSubjects } from '../pending/queue.ts'
+import { holdsNow, type NextRequest, nextWaiting, type QueueLimits, renewSubjects } from '../pending/queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
 import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
 import { resumeOrphans } from '../runs/resume.ts'
@@ -85,7 +85,12 @@ async function lockDrain(tx: Queryable): Promise<boolean> {
 }
 
 /** Number of requests that left the queue, or tried to, for the instances of this tenant, or for those that serve all. */
-async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null, logger: Logger): Promise<number> {
+async function dispatchNext(
+  tx: Queryable,
+  holds: QueueLimits,
+  tenantId: string | null,
+  logger: Logger,
+): Promise<number> {
   const waiting = upToBytes(await nextWaiting(tx, holds, { limit: BATCH, tenantId }))
   const next = holds.room === null ? waiting : await withRoom(tx, waiting)
   if (next.length === 0) return 0
@@ -112,7 +117,7 @@ async function dispatchNext(tx: Queryable, holds: Holds, tenantId: string | null
   return claimed.length + moved
 }
 
-function upToBytes(waiting: readonly Next[]): Next[] {
+function upToBytes(waiting: readonly NextRequest[]): NextRequest[] {
   let bytes = 0
   return waiting.filter(({ size }, index) => {
     bytes += size
@@ -121,7 +126,7 @@ function upToBytes(waiting: readonly Next[]): Next[] {
 }
 
 /** Those whose tenants may run one more, counted again now that nobody else can start one for them. */
-async function withRoom(tx: Queryable, waiting: readonly Next[]): Promise<Next[]> {
+async function withRoom(tx: Queryable, waiting: readonly NextRequest[]): Promise<NextRequest[]> {
   const tenants = waiting.map(({ tenant_id }) => tenant_id)
   const [, room] = await Promise.all([lockTenants(tx, tenants), tenantRoom(tx)])
   return waiting.filter(({ tenant_id }) => room === null || room.take(tenant_id))
@@ -144,7 +149,7 @@ interface Checked {
 async function claimAndCheck(
   tx: Queryable,
   ids: readonly string[],
-  options: { holds: Holds; logger: Logger },
+  options: { holds: QueueLimits; logger: Logger },
 ): Promise<Checked> {
   const { holds, logger } = options
   try {

@@ -6,78 +6,78 @@ import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes
 import { lockFreeSlots, lockOwnSlots, type Slot } from '../leases/allocate.ts'
 import { enqueueRequests } from '../pending/queue.ts'
 import { tenantRoom } from '../pending/tenant-room.ts'
-import { type Arrived, type Look, lookAt, serialize } from './arrived.ts'
-import { assign, type Decided, type Passed, tenantOf } from './assign.ts'
+import { type AssignedStart, type AuthorizedStart, assignSlots, tenantOf } from './assign.ts'
+import { type CommandStatus, lockCommands, readStatus, type StartCommand } from './start-commands.ts'
 
-type StartCommand = CommandBody<'deployment.start'>
+type StartBody = CommandBody<'deployment.start'>
 export type StartOutcome = CommandReply<'deployment.start'>
 
-/** What a command came to: null past its deadline or once it was refused, when it has no effect; a Problem in a freeze. */
-type End = StartOutcome | Problem | null
+/** The result of a command: null when it has no effect (its deadline is over, or it was refused), a Problem in a freeze. */
+type StartResult = StartOutcome | Problem | null
 
 /**
- * Starts deployments where slots are free and nobody waits before them, else queues the requests: all in one transaction and
- * in their order. The same command gives the same answer however often it comes. Throws for all where one of several was
- * refused meanwhile, as where one is at fault: each is to be tried alone then.
+ * Starts each deployment that has a free slot and no pending request before it, and queues the others. The batch is one transaction,
+ * in the order of the commands. A repeated command gives the same result.
+ * @throws if any command in a batch is refused or fails: the whole batch throws, and the caller retries the commands one by one
  */
-export async function startDeployments(database: Database, arrived: readonly Arrived[]): Promise<End[]> {
-  const started = database.transaction((tx) => startAll(tx, arrived))
-  return arrived.length > 1 ? started : ((await unlessRefused(started)) ?? [null])
+export async function startDeployments(database: Database, commands: readonly StartCommand[]): Promise<StartResult[]> {
+  const started = database.transaction((tx) => startAll(tx, commands))
+  return commands.length > 1 ? started : ((await unlessRefused(started)) ?? [null])
 }
 
 const NO_SLOTS = { slots: [], ownSlots: new Map<string, Slot[]>() }
 
-async function startAll(tx: Queryable, arrived: readonly Arrived[]): Promise<End[]> {
-  // In one round trip, in this order; slots are locked in good faith that they will be wanted.
-  const [, looks, freezes, room, slots, ownSlots] = await Promise.all([
-    serialize(tx, arrived),
-    lookAt(tx, arrived),
+async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promise<StartResult[]> {
+  // One round trip. The slots are locked before it is known whether the commands need them.
+  const [, statuses, freezes, room, slots, ownSlots] = await Promise.all([
+    lockCommands(tx, commands),
+    readStatus(tx, commands),
     freezesInForce(tx),
     tenantRoom(tx),
-    lockFreeSlots(tx, arrived.length),
-    lockOwnSlots(tx, arrived.map(tenantOf)),
+    lockFreeSlots(tx, commands.length),
+    lockOwnSlots(tx, commands.map(tenantOf)),
   ])
-  const places = freezes.aboutPlaces ? await placesOfTargets(tx, arrived.map(targetsOf)) : []
-  const ends: End[] = []
-  const passed: Passed[] = []
-  for (const [index, each] of arrived.entries()) {
-    const look = looks[index] as Look
+  const places = freezes.aboutPlaces ? await placesOfTargets(tx, commands.map(targetsOf)) : []
+  const results: StartResult[] = []
+  const authorized: AuthorizedStart[] = []
+  for (const [index, each] of commands.entries()) {
+    const status = statuses[index] as CommandStatus
     const { blocked, active_freezes, can_override } = judge(freezes, each.command, places[index])
-    if (look.started || look.queued) ends[index] = outcomeOf(each.command, look.started)
-    else if (look.past) ends[index] = null
-    else if (blocked) ends[index] = frozen(active_freezes, can_override)
-    else passed.push({ ...each, index, waiting: look.waiting, overridden: active_freezes })
+    if (status.started || status.queued) results[index] = outcomeOf(each.command, status.started)
+    else if (status.past) results[index] = null
+    else if (blocked) results[index] = frozen(active_freezes, can_override)
+    else authorized.push({ ...each, index, waiting: status.waiting, overridden: active_freezes })
   }
-  // Runs that lost their instance go first.
-  const free = looks.some(({ orphaned }) => orphaned) ? NO_SLOTS : { slots, ownSlots }
-  const decided = await assign(tx, passed, { freezes, room, ...free })
+  // Runs that lost their instance get slots first.
+  const free = statuses.some(({ orphaned }) => orphaned) ? NO_SLOTS : { slots, ownSlots }
+  const assigned = await assignSlots(tx, authorized, { freezes, room, ...free })
   await Promise.all([
-    writeStarted(tx, decided.flatMap(startingOf)),
+    writeStarted(tx, assigned.flatMap(startingOf)),
     enqueueRequests(
       tx,
-      decided.filter(({ slot }) => slot === undefined),
+      assigned.filter(({ slot }) => slot === undefined),
     ),
-    recordCalls(tx, decided.map(recordOf)),
+    recordCalls(tx, assigned.map(recordOf)),
   ])
-  for (const { index, command, slot } of decided) ends[index] = outcomeOf(command, slot !== undefined)
-  return ends
+  for (const { index, command, slot } of assigned) results[index] = outcomeOf(command, slot !== undefined)
+  return results
 }
 
-const targetsOf = ({ command }: Arrived) => command.plan.targets.map(({ id }) => id)
+const targetsOf = ({ command }: StartCommand) => command.plan.targets.map(({ id }) => id)
 
-const outcomeOf = ({ command_id, warnings = [] }: StartCommand, started: boolean): StartOutcome =>
+const outcomeOf = ({ command_id, warnings = [] }: StartBody, started: boolean): StartOutcome =>
   started
     ? { outcome: 'started', deployment_id: command_id, warnings }
     : { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE, warnings }
 
-function startingOf({ slot, ...arrived }: Decided): Starting[] {
+function startingOf({ slot, ...start }: AssignedStart): Starting[] {
   if (slot === undefined) return []
-  const { command, request_id, traceparent } = arrived
+  const { command, request_id, traceparent } = start
   const cause = { request_id, traceparent }
-  return [{ deployment_id: command.command_id, tenant_id: tenantOf(arrived), ...cause, slot, from: { command } }]
+  return [{ deployment_id: command.command_id, tenant_id: tenantOf(start), ...cause, slot, from: { command } }]
 }
 
-function recordOf({ command, request_id, overridden, slot }: Decided): CarriedOut {
+function recordOf({ command, request_id, overridden, slot }: AssignedStart): CarriedOut {
   const { command_id, caller, plan, source_deployment_id, freeze_override } = command
   const outcome = slot === undefined ? 'queued' : 'started'
   return {
@@ -95,7 +95,7 @@ function recordOf({ command, request_id, overridden, slot }: Decided): CarriedOu
       environment: plan.environment,
       target_count: plan.targets.length,
       priority: plan.options.priority,
-      // The freezes that were in force, by name: which they were cannot be told later.
+      // By name: freezes can be deleted later.
       ...(freeze_override === null
         ? {}
         : {
@@ -110,7 +110,7 @@ function recordOf({ command, request_id, overridden, slot }: Decided): CarriedOu
 
 function judge(
   freezes: FreezesInForce,
-  { plan, caller, freeze_override }: StartCommand,
+  { plan, caller, freeze_override }: StartBody,
   targets: readonly TargetPlace[] = [],
 ): FreezeVerdict {
   return freezes.judge({

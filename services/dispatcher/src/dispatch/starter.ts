@@ -2,26 +2,26 @@ import type { CommandBody } from '@slipway/contracts'
 import { answerTogether, type Database } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { currentTraceparent } from '@slipway/runtime'
-import type { Arrived } from './arrived.ts'
 import { type StartOutcome, startDeployments } from './start.ts'
+import type { StartCommand } from './start-commands.ts'
 
 const SMALL = { underWay: 1, most: 50 }
-/** Writing more steps than this takes longer than small commands should wait for. */
+/** A command with more steps than this has a transaction of its own, so that small commands do not wait for it. */
 const MANY_STEPS = 1_000
 const LARGE = { underWay: 2, most: 1 }
 
 /** @throws Problem */
 export type StartDeployment = (
   command: CommandBody<'deployment.start'>,
-  received: Pick<Arrived, 'deadline' | 'request_id'>,
+  received: Pick<StartCommand, 'deadline' | 'request_id'>,
 ) => Promise<StartOutcome | null>
 
 /**
- * Starts deployments as startDeployments does: those that come together or while others start share a transaction, which
- * under load serves many with all that is read for it.
+ * Starts deployments as startDeployments does. Commands that come at the same time, or while others start, share a transaction:
+ * under load, many commands share what the transaction reads (goal 1).
  */
 export function createStarter(database: Database): StartDeployment {
-  const start = (arrived: readonly Arrived[]) => startDeployments(database, arrived)
+  const start = (commands: readonly StartCommand[]) => startDeployments(database, commands)
   const small = answerTogether(start, SMALL)
   const large = answerTogether(start, LARGE)
   return async (command, received) => {

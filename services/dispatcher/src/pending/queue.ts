@@ -57,19 +57,19 @@ export const rankBehind = (priority: string) =>
      WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank))`
 
 /** What may hold a request back though a slot is free. */
-export interface Holds {
+export interface QueueLimits {
   freezes: FreezesInForce
   /** Null when tenants have no limit. */
   room: TenantRoom | null
 }
 
-export async function holdsNow(tx: Queryable): Promise<Holds> {
+export async function holdsNow(tx: Queryable): Promise<QueueLimits> {
   const [freezes, room] = await Promise.all([freezesInForce(tx), tenantRoom(tx)])
   return { freezes, room }
 }
 
 /** A request whose turn it is. */
-export interface Next {
+export interface NextRequest {
   id: string
   rank: number
   tenant_id: string | null
@@ -88,15 +88,19 @@ interface Wanted {
  * are passed over, and so is for a moment one whose dispatch has just failed. Takes their places of `holds.room`. With
  * `tenantId` only the requests of that tenant.
  */
-export async function nextWaiting(tx: Queryable, { freezes, room }: Holds, wanted: Wanted): Promise<Next[]> {
+export async function nextWaiting(
+  tx: Queryable,
+  { freezes, room }: QueueLimits,
+  wanted: Wanted,
+): Promise<NextRequest[]> {
   const { tenantId = null } = wanted
   if (freezes.none && room === null && tenantId === null) return firstOfAll(tx, wanted)
-  const mayStart = ({ subject }: Waiting) =>
+  const mayStart = ({ subject }: WaitingSubject) =>
     (tenantId === null || subject.tenant_id === tenantId) && (freezes.none || !freezes.judge(subject).blocked)
   const subjects = (await waitingSubjects(tx)).filter(mayStart).map(({ key, subject }) => {
     return { key, limit: Math.min(wanted.limit, room?.left(subject.tenant_id) ?? wanted.limit) }
   })
-  const found: Next[] = []
+  const found: NextRequest[] = []
   for (const request of await firstOfEach(tx, subjects, wanted.maxRank)) {
     if (found.length === wanted.limit) break
     if (room === null || room.take(request.tenant_id)) found.push(request)
@@ -104,17 +108,17 @@ export async function nextWaiting(tx: Queryable, { freezes, room }: Holds, wante
   return found
 }
 
-interface Waiting {
+interface WaitingSubject {
   key: string
   subject: FreezeSubject
 }
 
 /** The subjects of all requests that wait, each once. Jumps from subject to subject, however many requests there are. */
-async function waitingSubjects(tx: Queryable): Promise<Waiting[]> {
+async function waitingSubjects(tx: Queryable): Promise<WaitingSubject[]> {
   const after = (bound: string) =>
     `(SELECT freeze_key, freeze_subject FROM pending_requests
        WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
-  const { rows } = await tx.query<Waiting>(
+  const { rows } = await tx.query<WaitingSubject>(
     `WITH RECURSIVE subjects (key, subject) AS (
        ${after('')}
        UNION ALL
@@ -130,8 +134,8 @@ const FIELDS = 'p.id, p.rank, p.tenant_id, pg_column_size(p.command) AS size'
 const IS_NEXT = `p.status = 'pending' AND p.rank <= $1
   AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`
 
-async function firstOfAll(tx: Queryable, { limit, maxRank = null }: Wanted): Promise<Next[]> {
-  const { rows } = await tx.query<Next>(
+async function firstOfAll(tx: Queryable, { limit, maxRank = null }: Wanted): Promise<NextRequest[]> {
+  const { rows } = await tx.query<NextRequest>(
     `SELECT ${FIELDS} FROM pending_requests p WHERE ${IS_NEXT} ORDER BY p.rank, p.id LIMIT $2`,
     [maxRank ?? MAX_RANK, limit],
   )
@@ -143,8 +147,8 @@ async function firstOfEach(
   tx: Queryable,
   subjects: readonly { key: string; limit: number }[],
   maxRank: number | null = null,
-): Promise<Next[]> {
-  const { rows } = await tx.query<Next>(
+): Promise<NextRequest[]> {
+  const { rows } = await tx.query<NextRequest>(
     `SELECT first.* FROM unnest($2::uuid[], $3::int[]) AS wanted (key, most)
       CROSS JOIN LATERAL (
         SELECT ${FIELDS} FROM pending_requests p

@@ -10,7 +10,7 @@ import {
 import { conflict, notFound } from '@slipway/domain'
 import { TRIED_FOR } from './record.ts'
 
-interface Found {
+interface DeliveryRow {
   tenant_id: string | null
   event: string
   status: string
@@ -30,7 +30,7 @@ export function redeliver(
 ): Promise<CommandReply<'webhook.redeliver'> | null> {
   const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const { rows } = await tx.query<Found>(
+    const { rows } = await tx.query<DeliveryRow>(
       `SELECT w.tenant_id, w.enabled, d.event, d.status, d.claim IS NOT NULL AND d.next_attempt_at > now() AS in_hand
          FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
         WHERE d.id = $1 AND w.id = $2 FOR UPDATE OF d`,

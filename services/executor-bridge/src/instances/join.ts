@@ -17,7 +17,7 @@ import { setSlots } from './slots.ts'
 import { MAKE_TOKEN, type Ticket } from './tickets.ts'
 
 /** The row of the name that the caller wants. */
-interface Known {
+interface NamedInstance {
   id: string
   removed: boolean
   /** The credential of its join was not used yet. */
@@ -82,8 +82,8 @@ export async function join(
   return { ...joined, lost_after_seconds: LOST_AFTER_SECONDS }
 }
 
-async function lockKnown(tx: Queryable, name: string): Promise<Known | undefined> {
-  const { rows } = await tx.query<Known>(
+async function lockKnown(tx: Queryable, name: string): Promise<NamedInstance | undefined> {
+  const { rows } = await tx.query<NamedInstance>(
     `SELECT id, removed_at IS NOT NULL AS removed, credential_hash = '' AS unused, grant_id, service_account, join_key_hash
        FROM instances WHERE name = $1 FOR UPDATE`,
     [name],
@@ -91,7 +91,7 @@ async function lockKnown(tx: Queryable, name: string): Promise<Known | undefined
   return rows[0]
 }
 
-function repeatsJoin(known: Known, ticket: Ticket, { join_key }: JoinRequest): boolean {
+function repeatsJoin(known: NamedInstance, ticket: Ticket, { join_key }: JoinRequest): boolean {
   if (ticket.kind !== 'grant' || known.removed || !known.unused || known.grant_id !== ticket.grant_id) return false
   if (join_key === undefined || known.join_key_hash === null) return false
   return constantTimeEqual(hashToken(join_key), known.join_key_hash)
@@ -159,7 +159,12 @@ function requireLabels({ allowed_labels, grant_id }: Admission, { name, labels }
   )
 }
 
-function requireFreeName(known: Known | undefined, ticket: Ticket, { name }: JoinRequest, isRepeated: boolean): void {
+function requireFreeName(
+  known: NamedInstance | undefined,
+  ticket: Ticket,
+  { name }: JoinRequest,
+  isRepeated: boolean,
+): void {
   if (known === undefined || known.removed || isRepeated) return
   if (ticket.kind === 'service_account' && known.service_account === ticket.account) return
   throw new Refusal(

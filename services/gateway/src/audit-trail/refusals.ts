@@ -14,7 +14,7 @@ export interface RefusalLog {
   claim(entry: AuditEntry): Promise<boolean>
 }
 
-interface Waiting {
+interface UnwrittenRefusal {
   entry: AuditEntry
   done(): void
 }
@@ -27,7 +27,7 @@ const BATCH = 200
  * takes one connection and not the pool.
  */
 export function createRefusalLog(database: Pick<Database, 'query'>, logger: Logger): RefusalLog {
-  const waiting: Waiting[] = []
+  const waiting: UnwrittenRefusal[] = []
   let writing = false
 
   const note = (error: unknown, audit: AuditEntry[]) =>

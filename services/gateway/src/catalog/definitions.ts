@@ -25,7 +25,7 @@ import { valueProblems, variableDefinitionProblems } from './variable-rules.ts'
 
 export type Definition = ActionDefinition | SequenceDefinition | SolutionDefinition
 
-interface Entry {
+interface DefinitionEntry {
   variables?: VariableValues
   [field: string]: unknown
 }
@@ -191,8 +191,8 @@ export function shownDefinition(
   return { ...definition, ...entries, ...(variables === undefined ? {} : { variables }) } as Definition
 }
 
-function entriesOf(definition: Definition, list: 'actions' | 'sequences'): Entry[] {
-  return (definition as unknown as Record<string, Entry[]>)[list] ?? []
+function entriesOf(definition: Definition, list: 'actions' | 'sequences'): DefinitionEntry[] {
+  return (definition as unknown as Record<string, DefinitionEntry[]>)[list] ?? []
 }
 
 const entryPath = (part: { list: string; field: string }, index: number) =>

@@ -27,7 +27,7 @@ export interface FeedOptions {
 type Items = Awaited<ReturnType<typeof listItems>>
 
 /** Changes of one record that were not yet told. */
-interface Waiting {
+interface UntoldChange {
   id: string
   tenants: Set<string | null>
   created: boolean
@@ -44,7 +44,7 @@ export class Feed {
   readonly #options: FeedOptions
   /** By the tenant that they are bound to. */
   readonly #views = new Map<string | null, Set<Listener>>()
-  #waiting = new Map<string, Waiting>()
+  #waiting = new Map<string, UntoldChange>()
   #telling: Promise<void> | undefined
   #users = 0
   #following: Promise<Ticker | null> | undefined
@@ -163,7 +163,7 @@ export class Feed {
     this.#telling = undefined
   }
 
-  async #tellView(tenantId: string | null, view: Set<Listener>, batch: readonly Waiting[]): Promise<void> {
+  async #tellView(tenantId: string | null, view: Set<Listener>, batch: readonly UntoldChange[]): Promise<void> {
     const { shared } = RESOURCES[this.#resource]
     const concerning = batch.filter(
       ({ tenants }) => tenantId === null || tenants.has(tenantId) || (shared && tenants.has(null)),
@@ -182,7 +182,7 @@ export class Feed {
     }
   }
 
-  async #framesOf(tenantId: string | null, batch: readonly Waiting[]): Promise<string[]> {
+  async #framesOf(tenantId: string | null, batch: readonly UntoldChange[]): Promise<string[]> {
     const { shared } = RESOURCES[this.#resource]
     const items = await this.#itemsOf(tenantId, batch)
     const isVisible = (item: { tenant_id?: string | null }) =>
@@ -196,7 +196,7 @@ export class Feed {
   }
 
   /** All at once; if that fails, one by one: a record that cannot be read must not end the streams of all. */
-  async #itemsOf(tenantId: string | null, batch: readonly Waiting[]): Promise<Items> {
+  async #itemsOf(tenantId: string | null, batch: readonly UntoldChange[]): Promise<Items> {
     try {
       const items = await this.#read(
         tenantId,
@@ -226,13 +226,13 @@ export class Feed {
     })
   }
 
-  #tellLater({ id, tenants, created, gone, timestamp }: Waiting, error: unknown): void {
+  #tellLater({ id, tenants, created, gone, timestamp }: UntoldChange, error: unknown): void {
     const what = gone ? 'deleted' : created ? 'created' : 'updated'
     const changes = [...tenants].map((tenant_id): Change => ({ id, tenant_id, what, timestamp }))
     setTimeout(() => this.note(changes), this.#unreadable.hold(id, error)).unref()
   }
 
-  #frame({ id, created, timestamp }: Waiting, resource: object | null): string {
+  #frame({ id, created, timestamp }: UntoldChange, resource: object | null): string {
     const type = resource === null ? 'deleted' : created ? 'created' : 'updated'
     return frame({ event: type, data: { type, resource_type: this.#resource, id, timestamp, resource } })
   }

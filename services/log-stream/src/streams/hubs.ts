@@ -10,7 +10,7 @@ import type { Watcher } from './watcher.ts'
 const RESYNC_MS = 1_000
 const CHECK_MS = 1_000
 
-interface Entry {
+interface OpenHub {
   hub: Promise<Hub>
   watchers: Set<Watcher>
   /** Streams that are open or about to be. */
@@ -40,7 +40,7 @@ export interface HubsOptions {
 /** The deployments that are being watched here, one hub each. */
 export function createHubs(options: HubsOptions): Hubs {
   const { database, reader, namespace, logger } = options
-  const entries = new Map<string, Entry>()
+  const entries = new Map<string, OpenHub>()
   const ready = new Map<string, Hub>()
   let stopped = false
 

@@ -35,7 +35,7 @@ export interface WatcherOptions {
   from: number
 }
 
-class Gone extends Error {}
+class ClientGone extends Error {}
 
 /**
  * One client of a hub: what has happened, the log from its line, then what happens, until the deployment has ended. It goes at
@@ -77,7 +77,7 @@ export class Watcher {
     try {
       await Promise.race([this.#serve(), left])
     } catch (error) {
-      if (error instanceof Gone) return
+      if (error instanceof ClientGone) return
       this.#options.logger.warn('a log stream broke off', { deployment_id: this.#hub.id, error })
       this.#response.destroy()
     }
@@ -214,7 +214,7 @@ export class Watcher {
     // Something may have been written without waiting.
     if (this.#response.writableNeedDrain && !this.#gone && !this.#response.destroyed) await this.#drained()
     for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
-      if (this.#gone || this.#response.destroyed) throw new Gone()
+      if (this.#gone || this.#response.destroyed) throw new ClientGone()
       if (!this.#response.write(bytes.subarray(sent, sent + PIECE_BYTES))) await this.#drained()
     }
   }

@@ -21,7 +21,7 @@ export interface Guard {
   stop(): Promise<void>
 }
 
-interface Kept {
+interface GuardedStream {
   record: SseTokenRecord
   suffices(standing: Standing): boolean
   end(): void
@@ -41,7 +41,7 @@ export interface GuardOptions {
 /** Ends streams whose user logged out, was suspended, lost a key or a permission, while they are open. */
 export function createGuard(options: GuardOptions): Guard {
   const { database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS, max = 0, maxPerUser = 0 } = options
-  const open = new Set<Kept>()
+  const open = new Set<GuardedStream>()
   const ofUser = new Map<string, number>()
 
   function requirePlace(userId: string): void {
@@ -51,7 +51,7 @@ export function createGuard(options: GuardOptions): Guard {
     }
   }
 
-  function letGo(kept: Kept): boolean {
+  function letGo(kept: GuardedStream): boolean {
     if (!open.delete(kept)) return false
     const { user_id } = kept.record
     const left = (ofUser.get(user_id) ?? 1) - 1
@@ -84,7 +84,7 @@ export function createGuard(options: GuardOptions): Guard {
     }
   }
 
-  function end(kept: Kept, reason: string, why: string): void {
+  function end(kept: GuardedStream, reason: string, why: string): void {
     if (!letGo(kept)) return
     dropped.inc({ reason })
     logger.info(`a stream ${why} and is ended`, { user_id: kept.record.user_id })
@@ -108,8 +108,8 @@ export function createGuard(options: GuardOptions): Guard {
 }
 
 /** Streams that stand or fall together: a client may have many. */
-function byCredential(open: Iterable<Kept>): [Kept, ...Kept[]][] {
-  const groups = new Map<string, [Kept, ...Kept[]]>()
+function byCredential(open: Iterable<GuardedStream>): [GuardedStream, ...GuardedStream[]][] {
+  const groups = new Map<string, [GuardedStream, ...GuardedStream[]]>()
   for (const kept of open) {
     const { id, token_version } = kept.record.credential
     const key = `${id} ${token_version}`

@@ -9,7 +9,7 @@ export interface LeftOut {
   bytes: number
 }
 
-interface Held {
+interface HeldLine {
   stream: OutputStream
   line: OutputLine
   bytes: number
@@ -31,7 +31,7 @@ export class OutputLimit {
   readonly #tailBytes: number
   #headLeft: number
   #heldFrom = 0
-  #held: Held[] = []
+  #held: HeldLine[] = []
   #heldBytes = 0
   readonly #leftOut: LeftOut = { lines: 0, bytes: 0 }
 

@@ -21,7 +21,7 @@ const RETRY_MS = 1_000
 const checkSpec = compile(RunSpec)
 
 /** `held`: known from its journal only, until the bridge says that it is still ours. */
-interface Entry {
+interface HeldRun {
   epoch: number
   file: string
   hosted: HostedRun | null
@@ -41,7 +41,7 @@ export interface RunsOptions extends Hosting {
 export class Runs {
   readonly #folder: string
   readonly #hosting: RunsOptions
-  readonly #entries = new Map<string, Entry>()
+  readonly #entries = new Map<string, HeldRun>()
   /** The highest epoch of each deployment that has ended here or was stopped. */
   readonly #past = new RecentMap<string, { epoch: number; finished: boolean }>(REMEMBERED)
   /** Runs that the bridge gave and that are not in a journal yet. */
@@ -135,7 +135,7 @@ export class Runs {
       return 'accepted'
     }
     const file = path.join(this.#folder, `${spec.deployment_id}.${spec.epoch}.journal`)
-    const entry: Entry = { epoch: spec.epoch, file, hosted: null, turn: Promise.resolve() }
+    const entry: HeldRun = { epoch: spec.epoch, file, hosted: null, turn: Promise.resolve() }
     this.#entries.set(spec.deployment_id, entry)
     const replaced = known ? this.#discard(known, 'replaced by a newer run') : null
     await this.#inTurn(entry, async () => {
@@ -209,7 +209,7 @@ export class Runs {
     this.#entries.set(header.deployment_id, { epoch: header.epoch, file, hosted: null, turn: Promise.resolve() })
   }
 
-  async #resume(entry: Entry, deploymentId: string): Promise<void> {
+  async #resume(entry: HeldRun, deploymentId: string): Promise<void> {
     if (entry.hosted || !this.#isCurrent(entry, deploymentId) || !this.#mayRun) return
     const about = { deployment_id: deploymentId, epoch: entry.epoch }
     try {
@@ -226,7 +226,7 @@ export class Runs {
   }
 
   /** Starts it, unless something happened to it meanwhile. */
-  #begin(entry: Entry, hosted: HostedRun | null): void {
+  #begin(entry: HeldRun, hosted: HostedRun | null): void {
     if (!hosted || entry.hosted !== hosted) return
     if (this.#mayRun) hosted.start()
     else if (!this.#draining) void this.#inTurn(entry, () => this.#suspend(entry, new Kill('held', 0)))
@@ -238,13 +238,13 @@ export class Runs {
     )
   }
 
-  async #suspend(entry: Entry, kill: Kill, note?: string): Promise<void> {
+  async #suspend(entry: HeldRun, kill: Kill, note?: string): Promise<void> {
     const { hosted } = entry
     entry.hosted = null
     await hosted?.suspend(kill, note)
   }
 
-  #discard(entry: Entry, reason: string): Ending {
+  #discard(entry: HeldRun, reason: string): Ending {
     const ending = this.#inTurn(entry, async () => {
       const { hosted } = entry
       entry.hosted = null
@@ -257,7 +257,7 @@ export class Runs {
     return ending
   }
 
-  #hooksOf(entry: Entry, deploymentId: string) {
+  #hooksOf(entry: HeldRun, deploymentId: string) {
     const ref = { deployment_id: deploymentId, epoch: entry.epoch }
     return {
       onDelivered: () => {
@@ -273,7 +273,7 @@ export class Runs {
     }
   }
 
-  #isCurrent(entry: Entry, deploymentId: string): boolean {
+  #isCurrent(entry: HeldRun, deploymentId: string): boolean {
     return this.#entries.get(deploymentId) === entry
   }
 
@@ -282,7 +282,7 @@ export class Runs {
     this.#past.set(deployment_id, { epoch, ...end })
   }
 
-  #inTurn<T>(entry: Entry, task: () => Promise<T> | T): Promise<T> {
+  #inTurn<T>(entry: HeldRun, task: () => Promise<T> | T): Promise<T> {
     const result = entry.turn.then(task)
     entry.turn = result.catch((error) => this.#hosting.logger.error('a change of a run failed', { error }))
     return result

@@ -19,7 +19,7 @@ export interface Outcome {
   bytes: Uint8Array
 }
 
-type Decided = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<'deployment.start'> }
+type PlanDecision = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<'deployment.start'> }
 
 /** Plans a command and puts what comes of it into words, a refusal too. Throws where it should be tried again. */
 export async function outcomeOf(resources: PlanningResources, envelope: Envelope, logger: Logger): Promise<Outcome> {
@@ -49,7 +49,7 @@ const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: '
 const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
 
 /** What is decided of each command. */
-const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', Decided> => ({
+const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', PlanDecision> => ({
   'plan.preview': async (command, { accepts }) => preview(resources, await planCreate(resources, command), accepts),
   'plan.create': async (command) => start(resources, await planCreate(resources, command), null),
   'plan.preview_redeploy': async (command, { accepts }) =>
@@ -92,7 +92,7 @@ async function preview(
   { database, keyRing }: PlanningResources,
   { command, planned }: Made<Command>,
   accepts: string | undefined,
-): Promise<Decided> {
+): Promise<PlanDecision> {
   const { options, tenant } = planned.plan
   const capacity = await capacityWarnings(database, { priority: options.priority, tenantId: tenant?.id ?? null })
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
@@ -104,7 +104,7 @@ function start(
   { keyRing }: PlanningResources,
   { command: { command_id, caller, request }, planned }: Made<Command>,
   sourceDeploymentId: string | null,
-): Decided {
+): PlanDecision {
   checkPlanHash(keyRing, planned.plan, request.expected_plan_hash)
   const command: CommandBody<'deployment.start'> = {
     command_id,

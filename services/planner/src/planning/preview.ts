@@ -4,7 +4,7 @@ import type { Planned } from './planning.ts'
 
 export type Preview = CommandReply<'plan.preview'>
 
-interface Asked {
+interface PreviewOptions {
   /** The ids that the request gave. */
   target_ids: readonly string[]
   /** The form of targets that is read, where it is not that of the release before. */
@@ -12,7 +12,7 @@ interface Asked {
 }
 
 /** The answer of a preview: the plan as a deployment would show it, no step begun. Freezes are warnings here. */
-export function previewOf(planned: Planned, plan_hash: string, asked: Asked): Preview {
+export function previewOf(planned: Planned, plan_hash: string, asked: PreviewOptions): Preview {
   const { plan, planned_at } = planned
   const variables = resolvedVariables(plan)
   return {
@@ -36,7 +36,7 @@ export function previewOf(planned: Planned, plan_hash: string, asked: Asked): Pr
 }
 
 /** Ids that the gateway has given are not told to it again: they are most of what there is to tell of thousands. */
-function targetsOf({ targets }: Plan, { target_ids, accepts }: Asked): Preview['plan']['targets'] {
+function targetsOf({ targets }: Plan, { target_ids, accepts }: PreviewOptions): Preview['plan']['targets'] {
   if (accepts !== NAMES_OF_TARGETS) return targets.map(({ id, name }) => ({ id, name }))
   const isAsked = targets.length === target_ids.length && targets.every(({ id }, index) => id === target_ids[index])
   return { ids: isAsked ? null : targets.map(({ id }) => id), names: targets.map(({ name }) => name).join(NAMES_END) }

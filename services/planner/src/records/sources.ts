@@ -204,14 +204,14 @@ function catalogRecord(row: SourceRow, definitions: ReadonlyMap<string, Definiti
   return { id: row.id, name: row.name, tenant_id: row.tenant_id, versions }
 }
 
-interface Entry {
+interface RequiredSource {
   id: string
   requirement: string | undefined
 }
 
 function requirementsOf(
   definitions: readonly Definition[],
-  entriesOf: (definition: Definition) => Entry[],
+  entriesOf: (definition: Definition) => RequiredSource[],
 ): Requirements {
   const requirements: Requirements = new Map()
   for (const { id, requirement } of definitions.flatMap(entriesOf)) {
@@ -222,13 +222,13 @@ function requirementsOf(
   return requirements
 }
 
-const sequenceEntries = (definition: Definition): Entry[] =>
+const sequenceEntries = (definition: Definition): RequiredSource[] =>
   (definition as SolutionDefinition).sequences.map((entry) => ({
     id: entry.sequence_id,
     requirement: entry.version_requirement,
   }))
 
-const actionEntries = (definition: Definition): Entry[] =>
+const actionEntries = (definition: Definition): RequiredSource[] =>
   (definition as SequenceDefinition).actions.map((entry) => ({
     id: entry.action_id,
     requirement: entry.version_requirement,

@@ -34,13 +34,13 @@ interface Place {
   shell: HostShell
 }
 /** The shell comes with the first command. */
-type Kept = Pick<Place, 'connection'> & Partial<Place>
+type KeptPlace = Pick<Place, 'connection'> & Partial<Place>
 
 /** Runs commands on one host over a connection, and in a shell, that are kept for the next one. */
 export class SshTransport implements Transport {
   readonly #options: SshTransportOptions
   #known: KnownHostKey | null
-  #kept: Kept | null = null
+  #kept: KeptPlace | null = null
   #idle: NodeJS.Timeout | undefined
   /** The connection that is being made ahead; with what went wrong. */
   #prepared: Promise<unknown> | null = null
@@ -112,7 +112,7 @@ export class SshTransport implements Transport {
     return { exitCode: null, signal: null, confirmed: false }
   }
 
-  #keep(place: Kept): void {
+  #keep(place: KeptPlace): void {
     this.#letGo()
     if (!place.connection.isOpen) return
     this.#kept = place
@@ -129,7 +129,7 @@ export class SshTransport implements Transport {
   }
 
   /** Ends the connection when there can be no shell over it. */
-  async #placeOver({ connection, shell }: Kept, request: Request, signal: AbortSignal): Promise<Place> {
+  async #placeOver({ connection, shell }: KeptPlace, request: Request, signal: AbortSignal): Promise<Place> {
     const end = () => this.#options.connections.end(connection)
     // That ends whatever is waited for here.
     signal.addEventListener('abort', end, { once: true })
