@@ -88,7 +88,8 @@ export function listStarts(text: string, first: number, end: number): number[] {
   const periods = new Map<number, number[]>()
   const [from, to] =
     frequency === 'MONTHLY' || frequency === 'YEARLY'
-      ? [startOfYear(first) - 8 * DAY, end + 380 * DAY]
+      ? // The first start may be in the last week of a year that began a year before.
+        [startOfYear(first) - 375 * DAY, end + 380 * DAY]
       : [first - DAY, end]
   for (let day = Math.floor(from / DAY) * DAY; day <= to; day += DAY) {
     if (!isDay(day)) continue
