@@ -3,6 +3,7 @@
 
 const PACKAGES = {
   domain: [],
+  analysis: [],
   contracts: ['domain'],
   runtime: ['contracts', 'domain'],
   broker: ['contracts', 'domain', 'runtime'],
@@ -10,18 +11,20 @@ const PACKAGES = {
   redis: ['runtime'],
   limits: ['domain', 'redis', 'runtime'],
   database: ['contracts', 'domain', 'runtime'],
+  audit: ['contracts', 'database', 'runtime'],
+  views: ['contracts', 'database', 'domain', 'runtime'],
   client: ['contracts'],
   cli: ['client', 'contracts'],
-  testing: ['broker', 'client', 'contracts', 'database', 'domain', 'runtime'],
+  testing: ['audit', 'broker', 'contracts', 'database', 'domain', 'runtime', 'views'],
 }
 
 const INFRASTRUCTURE = ['broker', 'contracts', 'database', 'domain', 'runtime']
 const SERVICES = {
-  gateway: [...INFRASTRUCTURE, 'limits', 'redis'],
-  planner: INFRASTRUCTURE,
-  dispatcher: INFRASTRUCTURE,
-  'executor-bridge': [...INFRASTRUCTURE, 'redis'],
-  'log-stream': [...INFRASTRUCTURE, 'limits', 'redis'],
+  gateway: [...INFRASTRUCTURE, 'analysis', 'audit', 'limits', 'redis', 'views'],
+  planner: [...INFRASTRUCTURE, 'views'],
+  dispatcher: [...INFRASTRUCTURE, 'audit', 'views'],
+  'executor-bridge': [...INFRASTRUCTURE, 'analysis', 'audit', 'redis', 'views'],
+  'log-stream': [...INFRASTRUCTURE, 'limits', 'redis', 'views'],
   // They run beside the targets, where neither the database nor the broker can be reached.
   'orchestration-instance': ['contracts', 'domain', 'execution', 'runtime'],
   'target-agent': ['contracts', 'domain', 'execution', 'runtime'],

@@ -1,4 +1,4 @@
-// Writes the list of the rules into docs/analysis.md, from the rules themselves: node packages/domain/scripts/rules-table.mjs
+// Writes the list of the rules into docs/analysis.md, from the rules themselves: node packages/analysis/scripts/rules-table.mjs
 import { readFileSync, writeFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 

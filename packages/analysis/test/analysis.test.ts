@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { analyse, type Failure, RULES, RULES_VERSION } from '../../src/index.ts'
+import { analyse, type Failure, RULES, RULES_VERSION } from '../src/index.ts'
 import { REAL } from './real.ts'
 import { VERBATIM } from './verbatim.ts'
 

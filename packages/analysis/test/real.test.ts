@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { analyse } from '../../src/index.ts'
+import { analyse } from '../src/index.ts'
 import { REAL } from './real.ts'
 import { canRun, run, type Servers, startServers } from './run.ts'
 

@@ -5,7 +5,7 @@ import https from 'node:https'
 import type { AddressInfo } from 'node:net'
 import os from 'node:os'
 import path from 'node:path'
-import type { Failure } from '../../src/index.ts'
+import type { Failure } from '../src/index.ts'
 import type { RealExample } from './real.ts'
 
 const NOBODY = 65_534

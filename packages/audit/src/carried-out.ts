@@ -1,5 +1,5 @@
 import { auditResourceType, type CommandBody } from '@slipway/contracts'
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '@slipway/database'
 import { recordAudit } from './record.ts'
 
 type Caller = CommandBody<'pending.cancel'>['caller']

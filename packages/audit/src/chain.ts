@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '@slipway/database'
 
 /** What the first link has before it. */
 const CHAIN_START = '0'.repeat(64)

@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '../database.ts'
-import { LOCK_KEYS } from '../lock-keys.ts'
+import type { Database, Queryable } from '@slipway/database'
+import { LOCK_KEYS } from '@slipway/database'
 import { CANONICAL, type ChainHead, chainStart, linkHash } from './chain.ts'
 
 const BATCH = 5_000

@@ -1,5 +1,5 @@
-import type { Database, Queryable } from '../database.ts'
-import { LOCK_KEYS } from '../lock-keys.ts'
+import type { Database, Queryable } from '@slipway/database'
+import { LOCK_KEYS } from '@slipway/database'
 import { CANONICAL, type ChainHead, chainHead, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
 
 const BATCH = 2_000

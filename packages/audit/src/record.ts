@@ -1,5 +1,5 @@
+import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
-import type { Queryable } from '../database.ts'
 
 /** One change, or one refusal of a change. Never holds a secret. */
 export interface AuditEntry {

@@ -1,4 +1,4 @@
-import type { Database, Queryable } from '../database.ts'
+import type { Database, Queryable } from '@slipway/database'
 import { CANONICAL, type ChainHead, chainStart, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
 
 /** A place where the log is not what the chain says. */

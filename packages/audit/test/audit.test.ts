@@ -4,13 +4,12 @@ import {
   auditCount,
   chainHead,
   countOldAudit,
-  type Database,
   dropOldAudit,
-  LOCK_KEYS,
   linkAudit,
   recordAudit,
   verifyAudit,
-} from '@slipway/database'
+} from '@slipway/audit'
+import { type Database, LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 

@@ -130,3 +130,6 @@ export interface StreamCredential {
   id: string
   token_version: number
 }
+
+/** Kinds of record of whose changes others are told. */
+export type ItemKind = 'deployment' | 'pending' | 'target' | 'freeze' | 'instance'

@@ -1,7 +1,3 @@
-export * from './analysis/analyse.ts'
-export type { Failure } from './analysis/failure.ts'
-export { AREAS, type Rule } from './analysis/rule.ts'
-export { RULES, RULES_VERSION } from './analysis/rules.ts'
 export * from './definitions.ts'
 export * from './deployment-state.ts'
 export * from './execution.ts'

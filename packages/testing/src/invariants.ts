@@ -1,5 +1,6 @@
 import { setTimeout } from 'node:timers/promises'
-import { createDatabase, verifyAudit } from '@slipway/database'
+import { verifyAudit } from '@slipway/audit'
+import { createDatabase } from '@slipway/database'
 import { connectTo } from './database.ts'
 
 /** Longer than the slow tick of any service, by which messages go whose wake-up was lost. */

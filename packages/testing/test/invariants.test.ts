@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { linkAudit, recordAudit } from '@slipway/database'
+import { linkAudit, recordAudit } from '@slipway/audit'
 import { uuidv7 } from '@slipway/runtime'
 import { type OpenTestDatabase, openTestDatabase, violatedInvariants } from '@slipway/testing'
 

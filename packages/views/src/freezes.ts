@@ -1,5 +1,5 @@
+import type { Queryable } from '@slipway/database'
 import { type Freeze, FreezeSet, windowAt } from '@slipway/domain'
-import type { Queryable } from '../database.ts'
 
 export interface FreezeRow {
   id: string

@@ -1,4 +1,5 @@
-import type { Queryable } from '../database.ts'
+import type { ItemKind } from '@slipway/contracts'
+import type { Queryable } from '@slipway/database'
 import { SUMMARY, withProgress } from './deployments.ts'
 import { type FreezeRow, freezeItem } from './freezes.ts'
 import { INSTANCE } from './instances.ts'
@@ -6,9 +7,6 @@ import { jsonObject } from './json.ts'
 import { type TargetRow, targetItems } from './targets.ts'
 import type { Looking } from './variables.ts'
 import { pendingItems } from './waiting.ts'
-
-/** Kinds of record of whose changes others are told. */
-export type ItemKind = 'deployment' | 'pending' | 'target' | 'freeze' | 'instance'
 
 const SQL = {
   deployment: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = ANY($1::uuid[])`,

@@ -1,5 +1,5 @@
+import type { Queryable } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
-import type { Queryable } from '../database.ts'
 import { hasVersion, LOST_AFTER } from './instances.ts'
 
 /** Instances that may be given runs, their slots, and how many of these are taken. */

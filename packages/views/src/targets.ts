@@ -1,5 +1,5 @@
+import type { Queryable } from '@slipway/database'
 import { encodeSqid } from '@slipway/domain'
-import type { Queryable } from '../database.ts'
 import { LOST_AFTER } from './instances.ts'
 import { type Looking, type StoredVariables, shownVariables } from './variables.ts'
 

@@ -1,6 +1,6 @@
+import type { Queryable } from '@slipway/database'
 import { mask, type RecordVariables, type VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import type { Queryable } from '../database.ts'
 
 export type VariableOwner = 'target' | 'tenant' | 'environment'
 

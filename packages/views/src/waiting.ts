@@ -1,6 +1,6 @@
+import type { Queryable } from '@slipway/database'
 import { type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
-import type { Queryable } from '../database.ts'
 import { readFreezes } from './freezes.ts'
 import { LOST_AFTER } from './instances.ts'
 import { type Capacity, type Outlook, readOutlook } from './outlook.ts'

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
+import { createDatabase, type Database, forTenant } from '@slipway/database'
 import { createTestDatabase, type TestDatabase } from '@slipway/testing'
-import { createDatabase, type Database, forTenant, readFreezes } from '../src/index.ts'
+import { readFreezes } from '../src/index.ts'
 
 let made: TestDatabase
 let all: Database

@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
-import { listItems } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
+import { listItems } from '@slipway/views'
 import { holdsNow, nextWaiting } from '../src/pending/queue.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, type Catalog, keys, startCommand, startDeployment } from './fixtures.ts'

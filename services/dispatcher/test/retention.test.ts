@@ -1,5 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { LOCK_KEYS, verifyAudit } from '@slipway/database'
+import { verifyAudit } from '@slipway/audit'
+import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals'
-import { recordAudit } from '@slipway/database'
+import { recordAudit } from '@slipway/audit'
 import { uuidv7 } from '@slipway/runtime'
 import { createStarter } from '../src/dispatch/starter.ts'
 import { testDatabase } from './database.ts'

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
-import { type ItemKind, listItem } from '@slipway/database'
+import type { ItemKind } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
+import { listItem } from '@slipway/views'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import {
   addTenant,

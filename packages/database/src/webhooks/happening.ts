@@ -1,6 +1,5 @@
-import type { EventBody, EventType, WebhookEvent } from '@slipway/contracts'
+import type { EventBody, EventType, ItemKind, WebhookEvent } from '@slipway/contracts'
 import { isFinalDeploymentState, type PendingState } from '@slipway/domain'
-import type { ItemKind } from '../items/list-item.ts'
 
 /** A message as webhooks tell of it. */
 export interface Happening {

@@ -1,14 +1,6 @@
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import {
-  type Database,
-  enqueue,
-  eventMessage,
-  isPast,
-  type ReceivedCommand,
-  recordCall,
-  unlessRefused,
-  wasCarriedOut,
-} from '@slipway/database'
+import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'

@@ -1,6 +1,7 @@
 import type { EventBody, RunOutcome } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage, type Queryable, STILL_HELD } from '@slipway/database'
+import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { canTransition, isFinalDeploymentState } from '@slipway/domain'
+import { STILL_HELD } from '@slipway/views'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
 import { failureOf } from './failure.ts'

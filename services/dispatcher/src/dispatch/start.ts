@@ -1,5 +1,6 @@
+import { type CarriedOut, recordCalls, unlessRefused } from '@slipway/audit'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
-import { type CarriedOut, type Database, type Queryable, recordCalls, unlessRefused } from '@slipway/database'
+import type { Database, Queryable } from '@slipway/database'
 import { type FreezeVerdict, frozen, type Problem, type TargetPlace } from '@slipway/domain'
 import { type Starting, writeStarted } from '../deployments/write.ts'
 import { type FreezesInForce, freezesInForce, placesOfTargets } from '../freezes/held.ts'

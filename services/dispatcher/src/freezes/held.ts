@@ -1,5 +1,6 @@
-import { type Queryable, readFreezes, uuidArray } from '@slipway/database'
+import { type Queryable, uuidArray } from '@slipway/database'
 import { type FreezeSubject, type FreezeVerdict, judgeFreezes, type TargetPlace } from '@slipway/domain'
+import { readFreezes } from '@slipway/views'
 
 export interface FreezesInForce {
   /** No freeze is in force, so no request needs to be judged. */

@@ -1,5 +1,6 @@
-import { type Queryable, takesRuns } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import { takesRuns } from '@slipway/views'
 
 export interface Slot {
   instance_id: string

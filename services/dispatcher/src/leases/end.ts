@@ -1,4 +1,5 @@
-import { type Queryable, STILL_HELD } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
+import { STILL_HELD } from '@slipway/views'
 
 export type LeaseEnd = 'finished' | 'cancelled' | 'lost' | 'overdue' | 'final'
 

@@ -1,5 +1,6 @@
-import { type Database, INSTANCE_STATUS } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import { counter, measure } from '@slipway/runtime'
+import { INSTANCE_STATUS } from '@slipway/views'
 
 export const lostLeases = counter(
   'slipway_leases_lost_total',

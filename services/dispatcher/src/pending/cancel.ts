@@ -1,14 +1,6 @@
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import {
-  type Database,
-  enqueue,
-  eventMessage,
-  isPast,
-  type ReceivedCommand,
-  recordCall,
-  unlessRefused,
-  wasCarriedOut,
-} from '@slipway/database'
+import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict, notFound, type PendingState, pendingSourcesOf } from '@slipway/domain'
 import { checkMayChange } from '../deployments/visibility.ts'
 

@@ -1,4 +1,5 @@
-import { type Queryable, recordAudit } from '@slipway/database'
+import { recordAudit } from '@slipway/audit'
+import type { Queryable } from '@slipway/database'
 
 /** Leaves a record of what retention dropped, beside the audit log's own, which says where it begins. */
 export async function recordDrop(tx: Queryable, what: string, details: Record<string, unknown>): Promise<void> {

@@ -1,4 +1,5 @@
-import { countOldAudit, type Database, dropOldAudit, LOCK_KEYS, Quarantine } from '@slipway/database'
+import { countOldAudit, dropOldAudit } from '@slipway/audit'
+import { type Database, LOCK_KEYS, Quarantine } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { countOldDeployments, dropOldDeployments } from './deployments.ts'
 import type { DropOptions } from './drop-options.ts'

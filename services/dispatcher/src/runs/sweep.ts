@@ -1,6 +1,7 @@
 import type { EventBody } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage, LOST_AFTER, Quarantine, STILL_HELD } from '@slipway/database'
+import { type Database, enqueue, eventMessage, Quarantine } from '@slipway/database'
 import { forRequest, type Logger } from '@slipway/runtime'
+import { LOST_AFTER, STILL_HELD } from '@slipway/views'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'

@@ -5,10 +5,10 @@ import {
   type Database,
   type KeptEvent,
   LISTENS,
-  listItems,
   type Queryable,
 } from '@slipway/database'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
+import { listItems } from '@slipway/views'
 
 /** How long a delivery is tried. */
 export const TRIED_FOR = '24 hours'

@@ -1,12 +1,6 @@
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import {
-  type Database,
-  isPast,
-  type ReceivedCommand,
-  recordCall,
-  unlessRefused,
-  wasCarriedOut,
-} from '@slipway/database'
+import { type Database, isPast, type ReceivedCommand } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
 import { TRIED_FOR } from './record.ts'
 

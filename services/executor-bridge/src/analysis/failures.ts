@@ -1,5 +1,5 @@
+import { analyse, type Failure, type Finding } from '@slipway/analysis'
 import type { Queryable } from '@slipway/database'
-import { analyse, type Failure, type Finding } from '@slipway/domain'
 import { storableText } from '../storable.ts'
 
 /** A step of which the last attempt may have ended. */

@@ -1,6 +1,6 @@
+import type { Analysis } from '@slipway/analysis'
 import type { StoredLine } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import type { Analysis } from '@slipway/domain'
 import { type Failures, placeKey } from './failures.ts'
 
 /** The line with which an instance reports that a step failed for good: it tells how its command ended. */

@@ -1,17 +1,8 @@
+import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import {
-  type Database,
-  enqueue,
-  eventMessage,
-  isPast,
-  LOST_AFTER,
-  type Queryable,
-  type ReceivedCommand,
-  recordCall,
-  unlessRefused,
-  wasCarriedOut,
-} from '@slipway/database'
+import { type Database, enqueue, eventMessage, isPast, type Queryable, type ReceivedCommand } from '@slipway/database'
 import { conflict, insufficientPermissions, notFound } from '@slipway/domain'
+import { LOST_AFTER } from '@slipway/views'
 
 type Caller = CommandBody<'instance.delete'>['caller']
 type Administered = CommandReply<'instance.update'>

@@ -1,5 +1,6 @@
 import type { SyncRequest } from '@slipway/contracts'
-import { enqueue, eventMessage, LOST_AFTER, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { LOST_AFTER } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
 import { type AllowedLabels, type Labels, labelBeyond, labelsText } from '../labels.ts'

@@ -1,13 +1,8 @@
+import { recordAudit } from '@slipway/audit'
 import type { JoinRequest, JoinResponse } from '@slipway/contracts'
-import {
-  enqueue,
-  eventMessage,
-  LOCK_KEYS_BY_VALUE,
-  LOST_AFTER_SECONDS,
-  type Queryable,
-  recordAudit,
-} from '@slipway/database'
+import { enqueue, eventMessage, LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
 import { constantTimeEqual, hashToken, isCompatible, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
+import { LOST_AFTER_SECONDS } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
 import { newCredential } from '../callers/credential.ts'
 import { Refusal, unauthorized } from '../callers/refusal.ts'

@@ -1,5 +1,6 @@
 import type { RunRef } from '@slipway/contracts'
-import { LOST_AFTER, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
+import { LOST_AFTER } from '@slipway/views'
 
 /** A live lease of an instance, and how far its run has come. */
 export interface LiveLease extends RunRef {

@@ -1,7 +1,8 @@
 import type { RunRef } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable, STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { DeploymentState } from '@slipway/domain'
 import { forRequest } from '@slipway/runtime'
+import { STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
 
 export interface Progress {

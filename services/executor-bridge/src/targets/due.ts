@@ -1,4 +1,5 @@
-import { LOST_AFTER, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
+import { LOST_AFTER } from '@slipway/views'
 import type { StoredConnection } from './records.ts'
 
 export interface DueTarget {

@@ -1,5 +1,6 @@
-import { type Database, enqueue, eventMessage, Quarantine, targetStatus } from '@slipway/database'
+import { type Database, enqueue, eventMessage, Quarantine } from '@slipway/database'
 import { createTicker, type Ticker } from '@slipway/runtime'
+import { targetStatus } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
 
 const TASK = 'fading-targets'

@@ -1,4 +1,5 @@
-import { eventMessage, type OutboxMessage, type Queryable, REACHED_FOR } from '@slipway/database'
+import { eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
+import { REACHED_FOR } from '@slipway/views'
 import { storableText } from '../storable.ts'
 
 export interface Reached {

@@ -1,6 +1,7 @@
 import type { RunConnection, RunRef } from '@slipway/contracts'
-import { type Queryable, STILL_HELD } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import type { ActionDefinition, Plan, StepState, VariableValues } from '@slipway/domain'
+import { STILL_HELD } from '@slipway/views'
 
 /** A run under the live lease of its epoch. */
 export interface LeasedRun {

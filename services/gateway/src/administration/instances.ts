@@ -1,5 +1,6 @@
-import { INSTANCE, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
+import { INSTANCE } from '@slipway/views'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import { answerPage, escapeLike } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'

@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
+import { recordAudit } from '@slipway/audit'
 import { CreateInstanceGrant, compile, Strict } from '@slipway/contracts'
-import { createDatabase, recordAudit } from '@slipway/database'
+import { createDatabase } from '@slipway/database'
 import { commonConfig, loadConfig, writeWhole } from '@slipway/runtime'
 import { grantDetails, insertGrant } from './new-grant.ts'
 

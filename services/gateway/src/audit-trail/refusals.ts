@@ -1,4 +1,5 @@
-import { type AuditEntry, type Database, recordAudit } from '@slipway/database'
+import { type AuditEntry, recordAudit } from '@slipway/audit'
+import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 
 /** Writes records of refusals: outside of any transaction, because what was refused has none. */

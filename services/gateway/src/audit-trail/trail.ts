@@ -1,5 +1,6 @@
+import { type AuditEntry, recordAudit } from '@slipway/audit'
 import { auditResourceType, type Operation } from '@slipway/contracts'
-import { type AuditEntry, type Queryable, recordAudit } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'

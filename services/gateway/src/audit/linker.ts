@@ -1,4 +1,5 @@
-import { type ChainHead, type Database, forAllTenants, linkAudit } from '@slipway/database'
+import { type ChainHead, linkAudit } from '@slipway/audit'
+import { type Database, forAllTenants } from '@slipway/database'
 import { createTicker, type Logger, measure } from '@slipway/runtime'
 
 const TICK_MS = 1_000

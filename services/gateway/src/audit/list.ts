@@ -1,5 +1,7 @@
-import { auditCount, jsonObject, type Queryable } from '@slipway/database'
+import { auditCount } from '@slipway/audit'
+import type { Queryable } from '@slipway/database'
 import { type FieldError, pageOf, parsePage, validationProblem } from '@slipway/domain'
+import { jsonObject } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 
 const RECORD = jsonObject({

@@ -1,7 +1,8 @@
 import type { ConnectionInput, Static } from '@slipway/contracts'
-import type { Prisma, ShownConnection } from '@slipway/database'
+import type { Prisma } from '@slipway/database'
 import { validationProblem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import type { ShownConnection } from '@slipway/views'
 
 type Input = Static<typeof ConnectionInput>
 

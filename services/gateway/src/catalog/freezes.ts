@@ -1,5 +1,5 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type FreezeRow, freezeItem, notEndedAt, type Prisma } from '@slipway/database'
+import { enqueue, eventMessage, type Prisma } from '@slipway/database'
 import {
   conflict,
   endOfRecurrence,
@@ -11,6 +11,7 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
+import { type FreezeRow, freezeItem, notEndedAt } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'

@@ -1,6 +1,6 @@
-import { openVariables, type StoredVariables, sealVariables, type VariableOwner } from '@slipway/database'
 import { changeVariables, NO_VARIABLES, type VariableChange, variableChanges } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import { openVariables, type StoredVariables, sealVariables, type VariableOwner } from '@slipway/views'
 
 /**
  * The columns of a new record's variables.

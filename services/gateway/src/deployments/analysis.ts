@@ -1,5 +1,6 @@
-import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
-import { analyse } from '@slipway/domain'
+import { analyse } from '@slipway/analysis'
+import type { Queryable } from '@slipway/database'
+import { isoTime, jsonObject, milliseconds } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 import { requireVisible } from './visible-deployment.ts'
 

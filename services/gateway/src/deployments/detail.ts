@@ -1,6 +1,7 @@
 import type { CommandBody } from '@slipway/contracts'
-import { isoTime, jsonObject, type Queryable, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
+import { isoTime, jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/views'
 import type { Piece } from '../http/pieces.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 import { type FirstSteps, firstSteps, readSteps } from './steps.ts'

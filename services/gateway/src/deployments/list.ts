@@ -1,5 +1,6 @@
-import { jsonObject, type Queryable, SUMMARY, withProgress } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { DEPLOYMENT_STATES, type DeploymentState, pageOf, parsePage, type SourceType } from '@slipway/domain'
+import { jsonObject, SUMMARY, withProgress } from '@slipway/views'
 import { escapeLike } from '../catalog/listing.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { Filter } from './filter.ts'

@@ -1,5 +1,6 @@
-import { pendingItems, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
+import { pendingItems } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 import { answerPieces } from '../http/pieces.ts'
 import { Filter } from './filter.ts'

@@ -1,6 +1,7 @@
 import type { CommandReply } from '@slipway/contracts'
-import { isoTime, jsonObject, milliseconds, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { STEP_ID_BYTES, StepIds } from '@slipway/domain'
+import { isoTime, jsonObject, milliseconds } from '@slipway/views'
 
 /** Targets in one query, and so in memory, at a time; fewer where the states of their steps come along. */
 const TARGETS_READ_AT_ONCE = 2_500

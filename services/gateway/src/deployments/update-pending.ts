@@ -1,4 +1,4 @@
-import { listItem } from '@slipway/database'
+import { listItem } from '@slipway/views'
 import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'

@@ -1,5 +1,6 @@
-import { isoTime, jsonObject, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
+import { isoTime, jsonObject } from '@slipway/views'
 
 const EXCERPT_CHARACTERS = 1_024
 

@@ -1,5 +1,4 @@
-import type { EventHandlers, EventsOf, Permission, StreamResource } from '@slipway/contracts'
-import type { ItemKind } from '@slipway/database'
+import type { EventHandlers, EventsOf, ItemKind, Permission, StreamResource } from '@slipway/contracts'
 
 interface Resource {
   /** As events and items name it. */

@@ -1,5 +1,6 @@
 import type { StreamResource } from '@slipway/contracts'
-import { INSTANCE, type Queryable, readFreezes } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
+import { INSTANCE, readFreezes } from '@slipway/views'
 import type { Change } from './change.ts'
 
 interface Shown {

@@ -1,6 +1,7 @@
 import type { StreamResource } from '@slipway/contracts'
-import { ALL_TENANTS, type Database, isConnectionError, listItems, Quarantine } from '@slipway/database'
+import { ALL_TENANTS, type Database, isConnectionError, Quarantine } from '@slipway/database'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
+import { listItems } from '@slipway/views'
 import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'

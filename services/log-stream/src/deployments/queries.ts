@@ -1,6 +1,7 @@
 import type { StoredLine } from '@slipway/contracts'
-import { AWAITS_LAST_OUTPUT, type Database, type Queryable } from '@slipway/database'
+import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, outputTail, type StepState } from '@slipway/domain'
+import { AWAITS_LAST_OUTPUT } from '@slipway/views'
 
 /** What says whether a reader is up to date. */
 export interface Head {

@@ -1,4 +1,3 @@
-import type { FreezesNow } from '@slipway/database'
 import {
   type FreezeVerdict,
   frozen,
@@ -8,6 +7,7 @@ import {
   type TargetPlace,
   validationProblem,
 } from '@slipway/domain'
+import type { FreezesNow } from '@slipway/views'
 import type { Caller } from '../records/visibility.ts'
 
 /** What a request says about freezes. */

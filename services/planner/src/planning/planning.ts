@@ -1,5 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
-import { type Database, openVariables, readFreezes } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import {
   buildPlan,
   type FieldError,
@@ -16,6 +16,7 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import { openVariables, readFreezes } from '@slipway/views'
 import { freezeWarnings, judge } from '../freezes/blocking.ts'
 import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'

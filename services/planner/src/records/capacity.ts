@@ -1,5 +1,6 @@
-import { type Queryable, servesTenant, takesRuns } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
+import { servesTenant, takesRuns } from '@slipway/views'
 
 /**
  * What a preview says where a deployment of that priority would not start at once as things are. The dispatcher decides

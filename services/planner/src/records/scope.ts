@@ -1,6 +1,7 @@
-import { openVariables, type Queryable, type StoredVariables } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import type { VariableValues } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import { openVariables, type StoredVariables } from '@slipway/views'
 import { references } from './ids.ts'
 import { type Caller, visible } from './visibility.ts'
 

@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { LOST_AFTER, type Queryable, targetStatus, uuidArray } from '@slipway/database'
+import { type Queryable, uuidArray } from '@slipway/database'
 import { decodeSqid, isUuid, type TargetStatus, type TargetTag } from '@slipway/domain'
+import { LOST_AFTER, targetStatus } from '@slipway/views'
 import { references } from './ids.ts'
 import { type Caller, visible } from './visibility.ts'
 

@@ -1,0 +1,6 @@
+export { type CarriedOut, recordCall, recordCalls, unlessRefused, wasCarriedOut } from './carried-out.ts'
+export { auditCount, type ChainHead, chainHead } from './chain.ts'
+export { countOldAudit, dropOldAudit } from './drop.ts'
+export { linkAudit } from './link.ts'
+export { type AuditEntry, recordAudit } from './record.ts'
+export { type AuditFinding, type AuditVerdict, verifyAudit } from './verify.ts'
