@@ -24,8 +24,8 @@ let counter = 0
 const unique = (name: string) => `${name} ${++counter}`
 const newTarget = (more: object = {}) =>
   ofTenant.send('createTarget', '/targets', { name: unique('target'), connection: { type: 'simulated' }, ...more })
-const crowd = <T>(call: (index: number) => Promise<T>) =>
-  Array.from({ length: CROWD }, (_, index) => index).map((index) => call(index))
+const crowd = <T>(call: (index: number) => Promise<T>, length = CROWD) =>
+  Array.from({ length }, (_, index) => index).map((index) => call(index))
 const tally = (answers: { status: number }[]) => {
   const counts: Record<number, number> = {}
   for (const { status } of answers) counts[status] = (counts[status] ?? 0) + 1
@@ -59,12 +59,13 @@ describe('a crowd of calls', () => {
   test('that change something waits for connections, and all are carried out', async () => {
     let calls: Promise<{ status: number }>[] = []
     await whileChangesWait(async () => {
-      calls = crowd(() => newTarget())
+      // Twice as many as there are connections: on a busy machine, more would not be served in time.
+      calls = crowd(() => newTarget(), 2 * CONNECTIONS)
       await untilWaiting(CONNECTIONS)
-      // Longer than Prisma would let a transaction wait by itself.
-      await gateway.database.query('SELECT pg_sleep(3)')
+      // Longer than the 2 s that Prisma would let a transaction wait by itself.
+      await gateway.database.query('SELECT pg_sleep(2.2)')
     })
-    expect(tally(await Promise.all(calls))).toEqual({ 201: CROWD })
+    expect(tally(await Promise.all(calls))).toEqual({ 201: 2 * CONNECTIONS })
   }, 60_000)
 
   test('that cannot be served in time is told to come again, and each leaves its record', async () => {
