@@ -1,5 +1,5 @@
 import { type StoredLine, type StreamBatch, streamKey } from '@slipway/contracts'
-import type { Database } from '@slipway/database'
+import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, isEndedStepState, type StepState } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { Redis } from 'ioredis'
@@ -148,8 +148,9 @@ export class TestDeployment {
         `UPDATE steps SET state = $2::step_state WHERE deployment_id = $1 AND state IN ('pending', 'running')`,
         [this.id, state === 'cancelled' ? 'cancelled' : 'skipped'],
       )
+      // In the same transaction, as the dispatcher does: a stream tells the state with the words of its transition.
+      await this.#transition(from, state, tx)
     })
-    await this.#transition(from, state)
   }
 
   /** Cancels the deployment so long ago as the dispatcher does. Its instance kills the commands and has yet to tell. */
@@ -174,12 +175,14 @@ export class TestDeployment {
   }
 
   async rollBack(): Promise<void> {
-    await this.#database.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [this.id])
-    await this.#transition('running', 'rolling_back')
+    await this.#database.transaction(async (tx) => {
+      await tx.query(`UPDATE deployments SET state = 'rolling_back' WHERE id = $1`, [this.id])
+      await this.#transition('running', 'rolling_back', tx)
+    })
   }
 
-  async #transition(from: DeploymentState | null, to: DeploymentState): Promise<void> {
-    await this.#database.query(
+  async #transition(from: DeploymentState | null, to: DeploymentState, db: Queryable = this.#database): Promise<void> {
+    await db.query(
       `INSERT INTO deployment_transitions (deployment_id, number, from_state, to_state, message)
        VALUES ($1, $2, $3::deployment_state, $4::deployment_state, $5)`,
       [this.id, this.#transitions++, from, to, `Now ${to}`],
