@@ -61,7 +61,7 @@ export async function startGateway(overrides: Partial<Dependencies> = {}): Promi
   })
   await broker.connected()
   const cache = connectCache(serverUrl('REDIS_URL'), logger)
-  const passwords = createPasswordHasher()
+  const passwords = createPasswordHasher(4)
   await seedIdentity(asGateway, { admin: ADMIN, passwords, logger })
   const accessTokens = createAccessTokens(`test:${JWT_KEY.toString('base64')}`)
   const dependencies: Dependencies = {

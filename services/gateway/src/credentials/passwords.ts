@@ -4,7 +4,7 @@ import bcrypt from 'bcrypt'
 
 const COST = 12
 /** A hash of no known password, to compare with where there is no user: 22 characters of salt, 31 of hash. */
-const NOBODY = `$2b$${COST}$${'.'.repeat(22 + 31)}`
+const hashOfNobody = (cost: number) => `$2b$${String(cost).padStart(2, '0')}$${'.'.repeat(22 + 31)}`
 /** bcrypt looks at no more than this. */
 const MAX_BCRYPT_BYTES = 72
 /** Hashing takes a core for a fifth of a second: the rest of the service needs one too. */
@@ -22,13 +22,17 @@ export interface PasswordHasher {
   matches(password: string, hash: string | null): Promise<boolean>
 }
 
-/** Hashes two at a time and refuses (SERVICE_UNAVAILABLE) when too many wait, or one for too long. */
-export function createPasswordHasher(): PasswordHasher {
+/**
+ * Hashes two at a time and refuses (SERVICE_UNAVAILABLE) when too many wait, or one for too long.
+ * @param cost the logarithm of bcrypt's rounds; tests use less than the product
+ */
+export function createPasswordHasher(cost = COST): PasswordHasher {
+  const nobody = hashOfNobody(cost)
   const queue = new BoundedQueue(AT_ONCE, MAX_WAITING, MAX_WAIT_MS)
   return {
-    hash: (password) => queue.run(() => bcrypt.hash(bcryptInput(password), COST)),
+    hash: (password) => queue.run(() => bcrypt.hash(bcryptInput(password), cost)),
     async matches(password, hash) {
-      const equal = await queue.run(() => bcrypt.compare(bcryptInput(password), hash ?? NOBODY))
+      const equal = await queue.run(() => bcrypt.compare(bcryptInput(password), hash ?? nobody))
       return equal && hash !== null
     },
   }
