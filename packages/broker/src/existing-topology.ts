@@ -19,7 +19,7 @@ interface Options {
  */
 export class ExistingTopology {
   readonly #options: Options
-  /** Asked once a process: RabbitMQ logs each refusal as an error. */
+  /** Tried once in each process, because RabbitMQ logs each refusal as an error. */
   #mayDeclare: boolean | undefined
 
   constructor(options: Options) {

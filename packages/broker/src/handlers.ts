@@ -12,7 +12,7 @@ import type { Logger } from '@slipway/runtime'
 import { PoisonMessage } from './errors.ts'
 import type { Handler } from './handling.ts'
 
-/** Any of the tables of handlers: of each, the type of the message says which body its handler takes. */
+/** Handlers by the type of their message. */
 type Handlers<Outcome> = Record<string, (body: never, received: Received) => Outcome>
 
 /**

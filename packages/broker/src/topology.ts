@@ -43,7 +43,7 @@ const EXCHANGES: Exchange[] = [
   { name: 'commands', kind: 'direct' },
   { name: 'events', kind: 'topic' },
   { name: 'dead', kind: 'fanout' },
-  // Takes what an exclusive queue drops. The default exchange would do, but leads to every queue.
+  // Takes what exclusive queues drop. Not the default exchange: a user who may write to that reaches every queue.
   { name: 'dropped', kind: 'direct' },
   ...RETRY_DELAYS.map((delay): Exchange => ({ name: `retry.${delay.name}`, kind: 'fanout' })),
 ]

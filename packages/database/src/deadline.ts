@@ -1,3 +1,4 @@
+import type { Received } from '@slipway/contracts'
 import type { Queryable } from './database.ts'
 
 /** Whether a command's deadline is over, by the database's clock. A command without one never is. */
@@ -15,3 +16,10 @@ export interface ReceivedCommand {
   deadline?: string | undefined
   request_id: string | null
 }
+
+/** The command that a message carries: the id of the message is that of the command. */
+export const receivedCommand = ({ message_id, deadline, request_id }: Received): ReceivedCommand => ({
+  command_id: message_id,
+  deadline,
+  request_id,
+})

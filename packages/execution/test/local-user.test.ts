@@ -316,9 +316,9 @@ describeAsRoot.each(RIGHTS)('an instance that is %s', (_name, rights) => {
     mkdirSync(userFolder)
     for (const owner of [uid, rights.uid, 54_321]) {
       const left = path.join(userFolder, `command-${owner}`)
-      mkdirSync(path.join(left, 'work'), { recursive: true })
-      writeFileSync(path.join(left, 'work/file'), 'text')
-      for (const each of [left, `${left}/work`, `${left}/work/file`]) chownSync(each, owner, owner)
+      mkdirSync(path.join(left, 'inner'), { recursive: true })
+      writeFileSync(path.join(left, 'inner/file'), 'text')
+      for (const each of [left, `${left}/inner`, `${left}/inner/file`]) chownSync(each, owner, owner)
     }
     chownSync(userFolder, rights.uid, rights.uid)
     await runOne(rights, { script: 'true' })

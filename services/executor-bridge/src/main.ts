@@ -92,7 +92,7 @@ await runService({
     await waitForDatabase(database, { health, logger, signal })
     const fading = tellOfFading(bridge)
     onStop('targets that fade', () => fading.stop())
-    // Without RabbitMQ too, instances are heard: they would kill their commands if nobody did.
+    // Instances are served without RabbitMQ, too: an instance that no bridge answers kills its commands.
     await wakeOnEvents(broker, bridge.wakeUps)
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle: createInstanceHandler(bridge, broker) })
     onStop('consumer', () => broker.stopConsuming())

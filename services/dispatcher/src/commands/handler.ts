@@ -1,6 +1,6 @@
 import { answerCommands, type Broker, type Handler } from '@slipway/broker'
 import type { CommandBody, CommandHandlers, CommandReply, Received } from '@slipway/contracts'
-import type { Database, ReceivedCommand } from '@slipway/database'
+import { type Database, type ReceivedCommand, receivedCommand } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { type Logger, Turnstile } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
@@ -44,9 +44,9 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
   /** Carries out a command that leaves something for the queue to do. */
   const change =
     <Body, Reply>(execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>) =>
-    (body: Body, { message_id, deadline, request_id }: Received): Promise<Reply | null> =>
+    (body: Body, received: Received): Promise<Reply | null> =>
       others.pass(async () => {
-        const reply = await execute(database, body, { command_id: message_id, deadline, request_id })
+        const reply = await execute(database, body, receivedCommand(received))
         if (reply !== null) wake()
         return reply
       })

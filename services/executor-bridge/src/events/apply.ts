@@ -77,7 +77,7 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   if (progress.finished) throw invalid('The run has ended; there can be no further events')
 
   const fresh = batch.events.slice(firstEvent - batch.first_event)
-  // The steps were closed with the lease: what changes them comes too late.
+  // The end of the lease closed the steps, so only log lines count.
   const events = batch.after_stop ? fresh.filter(({ type }) => type === 'log') : fresh
   const size = { actions: run.action_count, targets: run.total_steps / run.action_count }
   const folded = foldEvents(events, size, firstEvent)

@@ -12,7 +12,7 @@ const TAIL_CHARACTERS = 2_000
 /** What the clock of the instance says. */
 const TIMES = ['started_at', 'attempt_started_at', 'completed_at', 'result_started_at']
 
-/** SQL: null stays null, for which LEAST alone would give the other one. */
+/** SQL: LEAST ignores null, so CASE keeps it. */
 const notAhead = (time: string) =>
   `CASE WHEN change.${time} IS NOT NULL THEN LEAST(change.${time}, clock_timestamp()) END AS ${time}`
 
@@ -37,8 +37,8 @@ export interface StepEffect {
 
 /**
  * Moves the steps of a batch in one statement, each only from a state in which its first event may find it, and keeps the
- * results of those that ended, with why they failed. A clock of an instance that is ahead counts for nothing: no time is
- * later than the transaction, so what a cancel finds recorded is recorded as earlier than the cancel.
+ * results of those that ended, with why they failed. A time that is later than the transaction (the clock of the instance is
+ * ahead) becomes the time of the transaction. So every start that a cancel finds is earlier than the cancel.
  * @throws IllegalEvent when a step is in another state
  */
 export async function moveSteps(

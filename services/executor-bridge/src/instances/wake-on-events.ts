@@ -11,6 +11,6 @@ export async function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusivel
   await broker.consumeEventsExclusively(eventsOf('executor-bridge'), handleEvents<'executor-bridge'>(handlers), {
     onResumed: () => wakeUps.wakeAll(),
   })
-  // What came before the queue was there has reached nobody.
+  // Events from before this queue existed reached no bridge.
   wakeUps.wakeAll()
 }
