@@ -12,8 +12,9 @@ port_variable() {
   case $1 in postgres) echo SLIPWAY_PG_PORT ;; rabbitmq) echo SLIPWAY_MQ_PORT ;; redis) echo SLIPWAY_REDIS_PORT ;; esac
 }
 
+# Below those that the system gives to outgoing connections: one of RabbitMQ's own would take the port of Redis.
 first_port() {
-  case $1 in postgres) echo 55440 ;; rabbitmq) echo 55672 ;; redis) echo 56390 ;; esac
+  case $1 in postgres) echo 15440 ;; rabbitmq) echo 15680 ;; redis) echo 16390 ;; esac
 }
 
 own_port() { # from the environment, else as remembered, else the first choice
@@ -64,7 +65,7 @@ choose_ports() {
       return
     fi
   done
-  fail 'no free block of ports from 55440, 55672, 56390 upwards; set SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT and SLIPWAY_REDIS_PORT'
+  fail 'no free block of ports from 15440, 15680, 16390 upwards; set SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT and SLIPWAY_REDIS_PORT'
 }
 
 all_may_use() {

@@ -4,7 +4,7 @@ import { createLogger, type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { type Channel, type ChannelModel, connect } from 'amqplib'
 import { type Broker, type BrokerOptions, connectBroker, deleteTopology, type OutgoingMessage } from '../src/index.ts'
 
-export const RABBITMQ_URL = process.env['RABBITMQ_URL'] ?? 'amqp://127.0.0.1:55672'
+export const RABBITMQ_URL = process.env['RABBITMQ_URL'] ?? 'amqp://127.0.0.1:15680'
 
 /** Waits until the condition holds; the test's own time limit is the bound. */
 export async function eventually(condition: () => unknown | Promise<unknown>): Promise<void> {
