@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import type { RunFailureReason } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
@@ -253,6 +254,7 @@ describe('finish', () => {
     async function end(
       told: string | null,
       failures: [number, number, string, string | null][],
+      reason: RunFailureReason = 'command_failed',
     ): Promise<string | null> {
       await addInstance(database, 1)
       const { id, epoch } = await started()
@@ -269,7 +271,7 @@ describe('finish', () => {
           [id, target, action, error, analysis],
         )
       }
-      await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'failed', error_message: told })
+      await finishDeployment(asDispatcher, { deployment_id: id, epoch, outcome: 'failed', reason, error_message: told })
       return (await deployment(database, id)).error_message
     }
     const told = 'Action "step 0" failed on target "a": exit code 3'
@@ -304,13 +306,12 @@ describe('finish', () => {
     })
 
     test('says that its time was over, whatever was killed for it', async () => {
-      const late = 'The deployment took longer than 5 s (deployment_timeout_seconds)'
-      expect(
-        await end(late, [
-          [0, 0, 'killed', 'deployment-timeout'],
-          [1, 0, 'killed', 'deployment-timeout'],
-        ]),
-      ).toBe(late)
+      const late = 'Out of time'
+      const killed: [number, number, string, string | null][] = [
+        [0, 0, 'killed', 'deployment-timeout'],
+        [1, 0, 'killed', 'deployment-timeout'],
+      ]
+      expect(await end(late, killed, 'deployment_timeout')).toBe(late)
     })
   })
 })
@@ -348,9 +349,8 @@ describe('cancel', () => {
       await setStep(database, id, place, 'running')
     await cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, first())
     const ran = 'the deployment was cancelled while the command ran'
-    const doubt = '; its end is not confirmed'
     const none = [null, null]
-    expect(await endsOf(id)).toEqual([none, [false, ran + doubt], none, [false, ran + doubt], none, none])
+    expect(await endsOf(id)).toEqual([none, [false, ran], none, [false, ran], none, none])
 
     // Of the last one no event had come before the cancel.
     const told = {
@@ -365,10 +365,7 @@ describe('cancel', () => {
     expect(await stoppedAt(epoch)).toBeNull()
     expect(await confirmEnds(asDispatcher, told)).toBe(true)
     expect(await stoppedAt(epoch)).toBeInstanceOf(Date)
-    const after = [
-      ...[none, [true, `${ran}; it was ended`], none, [false, ran + doubt]],
-      ...[[false, `the deployment was cancelled${doubt}`], none],
-    ]
+    const after = [...[none, [true, ran], none, [false, ran]], ...[[false, 'the deployment was cancelled'], none]]
     expect(await endsOf(id)).toEqual(after)
     expect(await confirmEnds(asDispatcher, told)).toBe(false)
     expect(await endsOf(id)).toEqual(after)

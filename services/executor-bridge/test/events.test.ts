@@ -208,7 +208,9 @@ describe('a batch of events', () => {
   ])('with %s is refused with 400, and the run ends failed', async (_what, events) => {
     const run = await newRun()
     expect(await send(run, 0, events)).toMatchObject({ status: 400, body: { error: { code: 'VALIDATION_ERROR' } } })
-    expect(await progressOf(run)).toMatchObject({ next_event: 0, finished_outcome: 'failed' })
+    expect(await progressOf(run)).toMatchObject({
+      ...{ next_event: 0, finished_outcome: 'failed', finished_reason: 'illegal_event' },
+    })
   })
 
   test('that does not fit the schema, is too long or no JSON is refused', async () => {
@@ -278,7 +280,7 @@ describe('a batch of events', () => {
     ])
     await send(run, 4, [
       { type: 'rollback_ended', at, target: 0, action: 0, ok: true, error_message: null },
-      finished('rolled_back'),
+      { ...finished('rolled_back'), reason: 'command_failed' } as RunEvent,
     ])
     expect(await stepsOf(run)).toMatchObject([{ state: 'rolled_back', exit_code: 3, error_message: 'exit code 3' }])
     expect(await progressOf(run)).toMatchObject({ ended_steps: 1, completed_steps: 0, failed_steps: 1 })
@@ -286,7 +288,10 @@ describe('a batch of events', () => {
       { type: 'run.rolling_back', body: { deployment_id: run.deploymentId, epoch: run.epoch } },
       {
         type: 'run.finished',
-        body: { deployment_id: run.deploymentId, epoch: run.epoch, outcome: 'rolled_back', error_message: null },
+        body: {
+          ...{ deployment_id: run.deploymentId, epoch: run.epoch },
+          ...{ outcome: 'rolled_back', reason: 'command_failed', error_message: null },
+        },
       },
     ])
   })

@@ -186,7 +186,7 @@ describe('an order of events that no run can have', () => {
       status: 400,
       body: { error: { code: 'VALIDATION_ERROR', message: expect.stringMatching(reason) } },
     })
-    const end = { outcome: 'failed', error_message: expect.stringMatching(reason) }
+    const end = { outcome: 'failed', reason: 'illegal_event', error_message: expect.stringMatching(reason) }
     expect(await ends(run)).toMatchObject([end])
     // Nothing comes after it, and nothing is told twice.
     expect((await post(eventsUrl(run), instance.credential, batch(run, [started(1, 1)]))).status).toBe(400)

@@ -247,6 +247,7 @@ describe('a run to start', () => {
         deployment_id: run.deploymentId,
         epoch: run.epoch,
         outcome: 'failed',
+        reason: 'not_started',
         error_message: expect.stringMatching(reason),
       },
     ])
@@ -263,7 +264,7 @@ describe('a run to start', () => {
     await postSync(bridge, instance, { refused })
     await postSync(bridge, instance, { refused })
     const error_message = 'The instance refused the run: too many targets'
-    expect(await endOf(run)).toEqual([{ ...refOf(run), outcome: 'failed', error_message }])
+    expect(await endOf(run)).toEqual([{ ...refOf(run), outcome: 'failed', reason: 'not_started', error_message }])
   })
 
   test('that the instance declines goes to another one, unless it has begun', async () => {

@@ -309,7 +309,8 @@ describe('cancel', () => {
         [id],
       )
       await gateway.database.query(
-        `UPDATE steps SET state = 'cancelled', end_confirmed = CASE WHEN target_index = 0 THEN action_index = 0 END
+        `UPDATE steps SET state = 'cancelled', end_confirmed = CASE WHEN target_index = 0 THEN action_index = 0 END,
+           error_message = CASE WHEN target_index = 0 THEN 'cancelled' END
           WHERE deployment_id = $1`,
         [id],
       )
@@ -321,11 +322,15 @@ describe('cancel', () => {
     const { cancelled_by, cancelled_at, cancel_reason, completed_at } = response.body
     expect([cancelled_by, cancelled_at, cancel_reason]).toEqual(['olga', completed_at, 'wrong window'])
     const { body } = await admin.send('getDeployment', `/deployments/${id}`)
-    expect(body.plan.steps.map((step: { end_confirmed: boolean | null }) => step.end_confirmed)).toEqual([
-      true,
-      false,
-      null,
-      null,
+    const ends = body.plan.steps.map((step: { end_confirmed: boolean | null; error_message: string | null }) => [
+      step.end_confirmed,
+      step.error_message,
+    ])
+    expect(ends).toEqual([
+      [true, 'cancelled; it was ended'],
+      [false, 'cancelled; its end is not confirmed'],
+      [null, null],
+      [null, null],
     ])
     expect(commands[0]).toMatchObject({
       type: 'deployment.cancel',

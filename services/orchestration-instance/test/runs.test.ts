@@ -231,6 +231,7 @@ describe('retries and time limits', () => {
     })
     const end = await run(spec)
     expect(end.outcome).toBe('rolled_back')
+    expect(end.reason).toBe('deployment_timeout')
     expect(end.error_message).toBe('The deployment took longer than 1 s (deployment_timeout_seconds)')
     expect(story(spec)).toEqual([
       ...['a@one try 0', 'a@one completed', 'b@one try 0', 'c@one skipped', 'b@one failed'],

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { INTERPRETERS, SimulatedConnection } from '../api/catalog.ts'
-import { RUN_OUTCOMES } from '../messages/events.ts'
+import { runEnd } from '../messages/events.ts'
 import { PlanOptions } from '../messages/plan.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
 
@@ -254,7 +254,7 @@ export const RunEvent = tagged('type', [
   Strict({
     type: Type.Literal('finished'),
     at: Timestamp,
-    outcome: literals(RUN_OUTCOMES),
+    ...runEnd,
     error_message: Nullable(Type.String({ maxLength: 10_000 })),
   }),
 ])

@@ -31,6 +31,23 @@ const instanceChange = Strict({ instance_id: Uuid, tenant_id: Type.Optional(Null
 export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const
 export type RunOutcome = (typeof RUN_OUTCOMES)[number]
 
+/** Why a run did not end with success. */
+export const RUN_FAILURE_REASONS = [
+  'command_failed',
+  'deployment_timeout',
+  'nothing_completed',
+  'not_started',
+  'illegal_event',
+] as const
+export type RunFailureReason = (typeof RUN_FAILURE_REASONS)[number]
+
+/** How a run ended, as the instance reports it and as the bridge passes it on. */
+export const runEnd = {
+  outcome: literals(RUN_OUTCOMES),
+  /** Null after a success. Absent in messages of an earlier build. */
+  reason: Type.Optional(Nullable(literals(RUN_FAILURE_REASONS))),
+}
+
 /** Facts, published after the change they tell of was committed, and who gets them. The routing key is the type. */
 export const EVENTS = {
   'deployment.created': event(deploymentChange, 'log-stream'),
@@ -52,7 +69,7 @@ export const EVENTS = {
     Strict({
       deployment_id: Uuid,
       epoch: Type.Integer(),
-      outcome: literals(RUN_OUTCOMES),
+      ...runEnd,
       error_message: Nullable(Type.String()),
     }),
     'dispatcher',

@@ -11,8 +11,6 @@ export interface StepClosing {
   killed?: true
 }
 
-const UNCONFIRMED = '; its end is not confirmed'
-
 /**
  * Ends every step that has not ended; a rollback that had begun counts as failed. Only after the deployment's lease has
  * ended: until then the steps are the executor-bridge's to move.
@@ -28,17 +26,13 @@ export async function closeSteps(tx: Queryable, deploymentId: string, closing: S
             end_confirmed = CASE WHEN state = 'running' AND $5 THEN false ELSE end_confirmed END,
             completed_at = CASE WHEN state = 'running' THEN clock_timestamp() ELSE completed_at END
       WHERE deployment_id = $1 AND state IN ('pending', 'running', 'rolling_back')`,
-    [
-      ...[deploymentId, closing.pending, closing.running],
-      closing.killed ? closing.message + UNCONFIRMED : closing.message,
-      closing.killed ?? false,
-    ],
+    [deploymentId, closing.pending, closing.running, closing.message, closing.killed ?? false],
   )
 }
 
 /**
- * Records that nothing of a stopped run is left on its instance, and what became of the commands that were killed. False
- * when that was told before, or the deployment has been run by another instance since.
+ * Records that the instance has stopped a run, and of each command that it killed whether the end is confirmed. Returns false
+ * if that was recorded before, or if another instance has run the deployment since.
  */
 export async function confirmEnds(
   database: Queryable,
@@ -54,15 +48,14 @@ export async function confirmEnds(
      ), confirmed AS (
      UPDATE steps s
         SET end_confirmed = s.end_confirmed IS NOT NULL,
-            error_message = CASE WHEN s.end_confirmed IS NULL THEN 'the deployment was cancelled' || $5
-                                 ELSE replace(s.error_message, $5, '; it was ended') END
+            error_message = coalesce(s.error_message, 'the deployment was cancelled')
       WHERE s.deployment_id = $1
         AND EXISTS (SELECT FROM doubt d WHERE d.target_index = s.target_index AND d.action_index = s.action_index)
             = (s.end_confirmed IS NULL)
         AND (s.end_confirmed = false OR (s.end_confirmed IS NULL AND s.state = 'cancelled'))
         AND EXISTS (SELECT FROM stopped))
      SELECT FROM stopped`,
-    [deployment_id, epoch, unconfirmed.map(([target]) => target), unconfirmed.map(([, action]) => action), UNCONFIRMED],
+    [deployment_id, epoch, unconfirmed.map(([target]) => target), unconfirmed.map(([, action]) => action)],
   )
   return (rowCount ?? 0) > 0
 }

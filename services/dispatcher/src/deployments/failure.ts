@@ -1,29 +1,33 @@
+import type { EventBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 
 interface Failures {
-  /** Commands that failed, and on how many targets. */
+  /** How many commands failed, and on how many targets. */
   failures: number
   targets: number
-  /** How many of them failed in the commonest way, why, and where that came first. */
+  /** How many commands failed in the most frequent way, with which error, and where first. */
   alike: number
-  reason: string | null
+  error: string | null
   place: string
 }
 
-const REASON_CHARACTERS = 600
+const ERROR_CHARACTERS = 600
 
 /**
- * Why a deployment failed, in a sentence: what its instance told, which is its first failure or that its time was over; where
- * several targets failed, the commonest kind of failure.
+ * Explains in one sentence why a deployment failed. If commands failed on several targets, the sentence names the most
+ * frequent kind of failure. Otherwise it is the message of the instance.
  */
-export async function failureOf(tx: Queryable, deploymentId: string, told: string | null): Promise<string> {
-  // Out of time, the commands that were killed for it are no reason.
-  if (told?.startsWith('The deployment ')) return told
-  const found = await commonest(tx, deploymentId)
+export async function failureOf(
+  tx: Queryable,
+  { deployment_id, reason, error_message: told }: EventBody<'run.finished'>,
+): Promise<string> {
+  // Commands may have failed because the run ended: a timeout kills what runs. Such failures explain nothing.
+  if (told !== null && (reason ?? 'command_failed') !== 'command_failed') return told
+  const found = await commonest(tx, deployment_id)
   if (!found) return told ?? 'No command was completed'
-  const { failures, targets, alike, reason, place } = found
-  if (targets > 1) return `${alike} of ${failures} failures: ${reason ?? 'no reason is known'}; the first was ${place}`
-  return told ?? `${place} failed${reason === null ? '' : `: ${reason}`}`
+  const { failures, targets, alike, error, place } = found
+  if (targets > 1) return `${alike} of ${failures} failures: ${error ?? 'no reason is known'}; the first was ${place}`
+  return told ?? `${place} failed${error === null ? '' : `: ${error}`}`
 }
 
 async function commonest(tx: Queryable, deploymentId: string): Promise<Failures | undefined> {
@@ -43,7 +47,7 @@ async function commonest(tx: Queryable, deploymentId: string): Promise<Failures 
      )
      SELECT totals.failures, totals.targets, first.alike,
             left(CASE WHEN totals.targets > 1 THEN coalesce(first.analysis ->> 'summary', first.error_message)
-                      ELSE first.error_message END, ${REASON_CHARACTERS}) AS reason,
+                      ELSE first.error_message END, ${ERROR_CHARACTERS}) AS error,
             a.action_name || ' on ' || t.target_name AS place
        FROM first
        CROSS JOIN totals

@@ -28,10 +28,8 @@ export function beginRollback(
  * deployment that could not end would keep its slot for ever. Gives the outcome, or null when the epoch is over: the
  * deployment was cancelled, timed out or given to another instance, or the message came before.
  */
-export function finishDeployment(
-  database: Database,
-  { deployment_id, epoch, outcome: reported, error_message }: EventBody<'run.finished'>,
-): Promise<RunOutcome | null> {
+export function finishDeployment(database: Database, end: EventBody<'run.finished'>): Promise<RunOutcome | null> {
+  const { deployment_id, epoch, outcome: reported } = end
   return database.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id)
     if (!deployment || isFinalDeploymentState(deployment.state)) return null
@@ -46,7 +44,7 @@ export function finishDeployment(
     const isLegal = canTransition(state, reported)
     const outcome = isLegal ? reported : 'failed'
     const failure = isLegal
-      ? await reasonOf(tx, deployment_id, { outcome, error_message })
+      ? await explanationOf(tx, end)
       : `The instance reported the end ${reported} while the deployment was ${state}`
     const message = failure ?? 'Every command was executed'
     if (!(await transition(tx, deployment_id, { to: outcome, message, error_message: failure }))) {
@@ -73,11 +71,8 @@ async function holdsLease(tx: Queryable, deploymentId: string, epoch: number): P
   return rowCount === 1
 }
 
-const reasonOf = async (
-  tx: Queryable,
-  deploymentId: string,
-  { outcome, error_message }: Pick<EventBody<'run.finished'>, 'outcome' | 'error_message'>,
-) => (outcome === 'success' ? null : failureOf(tx, deploymentId, error_message))
+const explanationOf = async (tx: Queryable, end: EventBody<'run.finished'>) =>
+  end.outcome === 'success' ? null : failureOf(tx, end)
 
 /** Messages may overtake each other: then the end comes before the rollback that led to it. */
 async function hasRolledBack(tx: Queryable, deploymentId: string, reported: RunOutcome): Promise<boolean> {

@@ -66,7 +66,8 @@ const untoldPart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
     const { rows: untold } = await database.query<EventBody<'run.finished'>>(
-      `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_error AS error_message
+      `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_reason AS reason,
+              p.finished_error AS error_message
          FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
         WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
           AND p.finished_at < now() - interval '${UNTOLD_AFTER}'

@@ -7,7 +7,6 @@ import type { Bridge } from '../bridge.ts'
 import { fenced, IllegalEvent, invalid } from '../callers/refusal.ts'
 import type { LiveBatch } from '../live-streams.ts'
 import { endIllegalRun, type HeldRun, lockRun, lockStoppedRun, type Progress } from '../runs/progress.ts'
-import { storableText } from '../storable.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { chunkOf, newLines, storeChunk } from './lines.ts'
@@ -131,13 +130,14 @@ async function saveProgress(
   const { rows } = await tx.query<{ completed_steps: number; ended_steps: number }>(
     `UPDATE run_progress SET next_event = $2, next_line = $3, ended_steps = ended_steps + $4,
        completed_steps = completed_steps + $5, failed_steps = failed_steps + $6,
-       finished_at = CASE WHEN $7::text IS NOT NULL THEN now() END, finished_outcome = $7, finished_error = $8,
-       rolling_back = rolling_back OR $9, updated_at = now()
+       finished_at = CASE WHEN $7::text IS NOT NULL THEN now() END, finished_outcome = $7, finished_reason = $8,
+       finished_error = $9, rolling_back = rolling_back OR $10, updated_at = now()
      WHERE deployment_id = $1 RETURNING completed_steps, ended_steps`,
     [
       ...[deploymentId, to.nextEvent, to.nextLine, ended, completed, failed],
       to.finished?.outcome ?? null,
-      errorOf(to.finished),
+      to.finished?.reason ?? null,
+      to.finished?.error_message ?? null,
       to.rollingBack,
     ],
   )
@@ -145,9 +145,6 @@ async function saveProgress(
   if (!counts) throw new Error('the progress of a run vanished under its lock')
   return counts
 }
-
-const errorOf = (finished: FoldedBatch['finished']) =>
-  finished === null || finished.error_message === null ? null : storableText(finished.error_message)
 
 function messagesOf(
   deploymentId: string,
@@ -158,8 +155,6 @@ function messagesOf(
   const run = { deployment_id: deploymentId, epoch }
   const messages: OutboxMessage[] = []
   if (rollingBack && !wasRollingBack) messages.push(eventMessage('run.rolling_back', run))
-  if (finished) {
-    messages.push(eventMessage('run.finished', { ...run, outcome: finished.outcome, error_message: errorOf(finished) }))
-  }
+  if (finished) messages.push(eventMessage('run.finished', { ...run, ...finished }))
   return messages
 }

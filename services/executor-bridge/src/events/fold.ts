@@ -1,6 +1,8 @@
-import type { LogEvent, RunEvent, RunOutcome } from '@slipway/contracts'
+import type { LogEvent, RunEvent } from '@slipway/contracts'
 import { type StepState, stepSourcesOf } from '@slipway/domain'
 import { IllegalEvent } from '../callers/refusal.ts'
+import type { RunEnd } from '../runs/progress.ts'
+import { storableText } from '../storable.ts'
 
 /** What a batch does to one step: from one of `sources` to `state`. Fields that are null stay as they are. */
 export interface StepChange {
@@ -34,7 +36,7 @@ export interface FoldedBatch {
   seen: Set<number>
   /** Whether the run rolls back: it says so, or a step is rolled back. */
   rollingBack: boolean
-  finished: { outcome: RunOutcome; error_message: string | null } | null
+  finished: RunEnd | null
 }
 
 export interface PlanSize {
@@ -134,11 +136,15 @@ function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move:
       batch.seen.add(event.target)
       return
     case 'finished':
-      batch.finished = { outcome: event.outcome, error_message: event.error_message }
+      batch.finished = endOf(event)
       return
     default:
       event satisfies never
   }
+}
+
+function endOf({ outcome, reason, error_message }: Extract<RunEvent, { type: 'finished' }>): RunEnd {
+  return { outcome, reason: reason ?? null, error_message: error_message === null ? null : storableText(error_message) }
 }
 
 function newChange(target: number, action: number, sources: readonly StepState[]): StepChange {

@@ -1,4 +1,4 @@
-import type { RunRef } from '@slipway/contracts'
+import type { RunFailureReason, RunOutcome, RunRef } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import type { DeploymentState } from '@slipway/domain'
 import { forRequest } from '@slipway/runtime'
@@ -11,6 +11,13 @@ export interface Progress {
   finished: boolean
   /** The run has reported that it rolls back. */
   rolling_back: boolean
+}
+
+/** How a run ended, and why if it was no success. */
+export interface RunEnd {
+  outcome: RunOutcome
+  reason: RunFailureReason | null
+  error_message: string | null
 }
 
 export interface LeaseKey {
@@ -80,8 +87,9 @@ export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Prom
               count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
        FROM steps WHERE steps.deployment_id = run.deployment_id) counted
      ON CONFLICT (deployment_id) DO UPDATE SET
-       epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_error = NULL, updated_at = now(),
-       ended_steps = EXCLUDED.ended_steps, completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
+       epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_reason = NULL,
+       finished_error = NULL, updated_at = now(), ended_steps = EXCLUDED.ended_steps,
+       completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
      WHERE p.epoch < EXCLUDED.epoch
      RETURNING epoch, next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back`,
     [runs.map(({ deployment_id }) => deployment_id), runs.map(({ epoch }) => epoch)],
@@ -105,18 +113,20 @@ async function selectProgress(tx: Queryable, deploymentId: string, epoch: number
   return rows[0]
 }
 
-/** Ends a run that can never be handed over, as the instance would have ended it: failed, with the reason. */
-export const endUnstartedRun = (bridge: Bridge, lease: LeaseKey, errorMessage: string): Promise<void> =>
-  endFailed(bridge, lease, errorMessage, ({ next_event }) => next_event === 0)
+/** Ends a run that can never start, as failed. */
+export const endUnstartedRun = (bridge: Bridge, lease: LeaseKey, problem: string): Promise<void> =>
+  endFailed(bridge, lease, { reason: 'not_started', error_message: problem }, ({ next_event }) => next_event === 0)
 
-/** Ends a run that has reported what no run can do: failed, with the reason. */
-export const endIllegalRun = (bridge: Bridge, lease: LeaseKey, reason: string): Promise<void> =>
-  endFailed(bridge, lease, `The deployment ended because its instance reported an illegal event. ${reason}`, () => true)
+/** Ends a run that has reported what no run can do, as failed. */
+export const endIllegalRun = (bridge: Bridge, lease: LeaseKey, problem: string): Promise<void> => {
+  const error_message = `The deployment ended because its instance reported an illegal event. ${problem}`
+  return endFailed(bridge, lease, { reason: 'illegal_event', error_message }, () => true)
+}
 
 async function endFailed(
   bridge: Bridge,
   lease: LeaseKey,
-  errorMessage: string,
+  failure: Omit<RunEnd, 'outcome'>,
   mayEnd: (progress: Progress) => boolean,
 ): Promise<void> {
   const { deploymentId, epoch } = lease
@@ -126,11 +136,12 @@ async function endFailed(
     const { run, progress } = held
     if (progress.finished || !mayEnd(progress)) return
     await tx.query(
-      `UPDATE run_progress SET finished_at = now(), finished_outcome = 'failed', finished_error = $2, updated_at = now()
+      `UPDATE run_progress SET finished_at = now(), finished_outcome = 'failed', finished_reason = $2, finished_error = $3,
+              updated_at = now()
         WHERE deployment_id = $1`,
-      [deploymentId, errorMessage],
+      [deploymentId, failure.reason, failure.error_message],
     )
-    const body = { deployment_id: deploymentId, epoch, outcome: 'failed' as const, error_message: errorMessage }
+    const body = { deployment_id: deploymentId, epoch, outcome: 'failed' as const, ...failure }
     await forRequest(run, () => enqueue(tx, [eventMessage('run.finished', body)]))
   })
   bridge.wakeRelay()

@@ -1,6 +1,6 @@
 import { analyse } from '@slipway/analysis'
 import type { Queryable } from '@slipway/database'
-import { isoTime, jsonObject, milliseconds } from '@slipway/views'
+import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
 import { requireVisible } from './visible-deployment.ts'
 
@@ -33,7 +33,7 @@ const RESULTS = `(
   UNION ALL
   SELECT deployment_id, target_index, action_index,
          CASE WHEN state = 'cancelled' THEN 'cancelled' WHEN ever_failed THEN 'failed' ELSE 'completed' END,
-         exit_code, NULL, NULL, error_message, NULL, coalesce(attempt_started_at, started_at), completed_at
+         exit_code, NULL, NULL, ${stepError('s')}, NULL, coalesce(attempt_started_at, started_at), completed_at
     FROM steps s
    WHERE deployment_id = $1 AND state NOT IN ('pending', 'running', 'skipped')
      AND started_at IS NOT NULL AND completed_at IS NOT NULL

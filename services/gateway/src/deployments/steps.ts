@@ -1,7 +1,7 @@
 import type { CommandReply } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { STEP_ID_BYTES, StepIds } from '@slipway/domain'
-import { isoTime, jsonObject, milliseconds } from '@slipway/views'
+import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
 
 /** Targets in one query, and so in memory, at a time; fewer where the states of their steps come along. */
 const TARGETS_READ_AT_ONCE = 2_500
@@ -33,7 +33,7 @@ const STATE = jsonObject({
   started_at: isoTime('s.started_at'),
   completed_at: isoTime('s.completed_at'),
   exit_code: 's.exit_code',
-  error_message: 's.error_message',
+  error_message: stepError('s'),
   retry_count: 's.retry_count',
   duration_ms: milliseconds('s.started_at', 's.completed_at'),
   end_confirmed: 's.end_confirmed',

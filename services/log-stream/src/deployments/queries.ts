@@ -1,7 +1,7 @@
 import type { StoredLine } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type DeploymentState, outputTail, type StepState } from '@slipway/domain'
-import { AWAITS_LAST_OUTPUT } from '@slipway/views'
+import { AWAITS_LAST_OUTPUT, stepError } from '@slipway/views'
 
 /** What says whether a reader is up to date. */
 export interface Head {
@@ -105,8 +105,8 @@ export async function takeSnapshot(
       [id],
     )
     const steps = await tx.query<StepRow>(
-      `SELECT target_index AS target, action_index AS action, state::text, exit_code, error_message
-       FROM steps WHERE deployment_id = $1 AND state <> 'pending' ORDER BY target_index, action_index`,
+      `SELECT target_index AS target, action_index AS action, state::text, exit_code, ${stepError('s')} AS error_message
+       FROM steps s WHERE deployment_id = $1 AND state <> 'pending' ORDER BY target_index, action_index`,
       [id],
     )
     const wanted = linesFrom !== null && head.next_line - linesFrom <= maxLines

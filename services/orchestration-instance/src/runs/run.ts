@@ -1,4 +1,4 @@
-import type { RunSpec } from '@slipway/contracts'
+import type { RunFailureReason, RunSpec } from '@slipway/contracts'
 import { Schedule, type StepRef } from '@slipway/domain'
 import { after, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
@@ -32,6 +32,19 @@ export interface RunOptions {
   onError(error: unknown): void
 }
 
+interface Failure {
+  reason: RunFailureReason
+  error_message: string
+}
+
+const commandFailed = (error_message: string): Failure => ({ reason: 'command_failed', error_message })
+
+const NOTHING_COMPLETED: Failure = {
+  reason: 'nothing_completed',
+  error_message: 'No step of the deployment was completed',
+}
+const NO_FAILURE = { reason: null, error_message: null }
+
 /**
  * One run: starts what its schedule allows, repeats what failed, and reports every change.
  *
@@ -54,7 +67,8 @@ export class Run {
   /** Ends the waits between tries. */
   readonly #noMoreTries = new AbortController()
   #callOffDeadline = () => {}
-  #firstFailure: string | null
+  /** Why the run fails, if it does: the first cause counts. */
+  #failure: Failure | null
   #announced: boolean
   #finished = false
   #pausing = false
@@ -65,7 +79,7 @@ export class Run {
     this.#wording = wordingOf(spec)
     const outOfTime = options.remainingMs !== null && options.remainingMs <= 0
     resolveInterruption({ spec, progress, events, wording: this.#wording, outOfTime })
-    this.#firstFailure = progress.firstFailure
+    this.#failure = progress.firstFailure === null ? null : commandFailed(progress.firstFailure)
     this.#announced = progress.rollbackAnnounced
     this.#schedule = new Schedule(
       {
@@ -198,7 +212,7 @@ export class Run {
     })
     // After the end: whoever applies this line knows the result that it reports.
     if (result.error !== null) {
-      this.#firstFailure ??= this.#wording.firstFailure(step, result.error)
+      this.#failure ??= commandFailed(this.#wording.firstFailure(step, result.error))
       this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
     }
     this.#schedule.ended(step, state)
@@ -238,7 +252,7 @@ export class Run {
   #runOutOfTime(): void {
     if (this.#schedule.phase !== 'running') return
     const reason = deploymentTimedOut(this.#options.spec)
-    this.#firstFailure ??= capitalized(reason)
+    this.#failure ??= { reason: 'deployment_timeout', error_message: capitalized(reason) }
     this.#schedule.stop(reason)
     this.#outOfTime.abort(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
     this.#advance()
@@ -247,10 +261,10 @@ export class Run {
   #finish(): void {
     const { events, onFinished } = this.#options
     const outcome = this.#schedule.outcome ?? 'failed'
-    const error = outcome === 'success' ? null : (this.#firstFailure ?? 'No step of the deployment was completed')
+    const failure = outcome === 'success' ? NO_FAILURE : (this.#failure ?? NOTHING_COMPLETED)
     this.#finished = true
     this.#callOffDeadline()
-    events.emit({ type: 'finished', at: now(), outcome, error_message: error })
+    events.emit({ type: 'finished', at: now(), outcome, ...failure })
     onFinished()
   }
 
