@@ -24,7 +24,10 @@ export interface DatabaseOptions {
 
 /** Where SQL can be sent: the pool, or one connection inside a transaction. */
 export interface Queryable {
-  query<R extends pg.QueryResultRow = pg.QueryResultRow>(text: string, values?: unknown[]): Promise<pg.QueryResult<R>>
+  query<R extends pg.QueryResultRow = pg.QueryResultRow>(
+    statement: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<R>>
 }
 
 export interface Database extends Queryable {
@@ -152,7 +155,7 @@ export function createDatabase({
     prisma,
     pool,
     pools,
-    query: (text, values) => pool.query(text, values),
+    query: (statement, values) => pool.query(statement, values),
     transaction: (work) => retrying(() => once(work)),
     prismaTransaction: (work) => retrying(async () => (await prisma()).$transaction(work)),
     async together(work) {
@@ -228,8 +231,8 @@ function lend(client: Queryable): { connection: Queryable; end(): void } {
   let ended = false
   return {
     connection: {
-      query: (text, values) =>
-        ended ? Promise.reject(new Error('The connection is not lent any more')) : client.query(text, values),
+      query: (statement, values) =>
+        ended ? Promise.reject(new Error('The connection is not lent any more')) : client.query(statement, values),
     },
     end() {
       ended = true

@@ -21,6 +21,25 @@ export { createRoles } from './roles/create.ts'
 export { applyGrants, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
+export { type RowOf, Statement, statement, statements } from './sql/statement.ts'
+export {
+  array,
+  bool,
+  bytea,
+  float8,
+  int2,
+  int4,
+  int8,
+  json,
+  jsonb,
+  nullable,
+  oneOf,
+  present,
+  type SqlType,
+  text,
+  timestamptz,
+  uuid,
+} from './sql/types.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
 export { answerTogether } from './together.ts'
 export { uuidArray } from './uuid-array.ts'

@@ -233,3 +233,7 @@ export async function connectTo(databaseUrl: string, tenant = '*'): Promise<pg.C
   await client.connect()
   return client
 }
+
+/** The SQL of what `query` was given, for tests that listen. */
+export const sqlOf = (statement: string | pg.QueryConfig): string =>
+  typeof statement === 'string' ? statement : statement.text

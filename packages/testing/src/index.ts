@@ -8,6 +8,7 @@ export {
   databaseAs,
   type OpenTestDatabase,
   openTestDatabase,
+  sqlOf,
   TEST_ROLE_PREFIX,
   type TestDatabase,
 } from './database.ts'
@@ -37,6 +38,7 @@ export { type PrivateRedis, startRedis } from './redis-server.ts'
 export { repositoryRoot } from './repository.ts'
 export { brokerUrlOf, serverUrl } from './servers.ts'
 export { type Sshd, startSshd } from './sshd.ts'
+export { statementProblems } from './statement-check.ts'
 export { SERVICES, type ServiceName, type Suite, type SuiteOptions, startSuite } from './suite.ts'
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts'
 export { type CollectedSpan, startTraceCollector, type TraceCollector } from './trace-collector.ts'

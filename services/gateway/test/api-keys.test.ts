@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { hashToken } from '@slipway/runtime'
-import { testLogger, waitFor } from '@slipway/testing'
+import { sqlOf, testLogger, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import type { AccessTokens } from '../src/credentials/access-token.ts'
 import { createGateway } from '../src/gateway.ts'
@@ -148,9 +148,9 @@ describe('a key', () => {
   test('that is mistyped is told by its checksum, without the database', async () => {
     const queries: string[] = []
     const { database } = gateway.dependencies
-    const query: typeof database.query = (text, values) => {
-      queries.push(text)
-      return database.query(text, values)
+    const query: typeof database.query = (statement, values) => {
+      queries.push(sqlOf(statement))
+      return database.query(statement, values)
     }
     const watched = createGateway({ ...gateway.dependencies, database: { ...database, query } })
     const { key } = await make()
@@ -166,9 +166,9 @@ describe('a key', () => {
   test('records when and from where it was used: a new address at once, the same one once a minute', async () => {
     const { key } = await make()
     const writes: unknown[][] = []
-    const query: typeof gateway.database.query = (text, values) => {
-      if (text.startsWith('UPDATE api_keys')) writes.push(values ?? [])
-      return gateway.database.query(text, values)
+    const query: typeof gateway.database.query = (statement, values) => {
+      if (sqlOf(statement).includes('UPDATE api_keys')) writes.push(values ?? [])
+      return gateway.database.query(statement, values)
     }
     const authenticate = createAuthenticate({
       database: { query },

@@ -4,7 +4,7 @@ import { callHandler } from '@slipway/broker'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, waitFor } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, sqlOf, waitFor } from '@slipway/testing'
 import { listItem } from '@slipway/views'
 import { changeHandlers } from '../src/changes/change.ts'
 import { TestDeployment } from './deployment.ts'
@@ -311,9 +311,9 @@ describe('what a viewer is told', () => {
     counting.transaction = (work) =>
       db.as('log-stream').transaction((tx) =>
         work({
-          query(text, values) {
-            if (text.includes('FROM targets t WHERE t.id = ANY')) reads.push(values)
-            return tx.query(text, values)
+          query(statement, values) {
+            if (sqlOf(statement).includes('FROM targets t WHERE t.id = ANY')) reads.push(values)
+            return tx.query(statement, values)
           },
         }),
       )

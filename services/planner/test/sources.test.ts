@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import type { Queryable } from '@slipway/database'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, sqlOf } from '@slipway/testing'
 import { loadSource } from '../src/records/sources.ts'
 import { ADMIN, addSource, keyRing } from './fixtures.ts'
 
@@ -15,9 +15,9 @@ afterAll(() => server.drop())
 async function load(id: string): Promise<{ variables: unknown; reads: number }> {
   let reads = 0
   const counted: Queryable = {
-    query(text, values) {
-      if (text.includes('v.definition')) reads += 1
-      return server.as('planner').query(text, values)
+    query(statement, values) {
+      if (sqlOf(statement).includes('v.definition')) reads += 1
+      return server.as('planner').query(statement, values)
     },
   }
   const wanted = { source: { type: 'action' as const, id }, requirement: undefined, pins: undefined }

@@ -1,0 +1,91 @@
+import type { Queryable } from '../database.ts'
+import { encoded, type SqlType } from './types.ts'
+
+type Columns = Readonly<Record<string, SqlType<unknown>>>
+type Values<C> = { [K in keyof C]: C[K] extends SqlType<infer T> ? T : never }
+/** A statement without parameters takes none. */
+type Given<P> = keyof P extends never ? [] : [values: Readonly<Values<P>>]
+
+export interface Declaration<P, R> {
+  /** Unique, such as `gateway.users.page`: pg_stat_statements and the logs of Postgres show it before the SQL. */
+  name: string
+  /** The SQL has `:name` in their place. */
+  parameters?: P
+  /** The columns of the result. */
+  row?: R
+  sql: string
+  /**
+   * Postgres plans the statement anew for the values of each call. For optional conditions such as
+   * `(:state::text IS NULL OR state = :state)`: they cost nothing then. Without effect for services that force generic plans.
+   */
+  customPlan?: true
+}
+
+/** The row type of a statement: `RowOf<typeof findHeads>`. */
+export type RowOf<S> = S extends Statement<infer _, infer R> ? Values<R> : never
+
+/** SQL with a name and types. A test compares the types with the schema of the database. */
+export class Statement<P, R> {
+  readonly name: string
+  readonly parameters: Columns
+  readonly row: Columns
+  readonly text: string
+  readonly #customPlan: boolean
+  /** Columns that hold no null. */
+  readonly #filled: string[]
+
+  constructor({ name, parameters = {} as P, row = {} as R, sql, customPlan }: Declaration<P, R>) {
+    this.name = name
+    this.parameters = parameters as Columns
+    this.row = row as Columns
+    this.#customPlan = customPlan === true
+    this.#filled = Object.keys(this.row).filter((column) => this.row[column]?.nulls !== 'allowed')
+    const places = new Map(Object.keys(this.parameters).map((parameter, index) => [parameter, `$${index + 1}`]))
+    this.text = `/* ${name} */ ${sql.replaceAll(/(?<![:\w]):(\w+)/g, (found, word) => places.get(word) ?? found)}`
+  }
+
+  async all(db: Queryable, ...given: Given<P>): Promise<Values<R>[]> {
+    const { rows } = await this.#send(db, given)
+    for (const row of rows) {
+      for (const column of this.#filled) {
+        if (row[column] === null) throw new Error(`${this.name}: the column ${column} is null; declare it nullable`)
+      }
+    }
+    return rows as Values<R>[]
+  }
+
+  /** The first row, or null. */
+  async first(db: Queryable, ...given: Given<P>): Promise<Values<R> | null> {
+    return (await this.all(db, ...given))[0] ?? null
+  }
+
+  /** The row of a statement that always has one. */
+  async one(db: Queryable, ...given: Given<P>): Promise<Values<R>> {
+    const row = await this.first(db, ...given)
+    if (row === null) throw new Error(`${this.name} gave no row`)
+    return row
+  }
+
+  /** How many rows the statement wrote. */
+  async run(db: Queryable, ...given: Given<P>): Promise<number> {
+    return (await this.#send(db, given)).rowCount ?? 0
+  }
+
+  #send(db: Queryable, [given = {}]: [values?: Readonly<Record<string, unknown>>]) {
+    const values = Object.entries(this.parameters).map(([name, type]) => encoded(type, given[name]))
+    return db.query({ ...(this.#customPlan ? {} : { name: this.name }), text: this.text, values })
+  }
+}
+
+/** All statements whose files are loaded, by name. */
+export const statements = new Map<string, Statement<unknown, unknown>>()
+
+/** Declares a statement, in a file `*.sql.ts` beside its subject. */
+export function statement<P extends Columns = Record<never, never>, R extends Columns = Record<never, never>>(
+  declaration: Declaration<P, R>,
+): Statement<P, R> {
+  if (statements.has(declaration.name)) throw new Error(`There are two statements named ${declaration.name}`)
+  const made = new Statement<P, R>(declaration)
+  statements.set(declaration.name, made as unknown as Statement<unknown, unknown>)
+  return made
+}

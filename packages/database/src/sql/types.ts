@@ -1,0 +1,57 @@
+import { uuidArray } from '../uuid-array.ts'
+
+declare const VALUE: unique symbol
+
+/** A type of Postgres, and the type of its values here. */
+export interface SqlType<T> {
+  /** As Postgres calls it: `int4`, `uuid[]`, `deployment_state`. */
+  readonly name: string
+  /** `present`: the table allows null, but a condition of the statement leaves such rows out. */
+  readonly nulls: 'none' | 'allowed' | 'present'
+  /** All values of an enum. */
+  readonly labels?: readonly string[]
+  /** Makes of a value what node-postgres sends rightly. */
+  readonly encode?: (value: never) => unknown
+  /** Only for the compiler. */
+  readonly [VALUE]?: T
+}
+
+const type = <T>(name: string, encode?: (value: T) => unknown): SqlType<T> => ({
+  name,
+  nulls: 'none',
+  ...(encode === undefined ? {} : { encode }),
+})
+
+export const uuid = type<string>('uuid')
+export const text = type<string>('text')
+export const bool = type<boolean>('bool')
+export const int2 = type<number>('int2')
+export const int4 = type<number>('int4')
+/** A number here: ours count events, lines and epochs, far below 2^53. */
+export const int8 = type<number>('int8')
+export const float8 = type<number>('float8')
+export const timestamptz = type<Date>('timestamptz')
+export const bytea = type<Buffer>('bytea')
+export const json = <T>(): SqlType<T> => type('json', JSON.stringify)
+export const jsonb = <T>(): SqlType<T> => type('jsonb', JSON.stringify)
+
+/** An enum of the schema with all its values, or with the name `text` one of these texts. */
+export const oneOf = <const V extends readonly string[]>(name: string, labels: V): SqlType<V[number]> => ({
+  ...type<V[number]>(name),
+  labels,
+})
+
+export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...(of as SqlType<never>), nulls: 'allowed' })
+
+/** A column that the table allows to be null, where a condition of the statement leaves such rows out. */
+export const present = <T>(of: SqlType<T>): SqlType<T> => ({ ...of, nulls: 'present' })
+
+export const array = <T>(of: SqlType<T>): SqlType<readonly T[]> =>
+  type(`${of.name}[]`, (values) => {
+    if (of.name === 'uuid' && of.nulls === 'none') return uuidArray(values as readonly string[])
+    return values.map((value) => encoded(of, value))
+  })
+
+/** The value of a parameter as node-postgres takes it. */
+export const encoded = (of: SqlType<unknown>, value: unknown): unknown =>
+  value === null || of.encode === undefined ? value : of.encode(value as never)

@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { connectTo, type OpenTestDatabase, openTestDatabase, repositoryRoot, statementProblems } from '@slipway/testing'
+import type pg from 'pg'
+import { array, int4, jsonb, nullable, oneOf, Statement, statements, text, timestamptz, uuid } from '../src/index.ts'
+
+let server: OpenTestDatabase
+let client: pg.Client
+
+beforeAll(async () => {
+  server = await openTestDatabase()
+  client = await connectTo(server.url)
+})
+afterAll(async () => {
+  await client.end()
+  await server.drop()
+})
+
+const files = ['packages', 'services'].flatMap((folder) =>
+  fs
+    .readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: 'utf8' })
+    .filter((file) => /^[^/]+\/src\/.*\.sql\.ts$/.test(file))
+    .map((file) => path.join(repositoryRoot, folder, file)),
+)
+
+test('all statements have the types that they declare', async () => {
+  for (const file of files) await import(file)
+  expect(statements.size).toBeGreaterThanOrEqual(files.length)
+  const problems = []
+  for (const statement of statements.values()) problems.push(...(await statementProblems(client, statement)))
+  expect(problems).toEqual([])
+})
+
+test('no statement is longer than 40 lines, and Postgres takes its name', () => {
+  const long = [...statements.values()].filter(({ name, text }) => name.length > 63 || text.split('\n').length > 40)
+  expect(long.map(({ name }) => name)).toEqual([])
+})
+
+describe('a statement', () => {
+  const PAIRS = new Statement({
+    name: 'planted.pairs',
+    parameters: { ids: array(uuid), values: array(jsonb<unknown>()), at: nullable(timestamptz) },
+    row: { id: uuid, value: jsonb<unknown>(), at: nullable(timestamptz) },
+    sql: `SELECT id, value, :at::timestamptz AS at FROM unnest(:ids::uuid[], :values::jsonb[]) AS pair (id, value)`,
+  })
+  const ids = [randomUUID(), randomUUID()]
+
+  test('takes its parameters by name, once and again, and gives typed rows', async () => {
+    for (const at of [new Date(), null]) {
+      const values = [[1, 'two'], { three: 3 }]
+      expect(await PAIRS.all(server.database, { ids, values, at })).toEqual([
+        { id: ids[0], value: values[0], at },
+        { id: ids[1], value: values[1], at },
+      ])
+    }
+    expect(await PAIRS.first(server.database, { ids: [], values: [], at: null })).toBeNull()
+    await expect(PAIRS.one(server.database, { ids: [], values: [], at: null })).rejects.toThrow(
+      'planted.pairs gave no row',
+    )
+  })
+
+  test('is known to Postgres by its name', async () => {
+    await client.query('DEALLOCATE ALL')
+    await PAIRS.run(client, { ids, values: [], at: null })
+    const { rows } = await client.query('SELECT name, statement FROM pg_prepared_statements')
+    expect(rows).toEqual([{ name: 'planted.pairs', statement: expect.stringContaining('/* planted.pairs */ SELECT') }])
+  })
+
+  test('fails where a column is null that is declared otherwise', async () => {
+    await expect(PAIRS.all(server.database, { ids, values: [1], at: null })).rejects.toThrow('the column value is null')
+  })
+})
+
+describe('a declaration is refused', () => {
+  const problemsOf = (parameters: object, row: object, sql: string) =>
+    statementProblems(
+      client,
+      new Statement({ name: 'planted', parameters, row, sql }) as unknown as Statement<unknown, unknown>,
+    )
+  const USERS = 'FROM users u LEFT JOIN tenants t ON t.id = u.tenant_id WHERE u.id = :id'
+
+  test.each([
+    ['none, where all is right', { id: uuid }, { id: uuid, name: nullable(text) }, `SELECT u.id, t.name ${USERS}`, []],
+    ['a table that does not exist', {}, {}, 'SELECT FROM nowhere', ['relation "nowhere" does not exist']],
+    ['a column that does not exist', {}, {}, 'SELECT nothing FROM users', ['column "nothing" does not exist']],
+    ['a column that is not declared', {}, {}, 'SELECT id FROM users', ['the column id is not declared']],
+    ['a column that is not read', {}, { id: uuid, name: text }, 'SELECT id FROM users', ['there is no column name']],
+    ['a wrong type', {}, { id: text }, 'SELECT id FROM users', ['the column id is of type uuid, declared text']],
+    [
+      'a wrong type of an expression',
+      {},
+      { n: int4 },
+      'SELECT count(*) AS n FROM users',
+      ['the column n is of type bigint, declared int4'],
+    ],
+    [
+      'a wrong type of a parameter',
+      { id: text },
+      {},
+      'SELECT FROM users WHERE id = :id',
+      ['the parameter id is of type uuid, declared text'],
+    ],
+    [
+      'a list as a single value',
+      { ids: uuid },
+      {},
+      'SELECT FROM users WHERE id = ANY(:ids)',
+      ['the parameter ids is of type uuid[], declared uuid'],
+    ],
+    [
+      'a parameter without a use',
+      { id: uuid, other: uuid },
+      {},
+      'SELECT FROM users WHERE id = :id',
+      ['the parameter other is of type -, declared uuid'],
+    ],
+    [
+      'a column that may be null',
+      {},
+      { tenant_id: uuid },
+      'SELECT tenant_id FROM users',
+      ['the column tenant_id may be null'],
+    ],
+    [
+      'a column that is never null',
+      {},
+      { id: nullable(uuid) },
+      'SELECT id FROM users',
+      ['the column id is never null, declared allowed'],
+    ],
+    [
+      'the nullable side of a join',
+      { id: uuid },
+      { name: text },
+      `SELECT t.name ${USERS}`,
+      ['the column name may be null'],
+    ],
+    [
+      'other values of an enum',
+      {},
+      { state: oneOf('deployment_state', ['running']) },
+      'SELECT state FROM deployments',
+      [expect.stringContaining('the column state is one of')],
+    ],
+  ])('with %s', async (_, parameters, row, sql, problems) => {
+    expect(await problemsOf(parameters, row, sql)).toEqual(
+      problems.map((problem) => (typeof problem === 'string' ? `planted: ${problem}` : problem)),
+    )
+  })
+})
