@@ -343,18 +343,22 @@ describe('trouble', () => {
   })
 
   test('without the bridge events pile up on the instance, which says how long it was not heard', async () => {
-    const end = path.join(suite.folder, 'end')
-    const { deployment_id } = await deploy(`until [ -e '${end}' ]; do echo waits; sleep 0.3; done`)
-    await becomes('orchestration-instance', 'slipway_commands_active', {}, (active) => active === 1)
-    await moves(
-      () => suite.kill('executor-bridge'),
-      [
-        ['orchestration-instance', 'slipway_run_events_unacknowledged'],
-        ['orchestration-instance', 'slipway_event_batches_sent_total', { outcome: 'failed' }],
-      ],
-    )
-    await becomes('orchestration-instance', 'slipway_bridge_silence_seconds', {}, (silence) => silence > 5)
-    fs.writeFileSync(end, '')
+    const [begun, end] = [path.join(suite.folder, 'begun'), path.join(suite.folder, 'end')]
+    const { deployment_id } = await deploy(`touch '${begun}'; until [ -e '${end}' ]; do echo waits; sleep 0.3; done`)
+    try {
+      // A command that is active may still wait for the bridge to commit its start.
+      await waitFor(() => fs.existsSync(begun), { what: 'the command to begin' })
+      await moves(
+        () => suite.kill('executor-bridge'),
+        [
+          ['orchestration-instance', 'slipway_run_events_unacknowledged'],
+          ['orchestration-instance', 'slipway_event_batches_sent_total', { outcome: 'failed' }],
+        ],
+      )
+      await becomes('orchestration-instance', 'slipway_bridge_silence_seconds', {}, (silence) => silence > 5)
+    } finally {
+      fs.writeFileSync(end, '')
+    }
     await suite.start('executor-bridge')
     await becomes('orchestration-instance', 'slipway_run_events_unacknowledged', {}, (events) => events === 0)
     expect((await deploymentEnd(api, deployment_id)).state).toBe('success')
