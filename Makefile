@@ -48,8 +48,8 @@ $(GENERATED): prisma/schema.prisma prisma/migrations prisma.config.ts $(INSTALLE
 
 generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 
-build: $(GENERATED) ## Compile every package and service
-	@tsc -b
+build: $(GENERATED) ## Compile every package, and every service into one file
+	@tsc -b && node scripts/bundle.mjs
 
 client: build ## Generate the client's types from the OpenAPI document
 	@node packages/client/scripts/generate.mjs && tsc -b

@@ -103,7 +103,7 @@ export function services({ ports, settings, servers, local = {} }) {
     const env = { ...inherited, ...common, ...service.env }
     return {
       ...service,
-      main: path.join(root, 'services', service.name, 'dist/main.js'),
+      main: path.join(root, 'services', service.name, 'dist/bundle.js'),
       env: Object.fromEntries(Object.entries(env).map(([name, value]) => [name, String(value)])),
       url: service.listens[0] ? at(service.listens[0].port) : null,
       management: at(management),

@@ -230,7 +230,12 @@ async function describe(made: {
     const management = await freePort()
     const network = networks[instances.indexOf(name)]
     processes.set(name, {
-      main: path.join(options.codeOf?.(name) ?? repositoryRoot, 'services', name.replace(/-[23]$/, ''), 'dist/main.js'),
+      main: path.join(
+        ...(options.codeOf ? [options.codeOf(name), 'services'] : [repositoryRoot, 'services']),
+        name.replace(/-[23]$/, ''),
+        // Every release has the one, and starts faster from the other if it has it.
+        options.codeOf ? 'dist/main.js' : 'dist/bundle.js',
+      ),
       management: `http://${network?.address ?? '127.0.0.1'}:${management}`,
       network,
       child: null,
