@@ -41,7 +41,9 @@ export interface Database extends Queryable {
    * again, so it must have no effect outside the database.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
-  /** The same for work that speaks through Prisma. */
+  /** Runs reads in a transaction that sees one moment and writes nothing. */
+  snapshot<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
+  /** As `transaction`, for work that speaks through Prisma. */
   prismaTransaction<T>(work: (tx: Prisma.TransactionClient) => Promise<T>): Promise<T>
   /** Runs reads on one connection: those that are sent together, as by Promise.all, cost one round trip. */
   together<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
@@ -131,12 +133,12 @@ export function createDatabase({
     return loaded
   }
 
-  async function once<T>(work: (tx: Queryable) => Promise<T>): Promise<T> {
+  async function once<T>(begin: string, work: (tx: Queryable) => Promise<T>): Promise<T> {
     const client = await pool.connect()
     const { connection, end } = lend(client)
     let broken: Error | undefined
     try {
-      const [, result] = await Promise.all([client.query('BEGIN'), work(connection)])
+      const [, result] = await Promise.all([client.query(begin), work(connection)])
       end()
       await client.query('COMMIT')
       return result
@@ -156,7 +158,8 @@ export function createDatabase({
     pool,
     pools,
     query: (statement, values) => pool.query(statement, values),
-    transaction: (work) => retrying(() => once(work)),
+    transaction: (work) => retrying(() => once('BEGIN', work)),
+    snapshot: (work) => retrying(() => once('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
     prismaTransaction: (work) => retrying(async () => (await prisma()).$transaction(work)),
     async together(work) {
       const client = await pool.connect()

@@ -21,6 +21,7 @@ export { createRoles } from './roles/create.ts'
 export { applyGrants, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
+export { deploymentState, pendingStatus, sourceKind, stepState } from './sql/enums.ts'
 export { type RowOf, Statement, statement, statements } from './sql/statement.ts'
 export {
   array,
@@ -40,6 +41,7 @@ export {
   timestamptz,
   uuid,
 } from './sql/types.ts'
+export { seeTenant } from './tenant.sql.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
 export { answerTogether } from './together.ts'
 export { uuidArray } from './uuid-array.ts'

@@ -3,8 +3,9 @@ import { encoded, type SqlType } from './types.ts'
 
 type Columns = Readonly<Record<string, SqlType<unknown>>>
 type Values<C> = { [K in keyof C]: C[K] extends SqlType<infer T> ? T : never }
+type Taken<T> = T extends (infer E)[] ? readonly E[] : T
 /** A statement without parameters takes none. */
-type Given<P> = keyof P extends never ? [] : [values: Readonly<Values<P>>]
+type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Taken<Values<P>[K]> }]
 
 export interface Declaration<P, R> {
   /** Unique, such as `gateway.users.page`: pg_stat_statements and the logs of Postgres show it before the SQL. */

@@ -46,9 +46,9 @@ export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...(of as S
 /** A column that the table allows to be null, where a condition of the statement leaves such rows out. */
 export const present = <T>(of: SqlType<T>): SqlType<T> => ({ ...of, nulls: 'present' })
 
-export const array = <T>(of: SqlType<T>): SqlType<readonly T[]> =>
+export const array = <T>(of: SqlType<T>): SqlType<T[]> =>
   type(`${of.name}[]`, (values) => {
-    if (of.name === 'uuid' && of.nulls === 'none') return uuidArray(values as readonly string[])
+    if (of.name === 'uuid' && of.nulls === 'none') return uuidArray(values as string[])
     return values.map((value) => encoded(of, value))
   })
 

@@ -1,7 +1,8 @@
 import type { StreamResource } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { INSTANCE, readFreezes } from '@slipway/views'
+import { readFreezes } from '@slipway/views'
 import type { Change } from './change.ts'
+import { findInstancesShown, findProgressShown } from './drift.sql.ts'
 
 interface Shown {
   id: string
@@ -15,8 +16,6 @@ interface Drifting {
   read(db: Queryable): Promise<Shown[]>
 }
 
-const rowsOf = (sql: string) => async (db: Queryable) => (await db.query<Shown>(sql, [])).rows
-
 /**
  * What lists show otherwise without an event: how far deployments are, which slots are taken, and what time alone changes.
  * Each reads few rows: those that run, live, or may begin or end. Of targets that fade events tell, but for local ones: what
@@ -25,17 +24,11 @@ const rowsOf = (sql: string) => async (db: Queryable) => (await db.query<Shown>(
 const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
   deployments: {
     atFirst: '0 0 0',
-    read: rowsOf(
-      `SELECT d.id, d.tenant_id, concat_ws(' ', p.ended_steps, p.completed_steps, p.failed_steps) AS shown
-         FROM deployments d JOIN run_progress p ON p.deployment_id = d.id WHERE d.completed_at IS NULL`,
-    ),
+    read: (db) => findProgressShown.all(db),
   },
   instances: {
     atFirst: 'online 0',
-    read: rowsOf(
-      `SELECT id, tenant_id, concat_ws(' ', item ->> 'status', item ->> 'active') AS shown
-         FROM (SELECT i.id, i.tenant_id, ${INSTANCE} AS item FROM instances i WHERE i.removed_at IS NULL) shown`,
-    ),
+    read: (db) => findInstancesShown.all(db),
   },
   freezes: {
     atFirst: 'false',

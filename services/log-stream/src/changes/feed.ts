@@ -1,5 +1,5 @@
 import type { StreamResource } from '@slipway/contracts'
-import { ALL_TENANTS, type Database, isConnectionError, Quarantine } from '@slipway/database'
+import { ALL_TENANTS, type Database, isConnectionError, Quarantine, seeTenant } from '@slipway/database'
 import { createTicker, type KeyRing, type Logger, sleep, type Ticker } from '@slipway/runtime'
 import { listItems } from '@slipway/views'
 import { frame, PING } from '../streams/frames.ts'
@@ -222,7 +222,7 @@ export class Feed {
     const { database, keys } = this.#options
     return database.transaction(async (tx) => {
       // The second wall: what is read now is what this tenant may see.
-      await tx.query(`SELECT set_config('slipway.tenant', $1, true)`, [tenantId ?? ALL_TENANTS])
+      await seeTenant.run(tx, { tenant: tenantId ?? ALL_TENANTS })
       return listItems({ db: tx, keys }, RESOURCES[this.#resource].kind, ids)
     })
   }

@@ -8,7 +8,7 @@ import { type Logger, uuidv7, withContext } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import { isStreamResource, RESOURCES } from '../changes/change.ts'
 import type { Feeds } from '../changes/feeds.ts'
-import { findVisible } from '../deployments/queries.ts'
+import { findVisible } from '../deployments/deployments.sql.ts'
 import { whenClosed } from '../streams/closed.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import { countStream } from '../streams/metrics.ts'
@@ -114,7 +114,7 @@ function keepWhilePermitted(
 }
 
 async function visibleDeployment({ database }: LogStream, standing: Standing, id: string): Promise<string> {
-  const found = isUuid(id) ? await findVisible(database, id, standing.tenant_id) : null
+  const found = isUuid(id) ? await findVisible.first(database, { id, tenant_id: standing.tenant_id }) : null
   if (!found) throw notFound('The deployment')
   return found.id
 }

@@ -1,16 +1,8 @@
 import type { StoredLine, StreamBatch } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
-import {
-  actionCountOf,
-  chunksFrom,
-  type Head,
-  outputsOf,
-  type Snapshot,
-  type StepRow,
-  takeSnapshot,
-  targetsOf,
-} from '../deployments/queries.ts'
+import { countActions, findTargets } from '../deployments/deployments.sql.ts'
+import { chunksFrom, type Head, outputsOf, type Snapshot, type StepRow, takeSnapshot } from '../deployments/queries.ts'
 import { type Outputs, Places, progressFrame, stateFrame, stepFrame } from './frames.ts'
 import { missed } from './metrics.ts'
 import { type Changes, Mirror, type StepRecord } from './mirror.ts'
@@ -70,11 +62,11 @@ export class Hub {
 
   /** Reads the deployment. Batches may be given to it from the moment it exists, so nothing falls in between. */
   static async open(id: string, options: HubOptions): Promise<Hub> {
-    const [targets, actionCount] = await Promise.all([
-      targetsOf(options.database, id),
-      actionCountOf(options.database, id),
+    const [targets, actions] = await Promise.all([
+      findTargets.all(options.database, { deployment_id: id }),
+      countActions.one(options.database, { deployment_id: id }),
     ])
-    return new Hub(new Places(id, targets, actionCount), options)
+    return new Hub(new Places(id, targets, actions.count), options)
   }
 
   /** Takes the first snapshot; throws when the database cannot be read. */

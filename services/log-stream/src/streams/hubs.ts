@@ -1,7 +1,7 @@
 import { streamKey } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { createTicker, type Logger } from '@slipway/runtime'
-import { headsOf } from '../deployments/queries.ts'
+import { findHeads } from '../deployments/deployments.sql.ts'
 import { Hub } from './hub.ts'
 import type { StreamReader } from './reader.ts'
 import type { Watcher } from './watcher.ts'
@@ -65,9 +65,9 @@ export function createHubs(options: HubsOptions): Hubs {
     intervalMs: options.resyncMs ?? RESYNC_MS,
     logger,
     async run() {
-      const waiting = [...ready.values()].filter((hub) => !hub.ending).map((hub) => hub.id)
-      if (waiting.length === 0) return
-      for (const head of await headsOf(database, waiting)) ready.get(head.id)?.notice(head)
+      const ids = [...ready.values()].filter((hub) => !hub.ending).map((hub) => hub.id)
+      if (ids.length === 0) return
+      for (const head of await findHeads.all(database, { ids })) ready.get(head.id)?.notice(head)
     },
   })
   const check = setInterval(() => {
