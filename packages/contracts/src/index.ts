@@ -16,13 +16,6 @@ export * from './instance/protocol.ts'
 export * from './messages/commands.ts'
 export * from './messages/envelope.ts'
 export * from './messages/events.ts'
-export {
-  Caller,
-  NamedRecord,
-  Plan as PlanSchema,
-  PlanOptions as PlanOptionsSchema,
-  Selection as SelectionSchema,
-} from './messages/plan.ts'
 export * from './schema.ts'
 export * from './streams.ts'
 export * from './validation.ts'

@@ -1,14 +1,9 @@
-import { type SchemaOptions, type Static, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+import { type SchemaOptions, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
+import { literals, Nullable, Strict, Uuid } from '@slipway/domain'
 
 /** The kinds of record whose ids may be written as a UUID or as a SqId. */
 export const ID_KINDS = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment'] as const
 export type IdKind = (typeof ID_KINDS)[number]
-
-/** An object that refuses fields it does not know: a mistyped field must never be ignored. */
-export const Strict = <P extends TProperties>(properties: P, options: SchemaOptions = {}): TObject<P> =>
-  Type.Object(properties, { additionalProperties: false, ...options })
-
-export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
 
 /** One of these objects, told apart by `tag`, which each has as a literal: only the one that is meant is looked at. */
 export const tagged = <T extends TObject[]>(tag: string, variants: [...T]) =>
@@ -20,7 +15,6 @@ export const tagged = <T extends TObject[]>(tag: string, variants: [...T]) =>
     oneOf: variants,
   })
 
-export const Uuid = Type.String({ format: 'uuid' })
 export const Timestamp = Type.String({ format: 'date-time' })
 
 /** The same schema with more said of it. */
@@ -56,7 +50,4 @@ export const Tag = Strict({
   value: Type.String({ minLength: 0, maxLength: 255 }),
 })
 
-export const literals = <const T extends readonly string[]>(values: T, options: SchemaOptions = {}) =>
-  Type.Unsafe<T[number]>(Type.String({ enum: [...values], ...options }))
-
-export type { Static, TObject, TSchema }
+export { literals, Nullable, type Static, Strict, type TObject, type TSchema, Uuid }

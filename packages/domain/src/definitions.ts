@@ -1,5 +1,18 @@
 import type { ActionFile } from './files.ts'
-import type { VariableDefinition, VariableValues } from './plan-types.ts'
+import type { VariableValues } from './plan-schema.ts'
+
+export type VariableType = 'string' | 'number' | 'boolean' | 'json'
+
+export interface VariableDefinition {
+  id?: string
+  name: string
+  type?: VariableType
+  description?: string
+  default?: unknown
+  required?: boolean
+  prompted?: boolean
+  sensitive?: boolean
+}
 
 export type Interpreter = 'sh' | 'bash' | 'python3' | 'node' | 'pwsh'
 

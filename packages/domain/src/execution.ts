@@ -1,4 +1,4 @@
-import type { FailureStrategy, RollbackStrategy, TargetMode } from './plan-types.ts'
+import type { FailureStrategy, RollbackStrategy, TargetMode } from './plan-schema.ts'
 import { Turns } from './turns.ts'
 
 export interface SchedulePlan {

@@ -1,4 +1,4 @@
-import type { Plan, PlannedTarget, VariableValues } from './plan-types.ts'
+import type { Plan, PlannedTarget, VariableValues } from './plan-schema.ts'
 import { pinsOf } from './plan-views.ts'
 
 /** The parts of a plan that are told apart when one plan is compared with another, in the order in which they are told. */

@@ -1,4 +1,5 @@
-import type { VariableDefinition, VariableValues } from './plan-types.ts'
+import type { VariableDefinition } from './definitions.ts'
+import type { VariableValues } from './plan-schema.ts'
 import { type FieldError, pointer } from './problem.ts'
 import type { ResolvedAction } from './source.ts'
 import {

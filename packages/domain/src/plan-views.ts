@@ -1,22 +1,15 @@
 import type { PlanTargetRecord } from './plan.ts'
-import type { Plan, VariableValues } from './plan-types.ts'
+import type { Plan, PlanHead, PlannedAction, VariableValues } from './plan-schema.ts'
 import type { SourcePin } from './source.ts'
 import { isSealed, mapValues, mask, mergeValues } from './variables.ts'
-
-/** The steps of a plan in the order in which they are stored and shown: target by target, action by action. */
-export function* stepsOf(
-  plan: Pick<Plan, 'actions' | 'targets'>,
-): Generator<{ targetIndex: number; actionIndex: number }> {
-  for (const targetIndex of plan.targets.keys()) {
-    for (const actionIndex of plan.actions.keys()) yield { targetIndex, actionIndex }
-  }
-}
 
 /**
  * `resolved_variables` of an answer: the values without those of targets, sensitive ones masked. Where actions give a
  * name different values, the last action's is shown.
  */
-export function resolvedVariables(plan: Plan): VariableValues {
+export function resolvedVariables(
+  plan: PlanHead & { actions: readonly Pick<PlannedAction, 'variables'>[] },
+): VariableValues {
   const actions = plan.actions.map(({ variables }) => variables)
   return mask(mergeValues(...actions, plan.shared_variables, plan.override_variables), plan.sensitive)
 }

@@ -6,7 +6,7 @@ import type {
   RollbackStrategy,
   TargetMode,
   VariableValues,
-} from './plan-types.ts'
+} from './plan-schema.ts'
 import { OwnValues, promptedByName, type ValueLayers, valueProblems } from './plan-values.ts'
 import { type FieldError, validationProblem } from './problem.ts'
 import type { ResolvedAction, ResolvedSource } from './source.ts'
@@ -48,6 +48,8 @@ export interface PlanRequest {
 }
 
 export interface PlanInput {
+  /** The command that the plan is made for. */
+  command_id: string
   source: ResolvedSource
   /** As `selectTargets` chose and ordered them. */
   targets: readonly PlanTargetRecord[]
@@ -104,6 +106,7 @@ export function buildPlan(input: PlanInput): BuiltPlan {
     shared_variables: mergeValues(layers.tenant, layers.environment),
     override_variables: mergeValues(layers.variables, layers.prompted),
     sensitive: sensitiveNames(input, definitions),
+    sealed_under: input.command_id,
     options: optionsOf(request),
   }
   const request_warnings = [

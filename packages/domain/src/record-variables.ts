@@ -1,4 +1,4 @@
-import type { VariableValues } from './plan-types.ts'
+import type { VariableValues } from './plan-schema.ts'
 import { type FieldError, pointer, validationProblem } from './problem.ts'
 import { checkValue, MASK, mapValues } from './variables.ts'
 

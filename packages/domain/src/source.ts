@@ -1,5 +1,5 @@
-import type { ActionDefinition, SequenceDefinition, SolutionDefinition } from './definitions.ts'
-import type { SourceType, VariableDefinition, VariableValues } from './plan-types.ts'
+import type { ActionDefinition, SequenceDefinition, SolutionDefinition, VariableDefinition } from './definitions.ts'
+import type { SourceType, VariableValues } from './plan-schema.ts'
 import { conflict, type FieldError, missingRecords, type Problem, validationProblem } from './problem.ts'
 import { compareVersions, isVersionRequirement, resolveVersion } from './versions.ts'
 

@@ -1,5 +1,5 @@
 import type { Interpreter } from './definitions.ts'
-import type { VariableValues } from './plan-types.ts'
+import type { VariableValues } from './plan-schema.ts'
 import { templatesInArithmetic } from './shell-arithmetic.ts'
 import { renderShell } from './shell-template.ts'
 import { toText } from './variables.ts'

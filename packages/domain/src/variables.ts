@@ -1,4 +1,10 @@
-import type { Plan, PlannedTarget, SealedValue, VariableDefinition, VariableValues } from './plan-types.ts'
+import type { VariableDefinition } from './definitions.ts'
+import type { Plan, PlannedTarget, VariableValues } from './plan-schema.ts'
+
+/** A value sealed with the key ring. Only services that hold the keys can open it. */
+export interface SealedValue {
+  $sealed: string
+}
 
 export const MASK = '***'
 /** A shorter value would be masked all over the output of commands, and could be guessed from what remains. */

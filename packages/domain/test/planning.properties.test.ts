@@ -9,7 +9,6 @@ import {
   type SolutionDefinition,
   type SourceCatalog,
   selectTargets,
-  stepsOf,
   type VariableDefinition,
   type VariableValues,
   valuesFor,
@@ -157,18 +156,19 @@ test('steps run target by target, sequence by sequence, action by action, each i
       whole += 1
       const names = Array.from({ length: targets }, (_, index) => `target-${index}`)
       const { plan } = buildPlan({
+        command_id: 'c',
         source: resolve(),
         targets: names.map((name) => ({ id: name, name, status: 'online', variables: {}, sensitive: [] })),
         tenant: null,
         environment: null,
         request: {},
       })
-      const steps = [...stepsOf(plan)].map(({ targetIndex, actionIndex }) => {
-        const at = plan.actions[actionIndex]
-        const place = [at?.sequence_order, at?.sequence_id, at?.sequence_version]
-        return [plan.targets[targetIndex]?.name, ...place, at?.action_order, at?.action_id, at?.action_version]
-      })
-      expect(steps).toEqual(names.flatMap((name) => expected.map((each) => [name, ...(each as unknown[])])))
+      expect(plan.targets.map(({ name }) => name)).toEqual(names)
+      const places = plan.actions.map((at) => [
+        ...[at.sequence_order, at.sequence_id, at.sequence_version],
+        ...[at.action_order, at.action_id, at.action_version],
+      ])
+      expect(places).toEqual(expected)
     }),
     { numRuns: 300 },
   )
@@ -230,6 +230,7 @@ test('of all that give a name a value, the last in the order of the interface co
         ]),
       }
       const { plan } = buildPlan({
+        command_id: 'c',
         source: resolveSource({ type: 'solution', id: 'x' }, undefined, catalog),
         targets: [{ id: 't', name: 't', status: 'online', variables: valuesOf('target'), sensitive: [] }],
         tenant: { id: 'n', name: 'n', variables: valuesOf('tenant'), sensitive: [] },

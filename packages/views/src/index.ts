@@ -13,6 +13,7 @@ export {
 } from './instances.ts'
 export { isoTime, jsonObject, milliseconds } from './json.ts'
 export { listItem, listItems } from './list-item.ts'
+export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { stepError } from './steps.ts'
 export {
   REACHED_FOR,

@@ -1,5 +1,13 @@
 import { Type } from '@sinclair/typebox'
-import { DEPLOYMENT_STATES, PENDING_STATES, STEP_STATES } from '@slipway/domain'
+import {
+  DEPLOYMENT_STATES,
+  FailureStrategy,
+  PENDING_STATES,
+  RollbackStrategy,
+  SourceType,
+  STEP_STATES,
+  TargetMode,
+} from '@slipway/domain'
 import {
   Id,
   literals,
@@ -15,26 +23,7 @@ import {
   withOptions,
 } from '../schema.ts'
 
-export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
-  if: { type: 'string' },
-  then: { enum: ['sequential', 'parallel'] },
-  else: {
-    type: 'object',
-    required: ['rolling'],
-    additionalProperties: false,
-    properties: {
-      rolling: {
-        type: 'object',
-        required: ['batch_size'],
-        additionalProperties: false,
-        properties: { batch_size: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
-      },
-    },
-  },
-})
-export const FailureStrategy = literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures'])
-export const RollbackStrategy = literals(['none', 'failed_target_only', 'all_executed'])
-export const SourceType = literals(['solution', 'sequence', 'action'])
+export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }
 
 const TargetIds = Type.Array(Id('target'), { maxItems: 10_000 })
 const TargetTags = Type.Array(Tag, { maxItems: 100 })

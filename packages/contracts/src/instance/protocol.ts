@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { PlanHead, PlannedAction, PlannedTarget } from '@slipway/domain'
 import { INTERPRETERS, SimulatedConnection } from '../api/catalog.ts'
 import { runEnd } from '../messages/events.ts'
-import { PlanOptions } from '../messages/plan.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
 
 /**
@@ -62,9 +62,11 @@ export const RunConnection = Type.Union([
 /** Content that is put into the working directory of each command of its action. */
 export const RunFile = Strict({ content: ContentId, path: Type.String(), mode: FileMode })
 
+const { sequence_name, timeout_seconds, max_retries, variables } = PlannedAction.properties
+
 export const RunAction = Strict({
   name: Type.String(),
-  sequence_name: Type.String(),
+  sequence_name,
   script: Type.String(),
   rollback_script: Nullable(Type.String()),
   interpreter: literals(INTERPRETERS),
@@ -72,17 +74,12 @@ export const RunAction = Strict({
   /** Absent where there are none. */
   files: Type.Optional(Type.Array(RunFile)),
   env: Type.Record(Type.String(), Type.String()),
-  timeout_seconds: Type.Integer(),
-  max_retries: Type.Integer(),
-  variables: Type.Record(Type.String(), Type.Unknown()),
+  timeout_seconds,
+  max_retries,
+  variables,
 })
 
-export const RunTarget = Strict({
-  id: Uuid,
-  name: Type.String(),
-  connection: RunConnection,
-  variables: Type.Record(Type.String(), Type.Unknown()),
-})
+export const RunTarget = Strict({ ...PlannedTarget.properties, connection: RunConnection })
 
 /** Steps that are no longer pending when a run is handed over; empty for a fresh one. */
 export const RunStep = Strict({
@@ -92,6 +89,8 @@ export const RunStep = Strict({
   retry_count: Type.Integer({ minimum: 0 }),
 })
 
+const { options, shared_variables, override_variables, sensitive } = PlanHead.properties
+
 /** Everything an instance needs; secrets in clear, over the bridge's authenticated call only. */
 export const RunSpec = Strict({
   deployment_id: Uuid,
@@ -99,15 +98,15 @@ export const RunSpec = Strict({
   request_id: Nullable(Type.String()),
   /** W3C: the trace that the run is part of. Absent where there is none. */
   traceparent: Type.Optional(Type.String({ maxLength: 512 })),
-  options: PlanOptions,
+  options,
   /** Left of `deployment_timeout_seconds` when the run is handed over; null for no limit. */
   remaining_seconds: Nullable(Type.Number()),
   actions: Type.Array(RunAction, { minItems: 1 }),
   targets: Type.Array(RunTarget, { minItems: 1 }),
-  shared_variables: Type.Record(Type.String(), Type.Unknown()),
-  override_variables: Type.Record(Type.String(), Type.Unknown()),
+  shared_variables,
+  override_variables,
   /** Names whose values are masked in the output. */
-  sensitive: Type.Array(Type.String()),
+  sensitive,
   phase: literals(['running', 'rolling_back']),
   steps: Type.Array(RunStep),
   /** Number of the first log line that this run writes. */

@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from '@sinclair/typebox'
+import { NamedRecord, Plan, PlannedAction } from '@slipway/domain'
 import { ChangeInstance } from '../api/administration.ts'
 import { CancelDeployment, CreateDeployment, Preview, RedeployDeployment, UpdatePending } from '../api/deployments.ts'
 import { Nullable, Strict, Uuid } from '../schema.ts'
-import { Caller, NamedRecord, Plan, Selection } from './plan.ts'
 
 export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executor.commands'
 
@@ -14,6 +14,24 @@ interface Command {
 }
 
 const command = <const C extends Command>(c: C): C => c
+
+/** Who asked; travels with every command so that what it causes can be attributed. */
+export const Caller = Strict({
+  user_id: Uuid,
+  username: Type.String(),
+  tenant_id: Nullable(Uuid),
+  roles: Type.Array(Type.String()),
+  /** The address of the request, for the audit log. */
+  ip: Type.String(),
+})
+
+/** What the request chose, as `config` of a deployment shows it and a redeploy repeats it. */
+export const Selection = Strict({
+  target_ids: Type.Array(Uuid),
+  target_tags: Type.Array(Strict({ key: Type.String(), value: Type.String() })),
+  target_tags_match_all: Type.Boolean(),
+  version_requirement: Nullable(Type.String()),
+})
 
 /** `variables` and `prompted_values` of a request, sealed by the gateway: they may hold secrets. Bound to `command_id`. */
 const sealedValues = { sealed_values: Nullable(Type.String()) }
@@ -54,22 +72,16 @@ export const NAMES_END = '\0'
 /** Thousands of targets: their names as one text. Without ids they are those that the request gave, in its order. */
 const NamesOfTargets = Reply({ ids: Nullable(Type.Array(Uuid)), names: Type.String() })
 
+const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = PlannedAction.properties
+const PlaceOfAction = Reply({ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order })
+
 /** A preview as the table that it is, targets and actions once each: the gateway multiplies them into steps. */
 export const PreviewTable = Reply({
   ...previewFields,
   plan: Reply({
     ...planFields,
     targets: Type.Union([NamesOfTargets, Type.Array(NamedRecord)]),
-    actions: Type.Array(
-      Reply({
-        sequence_id: Uuid,
-        sequence_name: Type.String(),
-        sequence_order: Type.Integer(),
-        action_id: Uuid,
-        action_name: Type.String(),
-        action_order: Type.Integer(),
-      }),
-    ),
+    actions: Type.Array(PlaceOfAction),
   }),
 })
 

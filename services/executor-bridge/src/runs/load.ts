@@ -1,5 +1,6 @@
 import type { RunRef } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import { fromRows } from '@slipway/domain'
 import { actionsOf, type LeasedRun, lockLeasedRuns, targetsOf, touchedSteps } from '../targets/records.ts'
 import { openProgress } from './progress.ts'
 import type { RunRecords } from './spec.ts'
@@ -31,7 +32,13 @@ export function loadRuns(
       runs.map((run): [number, LoadedRun] => {
         const { deployment_id: id, epoch } = run
         const next_line = opened.get(epoch)?.next_line ?? run.next_line
-        const records = { actions: actions.get(id) ?? [], targets: targets.get(id) ?? [], steps: steps.get(id) ?? [] }
+        const rows = { actions: actions.get(id) ?? [], targets: targets.get(id) ?? [] }
+        const records = {
+          plan: fromRows({ plan_head: run.plan_head, ...rows }),
+          definitions: rows.actions.map(({ definition }) => definition),
+          access: rows.targets,
+          steps: steps.get(id) ?? [],
+        }
         return [epoch, { run: { ...run, next_line }, records }]
       }),
     )

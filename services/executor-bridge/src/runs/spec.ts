@@ -1,14 +1,26 @@
 import type { RunAction, RunConnection, RunSpec, RunTarget } from '@slipway/contracts'
-import { type ActionFile, DEFAULT_FILE_MODE, plainFilePath } from '@slipway/domain'
+import {
+  type ActionDefinition,
+  type ActionFile,
+  DEFAULT_FILE_MODE,
+  type Plan,
+  type PlannedAction,
+  type PlannedTarget,
+  plainFilePath,
+  type VariableValues,
+} from '@slipway/domain'
 import { currentTraceparent, type KeyRing } from '@slipway/runtime'
+import { openPlanValues } from '@slipway/views'
 import { keyIdentity } from '../agents/credentials.ts'
-import type { ActionRecord, LeasedRun, StepRecord, TargetRecord } from '../targets/records.ts'
+import type { LeasedRun, StepRecord, StoredConnection, TargetAccess } from '../targets/records.ts'
 import { sshConnection } from '../targets/ssh-connection.ts'
-import { openValues } from './secrets.ts'
 
 export interface RunRecords {
-  actions: ActionRecord[]
-  targets: TargetRecord[]
+  plan: Plan
+  /** Of each action; null when the version is gone. */
+  definitions: (ActionDefinition | null)[]
+  /** To each target. */
+  access: TargetAccess[]
   steps: StepRecord[]
 }
 
@@ -21,24 +33,23 @@ export class CannotRun extends Error {
  * Everything an instance needs, secrets in clear: it is sent and forgotten, never logged or stored.
  * Throws CannotRun when something of it is gone, SecretError when a secret cannot be opened.
  */
-export function buildSpec(keys: KeyRing, run: LeasedRun, records: RunRecords): RunSpec {
-  const { plan_head: head } = run
-  const open = (values: Record<string, unknown>) => openValues(keys, values, head.sealed_under)
-  const rollingBack = run.state === 'rolling_back' || records.steps.some(({ state }) => ROLLBACK_STATES.has(state))
+export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, access, steps }: RunRecords): RunSpec {
+  const open = (values: VariableValues) => openPlanValues(keys, plan, values)
+  const rollingBack = run.state === 'rolling_back' || steps.some(({ state }) => ROLLBACK_STATES.has(state))
   return {
     deployment_id: run.deployment_id,
     epoch: run.epoch,
     request_id: run.request_id,
     ...specTrace(),
-    options: head.options,
+    options: plan.options,
     remaining_seconds: run.remaining_seconds,
-    actions: records.actions.map((action) => specAction(action, open)),
-    targets: records.targets.map((target) => specTarget(keys, target, open)),
-    shared_variables: open(head.shared_variables),
-    override_variables: open(head.override_variables),
-    sensitive: head.sensitive,
+    actions: plan.actions.map((action, index) => specAction(action, definitions[index] ?? null, open)),
+    targets: plan.targets.map((target, index) => specTarget(keys, target, access[index], open)),
+    shared_variables: open(plan.shared_variables),
+    override_variables: open(plan.override_variables),
+    sensitive: plan.sensitive,
     phase: rollingBack ? 'rolling_back' : 'running',
-    steps: records.steps.map(specStep),
+    steps: steps.map(specStep),
     first_line: run.next_line,
   }
 }
@@ -49,10 +60,9 @@ function specTrace(): Pick<RunSpec, 'traceparent'> {
   return traceparent === null ? {} : { traceparent }
 }
 
-type Open = (values: Record<string, unknown>) => Record<string, unknown>
+type Open = (values: VariableValues) => VariableValues
 
-function specAction(action: ActionRecord, open: Open): RunAction {
-  const { definition } = action
+function specAction(action: PlannedAction, definition: ActionDefinition | null, open: Open): RunAction {
   if (definition === null) {
     throw new CannotRun(`Version ${action.action_version} of action "${action.action_name}" no longer exists`)
   }
@@ -83,24 +93,23 @@ function specFiles(files: ActionFile[] = []): Pick<RunAction, 'files'> {
   }
 }
 
-function specTarget(keys: KeyRing, target: TargetRecord, open: Open): RunTarget {
-  return {
-    id: target.id,
-    name: target.name,
-    connection: specConnection(keys, target),
-    variables: open(target.variables),
-  }
+function specTarget(
+  keys: KeyRing,
+  { id, name, variables }: PlannedTarget,
+  access: TargetAccess | undefined,
+  open: Open,
+): RunTarget {
+  if (!access?.connection) throw new CannotRun(`Target "${name}" no longer exists`)
+  return { id, name, connection: specConnection(keys, id, access, access.connection), variables: open(variables) }
 }
 
-function specConnection(keys: KeyRing, target: TargetRecord): RunConnection {
-  const { connection } = target
-  if (connection === null) throw new CannotRun(`Target "${target.name}" no longer exists`)
-  if (connection.type === 'agent') return { type: 'agent', agent: specAgent(keys, target) }
+function specConnection(keys: KeyRing, id: string, access: TargetAccess, connection: StoredConnection): RunConnection {
+  if (connection.type === 'agent') return { type: 'agent', agent: specAgent(keys, access) }
   if (connection.type !== 'ssh') return connection
-  return sshConnection(keys, { ...target, connection })
+  return sshConnection(keys, { ...access, id, connection })
 }
 
-function specAgent(keys: KeyRing, { agent }: TargetRecord) {
+function specAgent(keys: KeyRing, { agent }: TargetAccess) {
   if (agent === null) return null
   const { id, host, port, key_sealed } = agent
   return { id, host, port, key: keys.open(key_sealed, keyIdentity(id)).toString('base64') }

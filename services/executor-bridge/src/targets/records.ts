@@ -1,6 +1,6 @@
 import type { RunConnection, RunRef } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import type { ActionDefinition, Plan, StepState, VariableValues } from '@slipway/domain'
+import type { ActionDefinition, PlanHead, PlannedActionRow, PlannedTargetRow, StepState } from '@slipway/domain'
 import { STILL_HELD } from '@slipway/views'
 
 /** A run under the live lease of its epoch. */
@@ -10,7 +10,7 @@ export interface LeasedRun {
   state: string
   request_id: string | null
   traceparent: string | null
-  plan_head: Omit<Plan, 'actions' | 'targets'> & { sealed_under: string }
+  plan_head: PlanHead
   remaining_seconds: number | null
   instance_id: string
   /** Its progress under this epoch is there. */
@@ -21,22 +21,13 @@ export interface LeasedRun {
   next_line: number
 }
 
-export interface ActionRecord {
-  action_id: string
-  action_name: string
-  action_version: string
-  sequence_name: string
-  timeout_seconds: number
-  max_retries: number
-  variables: VariableValues
+export interface ActionRecord extends PlannedActionRow {
   /** Null when the version is gone. */
   definition: ActionDefinition | null
 }
 
-export interface TargetRecord {
-  id: string
-  name: string
-  variables: VariableValues
+/** How a target is reached. */
+export interface TargetAccess {
   /** Null when the target is gone. */
   connection: StoredConnection | null
   connection_secrets: string | null
@@ -44,6 +35,8 @@ export interface TargetRecord {
   /** Null where none is enrolled. */
   agent: { id: string; host: string; port: number; key_sealed: string } | null
 }
+
+export type TargetRecord = PlannedTargetRow & TargetAccess
 
 export type StoredConnection =
   | Exclude<RunConnection, { type: 'ssh' | 'agent' }>
@@ -99,8 +92,7 @@ function byDeployment<R extends { deployment_id: string }>(rows: readonly R[]): 
 
 export async function actionsOf(db: Queryable, deploymentIds: readonly string[]): Promise<ByDeployment<ActionRecord>> {
   const { rows } = await db.query<ActionRecord & { deployment_id: string }>(
-    `SELECT a.deployment_id, a.action_id, a.action_name, a.action_version, a.sequence_name, a.timeout_seconds,
-            a.max_retries, a.variables, v.definition
+    `SELECT a.*, v.definition
      FROM deployment_actions a
      LEFT JOIN source_versions v ON v.source_id = a.action_id AND v.version = a.action_version
      WHERE a.deployment_id = ANY($1::uuid[]) ORDER BY a.deployment_id, a.action_index`,
@@ -111,8 +103,7 @@ export async function actionsOf(db: Queryable, deploymentIds: readonly string[])
 
 export async function targetsOf(db: Queryable, deploymentIds: readonly string[]): Promise<ByDeployment<TargetRecord>> {
   const { rows } = await db.query<TargetRecord & { deployment_id: string }>(
-    `SELECT dt.deployment_id, dt.target_id AS id, dt.target_name AS name, dt.variables,
-            t.connection, t.connection_secrets, f.host_key AS pinned_host_key,
+    `SELECT dt.*, t.connection, t.connection_secrets, f.host_key AS pinned_host_key,
             CASE WHEN a.id IS NOT NULL THEN json_build_object(
               'id', a.id, 'host', a.host, 'port', a.port, 'key_sealed', a.key_sealed) END AS agent
      FROM deployment_targets dt

@@ -1,18 +1,16 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { isUuid, mask, notFound, type Plan, resolvedVariables, type VariableValues } from '@slipway/domain'
+import { isUuid, mask, notFound, type PlanHead, resolvedVariables, type VariableValues } from '@slipway/domain'
 import { isoTime, jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/views'
 import type { Piece } from '../http/pieces.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
 import { type FirstSteps, firstSteps, readSteps } from './steps.ts'
 
-type StartCommand = CommandBody<'deployment.start'>
-
 interface DetailRow {
   /** The summary, as JSON text. */
   summary: string
-  plan_head: Omit<StartCommand['plan'], 'actions' | 'targets'>
-  selection: StartCommand['selection']
+  plan_head: PlanHead
+  selection: CommandBody<'deployment.start'>['selection']
   /** Null where the plan is not told. */
   steps: FirstSteps & { actions: { variables: VariableValues }[] }
   target_count: number
@@ -74,7 +72,7 @@ async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted:
   const { plan_head, steps, target_count, created_at } = row
   const rest = {
     target_count,
-    resolved_variables: resolvedVariables({ ...plan_head, actions: steps.actions, targets: [] } as unknown as Plan),
+    resolved_variables: resolvedVariables({ ...plan_head, actions: steps.actions }),
     tenant_name: plan_head.tenant?.name ?? null,
     environment_name: plan_head.environment?.name ?? null,
     created_at: created_at.toISOString(),

@@ -2,6 +2,7 @@ import { callHandler, MAX_MESSAGE_BYTES } from '@slipway/broker'
 import type { CommandBody, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
 import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
+import { sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { capacityWarnings } from '../records/capacity.ts'
 import { loadOriginal } from '../records/original.ts'
@@ -10,7 +11,6 @@ import { type Planned, type PlanningResources, planRequest } from './planning.ts
 import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
 import { createRequest, openValues } from './request.ts'
-import { sealPlan } from './seal.ts'
 
 /** What becomes of a command, in the words in which it is sent: an answer, or the command that starts the plan. */
 export interface Outcome {
@@ -110,7 +110,7 @@ function start(
     command_id,
     caller,
     freeze_override: passFreezes(planned.freezes, request),
-    plan: sealPlan(keyRing, command_id, planned.plan),
+    plan: sealPlan(keyRing, planned.plan),
     selection: { ...planned.selection, target_ids: [...new Set(planned.selection.target_ids)] },
     source_deployment_id: sourceDeploymentId,
     warnings: planned.warnings,

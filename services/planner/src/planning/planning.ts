@@ -31,7 +31,7 @@ export interface PlanningResources {
 }
 
 export interface Planned {
-  /** Values are in clear; see `sealPlan`. */
+  /** Its values are in clear. */
   plan: Plan
   warnings: string[]
   /** Ids as often as they were given. */
@@ -89,6 +89,7 @@ export async function planRequest(
   })
   const resolved = resolve(request, source, selected)
   const built = buildPlan({
+    command_id: request.command_id,
     source: resolved,
     targets: selected.targets.map((target) => planTarget(keyRing, target)),
     tenant,

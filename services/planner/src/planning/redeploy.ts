@@ -9,10 +9,10 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
+import { openPlanValues } from '@slipway/views'
 import type { OriginalDeployment } from '../records/original.ts'
 import type { MissingRecord } from './planning.ts'
 import { type GivenValues, optionsOf, type PlanningRequest } from './request.ts'
-import { openPlanValues } from './seal.ts'
 
 type RedeployCommand = CommandBody<'plan.redeploy'>
 
@@ -25,13 +25,13 @@ export function redeployRequest(
 ): PlanningRequest {
   const { plan_head: head, actions } = original
   const { source, tenant, environment } = head
-  const originalValues = openPlanValues(keyRing, head.sealed_under, head.override_variables)
+  const originalValues = openPlanValues(keyRing, head, head.override_variables)
   return {
     command_id,
     caller,
     source: { type: source.type, id: source.id },
     version_requirement: original.selection.version_requirement ?? undefined,
-    pins: pinsOf({ source, actions } as Parameters<typeof pinsOf>[0]),
+    pins: pinsOf({ source, actions }),
     tenant_id: tenant?.id ?? caller.tenant_id,
     environment_id: request.environment_id ?? environment?.id ?? null,
     ...targetsOf(request, original),

@@ -1,18 +1,12 @@
 import type { CommandBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import type { Plan } from '@slipway/domain'
+import type { PlanHead, PlannedActionRow } from '@slipway/domain'
 import type { Caller } from './visibility.ts'
 
-type StartCommand = CommandBody<'deployment.start'>
-
 export interface OriginalDeployment {
-  plan_head: Omit<StartCommand['plan'], 'actions' | 'targets'>
-  selection: StartCommand['selection']
-  /** What a redeploy needs to know of each action. */
-  actions: Pick<
-    Plan['actions'][number],
-    'sequence_id' | 'sequence_version' | 'action_id' | 'action_version' | 'timeout_seconds' | 'max_retries'
-  >[]
+  plan_head: PlanHead
+  selection: CommandBody<'deployment.start'>['selection']
+  actions: PlannedActionRow[]
   /** Targets whose part is not complete, in plan order: a step of theirs failed, was skipped, cancelled or rolled back. */
   incomplete_target_ids: string[]
 }
@@ -25,10 +19,7 @@ export async function loadOriginal(
 ): Promise<OriginalDeployment | null> {
   const { rows } = await database.query<OriginalDeployment>(
     `SELECT d.plan_head, d.selection,
-            (SELECT json_agg(json_build_object(
-                      'sequence_id', a.sequence_id, 'sequence_version', a.sequence_version,
-                      'action_id', a.action_id, 'action_version', a.action_version,
-                      'timeout_seconds', a.timeout_seconds, 'max_retries', a.max_retries) ORDER BY a.action_index)
+            (SELECT json_agg(to_jsonb(a) - 'deployment_id' ORDER BY a.action_index)
                FROM deployment_actions a WHERE a.deployment_id = d.id) AS actions,
             ARRAY(SELECT t.target_id FROM deployment_targets t
                    WHERE t.deployment_id = d.id

@@ -1,0 +1,101 @@
+import { type Static, Type } from '@sinclair/typebox'
+import { literals, Nullable, Strict, Uuid } from './schema.ts'
+
+export const SourceType = literals(['solution', 'sequence', 'action'])
+export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { batch_size: number } }>({
+  if: { type: 'string' },
+  then: { enum: ['sequential', 'parallel'] },
+  else: {
+    type: 'object',
+    required: ['rolling'],
+    additionalProperties: false,
+    properties: {
+      rolling: {
+        type: 'object',
+        required: ['batch_size'],
+        additionalProperties: false,
+        properties: { batch_size: { type: 'integer', minimum: 1, maximum: 1_000_000 } },
+      },
+    },
+  },
+})
+export const FailureStrategy = literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures'])
+export const RollbackStrategy = literals(['none', 'failed_target_only', 'all_executed'])
+
+/** Values by the names of variables. */
+export const VariableValues = Type.Record(Type.String(), Type.Unknown())
+
+export const NamedRecord = Strict({ id: Uuid, name: Type.String() })
+
+export const PlanOptions = Strict({
+  target_mode: TargetMode,
+  failure_strategy: FailureStrategy,
+  rollback_strategy: RollbackStrategy,
+  priority: Type.Integer(),
+  timeout_seconds: Type.Integer(),
+  max_retries: Type.Integer(),
+  deployment_timeout_seconds: Type.Integer(),
+  bypass_cache: Type.Boolean(),
+})
+
+/** One column of the plan: an action in its place. Its index in the plan is the order of execution on a target. */
+export const PlannedAction = Strict({
+  sequence_id: Uuid,
+  sequence_name: Type.String(),
+  sequence_version: Type.String(),
+  sequence_order: Type.Integer(),
+  action_id: Uuid,
+  action_name: Type.String(),
+  action_version: Type.String(),
+  action_order: Type.Integer(),
+  timeout_seconds: Type.Integer(),
+  max_retries: Type.Integer(),
+  has_rollback: Type.Boolean(),
+  /** Layer 1: defaults (action < sequence < solution), then entries (sequence entry < solution entry). */
+  variables: VariableValues,
+})
+
+/** One row of the plan. */
+export const PlannedTarget = Strict({
+  id: Uuid,
+  name: Type.String(),
+  /** Layer 3. */
+  variables: VariableValues,
+})
+
+/** A plan without its actions and targets. */
+export const PlanHead = Strict({
+  source: Strict({ type: SourceType, id: Uuid, name: Type.String(), version: Type.String() }),
+  tenant: Nullable(NamedRecord),
+  environment: Nullable(NamedRecord),
+  /** Layer 2: tenant < environment. */
+  shared_variables: VariableValues,
+  /** Layer 4: variables of the request < prompted_values. */
+  override_variables: VariableValues,
+  /** Names whose values are sealed wherever a plan leaves the planner. */
+  sensitive: Type.Array(Type.String()),
+  /** The command that made the plan; sealed values are bound to it. */
+  sealed_under: Uuid,
+  options: PlanOptions,
+})
+
+/**
+ * What a command became: immutable, compact (targets × actions, never multiplied into steps). A step sees of each variable
+ * the value of the highest layer.
+ */
+export const Plan = Strict({
+  ...PlanHead.properties,
+  actions: Type.Array(PlannedAction),
+  targets: Type.Array(PlannedTarget),
+})
+
+export type SourceType = Static<typeof SourceType>
+export type TargetMode = Static<typeof TargetMode>
+export type FailureStrategy = Static<typeof FailureStrategy>
+export type RollbackStrategy = Static<typeof RollbackStrategy>
+export type VariableValues = Static<typeof VariableValues>
+export type PlanOptions = Static<typeof PlanOptions>
+export type PlannedAction = Static<typeof PlannedAction>
+export type PlannedTarget = Static<typeof PlannedTarget>
+export type PlanHead = Static<typeof PlanHead>
+export type Plan = Static<typeof Plan>

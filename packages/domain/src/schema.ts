@@ -1,0 +1,12 @@
+import { type SchemaOptions, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
+
+/** An object that refuses fields it does not know: a mistyped field must never be ignored. */
+export const Strict = <P extends TProperties>(properties: P, options: SchemaOptions = {}): TObject<P> =>
+  Type.Object(properties, { additionalProperties: false, ...options })
+
+export const Nullable = <T extends TSchema>(schema: T) => Type.Union([schema, Type.Null()])
+
+export const Uuid = Type.String({ format: 'uuid' })
+
+export const literals = <const T extends readonly string[]>(values: T, options: SchemaOptions = {}) =>
+  Type.Unsafe<T[number]>(Type.String({ enum: [...values], ...options }))
