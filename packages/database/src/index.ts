@@ -44,7 +44,6 @@ export {
 export { seeTenant } from './tenant.sql.ts'
 export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts'
 export { answerTogether } from './together.ts'
-export { uuidArray } from './uuid-array.ts'
 export { waitForDatabase } from './wait-for-database.ts'
 export { happeningOf } from './webhooks/happening.ts'
 export { type KeptEvent, LISTENS } from './webhooks/keep.ts'

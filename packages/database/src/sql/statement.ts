@@ -7,6 +7,9 @@ type Taken<T> = T extends (infer E)[] ? readonly E[] : T
 /** A statement without parameters takes none. */
 type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Taken<Values<P>[K]> }]
 
+/** A row of a statement whose parameters are all lists: a value of each. */
+type Listed<P> = { [K in keyof P]: P[K] extends SqlType<(infer E)[]> ? E : never }
+
 export interface Declaration<P, R> {
   /** Unique, such as `gateway.users.page`: pg_stat_statements and the logs of Postgres show it before the SQL. */
   name: string
@@ -70,6 +73,14 @@ export class Statement<P, R> {
   /** How many rows the statement wrote. */
   async run(db: Queryable, ...given: Given<P>): Promise<number> {
     return (await this.#send(db, given)).rowCount ?? 0
+  }
+
+  /** Writes rows by a statement whose parameters are all lists: sends each field of the rows as one list. */
+  async runRows(db: Queryable, rows: readonly Listed<P>[]): Promise<number> {
+    if (rows.length === 0) return 0
+    const fields = Object.keys(this.parameters) as (keyof P & string)[]
+    const lists = Object.fromEntries(fields.map((field) => [field, rows.map((row) => row[field])]))
+    return (await this.#send(db, [lists])).rowCount ?? 0
   }
 
   #send(db: Queryable, [given = {}]: [values?: Readonly<Record<string, unknown>>]) {

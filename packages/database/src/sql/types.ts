@@ -1,5 +1,3 @@
-import { uuidArray } from '../uuid-array.ts'
-
 declare const VALUE: unique symbol
 
 /** A type of Postgres, and the type of its values here. */
@@ -47,10 +45,7 @@ export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...(of as S
 export const present = <T>(of: SqlType<T>): SqlType<T> => ({ ...of, nulls: 'present' })
 
 export const array = <T>(of: SqlType<T>): SqlType<T[]> =>
-  type(`${of.name}[]`, (values) => {
-    if (of.name === 'uuid' && of.nulls === 'none') return uuidArray(values as string[])
-    return values.map((value) => encoded(of, value))
-  })
+  type(`${of.name}[]`, (values) => values.map((value) => encoded(of, value)))
 
 /** The value of a parameter as node-postgres takes it. */
 export const encoded = (of: SqlType<unknown>, value: unknown): unknown =>

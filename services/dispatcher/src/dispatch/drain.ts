@@ -206,11 +206,11 @@ async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
       tx,
       dispatched.map(({ request, slot, deployment_id }) => ({
         deployment_id,
-        tenant_id: request.tenant_id,
         request_id: request.request_id,
         traceparent: request.traceparent,
         slot,
-        from: { pending_request_id: request.id },
+        command: request.command,
+        was_queued: true,
       })),
     ),
     markDispatched(tx, dispatched),

@@ -74,8 +74,7 @@ const outcomeOf = ({ command_id, warnings = [] }: StartBody, started: boolean): 
 function startingOf({ slot, ...start }: AssignedStart): Starting[] {
   if (slot === undefined) return []
   const { command, request_id, traceparent } = start
-  const cause = { request_id, traceparent }
-  return [{ deployment_id: command.command_id, tenant_id: tenantOf(start), ...cause, slot, from: { command } }]
+  return [{ deployment_id: command.command_id, request_id, traceparent, slot, command, was_queued: false }]
 }
 
 function recordOf({ command, request_id, overridden, slot }: AssignedStart): CarriedOut {

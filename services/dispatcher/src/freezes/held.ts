@@ -1,4 +1,4 @@
-import { type Queryable, uuidArray } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { type FreezeSubject, type FreezeVerdict, judgeFreezes, type TargetPlace } from '@slipway/domain'
 import { readFreezes } from '@slipway/views'
 
@@ -27,7 +27,7 @@ export async function placesOfTargets(tx: Queryable, lists: readonly (readonly s
     `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text) AS target_ids
        FROM unnest($1::int[], $2::uuid[]) AS l (list, target_id) JOIN targets t ON t.id = l.target_id
       GROUP BY l.list, t.tenant_id, t.environment_id`,
-    [lists.flatMap((ids, list) => ids.map(() => list)), uuidArray(lists.flat())],
+    [lists.flatMap((ids, list) => ids.map(() => list)), lists.flat()],
   )
   return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
 }

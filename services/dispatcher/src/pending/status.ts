@@ -1,3 +1,4 @@
+import type { CommandBody } from '@slipway/contracts'
 import { enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { pendingSourcesOf } from '@slipway/domain'
 import type { Slot } from '../leases/allocate.ts'
@@ -9,6 +10,8 @@ export interface ClaimedRequest {
   request_id: string | null
   traceparent: string | null
   retry_count: number
+  /** With the priority that the request has by now. */
+  command: CommandBody<'deployment.start'>
 }
 
 /** After so many dispatches that went wrong a request is given up. */
@@ -23,7 +26,9 @@ const IN_HAND = pendingSourcesOf('processing')
 /** Takes requests in hand, in the order given. One that is being cancelled is left. */
 export async function claim(tx: Queryable, ids: readonly string[]): Promise<ClaimedRequest[]> {
   const { rows } = await tx.query<ClaimedRequest>(
-    `SELECT id, tenant_id, request_id, traceparent, retry_count FROM pending_requests
+    `SELECT id, tenant_id, request_id, traceparent, retry_count,
+            jsonb_set(command, '{plan,options,priority}', to_jsonb(priority)) AS command
+       FROM pending_requests
       WHERE id = ANY($1::uuid[]) AND status = ANY($2::pending_status[])
       ORDER BY id FOR UPDATE SKIP LOCKED`,
     [ids, IN_HAND],

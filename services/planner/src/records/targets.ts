@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { type Queryable, uuidArray } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
 import { decodeSqid, isUuid, type TargetStatus, type TargetTag } from '@slipway/domain'
 import { LOST_AFTER, targetStatus } from '@slipway/views'
 import { references } from './ids.ts'
@@ -111,7 +111,7 @@ async function readTargets(
             (SELECT json_object_agg(number, id) FROM numbered) AS numbered,
             (SELECT json_object_agg(target_id, tags) FROM tagged) AS tags
        FROM found`,
-    [caller.tenant_id, uuidArray(uuids), numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
+    [caller.tenant_id, uuids, numbers, tags.map(({ key }) => key), tags.map(({ value }) => value)],
   )
   return rows[0] as Columns
 }
