@@ -67,11 +67,9 @@ function parseEntry(document: YamlDocument, defaultTenant: string | null): Entry
   const validate = validators.get(kind) ?? compile(SCHEMAS[kind])
   validators.set(kind, validate)
   const problems = validate(value).map(({ path: pointer, message }) => {
-    const allowed = message.includes('is not a known field') ? listAllowedFields(SCHEMAS[kind], pointer, value) : []
-    return document.describeProblem(
-      pointer,
-      allowed.length > 0 ? `${message}; allowed are: ${allowed.join(', ')}` : message,
-    )
+    const allowed = listAllowedFields(SCHEMAS[kind], pointer, value)
+    const isUnknown = allowed.length > 0 && !allowed.includes(pointer.split('/').at(-1) ?? '')
+    return document.describeProblem(pointer, isUnknown ? `${message}; allowed are: ${allowed.join(', ')}` : message)
   })
   if (problems.length > 0) throw new InvalidFilesError(problems)
   const { name, tenant = defaultTenant } = value as { name: string; tenant?: string | null }

@@ -27,11 +27,11 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
   async function deliver(claimed: Claimed): Promise<void> {
     const outcome = await attempt(claimed, options)
     const finished = await finish(database, claimed, outcome)
-    countedAttempts.inc({ outcome: finished.replace(' ', '_') })
+    countedAttempts.inc({ outcome: finished })
     const { id, webhook_id, event, attempts } = claimed
     const facts = { delivery_id: id, webhook_id, event, attempts, status: outcome.response_status }
     if (finished === 'gone') logger.warn('a receiver is gone: its webhook is switched off', facts)
-    else if (finished === 'given up') logger.warn('a delivery is given up', facts)
+    else if (finished === 'given_up') logger.warn('a delivery is given up', facts)
     else logger.debug(`an attempt to deliver: ${finished}`, facts)
   }
 

@@ -13,7 +13,7 @@ function delayMs(attempts: number, retryAfter: number | null): number {
   return Math.max(fixed + fullJitter(attempts, half), Math.min(CAP_MS, (retryAfter ?? 0) * 1_000))
 }
 
-export type Finished = 'delivered' | 'again' | 'given up' | 'gone' | 'lost'
+export type Finished = 'delivered' | 'again' | 'given_up' | 'gone' | 'lost'
 
 /**
  * Writes down what came of an attempt. `lost`: the claim ran out, and another dispatcher has it. A receiver that is gone
@@ -51,6 +51,6 @@ export function finish(database: Database, claimed: Claimed, outcome: Outcome): 
       )
       return 'gone'
     }
-    return row.status === 'delivered' ? 'delivered' : row.status === 'failed' ? 'given up' : 'again'
+    return row.status === 'delivered' ? 'delivered' : row.status === 'failed' ? 'given_up' : 'again'
   })
 }
