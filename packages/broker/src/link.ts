@@ -1,18 +1,15 @@
 import type { Writable } from 'node:stream'
-import { fullJitter, type Logger, sleep } from '@slipway/runtime'
-import { type ChannelModel, connect } from 'amqplib'
+import { type Logger, sleep } from '@slipway/runtime'
+import { type ChannelModel, connect, type RecoveringChannelModel } from 'amqplib'
 import { Probe } from './probe.ts'
 
 const HEARTBEAT_SECONDS = 10
 // A connection is back within 10 s of the broker's return: one attempt that hangs, one wait, and the set-up.
 const CONNECT_MS = 4_000
-const BACKOFF = { baseMs: 200, capMs: 4_000 }
-/** Before the first connection somebody waits for the process to start, perhaps beside a RabbitMQ that does so too. */
-const FIRST_BACKOFF = { baseMs: 200, capMs: 1_000 }
-/** One in so many of its tries is worth a line. */
+/** Full jitter: each wait is between 0 and twice the delay, 2 s at most. */
+const BACKOFF = { initialDelay: 100, maxDelay: 2_000, factor: 2, jitter: 1 }
+/** Before the first connection, one attempt in this many is logged. */
 const FIRST_LOGGED = 10
-/** A connection that lived this long was a good one: the next loss starts with short waits again. */
-const STABLE_MS = 5_000
 const CLOSE_MS = 2_000
 
 export interface LinkOptions {
@@ -24,32 +21,37 @@ export interface LinkOptions {
   setup(model: ChannelModel): Promise<void>
   /** Runs when a connection is set up. */
   up(): void
-  /** Runs when a connection is lost, or its set-up failed. */
+  /** Runs when a connection is lost, or when its set-up failed. */
   lost(error: Error | undefined): void
 }
 
-/** One connection to RabbitMQ that comes back by itself. */
+interface Retry {
+  attempt: number
+  delay: number
+  error: Error
+}
+
+/** One connection to RabbitMQ. amqplib connects again after each loss. */
 export class Link {
   readonly #options: LinkOptions
-  readonly #abort = new AbortController()
+  #recovery: Promise<RecoveringChannelModel> | undefined
   #model: ChannelModel | undefined
   #probe: Probe | undefined
   #blocked = false
-  #ready = false
+  #isReady = false
   #wasReady = false
-  #ended: Promise<void> | undefined
 
   constructor(options: LinkOptions) {
     this.#options = options
   }
 
   start(): void {
-    this.#ended = this.#run()
+    this.#recovery = this.#connect()
   }
 
   /** Open, set up, answering, and not told to stop publishing. */
   isUp(): boolean {
-    return this.#ready && !this.#blocked && this.#probe?.answers === true
+    return this.#isReady && !this.#blocked && this.#probe?.answers === true
   }
 
   get blocked(): boolean {
@@ -57,81 +59,70 @@ export class Link {
   }
 
   async close(): Promise<void> {
-    this.#abort.abort()
-    const model = this.#model
-    // Not awaited: an attempt to connect takes up to CONNECT_MS. #live drops what comes of it.
-    if (!model) return
-    const late = setTimeout(() => cut(model, 'it does not answer to a close'), CLOSE_MS)
-    // Not awaited: where the socket is lost during a close, amqplib never says that it is closed.
-    model.close().catch(() => {})
-    await this.#ended
-    clearTimeout(late)
+    const recovery = await this.#recovery
+    const late = new AbortController()
+    // amqplib never reports the end of a close if the socket is lost during the close.
+    await Promise.race([recovery?.close(), sleep(CLOSE_MS, late.signal)])
+    late.abort()
+    if (this.#model) cut(this.#model, 'it does not answer to a close')
+    this.#lose(undefined)
   }
 
-  async #run(): Promise<void> {
-    const { logger, label } = this.#options
-    for (let attempt = 1; !this.#abort.signal.aborted; attempt++) {
-      const started = Date.now()
-      const error = await this.#live()
-      if (this.#abort.signal.aborted) return
-      if (Date.now() - started > STABLE_MS) attempt = 1
-      const delayMs = fullJitter(attempt, this.#wasReady ? BACKOFF : FIRST_BACKOFF)
-      const reason = error?.message ?? 'it was closed'
-      const about = { connection: label, attempt, delay_ms: delayMs, reason }
-      if (this.#wasReady) logger.warn('no connection to RabbitMQ, trying again', about)
-      else if (attempt % FIRST_LOGGED === 1) logger.info('no connection to RabbitMQ yet, trying again', about)
-      await sleep(delayMs, this.#abort.signal)
-    }
+  async #connect(): Promise<RecoveringChannelModel> {
+    const recovery = await connect(withHeartbeat(this.#options.url), {
+      noDelay: true,
+      timeout: CONNECT_MS,
+      clientProperties: { connection_name: this.#options.label },
+      recovery: { ...BACKOFF, waitForConnect: false, setup: (model: ChannelModel) => this.#prepare(model) },
+    })
+    recovery.on('disconnect', (error: Error) => this.#lose(error))
+    recovery.on('connect-failed', (error: Error) => this.#lose(error))
+    // `disconnect` reports the same loss. Without a listener, an `error` event ends the process.
+    recovery.on('error', () => {})
+    recovery.on('reconnect-scheduled', (retry: Retry) => this.#log(retry))
+    return recovery
   }
 
-  /** Connects, sets up and waits until the connection is gone; returns why. */
-  async #live(): Promise<Error | undefined> {
-    let failure: Error | undefined
+  /** amqplib listens to a connection only after its set-up, so this adds the listeners for the set-up itself. */
+  async #prepare(model: ChannelModel): Promise<void> {
+    this.#model = model
+    this.#blocked = false
+    writeTogether(model)
+    this.#watchBlocking(model)
+    model.on('error', () => {})
+    const lost = new Promise<never>((_, reject) =>
+      model.once('close', (error?: Error) => reject(error ?? new Error('it was closed'))),
+    )
+    const setup = this.#options.setup(model).then(() => Probe.start(model, () => this.#blocked))
+    for (const promise of [lost, setup]) promise.catch(() => {})
     try {
-      const model = await connect(withHeartbeat(this.#options.url), {
-        noDelay: true,
-        timeout: CONNECT_MS,
-        clientProperties: { connection_name: this.#options.label },
-      })
-      this.#model = model
-      writeTogether(model)
-      // Listeners before anything is awaited: an 'error' without one would end the process.
-      model.on('error', (error: Error) => {
-        failure = error
-      })
-      const gone = new Promise<void>((resolve) => model.on('close', () => resolve()))
-      this.#watchBlocking(model)
-      if (this.#abort.signal.aborted) cut(model, 'it came too late')
-      else await this.#prepare(model, gone)
-      await gone
+      this.#probe = await Promise.race([setup, lost])
     } catch (error) {
-      failure = error as Error
+      // amqplib closes the connection next, and would wait without limit for a broker that does not answer.
+      cut(model, 'its set-up failed')
+      await lost.catch(() => {})
+      throw error
     }
-    this.#ready = false
+    this.#probe.onSilent(() => cut(model, 'it no longer answers'))
+    this.#isReady = true
+    this.#wasReady = true
+    this.#options.up()
+    this.#options.logger.info('connected to RabbitMQ', { connection: this.#options.label })
+  }
+
+  #lose(error: Error | undefined): void {
+    this.#isReady = false
     this.#blocked = false
     this.#probe?.stop()
     this.#model = undefined
-    this.#options.lost(failure)
-    return failure
+    this.#options.lost(error)
   }
 
-  async #prepare(model: ChannelModel, gone: Promise<void>): Promise<void> {
+  #log({ attempt, delay, error }: Retry): void {
     const { logger, label } = this.#options
-    try {
-      const setup = this.#options.setup(model).then(() => Probe.start(model, () => this.#blocked))
-      setup.catch(() => {})
-      const probe = await Promise.race([setup, gone])
-      if (!probe) return
-      this.#probe = probe
-      probe.onSilent(() => cut(model, 'it no longer answers'))
-      this.#ready = true
-      this.#wasReady = true
-      this.#options.up()
-      logger.info('connected to RabbitMQ', { connection: label })
-    } catch (error) {
-      cut(model, 'its set-up failed')
-      throw error
-    }
+    const about = { connection: label, attempt, delay_ms: delay, reason: error.message }
+    if (this.#wasReady) logger.warn('no connection to RabbitMQ, trying again', about)
+    else if (attempt % FIRST_LOGGED === 1) logger.info('no connection to RabbitMQ yet, trying again', about)
   }
 
   #watchBlocking(model: ChannelModel): void {
@@ -147,8 +138,8 @@ export class Link {
 }
 
 /**
- * Writes what is sent in one go in one piece: amqplib writes each message and each acknowledgement by itself, and the
- * machine takes longer for that than all else takes for them.
+ * Writes what is sent in one turn of the event loop in one piece. amqplib writes each message and each acknowledgement by
+ * itself, and these system calls cost more than all the rest of the work.
  */
 function writeTogether(model: ChannelModel): void {
   const { stream } = model.connection as unknown as { stream: Writable }
@@ -167,7 +158,7 @@ function writeTogether(model: ChannelModel): void {
   }
 }
 
-/** Drops the socket. amqplib notices an error or an end, not a silent destroy. */
+/** Drops the socket with an error. amqplib does not notice a destroy without one. */
 function cut(model: ChannelModel, why: string): void {
   const { stream } = model.connection as unknown as { stream: NodeJS.WritableStream & { destroy(error: Error): void } }
   stream.destroy(new Error(`the connection was dropped: ${why}`))
