@@ -1,4 +1,5 @@
-import { LATE, type Logger, RecentMap, within } from '@slipway/runtime'
+import { LATE, type Logger, within } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import { limitedAs } from './address-ranges.ts'
 import { LocalBuckets } from './local-buckets.ts'
 import type { LimitsRedis } from './redis.ts'
@@ -29,7 +30,7 @@ export interface GeneralLimitOptions {
 export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLimitOptions): GeneralLimit {
   const local = new LocalBuckets()
   /** When a refused address may try again. Requests of other replicas can only move this time further away. */
-  const refusedUntil = new RecentMap<string, number>(MAX_REFUSED)
+  const refusedUntil = new LRUCache<string, number>({ max: MAX_REFUSED })
   /** The time of the next try to reach Redis; null while Redis answers. */
   let askAgainAt: number | null = null
 

@@ -1,4 +1,4 @@
-import { RecentMap } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import { takeFromBucket } from './bucket.ts'
 import type { Rate } from './settings.ts'
 
@@ -6,7 +6,7 @@ const MAX_ADDRESSES = 10_000
 
 /** Buckets of this process alone, in bounded memory: the least recently used bucket is forgotten first. */
 export class LocalBuckets {
-  readonly #full = new RecentMap<string, number>(MAX_ADDRESSES)
+  readonly #full = new LRUCache<string, number>({ max: MAX_ADDRESSES })
 
   /** How many microseconds until a request of this address passes; 0: now. */
   take(address: string, rate: Rate, nowUs = Math.floor(performance.now() * 1_000)): number {

@@ -16,7 +16,6 @@ export type { Answer } from './outbound/exchange.ts'
 export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
 export { type JsonPost, postJson } from './outbound/post-json.ts'
 export { isPublicAddress } from './outbound/public-address.ts'
-export { RecentMap } from './recent-map.ts'
 export { loggable, redactText } from './redaction.ts'
 export {
   constantTimeEqual,

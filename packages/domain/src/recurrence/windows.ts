@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache'
 import { DAY } from './calendar.ts'
 import { parseRule, ruleProblem, untilOf } from './rule.ts'
 import { Schedule } from './schedule.ts'
@@ -51,8 +52,8 @@ interface Plan {
 }
 
 const NO_VERDICT: WindowVerdict = { start: null, from: 0, until: Number.NEGATIVE_INFINITY }
-/** By everything that a verdict depends on; the longest unused one goes first. */
-const remembered = new Map<string, Plan>()
+/** The key is everything that a verdict depends on. */
+const remembered = new LRUCache<string, Plan>({ max: REMEMBERED })
 
 /**
  * The last window that has begun and not ended at `now`. The first window is `start_time` itself, whether or not the rule
@@ -65,10 +66,7 @@ export function windowVerdict(recurring: Recurring, now: number): WindowVerdict 
   const { verdict } = known
   const isValid = verdict.from <= now && now < verdict.until
   const current = isValid ? verdict : evaluate(recurring, known, now)
-  remembered.delete(key)
   remembered.set(key, { ...known, verdict: current })
-  const [oldest = key] = remembered.keys()
-  if (remembered.size > REMEMBERED) remembered.delete(oldest)
   return current
 }
 

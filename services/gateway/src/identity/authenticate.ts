@@ -1,6 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, Problem } from '@slipway/domain'
-import { hashToken, type Logger, RecentMap } from '@slipway/runtime'
+import { hashToken, type Logger } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import {
   type CallingUser,
   findUserOfKey,
@@ -72,7 +73,7 @@ async function keyCaller(
  * for a key and an address, so that two addresses in turn do not cause a write with each request.
  */
 function createUseNotes(database: Queryable, logger: Logger): (keyId: string, clientIp: string) => void {
-  const noted = new RecentMap<string, number>(NOTED_USES)
+  const noted = new LRUCache<string, number>({ max: NOTED_USES })
   return (keyId, clientIp) => {
     const use = `${keyId} ${clientIp}`
     if (performance.now() - (noted.get(use) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return

@@ -1,4 +1,4 @@
-import { RecentMap } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import type { Chunk } from '../deployments/queries.ts'
 import type { Places } from './frames.ts'
 import { encodeLines, type LineFrames } from './tape.ts'
@@ -16,7 +16,7 @@ type Read = (from: number, to: number) => Promise<Chunk[]>
 export class Pages {
   readonly #places: Places
   readonly #read: Read
-  readonly #pages = new RecentMap<number, Promise<LineFrames[]>>(MAX_PAGES)
+  readonly #pages = new LRUCache<number, Promise<LineFrames[]>>({ max: MAX_PAGES })
 
   constructor(places: Places, read: Read) {
     this.#places = places

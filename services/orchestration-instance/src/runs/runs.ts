@@ -3,7 +3,8 @@ import path from 'node:path'
 import { compile, type RunRef, RunSpec, type SyncRequest, type SyncResponse } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import { KILL_GRACE_MS, Kill } from '@slipway/execution'
-import { RecentMap, sleep } from '@slipway/runtime'
+import { sleep } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import { RunReports } from '../bridge/run-reports.ts'
 import { readHeader } from '../journal/read-journal.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
@@ -43,7 +44,7 @@ export class Runs {
   readonly #hosting: RunsOptions
   readonly #entries = new Map<string, HeldRun>()
   /** The highest epoch of each deployment that has ended here or was stopped. */
-  readonly #past = new RecentMap<string, { epoch: number; finished: boolean }>(REMEMBERED)
+  readonly #past = new LRUCache<string, { epoch: number; finished: boolean }>({ max: REMEMBERED })
   /** Runs that the bridge gave and that are not in a journal yet. */
   readonly #arriving = new Map<string, RunRef>()
   /** Runs that are being killed and forgotten. */

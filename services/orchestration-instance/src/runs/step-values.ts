@@ -1,7 +1,7 @@
 import type { RunAction, RunSpec, RunTarget } from '@slipway/contracts'
 import { environmentName, renderTemplate, type StepRef, toText, valuesFor } from '@slipway/domain'
 import type { Command } from '@slipway/execution'
-import { RecentMap } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import { Masker } from '../output/masking.ts'
 
 /** Targets whose masker is kept for their next step: one takes some 20 KB, more for long secrets. */
@@ -11,7 +11,7 @@ const MAX_MASKERS = 200
 export class StepValues {
   readonly #spec: RunSpec
   readonly #common: Masker
-  readonly #own = new RecentMap<number, Masker>(MAX_MASKERS)
+  readonly #own = new LRUCache<number, Masker>({ max: MAX_MASKERS })
 
   constructor(spec: RunSpec) {
     this.#spec = spec

@@ -13,7 +13,8 @@ import {
   type VariableValues,
   withEntryValues,
 } from '@slipway/domain'
-import { type KeyRing, RecentMap } from '@slipway/runtime'
+import type { KeyRing } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import { type References, references } from './ids.ts'
 import { type Caller, visible } from './visibility.ts'
 
@@ -142,7 +143,7 @@ const placeOf = ({ id, version }: SourceVersion) => `${id} ${version}`
 /** Published versions never change. Those that hold secrets, and large ones, are read each time. */
 const MAX_KNOWN = 500
 const MAX_KNOWN_BYTES = 8_192
-const published = new RecentMap<string, Definition>(MAX_KNOWN)
+const published = new LRUCache<string, Definition>({ max: MAX_KNOWN })
 
 async function readDefinitions(database: Queryable, pairs: readonly SourceVersion[]) {
   if (pairs.length === 0) return []

@@ -1,5 +1,5 @@
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto'
-import { RecentMap } from '@slipway/runtime'
+import { LRUCache } from 'lru-cache'
 import ssh2, {
   BaseAgent,
   type IdentityCallback,
@@ -19,7 +19,7 @@ const HASHES: Readonly<Record<string, string>> = {
 
 /** Private keys, read once for many connections: the library reads them for each signature, which costs ten times as much. */
 export class PrivateKeys {
-  readonly #keys = new RecentMap<string, PrivateKey>(KEPT)
+  readonly #keys = new LRUCache<string, PrivateKey>({ max: KEPT })
 
   /** Throws when it is none, or needs a passphrase. */
   get(text: string): PrivateKey {
