@@ -47,7 +47,7 @@ export function start(service) {
   const log = fs.openSync(logFile(service.name), 'a')
   const logStart = fs.fstatSync(log).size
   // A session of its own: Ctrl-C in the terminal must not reach the services before the one that stops them in order.
-  const child = spawn(process.execPath, ['--enable-source-maps', service.main], {
+  const child = spawn(process.execPath, [service.main], {
     cwd: root,
     env: service.env,
     detached: true,

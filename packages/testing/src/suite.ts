@@ -307,7 +307,7 @@ function control(made: {
   const start = async (name: ServiceName, env: Record<string, string> = {}) => {
     const service = processOf(name)
     const log = fs.openSync(logFile(name), 'a')
-    const program = [process.execPath, '--enable-source-maps', service.main]
+    const program = [process.execPath, service.main]
     const inside = service.network ? ['ip', 'netns', 'exec', service.network.name] : []
     const [command = '', ...args] = [...inside, ...program]
     const child = spawn(command, args, {
