@@ -5,6 +5,7 @@ import {
   type Logger,
   parseTraceparent,
   redactText,
+  SpanKind,
   sleep,
   Turnstile,
   traced,
@@ -196,7 +197,7 @@ async function attemptToHandle(message: ConsumeMessage, options: Handling, queue
   }
   const { handlerMs = HANDLER_MS } = options
   const handling = withContext({ request_id, message_id }, () =>
-    traced(`process ${type}`, { kind: 'consumer', parent: traceparent, attributes }, () =>
+    traced(`process ${type}`, { kind: SpanKind.CONSUMER, parent: traceparent, attributes }, () =>
       options.handle(envelope, delivery),
     ),
   )
@@ -230,8 +231,8 @@ function whileOpen(channel: Channel): AbortSignal {
 
 function idsOf(message: ConsumeMessage): Record<string, unknown> {
   const { messageId, type, headers } = message.properties
-  const { trace_id } = parseTraceparent(headers?.[HEADER.traceparent]) ?? {}
-  return { message_id: messageId, type, request_id: headers?.[HEADER.requestId] ?? null, trace_id }
+  const { traceId } = parseTraceparent(headers?.[HEADER.traceparent]) ?? {}
+  return { message_id: messageId, type, request_id: headers?.[HEADER.requestId] ?? null, trace_id: traceId }
 }
 
 /** Headers travel with the message wherever it goes: short, and without passwords in URLs. */

@@ -38,7 +38,7 @@ export {
 export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
 export { type FileSetting, type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
 export type { TlsOptions } from './tls/server.ts'
-export { forRequest, type Span, traced } from './tracing/spans.ts'
+export { failSpan, forRequest, type Span, SpanKind, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
 export { Turnstile } from './turnstile.ts'
 export {

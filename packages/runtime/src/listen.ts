@@ -3,7 +3,7 @@ import type { AddressInfo, Server as NetServer } from 'node:net'
 import { ConfigurationError } from './config.ts'
 import { measureRequest } from './metrics/http.ts'
 import { createTlsServer, type TlsOptions } from './tls/server.ts'
-import { traced } from './tracing/spans.ts'
+import { failSpan, SpanKind, traced } from './tracing/spans.ts'
 
 export interface Place {
   host: string
@@ -92,13 +92,13 @@ function observed(app: RequestListener): RequestListener {
     measureRequest(request, response, () => routeOf(request))
     const { traceparent = null } = request.headers
     const method = request.method ?? ''
-    void traced(method, { kind: 'server', parent: String(traceparent) }, async (span) => {
+    void traced(method, { kind: SpanKind.SERVER, parent: String(traceparent) }, async (span) => {
       app(request, response)
       await new Promise((resolve) => response.once('close', resolve))
       const { statusCode } = response
-      span.rename(`${method} ${routeOf(request) ?? ''}`.trim())
-      span.set({ 'http.request.method': method, 'http.response.status_code': statusCode })
-      if (statusCode >= 500) span.fail(String(statusCode))
+      span.updateName(`${method} ${routeOf(request) ?? ''}`.trim())
+      span.setAttributes({ 'http.request.method': method, 'http.response.status_code': statusCode })
+      if (statusCode >= 500) failSpan(span, String(statusCode))
     })
   }
 }

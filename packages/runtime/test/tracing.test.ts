@@ -1,6 +1,7 @@
-import { afterEach, describe, expect, test } from '@jest/globals'
-import { currentContext, currentTraceparent, forRequest, parseTraceparent, traced } from '../src/index.ts'
-import { recordSpans, type SpanOptions } from '../src/tracing/spans.ts'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { trace } from '@opentelemetry/api'
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-base'
+import { currentContext, currentTraceparent, forRequest, parseTraceparent, SpanKind, traced } from '../src/index.ts'
 
 const GIVEN = '00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01'
 const TRACE = GIVEN.split('-')[1]
@@ -13,7 +14,9 @@ describe('a traceparent', () => {
     [GIVEN.replace(/01$/, 'fd'), '01'],
     [`01${GIVEN.slice(2)}-more`, '01'],
   ])('%s is read', (text, flags) => {
-    expect(parseTraceparent(text)).toEqual({ trace_id: TRACE, span_id: '00f067aa0ba902b7', trace_flags: flags })
+    expect(parseTraceparent(text)).toMatchObject({
+      ...{ traceId: TRACE, spanId: '00f067aa0ba902b7', traceFlags: Number(flags) },
+    })
   })
 
   test.each([
@@ -33,7 +36,7 @@ describe('a traceparent', () => {
 
 describe('while nobody collects spans', () => {
   test('a trace that came along is passed on as it came, and its id is in the context', async () => {
-    await traced('x', { kind: 'server', parent: GIVEN, begins: true }, async () => {
+    await traced('x', { kind: SpanKind.SERVER, parent: GIVEN, begins: true }, async () => {
       await new Promise((resolve) => setTimeout(resolve, 1))
       expect(currentTraceparent()).toBe(GIVEN)
       expect(currentContext()['trace_id']).toBe(TRACE)
@@ -42,14 +45,16 @@ describe('while nobody collects spans', () => {
   })
 
   test('one begins where it may, and nowhere else', () => {
-    expect(traced('x', { kind: 'server', begins: true }, currentTraceparent)).toMatch(/^00-\w{32}-\w{16}-00$/)
-    expect(traced('x', { kind: 'consumer', parent: null }, currentTraceparent)).toBeNull()
-    expect(traced('x', { kind: 'internal' }, currentTraceparent)).toBeNull()
+    expect(traced('x', { kind: SpanKind.SERVER, begins: true }, currentTraceparent)).toMatch(/^00-\w{32}-\w{16}-00$/)
+    expect(traced('x', { kind: SpanKind.CONSUMER, parent: null }, currentTraceparent)).toBeNull()
+    expect(traced('x', { kind: SpanKind.INTERNAL }, currentTraceparent)).toBeNull()
   })
 
   test('work that came without a trace does not take part in the one around it', () => {
     const inside = (parent: string | null) =>
-      traced('x', { kind: 'server', begins: true }, () => traced('y', { kind: 'consumer', parent }, currentTraceparent))
+      traced('x', { kind: SpanKind.SERVER, begins: true }, () =>
+        traced('y', { kind: SpanKind.CONSUMER, parent }, currentTraceparent),
+      )
     expect(inside(null)).toBeNull()
     expect(inside(GIVEN)).toBe(GIVEN)
   })
@@ -59,68 +64,52 @@ test('what is done for a request is of its trace, below what is current there', 
   const of = (traceparent: string | null) => forRequest({ request_id: 'r-1', traceparent }, () => currentContext())
   expect(of(GIVEN)).toMatchObject({ request_id: 'r-1', trace_id: TRACE, span_id: '00f067aa0ba902b7' })
   const below = GIVEN.replace('00f067aa0ba902b7', 'b'.repeat(16))
-  expect(traced('x', { kind: 'consumer', parent: below }, () => of(GIVEN))).toMatchObject({ span_id: 'b'.repeat(16) })
+  expect(traced('x', { kind: SpanKind.CONSUMER, parent: below }, () => of(GIVEN))).toMatchObject({
+    span_id: 'b'.repeat(16),
+  })
   const other = GIVEN.replace(String(TRACE), 'c'.repeat(32))
-  expect(traced('x', { kind: 'consumer', parent: other }, () => of(GIVEN))).toMatchObject({ trace_id: TRACE })
-  expect(traced('x', { kind: 'consumer', parent: other }, () => of(null))['trace_id']).toBeUndefined()
+  expect(traced('x', { kind: SpanKind.CONSUMER, parent: other }, () => of(GIVEN))).toMatchObject({ trace_id: TRACE })
+  expect(traced('x', { kind: SpanKind.CONSUMER, parent: other }, () => of(null))['trace_id']).toBeUndefined()
 })
 
 describe('while spans are collected', () => {
-  const spans: { name: string; options: SpanOptions; parent: string | undefined; failed?: string; ended: boolean }[] =
-    []
-  afterEach(() => {
-    recordSpans(null)
-    spans.length = 0
+  const exporter = new InMemorySpanExporter()
+  beforeAll(() => {
+    trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }))
   })
-  const collect = () =>
-    recordSpans({
-      start(name, options, parent) {
-        const span = { name, options, parent: parent?.span_id, ended: false } as (typeof spans)[number]
-        spans.push(span)
-        const span_id = String(spans.length).padStart(16, '0')
-        return {
-          trace: { trace_id: parent?.trace_id ?? 'a'.repeat(32), span_id, trace_flags: '01' },
-          span: {
-            rename: (to) => void Object.assign(span, { name: to }),
-            set: () => {},
-            fail: (reason) => void Object.assign(span, { failed: reason }),
-          },
-          end: () => void Object.assign(span, { ended: true }),
-        }
-      },
-    })
+  afterEach(() => exporter.reset())
+  afterAll(() => trace.disable())
+
+  const ended = () => exporter.getFinishedSpans().map(({ name }) => name)
 
   test('each has the one around it as its parent, and ends with its work', async () => {
-    collect()
-    await traced('outer', { kind: 'server', begins: true, parent: GIVEN }, async (span) => {
-      span.rename('renamed')
-      await traced('inner', { kind: 'internal' }, async () => {
+    let outer: string | null = null
+    await traced('outer', { kind: SpanKind.SERVER, begins: true, parent: GIVEN }, async (span) => {
+      span.updateName('renamed')
+      outer = span.spanContext().spanId
+      await traced('inner', { kind: SpanKind.INTERNAL }, async () => {
         await Promise.resolve()
-        expect(spans.map(({ ended }) => ended)).toEqual([false, false])
-        expect(currentTraceparent()).toBe(`00-${TRACE}-0000000000000002-01`)
+        expect(ended()).toEqual([])
+        expect(currentTraceparent()).toMatch(new RegExp(`^00-${TRACE}-\\w{16}-01$`))
       })
-      expect(spans[1]?.ended).toBe(true)
+      expect(ended()).toEqual(['inner'])
     })
-    expect(spans).toMatchObject([
-      { name: 'renamed', parent: '00f067aa0ba902b7', ended: true },
-      { name: 'inner', parent: '0000000000000001', ended: true },
+    expect(exporter.getFinishedSpans()).toMatchObject([
+      { name: 'inner', parentSpanContext: { spanId: outer } },
+      { name: 'renamed', parentSpanContext: { spanId: '00f067aa0ba902b7' } },
     ])
   })
 
   test('what failed says so by the name of the error alone, which may tell secrets', async () => {
-    collect()
-    const failing = traced('x', { kind: 'internal', parent: GIVEN }, async () => {
+    const failing = traced('x', { kind: SpanKind.INTERNAL, parent: GIVEN }, async () => {
       throw new TypeError('the password is hunter2')
     })
     await expect(failing).rejects.toThrow('hunter2')
     expect(() =>
-      traced('y', { kind: 'internal', parent: GIVEN }, () => {
+      traced('y', { kind: SpanKind.INTERNAL, parent: GIVEN }, () => {
         throw new RangeError('hunter2')
       }),
     ).toThrow('hunter2')
-    expect(spans).toMatchObject([
-      { failed: 'TypeError', ended: true },
-      { failed: 'RangeError', ended: true },
-    ])
+    expect(exporter.getFinishedSpans().map(({ status }) => status.message)).toEqual(['TypeError', 'RangeError'])
   })
 })

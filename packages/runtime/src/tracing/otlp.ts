@@ -1,17 +1,10 @@
-import { DiagLogLevel, diag, ROOT_CONTEXT, SpanKind, SpanStatusCode, TraceFlags, trace } from '@opentelemetry/api'
+import { DiagLogLevel, diag, trace } from '@opentelemetry/api'
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http'
 import { resourceFromAttributes } from '@opentelemetry/resources'
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base'
 import type { Logger } from '../logger.ts'
 import { SLIPWAY_VERSION } from '../version.ts'
-import { recordSpans, type Tracer } from './spans.ts'
 
-const KINDS = {
-  server: SpanKind.SERVER,
-  client: SpanKind.CLIENT,
-  consumer: SpanKind.CONSUMER,
-  internal: SpanKind.INTERNAL,
-}
 /** A collector that is away must not fill the log. */
 const COMPLAIN_EVERY_MS = 60_000
 
@@ -42,39 +35,8 @@ export function exportSpans({ service, endpoint, headers, logger }: OtlpOptions)
     }),
     spanProcessors: [new BatchSpanProcessor(exporter)],
   })
-  recordSpans(tracerOf(provider))
-  return async () => {
-    recordSpans(null)
-    await provider.shutdown()
-  }
-}
-
-function tracerOf(provider: BasicTracerProvider): Tracer {
-  const tracer = provider.getTracer('slipway', SLIPWAY_VERSION)
-  return {
-    start(name, { kind, attributes = {} }, parent) {
-      const context =
-        parent === null
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, {
-              traceId: parent.trace_id,
-              spanId: parent.span_id,
-              traceFlags: parent.trace_flags === '01' ? TraceFlags.SAMPLED : TraceFlags.NONE,
-              isRemote: true,
-            })
-      const span = tracer.startSpan(name, { kind: KINDS[kind], attributes }, context)
-      const { traceId, spanId, traceFlags } = span.spanContext()
-      return {
-        trace: { trace_id: traceId, span_id: spanId, trace_flags: traceFlags & TraceFlags.SAMPLED ? '01' : '00' },
-        span: {
-          rename: (to) => void span.updateName(to),
-          set: (more) => void span.setAttributes(more),
-          fail: (reason) => void span.setStatus({ code: SpanStatusCode.ERROR, message: reason }),
-        },
-        end: () => span.end(),
-      }
-    },
-  }
+  trace.setGlobalTracerProvider(provider)
+  return () => provider.shutdown()
 }
 
 function complainTo(logger: Logger): void {

@@ -1,39 +1,42 @@
 import { randomBytes } from 'node:crypto'
-import { currentContext } from '../context.ts'
+import { isSpanContextValid, type SpanContext, TraceFlags } from '@opentelemetry/api'
+import { type Context, currentContext } from '../context.ts'
 
-/** Where in which trace we are. Part of the context, so that every log line has it. */
-export interface TraceContext {
-  trace_id: string
-  span_id: string
-  /** `01` where the trace is recorded, else `00`. */
-  trace_flags: string
-}
+/** The fields of the context that hold the trace, so that every log line has them. */
+export const NO_TRACE = { trace_id: undefined, span_id: undefined, trace_flags: undefined } satisfies Context
+
+export const fieldsOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({
+  trace_id: traceId,
+  span_id: spanId,
+  trace_flags: traceFlags & TraceFlags.SAMPLED ? '01' : '00',
+})
 
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/
-const NOTHING = /^0+$/
 
-/** Reads a W3C `traceparent`; null for anything that is none. */
-export function parseTraceparent(value: unknown): TraceContext | null {
-  const [, version, trace_id = '', span_id = '', flags = '', more] = TRACEPARENT.exec(String(value)) ?? []
+/** Reads a W3C `traceparent`; null for any other value. */
+export function parseTraceparent(value: unknown): SpanContext | null {
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(String(value)) ?? []
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return null
-  if (NOTHING.test(trace_id) || NOTHING.test(span_id)) return null
-  return { trace_id, span_id, trace_flags: Number.parseInt(flags, 16) & 1 ? '01' : '00' }
+  const traceFlags = Number.parseInt(flags, 16) & TraceFlags.SAMPLED
+  const context = { traceId, spanId, traceFlags, isRemote: true }
+  return isSpanContextValid(context) ? context : null
 }
 
-/** A trace that begins here and is not recorded: its id holds the log lines of all services together. */
-export function newTrace(): TraceContext {
-  return { trace_id: randomBytes(16).toString('hex'), span_id: randomBytes(8).toString('hex'), trace_flags: '00' }
+/** A trace that begins here and is not recorded. */
+export function newTrace(): SpanContext {
+  return {
+    traceId: randomBytes(16).toString('hex'),
+    spanId: randomBytes(8).toString('hex'),
+    traceFlags: TraceFlags.NONE,
+  }
 }
 
-export function currentTrace(): TraceContext | null {
-  const { trace_id, span_id, trace_flags } = currentContext()
-  return typeof trace_id === 'string' && typeof span_id === 'string'
-    ? { trace_id, span_id, trace_flags: trace_flags === '01' ? '01' : '00' }
-    : null
+export function currentTrace(): SpanContext | null {
+  return parseTraceparent(currentTraceparent())
 }
 
-/** What a message or a call from here carries; null outside of any trace. */
+/** The `traceparent` of messages and calls from here; null outside of any trace. */
 export function currentTraceparent(): string | null {
-  const trace = currentTrace()
-  return trace && `00-${trace.trace_id}-${trace.span_id}-${trace.trace_flags}`
+  const { trace_id, span_id, trace_flags } = currentContext()
+  return trace_id === undefined ? null : `00-${trace_id}-${span_id}-${trace_flags}`
 }

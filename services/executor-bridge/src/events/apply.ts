@@ -1,6 +1,6 @@
 import type { EventBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
-import { forRequest, traced } from '@slipway/runtime'
+import { forRequest, SpanKind, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
@@ -56,7 +56,7 @@ export async function applyBatch(
 /** Of output alone there may be very many batches, which would bury the rest of the trace. */
 function asSpan<T>({ events }: EventBatch, fn: () => T): T {
   if (events.every(({ type }) => type === 'log')) return fn()
-  return traced('apply run events', { kind: 'internal', attributes: { 'slipway.events': events.length } }, fn)
+  return traced('apply run events', { kind: SpanKind.INTERNAL, attributes: { 'slipway.events': events.length } }, fn)
 }
 
 interface Work {

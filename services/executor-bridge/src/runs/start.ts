@@ -1,5 +1,5 @@
 import type { RunRef, RunSpec, SyncResponse } from '@slipway/contracts'
-import { forRequest, SecretError, traced, withContext } from '@slipway/runtime'
+import { forRequest, SecretError, SpanKind, traced, withContext } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
 import { type LoadedRun, loadRuns } from './load.ts'
@@ -56,7 +56,7 @@ function specOf(bridge: Bridge, { run, records }: LoadedRun): Promise<RunSpec | 
     withContext({ deployment_id, epoch }, async () => {
       if (run.started || run.finished) return null
       try {
-        const spec = traced('hand over run', { kind: 'internal' }, () => buildSpec(bridge.keys, run, records))
+        const spec = traced('hand over run', { kind: SpanKind.INTERNAL }, () => buildSpec(bridge.keys, run, records))
         handovers.inc({ outcome: 'sent' })
         bridge.logger.info('a run goes to its instance', { instance_id })
         return spec

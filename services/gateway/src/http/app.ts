@@ -1,5 +1,15 @@
 import { refuseFlood } from '@slipway/limits'
-import { currentContext, type Logger, measureRequest, type Span, traced, uuidv7, withContext } from '@slipway/runtime'
+import {
+  currentContext,
+  failSpan,
+  type Logger,
+  measureRequest,
+  type Span,
+  SpanKind,
+  traced,
+  uuidv7,
+  withContext,
+} from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
 import { answerDocs, docsRoute } from '../docs/page.ts'
@@ -44,7 +54,11 @@ async function answer(options: AppOptions, request: Request, response: Response)
   response.setHeader('Cache-Control', 'no-store')
   measureRequest(request, response, () => progress.route)
   // Probes are no traces: they would hide the others.
-  const trace = { kind: 'server', parent: request.get('traceparent') ?? null, begins: !isProbe(request) } as const
+  const trace = {
+    kind: SpanKind.SERVER,
+    parent: request.get('traceparent') ?? null,
+    begins: !isProbe(request),
+  } as const
   await withContext({ request_id: requestId }, () =>
     traced(request.method, trace, (span) => {
       logWhenDone(options.logger, request, response, progress)
@@ -82,14 +96,14 @@ async function answerTraced(
 }
 
 function describe(span: Span, { method }: Request, { statusCode }: Response, { route, requestId }: Progress): void {
-  if (route !== null) span.rename(`${method} ${route}`)
-  span.set({
+  if (route !== null) span.updateName(`${method} ${route}`)
+  span.setAttributes({
     'http.request.method': method,
     'http.response.status_code': statusCode,
     ...(route === null ? {} : { 'http.route': route }),
     'slipway.request_id': requestId,
   })
-  if (statusCode >= 500) span.fail(String(statusCode))
+  if (statusCode >= 500) failSpan(span, String(statusCode))
 }
 
 /** Probes come on their own schedule, often from one address for many; they are cheap and not limited. */

@@ -1,7 +1,7 @@
 import type { RunRef, RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { Kill, Transport } from '@slipway/execution'
-import { forRequest, type KeyRing, type Logger, traced } from '@slipway/runtime'
+import { forRequest, type KeyRing, type Logger, SpanKind, traced } from '@slipway/runtime'
 import type { PostedBatch } from '../bridge/bridge-client.ts'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
@@ -192,7 +192,7 @@ export class HostedRun {
     const { deployment_id, epoch, request_id, traceparent = null } = this.#spec
     const attributes = { 'slipway.deployment_id': deployment_id, 'slipway.epoch': epoch }
     return forRequest({ request_id, traceparent }, () =>
-      traced('run deployment', { kind: 'internal', attributes }, () => {
+      traced('run deployment', { kind: SpanKind.INTERNAL, attributes }, () => {
         const left = new Promise<void>((resolve) => {
           this.#leave = resolve
         })

@@ -14,7 +14,7 @@ import {
   type Transport,
   whenAborted,
 } from '@slipway/execution'
-import { type Span, sleep, traced } from '@slipway/runtime'
+import { failSpan, type Span, SpanKind, sleep, traced } from '@slipway/runtime'
 import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
@@ -76,7 +76,7 @@ export class Tries {
       'slipway.transport': transport,
     }
     const began = performance.now()
-    return traced(`run ${kind}`, { kind: 'client', attributes }, async (span) => {
+    return traced(`run ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       const result = await this.#try(step, kind, attempt, kills)
       const outcome = kills.some(({ aborted }) => aborted) ? 'killed' : result.error === null ? 'completed' : 'failed'
       commands.observe({ transport, outcome }, (performance.now() - began) / 1_000)
@@ -238,8 +238,8 @@ const neverRan = (error: string, startedAt: string): TryResult => {
 
 /** Not in the command's words: they are for those who may read its log. */
 function describe(span: Span, outcome: string, { exitCode }: TryResult): void {
-  if (exitCode !== null) span.set({ 'process.exit.code': exitCode })
-  if (outcome !== 'completed') span.fail(outcome)
+  if (exitCode !== null) span.setAttributes({ 'process.exit.code': exitCode })
+  if (outcome !== 'completed') failSpan(span, outcome)
 }
 
 function killMessage(signal: AbortSignal): string {

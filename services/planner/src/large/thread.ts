@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { createDatabase } from '@slipway/database'
-import { createLogger, KeyRing, traced, withContext } from '@slipway/runtime'
+import { createLogger, KeyRing, SpanKind, traced, withContext } from '@slipway/runtime'
 import { outcomeOf } from '../planning/outcome.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 import type { FromThread, ThreadSettings, ToThread } from './messages.ts'
@@ -19,7 +19,7 @@ parentPort?.on('message', async (envelope: ToThread) => {
   const { request_id, message_id, traceparent = null } = envelope
   try {
     const outcome = await withContext({ request_id, message_id }, () =>
-      traced('plan', { kind: 'internal', parent: traceparent }, () => outcomeOf(resources, envelope, logger)),
+      traced('plan', { kind: SpanKind.INTERNAL, parent: traceparent }, () => outcomeOf(resources, envelope, logger)),
     )
     tell({ outcome }, [outcome.bytes.buffer as ArrayBuffer])
   } catch (error) {

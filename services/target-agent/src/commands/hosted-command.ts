@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { AgentCommandEnd } from '@slipway/contracts'
 import { CommandError, FileError, Kill, type LocalCommand, type LocalTransport } from '@slipway/execution'
-import { sleep, syncFolder, traced, writeWhole } from '@slipway/runtime'
+import { failSpan, SpanKind, sleep, syncFolder, traced, writeWhole } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
 /** How long after a kill output is waited for that finds no room. */
@@ -129,10 +129,10 @@ export class HostedCommand implements CommandRef {
 
   async #run(transport: LocalTransport, command: LocalCommand): Promise<void> {
     const spool = this.#spool
-    const end = await traced('run command', { kind: 'internal' }, async (span) => {
+    const end = await traced('run command', { kind: SpanKind.INTERNAL }, async (span) => {
       const ended = await this.#endOf(transport, command)
-      if (ended.exit_code !== null) span.set({ 'process.exit.code': ended.exit_code })
-      if (ended.exit_code !== 0) span.fail('failed')
+      if (ended.exit_code !== null) span.setAttributes({ 'process.exit.code': ended.exit_code })
+      if (ended.exit_code !== 0) failSpan(span, 'failed')
       return ended
     })
     this.#unconfirmed = !end.confirmed

@@ -10,7 +10,7 @@ import {
   type Static,
   type TSchema,
 } from '@slipway/contracts'
-import { type Logger, SLIPWAY_VERSION, traced } from '@slipway/runtime'
+import { type Logger, SLIPWAY_VERSION, SpanKind, traced } from '@slipway/runtime'
 import type { Commands } from '../commands/commands.ts'
 import { Refusal } from '../content/refusal.ts'
 import type { Shelf } from '../content/shelf.ts'
@@ -53,7 +53,9 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
       async (request, response, id) => {
         const command = await commandOf(request)
         const parent = String(request.headers['traceparent'])
-        const outcome = await traced('accept command', { kind: 'server', parent }, () => commands.start(id, command))
+        const outcome = await traced('accept command', { kind: SpanKind.SERVER, parent }, () =>
+          commands.start(id, command),
+        )
         const body: AgentAccepted = { version: SLIPWAY_VERSION, orphaned_after_seconds: orphanedAfterMs / 1_000 }
         answerJson(response, outcome === 'started' ? 201 : 200, body)
       },
