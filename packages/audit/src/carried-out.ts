@@ -1,5 +1,6 @@
 import { auditResourceType, type CommandBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { isCarriedOut } from './record.sql.ts'
 import { recordAudit } from './record.ts'
 
 type Caller = CommandBody<'pending.cancel'>['caller']
@@ -65,10 +66,5 @@ export async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
 }
 
 /** Whether this command was carried out before: then a copy of it asks for nothing new. */
-export async function wasCarriedOut(tx: Queryable, commandId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `SELECT FROM audit_records WHERE id = $1 AND coalesce(details ->> 'outcome', '') NOT IN ('refused', 'failed')`,
-    [commandId],
-  )
-  return rowCount === 1
-}
+export const wasCarriedOut = async (tx: Queryable, commandId: string): Promise<boolean> =>
+  (await isCarriedOut.one(tx, { id: commandId })).carried_out

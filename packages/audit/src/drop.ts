@@ -1,6 +1,6 @@
 import type { Database, Queryable } from '@slipway/database'
-import { LOCK_KEYS } from '@slipway/database'
-import { CANONICAL, type ChainHead, chainStart, linkHash } from './chain.ts'
+import { dropUpTo, findOldLinks, lockDrop } from './chain.sql.ts'
+import { type ChainHead, chainStart, linkHash } from './chain.ts'
 
 const BATCH = 5_000
 
@@ -8,13 +8,6 @@ const BATCH = 5_000
 export interface OldAudit {
   head: ChainHead
   records: number
-}
-
-interface Link {
-  position: number
-  hash: string
-  canonical: string | null
-  old: boolean
 }
 
 /** How many records are older than so many days; the last one of the chain stays, however old. */
@@ -39,25 +32,16 @@ export async function dropOldAudit(
   batch = BATCH,
 ): Promise<number> {
   return database.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.auditDrop})`)
+    await lockDrop.run(tx)
     const { head, records } = await nextOld(tx, await chainStart(tx), days, batch)
     if (records === 0) return 0
-    await tx.query('SELECT drop_audit($1, $2)', [head.position, days])
+    await dropUpTo.run(tx, { position: head.position, days })
     return records
   })
 }
 
 async function nextOld(db: Queryable, start: ChainHead, days: number, limit: number): Promise<OldAudit> {
-  const { rows } = await db.query<Link>(
-    `SELECT l.position, l.hash, CASE WHEN r.number IS NOT NULL THEN ${CANONICAL} END AS canonical,
-            coalesce(r.at < now() - make_interval(days => $3), true) AS old
-       FROM (SELECT * FROM audit_links
-              WHERE position > $1 AND position < (SELECT max(position) FROM audit_links)
-              ORDER BY position LIMIT $2) l
-       LEFT JOIN audit_records r ON r.number = l.record_number
-      ORDER BY l.position`,
-    [start.position, limit, days],
-  )
+  const rows = await findOldLinks.all(db, { after: start.position, limit, days })
   let head = start
   for (const { position, hash, canonical, old } of rows) {
     if (!old) break

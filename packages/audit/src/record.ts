@@ -1,5 +1,6 @@
 import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
+import { insertRecords } from './record.sql.ts'
 
 /** One change, or one refusal of a change. Never holds a secret. */
 export interface AuditEntry {
@@ -27,25 +28,16 @@ export interface AuditEntry {
  */
 export async function recordAudit(tx: Pick<Queryable, 'query'>, entries: readonly AuditEntry[]): Promise<number> {
   if (entries.length === 0) return 0
-  // No column is named after CONFLICT: reading one would need the right to see the row, which who is refused has not.
-  const { rowCount } = await tx.query(
-    `INSERT INTO audit_records
-       (id, actor_id, actor_name, actor_ip, action, resource_type, resource_id, tenant_id, request_id, details)
-     SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[],
-       $8::uuid[], $9::text[], $10::jsonb[])
-     ON CONFLICT DO NOTHING`,
-    [
-      entries.map((e) => e.id ?? uuidv7()),
-      entries.map((e) => e.actor_id),
-      entries.map((e) => e.actor_name),
-      entries.map((e) => e.actor_ip),
-      entries.map((e) => e.action),
-      entries.map((e) => e.resource_type),
-      entries.map((e) => e.resource_id),
-      entries.map((e) => e.tenant_id),
-      entries.map((e) => e.request_id),
-      entries.map((e) => JSON.stringify(e.details)),
-    ],
-  )
-  return rowCount ?? 0
+  return insertRecords.run(tx, {
+    id: entries.map((e) => e.id ?? uuidv7()),
+    actor_id: entries.map((e) => e.actor_id),
+    actor_name: entries.map((e) => e.actor_name),
+    actor_ip: entries.map((e) => e.actor_ip),
+    action: entries.map((e) => e.action),
+    resource_type: entries.map((e) => e.resource_type),
+    resource_id: entries.map((e) => e.resource_id),
+    tenant_id: entries.map((e) => e.tenant_id),
+    request_id: entries.map((e) => e.request_id),
+    details: entries.map((e) => e.details),
+  })
 }

@@ -1,5 +1,6 @@
-import type { Database, Queryable } from '@slipway/database'
-import { CANONICAL, type ChainHead, chainStart, linkHash, NOT_LINKED, settledNumber } from './chain.ts'
+import type { Database, Queryable, RowOf } from '@slipway/database'
+import { findLinks, findUnlinked } from './chain.sql.ts'
+import { type ChainHead, chainStart, linkHash, settledNumber } from './chain.ts'
 
 /** A place where the log is not what the chain says. */
 export interface AuditFinding {
@@ -29,12 +30,7 @@ export interface VerifyOptions {
 const PAGE = 5_000
 const MAX_FINDINGS = 20
 
-interface Link {
-  position: number
-  record_number: number
-  hash: string
-  canonical: string | null
-}
+type Link = RowOf<typeof findLinks>
 
 /**
  * Recomputes the whole chain in one pass over one snapshot, page by page, and looks for records outside of it. Finds what
@@ -42,11 +38,10 @@ interface Link {
  * goes on from the link that the log names for that.
  */
 export async function verifyAudit(
-  database: Pick<Database, 'transaction'>,
+  database: Pick<Database, 'snapshot'>,
   { expect, page = PAGE }: VerifyOptions = {},
 ): Promise<AuditVerdict> {
-  return database.transaction(async (tx) => {
-    await tx.query('SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY')
+  return database.snapshot(async (tx) => {
     const start = await chainStart(tx)
     const verdict: AuditVerdict = { links: 0, dropped: start.position, head: start, findings: [], broken: 0 }
     const found = (finding: AuditFinding) => {
@@ -94,30 +89,17 @@ function* judge(before: ChainHead, link: Link): Generator<AuditFinding> {
 }
 
 async function* links(tx: Queryable, size: number): AsyncGenerator<Link> {
-  for (let last: number | null = null; ; ) {
-    const page: { rows: Link[] } = await tx.query<Link>(
-      `SELECT l.position, l.record_number, l.hash, CASE WHEN r.number IS NOT NULL THEN ${CANONICAL} END AS canonical
-         FROM (SELECT * FROM audit_links WHERE $1::bigint IS NULL OR position > $1 ORDER BY position LIMIT $2) l
-         LEFT JOIN audit_records r ON r.number = l.record_number
-        ORDER BY l.position`,
-      [last, size],
-    )
-    yield* page.rows
-    if (page.rows.length < size) return
-    last = page.rows.at(-1)?.position ?? null
+  for (let after = -1; ; ) {
+    const page = await findLinks.all(tx, { after, limit: size })
+    yield* page
+    if (page.length < size) return
+    after = page.at(-1)?.position ?? after
   }
 }
 
 /** Records that no link vouches for, though the time in which they would have been linked is over. */
 async function outside(tx: Queryable): Promise<AuditFinding[]> {
-  const { rows } = await tx.query<{ number: number; behind: boolean }>(
-    `SELECT r.number, r.number <= (SELECT max(record_number) FROM audit_links) AS behind
-       FROM audit_records r
-      WHERE ${NOT_LINKED}
-        AND (r.number <= $1 OR r.at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
-      ORDER BY r.number LIMIT ${MAX_FINDINGS}`,
-    [await settledNumber(tx)],
-  )
+  const rows = await findUnlinked.all(tx, { settled: await settledNumber(tx), limit: MAX_FINDINGS })
   return rows.map(({ number, behind }) => ({
     position: null,
     record_number: number,

@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { type Logger, sleep } from '@slipway/runtime'
 import pg from 'pg'
 import { ConnectionWatch } from './connection-watch.ts'
@@ -30,6 +31,9 @@ export interface Queryable {
   ): Promise<pg.QueryResult<R>>
 }
 
+/** A transaction of Prisma that takes statements, too. */
+export type PrismaTransaction = Prisma.TransactionClient & Queryable
+
 export interface Database extends Queryable {
   /** Loaded when it is first asked for: it is a large part of what a service loads, and most services never use it. */
   prisma(): Promise<PrismaClient>
@@ -44,7 +48,7 @@ export interface Database extends Queryable {
   /** Runs reads in a transaction that sees one moment and writes nothing. */
   snapshot<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
   /** As `transaction`, for work that speaks through Prisma. */
-  prismaTransaction<T>(work: (tx: Prisma.TransactionClient) => Promise<T>): Promise<T>
+  prismaTransaction<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T>
   /** Runs reads on one connection: those that are sent together, as by Promise.all, cost one round trip. */
   together<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
   /**
@@ -160,7 +164,7 @@ export function createDatabase({
     query: (statement, values) => pool.query(statement, values),
     transaction: (work) => retrying(() => once('BEGIN', work)),
     snapshot: (work) => retrying(() => once('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work)),
-    prismaTransaction: (work) => retrying(async () => (await prisma()).$transaction(work)),
+    prismaTransaction: (work) => retrying(async () => inPrisma(await prisma(), work)),
     async together(work) {
       const client = await pool.connect()
       const { connection, end } = lend(client)
@@ -189,12 +193,50 @@ export function createDatabase({
   }
 }
 
+/** Hears of the connection on which Prisma begins a transaction. */
+const begun = new AsyncLocalStorage<(connection: Queryable) => void>()
+
 async function loadPrisma(pool: pg.Pool): Promise<PrismaClient> {
   const [{ PrismaClient }, { PrismaPg }] = await Promise.all([
     import('./generated/client.ts'),
     import('@prisma/adapter-pg'),
   ])
-  return new PrismaClient({ adapter: new PrismaPg(pool), transactionOptions: PRISMA_TRANSACTION })
+  const factory = new PrismaPg(pool)
+  const connect = factory.connect.bind(factory)
+  factory.connect = async () => {
+    const adapter = await connect()
+    const startTransaction = adapter.startTransaction.bind(adapter)
+    adapter.startTransaction = async (level) => {
+      const transaction = await startTransaction(level)
+      // The adapter's types hide the connection.
+      begun.getStore()?.((transaction as unknown as { client: Queryable }).client)
+      return transaction
+    }
+    return adapter
+  }
+  return new PrismaClient({ adapter: factory, transactionOptions: PRISMA_TRANSACTION })
+}
+
+async function inPrisma<T>(prisma: PrismaClient, work: (tx: PrismaTransaction) => Promise<T>): Promise<T> {
+  let lent: ReturnType<typeof lend> | undefined
+  const begin = (connection: Queryable) => {
+    lent ??= lend(connection)
+  }
+  return begun.run(begin, () =>
+    prisma.$transaction(async (tx) => {
+      if (lent === undefined) throw new Error('Prisma began a transaction without a connection of the pool')
+      const { query } = lent.connection
+      try {
+        return await work(
+          new Proxy(tx, {
+            get: (target, key) => (key === 'query' ? query : Reflect.get(target, key)),
+          }) as PrismaTransaction,
+        )
+      } finally {
+        lent.end()
+      }
+    }),
+  )
 }
 
 async function retrying<T>(once: () => Promise<T>): Promise<T> {

@@ -1,6 +1,13 @@
 export type { QueryResultRow } from 'pg'
 export { contentBytes, DamagedContent, type StoredContent } from './content.ts'
-export { attempt, createDatabase, type Database, type DatabaseOptions, type Queryable } from './database.ts'
+export {
+  attempt,
+  createDatabase,
+  type Database,
+  type DatabaseOptions,
+  type PrismaTransaction,
+  type Queryable,
+} from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'
 export { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sqlState } from './failures.ts'
 export type { Prisma, PrismaClient } from './generated/client.ts'

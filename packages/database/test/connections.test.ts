@@ -76,7 +76,7 @@ const WAYS: [
   (on: Database, work: (run: (sql: string) => Promise<unknown>) => Promise<void>) => Promise<void>,
 ][] = [
   ['plain SQL', (on, work) => on.transaction((tx) => work((sql) => tx.query(sql)))],
-  ['Prisma', (on, work) => on.prismaTransaction((tx) => work((sql) => tx.$executeRawUnsafe(sql)))],
+  ['Prisma', (on, work) => on.prismaTransaction((tx) => work((sql) => tx.query(sql)))],
 ]
 
 const failure = (promise: Promise<unknown>) =>

@@ -10,8 +10,8 @@ jest.unstable_mockModule('../src/tenancy/visibility.ts', () => ({
   ...firstWall,
   visible: () => ({}),
   visibleTenants: () => ({}),
-  visibleSql: (_alias: string, parameter: number) => `($${parameter}::uuid IS NULL OR true)`,
-  ownSql: (_alias: string, parameter: number) => `($${parameter}::uuid IS NULL OR true)`,
+  visibleSql: () => '(:tenant_id::uuid IS NULL OR true)',
+  ownSql: (_alias: string, parameter = ':tenant_id') => `(${parameter}::uuid IS NULL OR true)`,
 }))
 const { addUser, clientOf, startGateway } = await import('./setup.ts')
 const { addDeployment, addPending } = await import('./deployment-rows.ts')

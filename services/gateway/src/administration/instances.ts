@@ -1,12 +1,12 @@
 import type { Queryable } from '@slipway/database'
 import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
-import { INSTANCE } from '@slipway/views'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
-import { answerPage, escapeLike } from '../catalog/listing.ts'
+import { answerPage, containsPattern } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { recordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
-import { type Viewer, visibleSql } from '../tenancy/visibility.ts'
+import type { Viewer } from '../tenancy/visibility.ts'
+import { countInstances, findInstance, findInstances } from './instances.sql.ts'
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'
 
@@ -36,26 +36,12 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
 
   return {
     listInstances: {
-      handle({ query, caller }) {
-        const pattern = query.search === undefined ? null : `%${escapeLike(query.search)}%`
-        const chosen = `instances i
-          WHERE i.removed_at IS NULL AND ($1::text IS NULL OR i.name ILIKE $1) AND ${visibleSql('i', 2)}`
+      handle({ query, caller: { tenant_id } }) {
+        const matching = { tenant_id, pattern: containsPattern(query.search) }
         return answerPage(
           query,
-          async () => {
-            const { rows } = await database.query<{ total: number }>(`SELECT count(*)::int AS total FROM ${chosen}`, [
-              pattern,
-              caller.tenant_id,
-            ])
-            return rows[0]?.total ?? 0
-          },
-          async ({ skip, take }) => {
-            const { rows } = await database.query<{ item: object }>(
-              `SELECT ${INSTANCE} AS item FROM ${chosen} ORDER BY i.created_at DESC, i.id DESC LIMIT $3 OFFSET $4`,
-              [pattern, caller.tenant_id, take, skip],
-            )
-            return rows.map(({ item }) => item)
-          },
+          async () => (await countInstances.one(database, matching)).total,
+          async (slice) => (await findInstances.all(database, { ...matching, ...slice })).map(({ item }) => item),
         )
       },
     },
@@ -90,13 +76,8 @@ export function requireNoTenant({ tenant_id }: CallingUser, permission: string):
 }
 
 /** @throws Problem NOT_FOUND */
-async function readInstance(db: Queryable, viewer: Viewer, id: string): Promise<object> {
-  const { rows } = isUuid(id)
-    ? await db.query<{ item: object }>(
-        `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = $1 AND i.removed_at IS NULL AND ${visibleSql('i', 2)}`,
-        [id, viewer.tenant_id],
-      )
-    : { rows: [] }
-  if (rows[0] === undefined) throw notFound('The instance')
-  return rows[0].item
+async function readInstance(db: Queryable, { tenant_id }: Viewer, id: string): Promise<object> {
+  const found = isUuid(id) ? await findInstance.first(db, { id, tenant_id }) : null
+  if (found === null) throw notFound('The instance')
+  return found.item
 }

@@ -28,7 +28,7 @@ const matches = (parameter: number) =>
 /** `pattern` is one of LIKE, or null for all. */
 export async function countUsers(db: Queryable, viewer: Viewer, pattern: string | null): Promise<number> {
   const { rows } = await db.query<{ total: number }>(
-    `SELECT count(*)::int AS total FROM users u WHERE ${ownSql('u', 1)} AND ${matches(2)}`,
+    `SELECT count(*)::int AS total FROM users u WHERE ${ownSql('u', '$1')} AND ${matches(2)}`,
     [viewer.tenant_id, pattern],
   )
   return rows[0]?.total ?? 0
@@ -42,7 +42,7 @@ export async function pageOfUsers(
   { skip, take }: { skip: number; take: number },
 ): Promise<UserRecord[]> {
   const { rows } = await db.query<UserRecord>(
-    `SELECT ${COLUMNS} FROM users u WHERE ${ownSql('u', 1)} AND ${matches(2)}
+    `SELECT ${COLUMNS} FROM users u WHERE ${ownSql('u', '$1')} AND ${matches(2)}
      ORDER BY u.created_at DESC, u.id DESC LIMIT $3 OFFSET $4`,
     [viewer.tenant_id, pattern, take, skip],
   )
@@ -52,7 +52,7 @@ export async function pageOfUsers(
 /** @throws Problem NOT_FOUND, also for users of no tenant where the viewer is bound to one */
 export async function readUser(db: Queryable, viewer: Viewer, id: string): Promise<UserRecord> {
   const { rows } = isUuid(id)
-    ? await db.query<UserRecord>(`SELECT ${COLUMNS} FROM users u WHERE u.id = $2 AND ${ownSql('u', 1)}`, [
+    ? await db.query<UserRecord>(`SELECT ${COLUMNS} FROM users u WHERE u.id = $2 AND ${ownSql('u', '$1')}`, [
         viewer.tenant_id,
         id,
       ])
@@ -65,7 +65,7 @@ export async function readUser(db: Queryable, viewer: Viewer, id: string): Promi
 /** The same, locked until the transaction ends. */
 export async function lockUser(tx: Queryable, viewer: Viewer, id: string): Promise<UserRecord> {
   if (isUuid(id)) {
-    await tx.query(`SELECT FROM users u WHERE u.id = $2 AND ${ownSql('u', 1)} FOR UPDATE`, [viewer.tenant_id, id])
+    await tx.query(`SELECT FROM users u WHERE u.id = $2 AND ${ownSql('u', '$1')} FOR UPDATE`, [viewer.tenant_id, id])
   }
   return readUser(tx, viewer, id)
 }

@@ -1,15 +1,12 @@
-import { enqueue, eventMessage, type Prisma } from '@slipway/database'
+import { enqueue, eventMessage, type PrismaTransaction } from '@slipway/database'
 import { conflict, notFound } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
+import { insertGrant } from './agents.sql.ts'
 import { lockRecord, requireOwn } from './changing.ts'
-import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
-
-/** Long enough to install an agent by hand. */
-const TOKEN_LIFE = '1 hour'
 
 /**
  * Which agent may speak for a target. A grant lets one enrol, at the executor-bridge, which owns the agents; an agent goes
@@ -41,13 +38,9 @@ export function agentHandlers({
           await requireAgentTarget(tx, target_id)
           // What an agent has enrolled with is good for nothing else: it stays with the agent.
           await tx.agentGrant.deleteMany({ where: { target_id, agent: null } })
-          const [grant] = await tx.$queryRawUnsafe<{ expires_at: Date }[]>(
-            `INSERT INTO agent_grants (id, target_id, token_hash, expires_at)
-             VALUES ($1::uuid, $2::uuid, $3, now() + interval '${TOKEN_LIFE}') RETURNING expires_at`,
-            ...[id, target_id, hashToken(token)],
-          )
-          await audit.record(inPrisma(tx), { resource_id: target_id, tenant_id, details: { grant_id: id } })
-          return grant?.expires_at
+          const { expires_at } = await insertGrant.one(tx, { id, target_id, token_hash: hashToken(token) })
+          await audit.record(tx, { resource_id: target_id, tenant_id, details: { grant_id: id } })
+          return expires_at
         })
         return { status: 201, body: { token, expires_at } }
       },
@@ -76,8 +69,8 @@ export function agentHandlers({
           await lockRecord(tx, 'targets', target_id)
           if (!(await revokeAgent(tx, target_id))) throw notFound('An agent or a token of the target')
           await tx.targetFact.deleteMany({ where: { target_id } })
-          await enqueue(inPrisma(tx), [eventMessage('target.updated', { target_id, tenant_id })])
-          await audit.record(inPrisma(tx), { resource_id: target_id, tenant_id })
+          await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
+          await audit.record(tx, { resource_id: target_id, tenant_id })
         })
         outboxChanged()
         return { status: 204 }
@@ -87,11 +80,11 @@ export function agentHandlers({
 }
 
 /** Takes all that agents may do for a target away. Returns whether there was anything. */
-export async function revokeAgent(tx: Prisma.TransactionClient, target_id: string): Promise<boolean> {
+export async function revokeAgent(tx: PrismaTransaction, target_id: string): Promise<boolean> {
   return (await tx.agentGrant.deleteMany({ where: { target_id } })).count > 0
 }
 
-async function requireAgentTarget(tx: Prisma.TransactionClient, id: string): Promise<void> {
+async function requireAgentTarget(tx: PrismaTransaction, id: string): Promise<void> {
   const target = await tx.target.findFirst({ where: { id } })
   if (target === null) throw notFound('The target')
   if ((target.connection as { type?: unknown } | null)?.type === 'agent') return

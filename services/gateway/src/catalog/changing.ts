@@ -1,7 +1,8 @@
 import type { Permission } from '@slipway/contracts'
-import { isUniqueViolation, type Prisma } from '@slipway/database'
+import { isUniqueViolation, type Queryable } from '@slipway/database'
 import { conflict, insufficientPermissions } from '@slipway/domain'
 import type { Viewer } from '../tenancy/visibility.ts'
+import { LOCKS } from './changing.sql.ts'
 
 /**
  * Records that are shared by all tenants can be read and used by a tenant, not changed.
@@ -13,11 +14,9 @@ export function requireOwn(caller: Viewer, record: { tenant_id: string | null },
   }
 }
 
-type Table = 'sources' | 'targets' | 'environments' | 'tenants' | 'freezes'
-
 /** Locks a record until the transaction ends, so that of two changes at once the second sees the first. */
-export async function lockRecord(tx: Prisma.TransactionClient, table: Table, id: string): Promise<void> {
-  await tx.$queryRawUnsafe(`SELECT 1 FROM ${table} WHERE id = $1::uuid FOR UPDATE`, id)
+export async function lockRecord(tx: Queryable, table: keyof typeof LOCKS, id: string): Promise<void> {
+  await LOCKS[table].run(tx, { id })
 }
 
 /**
@@ -49,3 +48,7 @@ export async function orTaken<T>(message: string, write: () => Promise<T>): Prom
     throw conflict(message)
   }
 }
+
+/** Whose a record is from now on, and whose it was where that is another: they are told that it is gone. */
+export const whose = (old: { tenant_id: string | null }, tenant_id: string | null) =>
+  old.tenant_id === tenant_id ? { tenant_id } : { tenant_id, previous_tenant_id: old.tenant_id }

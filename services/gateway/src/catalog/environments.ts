@@ -8,7 +8,6 @@ import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
-import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
@@ -77,7 +76,7 @@ export function environmentHandlers({
         const environment = await orTaken(taken(body.name), () =>
           database.prismaTransaction(async (tx) => {
             const { tenant_id, name } = data
-            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+            await call.audit.record(tx, { resource_id: id, tenant_id, details: { name } })
             return tx.environment.create({ data })
           }),
         )
@@ -115,7 +114,7 @@ export function environmentHandlers({
               Object.assign(data, variables.columns)
               details['variables'] = variables.changes
             }
-            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
+            await call.audit.record(tx, { resource_id: id, tenant_id, details })
             return tx.environment.update({ where: { id }, data })
           }),
         )
@@ -133,7 +132,7 @@ export function environmentHandlers({
           await requireUnused(tx, 'environment', id)
           const { count } = await tx.environment.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The environment')
-          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+          await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
         })
         return { status: 204 }
       },

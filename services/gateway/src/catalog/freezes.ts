@@ -1,5 +1,5 @@
 import type { ChangeFreeze, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type Prisma } from '@slipway/database'
+import { enqueue, eventMessage, type PrismaTransaction } from '@slipway/database'
 import {
   conflict,
   endOfRecurrence,
@@ -11,13 +11,13 @@ import {
   validationProblem,
 } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type FreezeRow, freezeItem, notEndedAt } from '@slipway/views'
+import { type FreezeRow, freezeItem } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
+import { changesOf, given, lockRecord, orTaken, requireOwn, whose } from './changing.ts'
+import { countBeside } from './freezes.sql.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
-import { inPrisma, whose } from './outbox.ts'
 import { fieldReferences, References } from './references.ts'
 
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
@@ -111,10 +111,10 @@ export function freezeHandlers({
               },
             })
             await requireRoom(tx, created.id, freezesPerTenant)
-            await enqueue(inPrisma(tx), [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
+            await enqueue(tx, [eventMessage('freeze.created', { freeze_id: created.id, tenant_id })])
             const { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id } = created
             const details = { name, start_time, end_time, recurrence, time_zone, environment_id, solution_id }
-            await audit.record(inPrisma(tx), { resource_id: created.id, tenant_id, details })
+            await audit.record(tx, { resource_id: created.id, tenant_id, details })
             return created
           }),
         )
@@ -148,8 +148,8 @@ export function freezeHandlers({
             if (problems.length > 0) throw validationProblem(problems)
             await requireFittingScope(tx, wanted)
             const { start_offset: _, ...told } = data
-            await enqueue(inPrisma(tx), [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
-            await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
+            await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
+            await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
             const updated = await tx.freeze.update({
               where: { id },
               data: changesTimes ? { ...data, recurs_until: recursUntil(wanted) } : data,
@@ -171,8 +171,8 @@ export function freezeHandlers({
         await database.prismaTransaction(async (tx) => {
           const { count } = await tx.freeze.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The freeze')
-          await enqueue(inPrisma(tx), [eventMessage('freeze.deleted', { freeze_id: id, tenant_id })])
-          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+          await enqueue(tx, [eventMessage('freeze.deleted', { freeze_id: id, tenant_id })])
+          await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
         })
         outboxChanged()
         return { status: 204 }
@@ -193,16 +193,8 @@ const recursUntil = ({
  * Refuses the freeze that was just written if its tenant has too many: each costs time in every create. Parallel writers
  * cannot pass together: `freeze_version` makes each wait for the one before.
  */
-async function requireRoom(tx: Prisma.TransactionClient, id: string, limit: number): Promise<void> {
-  const live = notEndedAt('now()')
-  const [found] = await tx.$queryRawUnsafe<{ count: bigint }[]>(
-    `SELECT count(*) AS count
-      FROM (SELECT tenant_id FROM freezes WHERE ${live}) others
-      JOIN (SELECT tenant_id FROM freezes WHERE ${live} AND id = $1::uuid) written
-        ON others.tenant_id IS NOT DISTINCT FROM written.tenant_id`,
-    id,
-  )
-  const count = Number(found?.count ?? 0)
+async function requireRoom(tx: PrismaTransaction, id: string, limit: number): Promise<void> {
+  const { count } = await countBeside.one(tx, { id })
   if (count <= limit) return
   throw conflict(
     `There are ${limit} freezes that have not ended, as many as a tenant may have; delete one or let one end`,
@@ -226,7 +218,7 @@ function changedFields(body: Static<typeof ChangeFreeze>, references: References
 
 /** A freeze of a tenant is limited to what is shared or that tenant's. One of no tenant may be limited to anything. */
 async function requireFittingScope(
-  tx: Prisma.TransactionClient,
+  tx: PrismaTransaction,
   { tenant_id, environment_id, solution_id }: Pick<FreezeRow, 'tenant_id' | 'environment_id' | 'solution_id'>,
 ): Promise<void> {
   if (tenant_id === null) return

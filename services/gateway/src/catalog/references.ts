@@ -1,8 +1,8 @@
 import type { IdKind } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import { type FieldError, missingRecords, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
-import { visibleSql } from '../tenancy/visibility.ts'
+import { visible, visibleTenants } from '../tenancy/visibility.ts'
 import { recordKey } from './record-id.ts'
 
 /** An id that stands in a body, and where. */
@@ -19,16 +19,6 @@ interface ReferredRecord {
   tenant_id: string | null
 }
 
-const RECORDS: Record<IdKind, string> = {
-  action: `SELECT id, number, tenant_id FROM sources WHERE kind = 'action'`,
-  sequence: `SELECT id, number, tenant_id FROM sources WHERE kind = 'sequence'`,
-  solution: `SELECT id, number, tenant_id FROM sources WHERE kind = 'solution'`,
-  target: 'SELECT id, number, tenant_id FROM targets',
-  environment: 'SELECT id, number, tenant_id FROM environments',
-  // A tenant belongs to itself.
-  tenant: 'SELECT id, number, id AS tenant_id FROM tenants',
-}
-
 /** The records that a body refers to, by the place where each id stands. */
 export class References {
   readonly #found: Map<string, ReferredRecord>
@@ -41,11 +31,11 @@ export class References {
    * Finds all of them, one query a kind. A record that the caller may not see does not exist.
    * @throws Problem NOT_FOUND that lists all that are missing
    */
-  static async resolve(db: Queryable, caller: CallingUser, references: Reference[]): Promise<References> {
+  static async resolve(database: Database, caller: CallingUser, references: Reference[]): Promise<References> {
     const found = new Map<string, ReferredRecord>()
     for (const kind of new Set(references.map((reference) => reference.kind))) {
       const ofKind = references.filter((reference) => reference.kind === kind)
-      const records = await findRecords(db, caller, kind, ofKind)
+      const records = await findRecords(database, caller, kind, ofKind)
       for (const { path, id } of ofKind) {
         const key = recordKey(kind, id)
         const record = records.find(
@@ -84,22 +74,23 @@ export class References {
 }
 
 async function findRecords(
-  db: Queryable,
+  database: Database,
   caller: CallingUser,
   kind: IdKind,
   references: Reference[],
 ): Promise<ReferredRecord[]> {
   const keys = references.map(({ id }) => recordKey(kind, id)).filter((key) => key !== null)
-  const { rows } = await db.query<ReferredRecord>(
-    `SELECT id, number, tenant_id FROM (${RECORDS[kind]}) r
-     WHERE (id = ANY($1::uuid[]) OR number = ANY($2::int[])) AND ${visibleSql('r', 3)}`,
-    [
-      keys.flatMap((key) => ('id' in key ? [key.id] : [])),
-      keys.flatMap((key) => ('number' in key ? [key.number] : [])),
-      caller.tenant_id,
-    ],
-  )
-  return rows
+  const prisma = await database.prisma()
+  const select = { id: true, number: true }
+  if (kind === 'tenant') {
+    const tenants = await prisma.tenant.findMany({ where: { OR: keys, AND: visibleTenants(caller) }, select })
+    // A tenant belongs to itself.
+    return tenants.map((tenant) => ({ ...tenant, tenant_id: tenant.id }))
+  }
+  const found = { where: { OR: keys, AND: visible(caller) }, select: { ...select, tenant_id: true } }
+  if (kind === 'target') return prisma.target.findMany(found)
+  if (kind === 'environment') return prisma.environment.findMany(found)
+  return prisma.source.findMany({ ...found, where: { ...found.where, kind } })
 }
 
 /** References of the optional, nullable id fields of a body. */

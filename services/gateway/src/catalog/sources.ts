@@ -1,5 +1,5 @@
 import type { ChangeSource, Static } from '@slipway/contracts'
-import type { Prisma } from '@slipway/database'
+import type { Prisma, PrismaTransaction } from '@slipway/database'
 import {
   compareVersions,
   type DefinitionSecrets,
@@ -15,7 +15,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
-import { type Viewer, visible, visibleSql } from '../tenancy/visibility.ts'
+import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
 import {
   type Definition,
@@ -28,7 +28,6 @@ import {
   storedDefinition,
 } from './definitions.ts'
 import { answerPageOf } from './listing.ts'
-import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { type SourceLine, sourcePage, type VersionLine, versionPage } from './source-pages.ts'
@@ -97,11 +96,11 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   /** The names among these that some source which the viewer sees declares sensitive. */
   async function sensitiveOf(viewer: Viewer, names: readonly string[]): Promise<string[]> {
     if (names.length === 0) return []
-    const { rows } = await database.query<{ name: string }>(
-      `SELECT DISTINCT n.name FROM sensitive_names n JOIN sources s ON s.id = n.source_id
-        WHERE n.name = ANY($2::text[]) AND ${visibleSql('s', 1)}`,
-      [viewer.tenant_id, names],
-    )
+    const rows = await (await prisma()).sensitiveName.findMany({
+      where: { name: { in: [...names] }, source: visible(viewer) },
+      distinct: ['name'],
+      select: { name: true },
+    })
     return rows.map(({ name }) => name)
   }
 
@@ -111,7 +110,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
   }
 
   /** Within the transaction that publishes. */
-  async function holdParts(tx: Prisma.TransactionClient, { definition }: VersionInput, references: References) {
+  async function holdParts(tx: PrismaTransaction, { definition }: VersionInput, references: References) {
     const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
     if (parts.length === 0) return
     await lockComposition(tx, 'publish')
@@ -171,7 +170,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
       database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: input.name, version: input.version }
-        await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
+        await audit.record(tx, { resource_id: id, tenant_id, details })
         return tx.source.create({
           data: { ...data, versions: { create: versionRow(id, input, references) } },
           include: withVersions,
@@ -194,7 +193,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
       database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
-        await audit.record(inPrisma(tx), { resource_id: source.id, tenant_id: source.tenant_id, details })
+        await audit.record(tx, { resource_id: source.id, tenant_id: source.tenant_id, details })
         return tx.sourceVersion.create({
           data: { source: { connect: { id: source.id } }, ...versionRow(source.id, input, references) },
         })
@@ -214,7 +213,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
         const old = await tx.source.findFirst({ where: { id } })
         if (old === null) throw notFound(what)
         const data = given(change, ['name', 'description'])
-        await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
+        await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
         return tx.source.update({ where: { id }, data, include: withVersions })
       }),
     )
@@ -231,7 +230,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
       await requireUnused(tx, kind, id)
       const { count } = await tx.source.deleteMany({ where: { id } })
       if (count === 0) throw notFound(what)
-      await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+      await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
     })
     return { status: 204 }
   }

@@ -1,5 +1,5 @@
 import type { ChangeTarget, CreateTarget, Static } from '@slipway/contracts'
-import { enqueue, eventMessage, type Prisma } from '@slipway/database'
+import { enqueue, eventMessage, type Prisma, type PrismaTransaction } from '@slipway/database'
 import { notFound, validationProblem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { targetItems } from '@slipway/views'
@@ -8,11 +8,10 @@ import type { HandlersOf } from '../http/handler.ts'
 import { isObject } from '../http/json.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { revokeAgent } from './agents.ts'
-import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
+import { changesOf, given, lockRecord, orTaken, requireOwn, whose } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { isLocal, requireMayMakeLocal } from './local-targets.ts'
-import { inPrisma, whose } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
 import { requireUnused } from './uses.ts'
@@ -85,8 +84,8 @@ export function targetHandlers({
         }
         const target = await orTaken(taken(body.name), () =>
           database.prismaTransaction(async (tx) => {
-            await enqueue(inPrisma(tx), [eventMessage('target.created', { target_id: id, tenant_id })])
-            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name: body.name } })
+            await enqueue(tx, [eventMessage('target.created', { target_id: id, tenant_id })])
+            await call.audit.record(tx, { resource_id: id, tenant_id, details: { name: body.name } })
             return tx.target.create({ data, include: withTags })
           }),
         )
@@ -152,8 +151,8 @@ export function targetHandlers({
                 secrets_changed: columns.connection_secrets !== old.connection_secrets,
               }
             }
-            await enqueue(inPrisma(tx), [eventMessage('target.updated', { target_id: id, ...whose(old, tenant_id) })])
-            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id, details })
+            await enqueue(tx, [eventMessage('target.updated', { target_id: id, ...whose(old, tenant_id) })])
+            await call.audit.record(tx, { resource_id: id, tenant_id, details })
             return tx.target.update({ where: { id }, data, include: withTags })
           }),
         )
@@ -174,8 +173,8 @@ export function targetHandlers({
           const { count } = await tx.target.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The target')
           await tx.targetFact.deleteMany({ where: { target_id: id } })
-          await enqueue(inPrisma(tx), [eventMessage('target.deleted', { target_id: id, tenant_id })])
-          await audit.record(inPrisma(tx), { resource_id: id, tenant_id, details: { name } })
+          await enqueue(tx, [eventMessage('target.deleted', { target_id: id, tenant_id })])
+          await audit.record(tx, { resource_id: id, tenant_id, details: { name } })
         })
         outboxChanged()
         return { status: 204 }
@@ -193,7 +192,7 @@ function distinct(tags: { key: string; value: string }[]): { key: string; value:
 
 /** The environment of a target is shared or of the target's tenant. */
 async function requireFittingEnvironment(
-  tx: Prisma.TransactionClient,
+  tx: PrismaTransaction,
   { tenant_id, environment_id }: { tenant_id: string | null; environment_id: string | null },
   path: string,
 ): Promise<void> {
@@ -207,7 +206,7 @@ async function requireFittingEnvironment(
  * The target is another machine now: the key that the old one showed, its agent, and when it was seen, say nothing of it. While a
  * run still reaches the old one, it would be learned anew.
  */
-async function forgetHost(tx: Prisma.TransactionClient, targetId: string): Promise<void> {
+async function forgetHost(tx: PrismaTransaction, targetId: string): Promise<void> {
   await requireUnused(tx, 'target', targetId)
   await tx.targetFact.deleteMany({ where: { target_id: targetId } })
   await revokeAgent(tx, targetId)

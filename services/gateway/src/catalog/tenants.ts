@@ -8,7 +8,6 @@ import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visibleTenants } from '../tenancy/visibility.ts'
 import { changesOf, given, lockRecord, orTaken } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
-import { inPrisma } from './outbox.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
@@ -83,7 +82,7 @@ export function tenantHandlers({
         const tenant = await orTaken(taken(data), () =>
           database.prismaTransaction(async (tx) => {
             const { name, slug } = data
-            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details: { name, slug } })
+            await call.audit.record(tx, { resource_id: id, tenant_id: id, details: { name, slug } })
             return tx.tenant.create({ data })
           }),
         )
@@ -117,7 +116,7 @@ export function tenantHandlers({
               Object.assign(data, variables.columns)
               details['variables'] = variables.changes
             }
-            await call.audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details })
+            await call.audit.record(tx, { resource_id: id, tenant_id: id, details })
             return tx.tenant.update({ where: { id }, data })
           }),
         )
@@ -134,7 +133,7 @@ export function tenantHandlers({
           await requireUnused(tx, 'tenant', id)
           const { count } = await tx.tenant.deleteMany({ where: { id } })
           if (count === 0) throw notFound('The tenant')
-          await audit.record(inPrisma(tx), { resource_id: id, tenant_id: id, details: { name } })
+          await audit.record(tx, { resource_id: id, tenant_id: id, details: { name } })
         })
         return { status: 204 }
       },

@@ -111,7 +111,7 @@ async function findDetail(
            ${plan === 'full' ? firstSteps(asStarted) : 'NULL'} AS steps,
            (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
          FROM ${withProgress('deployments')}
-         WHERE d.id = $2 AND ${ownSql('d', 1)}`,
+         WHERE d.id = $2 AND ${ownSql('d', '$1')}`,
         [viewer.tenant_id, id],
       )
     : { rows: [] }

@@ -9,7 +9,7 @@ export class Filter {
 
   constructor(viewer: Viewer, alias: string) {
     this.parameters = [viewer.tenant_id]
-    this.#conditions = [ownSql(alias, 1)]
+    this.#conditions = [ownSql(alias, '$1')]
   }
 
   /** Adds a condition; `sql` gets the placeholder of the value. An absent value is no condition. */

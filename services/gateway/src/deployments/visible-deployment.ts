@@ -16,7 +16,7 @@ export async function requireVisible(
 ): Promise<{ id: string; tenant_id: string | null }> {
   const { rows } = isUuid(id)
     ? await db.query<{ id: string; tenant_id: string | null }>(
-        `SELECT r.id, r.tenant_id FROM ${TABLES[kind]} r WHERE r.id = $2 AND ${ownSql('r', 1)}`,
+        `SELECT r.id, r.tenant_id FROM ${TABLES[kind]} r WHERE r.id = $2 AND ${ownSql('r', '$1')}`,
         [viewer.tenant_id, id],
       )
     : { rows: [] }

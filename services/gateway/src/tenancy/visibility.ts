@@ -21,15 +21,12 @@ export function visibleTenants(viewer: Viewer): { id?: string } {
   return all || tenant === null ? {} : { id: tenant }
 }
 
-/**
- * For SQL: a condition on `tenant_id` of the table with this alias, the viewer's tenant being the parameter
- * `$parameter` (pass `viewer.tenant_id`).
- */
-export function visibleSql(alias: string, parameter: number): string {
-  return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid OR ${alias}.tenant_id IS NULL)`
+/** For SQL: a condition on the table with this alias. The statement's parameter `tenant_id` is the viewer's. */
+export function visibleSql(alias: string): string {
+  return `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id OR ${alias}.tenant_id IS NULL)`
 }
 
 /** The same for what is never shared: deployments, requests that wait, and users. Those of no tenant are for callers of none. */
-export function ownSql(alias: string, parameter: number): string {
-  return `($${parameter}::uuid IS NULL OR ${alias}.tenant_id = $${parameter}::uuid)`
+export function ownSql(alias: string, parameter = ':tenant_id'): string {
+  return `(${parameter}::uuid IS NULL OR ${alias}.tenant_id = ${parameter}::uuid)`
 }

@@ -18,7 +18,7 @@ export interface WebhookRecord {
 
 export const COLUMNS = 'w.id, w.tenant_id, w.url, w.events, w.enabled, w.disabled_reason, w.created_at, w.updated_at'
 
-const MATCHING = `FROM webhooks w WHERE ${ownSql('w', 1)} AND w.url ILIKE $2`
+const MATCHING = `FROM webhooks w WHERE ${ownSql('w', '$1')} AND w.url ILIKE $2`
 const patternOf = (search: string | undefined) => `%${escapeLike(search ?? '')}%`
 
 export async function countWebhooks(db: Queryable, viewer: Viewer, search: string | undefined): Promise<number> {
@@ -49,10 +49,10 @@ export async function findWebhook(
   lock: 'FOR UPDATE' | '' = '',
 ): Promise<WebhookRecord> {
   const { rows } = isUuid(id)
-    ? await db.query<WebhookRecord>(`SELECT ${COLUMNS} FROM webhooks w WHERE w.id = $2 AND ${ownSql('w', 1)} ${lock}`, [
-        viewer.tenant_id,
-        id,
-      ])
+    ? await db.query<WebhookRecord>(
+        `SELECT ${COLUMNS} FROM webhooks w WHERE w.id = $2 AND ${ownSql('w', '$1')} ${lock}`,
+        [viewer.tenant_id, id],
+      )
     : { rows: [] }
   const [webhook] = rows
   if (webhook === undefined) throw notFound('The webhook')

@@ -1,0 +1,139 @@
+import { array, bool, int4, int8, LOCK_KEYS, nullable, statement, text } from '@slipway/database'
+
+/**
+ * All of a record `r` as one text that is always written the same way: a JSON array of texts in this order. The database
+ * makes it, because only there are details and times exactly what is stored.
+ */
+const CANONICAL = `json_build_array(
+    r.number::text, r.id::text, to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), r.actor_id::text,
+    r.actor_name, r.actor_ip, r.action, r.resource_type, r.resource_id, r.tenant_id::text, r.request_id,
+    r.details::text)::text`
+
+const NOT_LINKED = 'NOT EXISTS (SELECT FROM audit_links l WHERE l.record_number = r.number)'
+
+/** The link before the first one that is kept: a record of the log has it in its details since retention dropped all before. */
+export const findDropped = statement({
+  name: 'audit.chain.find-dropped',
+  row: { position: int8, hash: text },
+  sql: `SELECT (details ->> 'position')::bigint AS position, details ->> 'hash' AS hash
+      FROM audit_records WHERE action = 'audit.drop' ORDER BY 1 DESC LIMIT 1`,
+})
+
+export const findHead = statement({
+  name: 'audit.chain.find-head',
+  row: { position: int8, hash: text },
+  sql: 'SELECT position, hash FROM audit_links ORDER BY position DESC LIMIT 1',
+})
+
+/**
+ * Records up to this number are linked, or never will be: whoever put one there afterwards did it behind the chain's back.
+ * A transaction may take five minutes from writing its record to its commit, far more than the timeouts of statements and of
+ * idle transactions allow.
+ */
+export const findSettled = statement({
+  name: 'audit.chain.find-settled',
+  row: { number: int8 },
+  sql: `SELECT r.number FROM audit_records r JOIN audit_links l ON l.record_number = r.number
+     WHERE r.at < (SELECT h.at FROM audit_records h
+                    WHERE h.number = (SELECT record_number FROM audit_links ORDER BY position DESC LIMIT 1))
+                  - interval '5 minutes'
+     ORDER BY r.at DESC, r.number DESC LIMIT 1`,
+})
+
+/**
+ * How many records there are, without counting them: positions of the chain say how many are linked, and only records after
+ * the settled number may not be.
+ */
+export const countRecords = statement({
+  name: 'audit.chain.count-records',
+  parameters: { settled: int8 },
+  row: { total: int8 },
+  sql: `SELECT coalesce((SELECT max(position) FROM audit_links), 0) - audit_dropped()
+      + (SELECT count(*) FROM audit_records r WHERE r.number > :settled AND ${NOT_LINKED}) AS total`,
+})
+
+/** Whether this transaction is the one that appends links. */
+export const lockChain = statement({
+  name: 'audit.chain.lock',
+  row: { locked: bool },
+  sql: `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.auditChain}) AS locked`,
+})
+
+export const findLastNumber = statement({
+  name: 'audit.chain.find-last-number',
+  row: { number: int8 },
+  sql: 'SELECT coalesce(max(record_number), 0) AS number FROM audit_links',
+})
+
+const unlinked = { parameters: { after: int8, limit: int8 }, row: { number: int8, canonical: text } }
+
+export const findNewRecords = statement({
+  name: 'audit.chain.find-new-records',
+  ...unlinked,
+  sql: `SELECT r.number, ${CANONICAL} AS canonical FROM audit_records r
+     WHERE r.number > :after ORDER BY r.number LIMIT :limit`,
+})
+
+/** As `findNewRecords`, among records of which some are linked. */
+export const findLateRecords = statement({
+  name: 'audit.chain.find-late-records',
+  ...unlinked,
+  sql: `SELECT r.number, ${CANONICAL} AS canonical FROM audit_records r
+     WHERE r.number > :after AND ${NOT_LINKED} ORDER BY r.number LIMIT :limit`,
+})
+
+export const appendLinks = statement({
+  name: 'audit.chain.append-links',
+  parameters: { positions: array(int8), numbers: array(int8), hashes: array(text) },
+  sql: `INSERT INTO audit_links (position, record_number, hash)
+    SELECT * FROM unnest(:positions::bigint[], :numbers::bigint[], :hashes::text[])`,
+})
+
+/** The next links with their records. */
+export const findLinks = statement({
+  name: 'audit.chain.find-links',
+  parameters: { after: int8, limit: int8 },
+  row: { position: int8, record_number: int8, hash: text, canonical: nullable(text) },
+  sql: `SELECT l.position, l.record_number, l.hash, CASE WHEN r.number IS NOT NULL THEN ${CANONICAL} END AS canonical
+      FROM (SELECT * FROM audit_links WHERE position > :after ORDER BY position LIMIT :limit) l
+      LEFT JOIN audit_records r ON r.number = l.record_number
+     ORDER BY l.position`,
+})
+
+/** The next links with their records, but for the last link of the chain, and whether they are older than so many days. */
+export const findOldLinks = statement({
+  name: 'audit.chain.find-old-links',
+  parameters: { after: int8, limit: int8, days: int4 },
+  row: { position: int8, hash: text, canonical: nullable(text), old: bool },
+  sql: `SELECT l.position, l.hash, CASE WHEN r.number IS NOT NULL THEN ${CANONICAL} END AS canonical,
+           coalesce(r.at < now() - make_interval(days => :days), true) AS old
+      FROM (SELECT * FROM audit_links
+             WHERE position > :after AND position < (SELECT max(position) FROM audit_links)
+             ORDER BY position LIMIT :limit) l
+      LEFT JOIN audit_records r ON r.number = l.record_number
+     ORDER BY l.position`,
+})
+
+/** Records that no link vouches for, though the time in which they would have been linked is over. */
+export const findUnlinked = statement({
+  name: 'audit.chain.find-unlinked',
+  parameters: { settled: int8, limit: int8 },
+  row: { number: int8, behind: nullable(bool) },
+  sql: `SELECT r.number, r.number <= (SELECT max(record_number) FROM audit_links) AS behind
+      FROM audit_records r
+     WHERE ${NOT_LINKED}
+       AND (r.number <= :settled OR r.at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
+     ORDER BY r.number LIMIT :limit`,
+})
+
+export const lockDrop = statement({
+  name: 'audit.chain.lock-drop',
+  sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.auditDrop})`,
+})
+
+/** Drops records and links up to a position; the function checks once more that they are that old. */
+export const dropUpTo = statement({
+  name: 'audit.chain.drop',
+  parameters: { position: int8, days: int4 },
+  sql: 'SELECT FROM drop_audit(:position, :days)',
+})

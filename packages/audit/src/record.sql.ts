@@ -1,0 +1,35 @@
+import { array, bool, jsonb, nullable, statement, text, uuid } from '@slipway/database'
+
+/**
+ * Writes records but for those whose id has one. One of a transaction that has not ended is waited for. No column is named
+ * after CONFLICT: Postgres would demand the right to read it, which a caller who is refused does not have.
+ */
+export const insertRecords = statement({
+  name: 'audit.records.insert',
+  parameters: {
+    id: array(uuid),
+    actor_id: array(nullable(uuid)),
+    actor_name: array(nullable(text)),
+    actor_ip: array(nullable(text)),
+    action: array(text),
+    resource_type: array(text),
+    resource_id: array(nullable(text)),
+    tenant_id: array(nullable(uuid)),
+    request_id: array(nullable(text)),
+    details: array(jsonb<Record<string, unknown>>()),
+  },
+  sql: `INSERT INTO audit_records
+      (id, actor_id, actor_name, actor_ip, action, resource_type, resource_id, tenant_id, request_id, details)
+    SELECT * FROM unnest(:id::uuid[], :actor_id::uuid[], :actor_name::text[], :actor_ip::text[], :action::text[],
+      :resource_type::text[], :resource_id::text[], :tenant_id::uuid[], :request_id::text[], :details::jsonb[])
+    ON CONFLICT DO NOTHING`,
+})
+
+/** Whether a record says that this command was carried out. */
+export const isCarriedOut = statement({
+  name: 'audit.records.is-carried-out',
+  parameters: { id: uuid },
+  row: { carried_out: bool },
+  sql: `SELECT EXISTS (SELECT FROM audit_records WHERE id = :id
+      AND coalesce(details ->> 'outcome', '') NOT IN ('refused', 'failed')) AS carried_out`,
+})

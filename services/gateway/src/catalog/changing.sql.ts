@@ -1,0 +1,16 @@
+import { statement, uuid } from '@slipway/database'
+
+const lock = (table: string) =>
+  statement({
+    name: `gateway.catalog.lock-${table}`,
+    parameters: { id: uuid },
+    sql: `SELECT FROM ${table} WHERE id = :id FOR UPDATE`,
+  })
+
+export const LOCKS = {
+  environments: lock('environments'),
+  freezes: lock('freezes'),
+  sources: lock('sources'),
+  targets: lock('targets'),
+  tenants: lock('tenants'),
+}

@@ -1,0 +1,61 @@
+import { int4, int8, nullable, sourceKind, statement, text, timestamptz, uuid } from '@slipway/database'
+import { visibleSql } from '../tenancy/visibility.ts'
+
+const selection = { kind: sourceKind, tenant_id: nullable(uuid), pattern: nullable(text) }
+const SELECTED = `s.kind = :kind AND ${visibleSql('s')} AND (:pattern::text IS NULL OR s.name ILIKE :pattern)`
+
+export const countSources = statement({
+  name: 'gateway.sources.count',
+  parameters: selection,
+  row: { total: int8 },
+  sql: `SELECT count(*) AS total FROM sources s WHERE ${SELECTED}`,
+})
+
+/** Sources with the highest version of each that is no prerelease, newest source first. */
+export const findSources = statement({
+  name: 'gateway.sources.find-page',
+  parameters: { ...selection, take: int8, skip: int8 },
+  row: {
+    id: uuid,
+    number: int4,
+    name: text,
+    description: nullable(text),
+    tenant_id: nullable(uuid),
+    created_at: timestamptz,
+    updated_at: timestamptz,
+    latest_version: nullable(text),
+  },
+  sql: `SELECT s.id, s.number, s.name, s.description, s.tenant_id, s.created_at, s.updated_at,
+       (SELECT v.version FROM source_versions v WHERE v.source_id = s.id AND strpos(v.version, '-') = 0
+         ORDER BY version_precedence(v.version) COLLATE "C" DESC LIMIT 1) AS latest_version
+      FROM sources s WHERE ${SELECTED} ORDER BY s.created_at DESC, s.id DESC LIMIT :take OFFSET :skip`,
+})
+
+/** The source has the id or the number. */
+const ofSource = {
+  id: nullable(uuid),
+  number: nullable(int4),
+  kind: sourceKind,
+  tenant_id: nullable(uuid),
+  search: nullable(text),
+}
+const SOURCE = `(s.id = :id OR s.number = :number) AND s.kind = :kind AND ${visibleSql('s')}`
+const MATCHING = `FROM source_versions v WHERE v.source_id = s.id AND (:search::text IS NULL OR strpos(v.version, :search) > 0)`
+
+/** No row if the viewer sees no such source. */
+export const countVersions = statement({
+  name: 'gateway.sources.count-versions',
+  parameters: ofSource,
+  row: { total: int8 },
+  sql: `SELECT (SELECT count(*) ${MATCHING}) AS total FROM sources s WHERE ${SOURCE}`,
+})
+
+export const findVersions = statement({
+  name: 'gateway.sources.find-versions',
+  parameters: { ...ofSource, take: int8, skip: int8 },
+  row: { version: text, created_at: timestamptz },
+  sql: `SELECT page.version, page.created_at FROM sources s, LATERAL (
+       SELECT v.version, v.created_at ${MATCHING}
+        ORDER BY v.created_at DESC, version_precedence(v.version) COLLATE "C" DESC LIMIT :take OFFSET :skip) page
+     WHERE ${SOURCE} ORDER BY page.created_at DESC, version_precedence(page.version) COLLATE "C" DESC`,
+})
