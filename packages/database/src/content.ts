@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import { findChunk } from './content.sql.ts'
 import type { Queryable } from './database.ts'
 
 /** Content of the store; its bytes are the chunks of an upload. */
@@ -27,11 +28,7 @@ export async function* contentBytes(db: Queryable, { id, size, upload_id }: Stor
   const hash = createHash('sha256')
   let held: Buffer | null = null
   for (let number = 0, left = size; left > 0; number += 1) {
-    const { rows } = await db.query<{ bytes: Buffer }>(
-      'SELECT bytes FROM content_chunks WHERE upload_id = $1 AND number = $2',
-      [upload_id, number],
-    )
-    const bytes = rows[0]?.bytes
+    const bytes = (await findChunk.first(db, { upload_id, number }))?.bytes
     if (bytes === undefined || bytes.length === 0 || bytes.length > left) throw new DamagedContent(id)
     hash.update(bytes)
     left -= bytes.length

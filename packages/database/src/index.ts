@@ -53,4 +53,5 @@ export { ALL_TENANTS, forAllTenants, forTenant, tenantOption } from './tenant.ts
 export { answerTogether } from './together.ts'
 export { waitForDatabase } from './wait-for-database.ts'
 export { happeningOf } from './webhooks/happening.ts'
-export { type KeptEvent, LISTENS } from './webhooks/keep.ts'
+export { LISTENS } from './webhooks/keep.sql.ts'
+export type { KeptEvent } from './webhooks/keep.ts'

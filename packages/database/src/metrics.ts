@@ -1,5 +1,6 @@
 import { counter, measure } from '@slipway/runtime'
 import type { Database } from './database.ts'
+import { measureMessages } from './outbox.sql.ts'
 
 /** More than this is told as this: counting must stay cheap while a broker is away. */
 const MOST = 100_000
@@ -22,14 +23,8 @@ export function measureOutbox(database: Database): void {
       slipway_outbox_oldest_age_seconds: { help: 'Age of the oldest message in the outbox; 0 when it is empty' },
     },
     async () => {
-      const { rows } = await database.query<{ messages: number; age: number }>(
-        `SELECT count(*) AS messages, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age
-           FROM (SELECT created_at FROM outbox ORDER BY id LIMIT ${MOST}) waiting`,
-      )
-      return {
-        slipway_outbox_messages: rows[0]?.messages ?? 0,
-        slipway_outbox_oldest_age_seconds: rows[0]?.age ?? 0,
-      }
+      const { messages, age } = await measureMessages.one(database, { limit: MOST })
+      return { slipway_outbox_messages: messages, slipway_outbox_oldest_age_seconds: age }
     },
   )
 }

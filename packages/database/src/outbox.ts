@@ -2,7 +2,9 @@ import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/co
 import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
 import { attempt, type Database, type Queryable } from './database.ts'
 import { relayed, relayFailures } from './metrics.ts'
+import { deleteMessages, insertMessages, lockMessages, preferIndex } from './outbox.sql.ts'
 import { Quarantine } from './quarantine.ts'
+import type { RowOf } from './sql/statement.ts'
 import { forAllTenants } from './tenant.ts'
 import { keepForWebhooks } from './webhooks/keep.ts'
 
@@ -28,34 +30,18 @@ export async function enqueue(tx: Queryable, messages: CausedMessage[]): Promise
   if (messages.length === 0) return
   const requestId = currentContext()?.request_id ?? null
   const traceparent = currentTraceparent()
-  await tx.query(
-    // The time is that of the moment: who waited for a record's lock changes it later than who began later and held it.
-    // The bodies not as jsonb[]: whoever sends or reads that goes through each of them twice.
-    `INSERT INTO outbox (message_id, exchange, type, body, request_id, traceparent, created_at)
-     SELECT id, exchange, type, $4::jsonb -> (place::int - 1), request_id, traceparent, clock_timestamp()
-       FROM unnest($1::uuid[], $2::text[], $3::text[], $5::text[], $6::text[])
-            WITH ORDINALITY AS m (id, exchange, type, request_id, traceparent, place)`,
-    [
-      messages.map(() => uuidv7()),
-      messages.map((m) => m.exchange),
-      messages.map((m) => m.type),
-      JSON.stringify(messages.map((m) => m.body)),
-      messages.map((m) => (m.request_id === undefined ? requestId : m.request_id)),
-      messages.map((m) => (m.traceparent === undefined ? traceparent : m.traceparent)),
-    ],
-  )
+  await insertMessages.run(tx, {
+    message_ids: messages.map(() => uuidv7()),
+    exchanges: messages.map((m) => m.exchange),
+    types: messages.map((m) => m.type),
+    bodies: messages.map((m) => JSON.stringify(m.body)),
+    request_ids: messages.map((m) => (m.request_id === undefined ? requestId : m.request_id)),
+    traceparents: messages.map((m) => (m.traceparent === undefined ? traceparent : m.traceparent)),
+  })
 }
 
-interface OutboxRow {
-  message_id: string
-  exchange: 'commands' | 'events'
-  type: string
-  /** The body: nobody looks into it on its way. */
-  json: string
-  request_id: string | null
-  traceparent: string | null
-  created_at: string
-}
+/** `json` is the body: nobody looks into it on its way. */
+type OutboxRow = RowOf<typeof lockMessages>
 
 export interface RelayOptions {
   database: Database
@@ -90,16 +76,10 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
   async function relayBatch(): Promise<boolean> {
     let failure: unknown
     const { found, sent, kept } = await database.transaction(async (tx) => {
-      // Planned while next to nothing waits, which is when it is vacuumed, each batch would read all that waits.
-      const byIndex = tx.query('SET LOCAL enable_seqscan = off')
-      // By what is unsent, never by "id above the last": ids are taken before commit.
-      const next = tx.query<OutboxRow & { id: number }>(
-        `SELECT id, message_id, exchange, type, body::text AS json, request_id, traceparent, created_at::text FROM outbox
-          WHERE id <> ALL($1::bigint[])
-         ORDER BY id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
-        [quarantine.held],
-      )
-      const [, { rows }] = await Promise.all([byIndex, next])
+      const [, rows] = await Promise.all([
+        preferIndex.run(tx),
+        lockMessages.all(tx, { held: quarantine.held.map(Number), limit: BATCH }),
+      ])
       if (rows.length === 0) return NOTHING
       let unsent: Set<string> | null = new Set()
       failure = undefined
@@ -132,10 +112,10 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
     return found === BATCH
   }
 
-  async function leave(tx: Queryable, rows: readonly (OutboxRow & { id: number })[]) {
+  async function leave(tx: Queryable, rows: readonly OutboxRow[]) {
     const [kept] = await Promise.all([
       keepForWebhooks(tx, rows),
-      tx.query('DELETE FROM outbox WHERE id = ANY($1::bigint[])', [rows.map((row) => row.id)]),
+      deleteMessages.run(tx, { ids: rows.map((row) => row.id) }),
     ])
     return { sent: rows.length, kept }
   }

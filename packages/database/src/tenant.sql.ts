@@ -8,3 +8,11 @@ export const seeTenant = statement({
   row: { set_config: text },
   sql: `SELECT set_config('slipway.tenant', :tenant, true)`,
 })
+
+/** The same for a connection, until it is told otherwise. */
+export const seeTenantOnConnection = statement({
+  name: 'database.tenant.see-on-connection',
+  parameters: { tenant: text },
+  row: { set_config: text },
+  sql: `SELECT set_config('slipway.tenant', :tenant, false)`,
+})

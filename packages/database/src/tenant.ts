@@ -1,5 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
+import { seeTenantOnConnection } from './tenant.sql.ts'
 
 /** Sees the rows of all tenants: a value of `slipway.tenant`, which the policies of row-level security read. */
 export const ALL_TENANTS = '*'
@@ -64,7 +65,7 @@ export class TenantPool extends pg.Pool {
     const client = await super.connect()
     if ((this.#settings.get(client) ?? NO_TENANT) === tenant) return client
     try {
-      await client.query("SELECT set_config('slipway.tenant', $1, false)", [tenant])
+      await seeTenantOnConnection.run(client, { tenant })
     } catch (error) {
       // What it is set to is not known any more, so nobody may have it.
       client.release(true)

@@ -1,6 +1,6 @@
 import { type KeyRing, sealedKeyId } from '@slipway/runtime'
 import type { Database, Queryable } from '../database.ts'
-import { SEALED_PLACES, type SealedPlace } from './sealed-places.ts'
+import { RESEALING } from './reseal.sql.ts'
 
 export interface ResealProgress {
   place: string
@@ -9,10 +9,7 @@ export interface ResealProgress {
   resealed: number
 }
 
-interface Row {
-  place: unknown[]
-  value: string | null
-}
+type Resealing = (typeof RESEALING)[number]
 
 /**
  * Seals every secret in the database under the newest key of the ring. Goes on while services work: a row that somebody
@@ -24,11 +21,13 @@ export async function resealAll(
   keys: KeyRing,
   onPlace: (progress: ResealProgress) => void = () => {},
 ): Promise<void> {
-  for (const place of SEALED_PLACES) {
-    const progress = { place: `${place.table}.${place.column}`, rows: 0, resealed: 0 }
-    let after: unknown[] | null = null
+  for (const resealing of RESEALING) {
+    const { table, column } = resealing.place
+    const progress = { place: `${table}.${column}`, rows: 0, resealed: 0 }
+    let after: unknown[] | null = resealing.first
     do {
-      const batch: Batch = await database.transaction((tx) => resealBatch(tx, keys, place, after))
+      const from: unknown[] = after
+      const batch: Batch = await database.transaction((tx) => resealBatch(tx, keys, resealing, from))
       progress.rows += batch.rows
       progress.resealed += batch.resealed
       after = batch.last
@@ -44,49 +43,28 @@ interface Batch {
   last: unknown[] | null
 }
 
-async function resealBatch(tx: Queryable, keys: KeyRing, place: SealedPlace, after: unknown[] | null): Promise<Batch> {
-  const rows = await lockBatch(tx, place, after)
-  const changed = rows.flatMap(({ place: key, value }) => {
+async function resealBatch(
+  tx: Queryable,
+  keys: KeyRing,
+  { place, lock, write }: Resealing,
+  after: unknown[],
+): Promise<Batch> {
+  const keyed = (partOf: (index: number) => unknown) =>
+    Object.fromEntries(Object.keys(place.key).map((name, index) => [name, partOf(index)]))
+  const rows = await lock.all(tx, { ...keyed((index) => after[index]), limit: place.batch })
+  const changed = rows.flatMap(({ key, value }) => {
     const resealed = value === null ? null : reseal(keys, value, place.json)
     return resealed === null || resealed === value ? [] : [{ key, resealed }]
   })
-  if (changed.length > 0) await write(tx, place, changed)
+  if (changed.length > 0) {
+    const values = changed.map(({ resealed }) => resealed)
+    await write.run(tx, { ...keyed((index) => changed.map(({ key }) => key[index])), values })
+  }
   return {
     rows: rows.length,
     resealed: changed.length,
-    last: rows.length < place.batch ? null : (rows.at(-1)?.place ?? null),
+    last: rows.length < place.batch ? null : (rows.at(-1)?.key ?? null),
   }
-}
-
-async function lockBatch(
-  tx: Queryable,
-  { table, key, column, batch }: SealedPlace,
-  after: unknown[] | null,
-): Promise<Row[]> {
-  const columns = Object.keys(key).join(', ')
-  const bounds = Object.values(key).map((type, index) => `$${index + 2}::${type}`)
-  const { rows } = await tx.query<Row>(
-    `SELECT json_build_array(${columns}) AS place, ${column}::text AS value FROM ${table}
-      ${after === null ? '' : `WHERE (${columns}) > (${bounds.join(', ')})`}
-      ORDER BY ${columns} LIMIT $1 FOR NO KEY UPDATE`,
-    [batch, ...(after ?? [])],
-  )
-  return rows
-}
-
-async function write(
-  tx: Queryable,
-  { table, key, column, json }: SealedPlace,
-  changed: readonly { key: unknown[]; resealed: string }[],
-): Promise<void> {
-  const types = Object.entries(key)
-  const arrays = types.map(([, type], index) => `$${index + 2}::${type}[]`)
-  await tx.query(
-    `UPDATE ${table} t SET ${column} = n.value${json ? '::jsonb' : ''}
-       FROM unnest($1::text[], ${arrays.join(', ')}) AS n (value, ${types.map((_, index) => `key_${index}`).join(', ')})
-      WHERE ${types.map(([name], index) => `t.${name} = n.key_${index}`).join(' AND ')}`,
-    [changed.map(({ resealed }) => resealed), ...types.map((_, index) => changed.map((row) => row.key[index]))],
-  )
 }
 
 /** The value with every secret in it under the newest key. In JSON, what stands beside `$sealed` is left as it is. */

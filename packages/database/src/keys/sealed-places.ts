@@ -5,6 +5,8 @@ export interface SealedPlace {
   key: Record<string, 'uuid' | 'text' | 'integer'>
   column: string
   json: boolean
+  /** Whether each row has a secret. */
+  required: boolean
   /** Rows that are looked at, and changed, in one transaction: few enough not to hold up a service or fill the memory. */
   batch: number
 }
@@ -14,6 +16,7 @@ const text = (table: string, column: string, key: SealedPlace['key'] = { id: 'uu
   key,
   column,
   json: false,
+  required: false,
   batch: 500,
 })
 const json = (table: string, column: string, rest: Partial<SealedPlace> = {}): SealedPlace => ({
@@ -33,8 +36,8 @@ export const SEALED_PLACES: readonly SealedPlace[] = [
   text('targets', 'variables_sealed'),
   text('targets', 'connection_secrets'),
   text('source_versions', 'secrets', { source_id: 'uuid', version: 'text' }),
-  text('webhooks', 'secret_sealed'),
-  text('agents', 'key_sealed'),
+  { ...text('webhooks', 'secret_sealed'), required: true },
+  { ...text('agents', 'key_sealed'), required: true },
   // Each holds a whole plan.
   json('pending_requests', 'command', { batch: 10 }),
   json('deployments', 'plan_head'),

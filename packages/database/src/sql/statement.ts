@@ -19,10 +19,10 @@ export interface Declaration<P, R> {
   row?: R
   sql: string
   /**
-   * Postgres plans the statement anew for the values of each call. For optional conditions such as
-   * `(:state::text IS NULL OR state = :state)`: they cost nothing then. Without effect for services that force generic plans.
+   * The statement is not prepared: Postgres plans each call by the present size of the tables, and, unless the service forces
+   * generic plans, by the values. Optional conditions such as `(:state::text IS NULL OR state = :state)` cost nothing then.
    */
-  customPlan?: true
+  planEachCall?: true
 }
 
 /** The row type of a statement: `RowOf<typeof findHeads>`. */
@@ -34,15 +34,15 @@ export class Statement<P, R> {
   readonly parameters: Columns
   readonly row: Columns
   readonly text: string
-  readonly #customPlan: boolean
+  readonly #planEachCall: boolean
   /** Columns that hold no null. */
   readonly #filled: string[]
 
-  constructor({ name, parameters = {} as P, row = {} as R, sql, customPlan }: Declaration<P, R>) {
+  constructor({ name, parameters = {} as P, row = {} as R, sql, planEachCall }: Declaration<P, R>) {
     this.name = name
     this.parameters = parameters as Columns
     this.row = row as Columns
-    this.#customPlan = customPlan === true
+    this.#planEachCall = planEachCall === true
     this.#filled = Object.keys(this.row).filter((column) => this.row[column]?.nulls !== 'allowed')
     const places = new Map(Object.keys(this.parameters).map((parameter, index) => [parameter, `$${index + 1}`]))
     this.text = `/* ${name} */ ${sql.replaceAll(/(?<![:\w]):(\w+)/g, (found, word) => places.get(word) ?? found)}`
@@ -85,7 +85,7 @@ export class Statement<P, R> {
 
   #send(db: Queryable, [given = {}]: [values?: Readonly<Record<string, unknown>>]) {
     const values = Object.entries(this.parameters).map(([name, type]) => encoded(type, given[name]))
-    return db.query({ ...(this.#customPlan ? {} : { name: this.name }), text: this.text, values })
+    return db.query({ ...(this.#planEachCall ? {} : { name: this.name }), text: this.text, values })
   }
 }
 

@@ -1,0 +1,62 @@
+import { statement } from './sql/statement.ts'
+import { array, float8, int8, nullable, oneOf, text, timestamptz, uuid } from './sql/types.ts'
+
+/**
+ * The time is that of the moment, not of the transaction: a transaction that waited for the lock of a record changed it after
+ * one that began later.
+ */
+export const insertMessages = statement({
+  name: 'database.outbox.insert',
+  parameters: {
+    message_ids: array(uuid),
+    exchanges: array(text),
+    types: array(text),
+    /** JSON, as text: Postgres would read it twice as `jsonb[]`. */
+    bodies: array(text),
+    request_ids: array(nullable(text)),
+    traceparents: array(nullable(text)),
+  },
+  sql: `INSERT INTO outbox (message_id, exchange, type, body, request_id, traceparent, created_at)
+    SELECT message_id, exchange, type, body::jsonb, request_id, traceparent, clock_timestamp()
+      FROM unnest(:message_ids::uuid[], :exchanges::text[], :types::text[], :bodies::text[], :request_ids::text[],
+                  :traceparents::text[]) AS m (message_id, exchange, type, body, request_id, traceparent)`,
+})
+
+/**
+ * For the transaction. The outbox is mostly empty when Postgres analyzes it. Planned by those statistics, each batch would read
+ * all that waits, which the test of the relay counts.
+ */
+export const preferIndex = statement({ name: 'database.outbox.prefer-index', sql: 'SET LOCAL enable_seqscan = off' })
+
+/** The next messages, by what is unsent and never by "id above the last": ids are taken before commit. */
+export const lockMessages = statement({
+  name: 'database.outbox.lock',
+  parameters: { held: array(int8), limit: int8 },
+  row: {
+    id: int8,
+    message_id: uuid,
+    exchange: oneOf('text', ['commands', 'events']),
+    type: text,
+    json: text,
+    request_id: nullable(text),
+    traceparent: nullable(text),
+    created_at: timestamptz,
+  },
+  sql: `SELECT id, message_id, exchange, type, body::text AS json, request_id, traceparent, created_at FROM outbox
+     WHERE id <> ALL (:held) ORDER BY id LIMIT :limit FOR UPDATE SKIP LOCKED`,
+})
+
+export const deleteMessages = statement({
+  name: 'database.outbox.delete',
+  parameters: { ids: array(int8) },
+  sql: 'DELETE FROM outbox WHERE id = ANY (:ids)',
+})
+
+/** What waits, up to a limit: counting stays cheap while a broker is away. */
+export const measureMessages = statement({
+  name: 'database.outbox.measure',
+  parameters: { limit: int8 },
+  row: { messages: int8, age: float8 },
+  sql: `SELECT count(*) AS messages, coalesce(extract(epoch FROM now() - min(created_at)), 0)::float8 AS age
+      FROM (SELECT created_at FROM outbox ORDER BY id LIMIT :limit) waiting`,
+})
