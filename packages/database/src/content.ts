@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { findChunk } from './content.sql.ts'
-import type { Queryable } from './database.ts'
+import type { Queryable } from './queryable.ts'
 
 /** Content of the store; its bytes are the chunks of an upload. */
 export interface StoredContent {

@@ -6,6 +6,7 @@ import { isCollision } from './failures.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
 import { PreparingClient } from './preparing-client.ts'
 import { Probe } from './probe.ts'
+import type { Queryable } from './queryable.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
 
 export interface DatabaseOptions {
@@ -21,14 +22,6 @@ export interface DatabaseOptions {
   tenant?: '*' | 'current'
   /** Hears of connections that the server does not answer on. */
   logger?: Logger
-}
-
-/** Where SQL can be sent: the pool, or one connection inside a transaction. */
-export interface Queryable {
-  query<R extends pg.QueryResultRow = pg.QueryResultRow>(
-    statement: string | pg.QueryConfig,
-    values?: unknown[],
-  ): Promise<pg.QueryResult<R>>
 }
 
 /** A transaction of Prisma that takes statements, too. */

@@ -1,6 +1,6 @@
 import type { Received } from '@slipway/contracts'
-import type { Queryable } from './database.ts'
 import { hasPassed } from './deadline.sql.ts'
+import type { Queryable } from './queryable.ts'
 
 /** Whether a command's deadline is over, by the database's clock. A command without one never is. */
 export async function isPast(tx: Queryable, deadline: string | undefined): Promise<boolean> {

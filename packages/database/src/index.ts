@@ -6,7 +6,6 @@ export {
   type Database,
   type DatabaseOptions,
   type PrismaTransaction,
-  type Queryable,
 } from './database.ts'
 export { isPast, type ReceivedCommand, receivedCommand } from './deadline.ts'
 export { isBusy, isConnectionError, isForeignKeyViolation, isUniqueViolation, sqlState } from './failures.ts'
@@ -24,6 +23,7 @@ export {
   startRelay,
 } from './outbox.ts'
 export { countRowFailure, Quarantine } from './quarantine.ts'
+export type { Queryable } from './queryable.ts'
 export { createRoles } from './roles/create.ts'
 export { applyGrants, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'

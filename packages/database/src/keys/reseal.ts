@@ -1,5 +1,6 @@
 import { type KeyRing, sealedKeyId } from '@slipway/runtime'
-import type { Database, Queryable } from '../database.ts'
+import type { Database } from '../database.ts'
+import type { Queryable } from '../queryable.ts'
 import { RESEALING } from './reseal.sql.ts'
 
 export interface ResealProgress {

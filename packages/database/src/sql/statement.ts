@@ -1,4 +1,4 @@
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../queryable.ts'
 import { encoded, type SqlType } from './types.ts'
 
 type Columns = Readonly<Record<string, SqlType<unknown>>>

@@ -1,5 +1,5 @@
 import { isEvent } from '@slipway/contracts'
-import type { Queryable } from '../database.ts'
+import type { Queryable } from '../queryable.ts'
 import { type Happening, happeningOf } from './happening.ts'
 import { findAskedFor, keepEvents } from './keep.sql.ts'
 

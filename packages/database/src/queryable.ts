@@ -1,0 +1,9 @@
+import type pg from 'pg'
+
+/** Where SQL can be sent: the pool, or one connection inside a transaction. */
+export interface Queryable {
+  query<R extends pg.QueryResultRow = pg.QueryResultRow>(
+    statement: string | pg.QueryConfig,
+    values?: unknown[],
+  ): Promise<pg.QueryResult<R>>
+}
