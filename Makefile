@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench images clean
+.PHONY: help install generate build client configuration packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench images clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -57,6 +57,12 @@ client: build ## Generate the client's types from the OpenAPI document
 configuration: build ## Write docs/configuration.md from the services' schemas
 	@node scripts/configuration.mjs
 
+packages:
+	@scripts/infra.sh packages
+
+test-packages:
+	@scripts/infra.sh packages test
+
 # --- run --------------------------------------------------------------------------------------------------------
 
 migrate: build ## Bring the database to the newest schema
@@ -64,10 +70,13 @@ migrate: build ## Bring the database to the newest schema
 	@eval "$$(scripts/infra.sh env)"; status=0; node packages/database/scripts/migrate.mjs deploy || status=$$?; \
 	  scripts/infra.sh release migrate; exit $$status
 
-run: build ## Start everything, deploy the example, serve until Ctrl-C
+# Debian's packages are installed while npm's are.
+run: ## Start everything, deploy the example, serve until Ctrl-C
+	@$(MAKE) -j2 build packages
 	@exec $(SUITE) run
 
-up: build ## Start everything in the background; starts again what died
+up: ## Start everything in the background; starts again what died
+	@$(MAKE) -j2 build packages
 	@exec $(SUITE) up
 
 down: ## Stop what `make up` started
@@ -108,7 +117,8 @@ check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi
 	@echo 'check: all good'
 
-test: build ## Run the tests against real servers; the last line is `N passed, N failed`
+test: ## Run the tests against real servers; the last line is `N passed, N failed`
+	@$(MAKE) -j2 build test-packages
 	@exec node scripts/test.mjs $(TESTS)
 
 test-long: build ## Run the tests that take minutes each: kills and restarts of two of everything, a million lines

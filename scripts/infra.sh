@@ -9,7 +9,8 @@
 #   scripts/infra.sh status         one line for each server; fails when one is down
 #   scripts/infra.sh env            DATABASE_URL, RABBITMQ_URL and REDIS_URL as export lines; with the users of the
 #                                   services, also the address of each (DATABASE_URL_GATEWAY and so on)
-#   scripts/infra.sh test-tools     what only the tests need: an sshd, a Redis of their own, python3, curl, openssl, and a browser
+#   scripts/infra.sh packages       install the Debian packages of the servers that `up` would start; `packages test` also what
+#                                   only the tests need: an sshd, a Redis of their own, python3, curl, openssl, and a browser
 #   scripts/infra.sh remove         stop, and delete the data
 #
 # Settings: DATABASE_URL, RABBITMQ_URL, REDIS_URL (servers that exist already); SLIPWAY_PG_PORT, SLIPWAY_MQ_PORT,
@@ -199,14 +200,19 @@ broker_addresses() { # SOURCE URL
   RABBITMQ_URL="$2" broker_user_command addresses
 }
 
+servers_of() { # SOURCE
+  local server
+  for server in $SERVERS; do if [ "$(source_of "$server")" = "$1" ]; then printf ' %s' "$server"; fi; done
+}
+
+packages() { # [test]
+  native_packages $(servers_of native)
+  if [ "${1:-}" = test ]; then test_tools; fi
+}
+
 up() {
-  local server native='' docker=''
-  for server in $SERVERS; do
-    case $(source_of "$server") in
-      native) native="$native $server" ;;
-      docker) docker="$docker $server" ;;
-    esac
-  done
+  local server native docker
+  native="$(servers_of native)" docker="$(servers_of docker)"
   if [ -n "$native" ]; then native_prepare $native; fi
   if [ -n "$native$docker" ]; then choose_ports $native $docker; fi
   # Written before anything starts, so that what an interrupted start leaves behind is known as ours.
@@ -300,7 +306,7 @@ case "${1:-}" in
   restart) locked restart "${2:?which server?}" ;;
   status) if ! status; then exit 1; fi ;;
   env) print_env ;;
-  test-tools) locked test_tools ;;
+  packages) locked packages "${2:-}" ;;
   remove) locked stop_ours; native_remove; docker_remove; rm -rf "$STATE" ;;
-  *) sed -n '2,16s/^# \{0,1\}//p' "$0"; exit 2 ;;
+  *) sed -n '2,17s/^# \{0,1\}//p' "$0"; exit 2 ;;
 esac

@@ -66,7 +66,7 @@ async function phase(options, env) {
   total.failed += code !== 0 && failed === 0 ? 1 : failed
 }
 
-if (infra('up', String(process.pid)).status === 0 && infra('test-tools').status === 0) {
+if (infra('packages', 'test').status === 0 && infra('up', String(process.pid)).status === 0) {
   await phase(paths)
   if (paths.length === 0 || paths.some((path) => path.includes('restarts'))) {
     await phase(['--runInBand', 'tests/restarts'], { SLIPWAY_TEST_RESTARTS: '1' })

@@ -6,7 +6,7 @@ clone_hash() { printf '%s' "$ROOT" | sha256sum | cut -c 1-10; }
 # .slipway/infra/data is a folder, or a link where Postgres's user cannot reach the clone.
 data_dir() { (cd "$STATE/data" 2>/dev/null && pwd -P); }
 
-native_prepare() {
+native_packages() {
   local server packages=''
   for server in "$@"; do
     case $server in
@@ -15,7 +15,11 @@ native_prepare() {
       redis) packages="$packages redis-server=redis-server" ;;
     esac
   done
-  need_packages ps=procps setpriv=util-linux $packages
+  if [ $# -gt 0 ]; then need_packages ps=procps setpriv=util-linux $packages; fi
+}
+
+native_prepare() {
+  native_packages "$@"
   if [ -z "$(data_dir)" ]; then make_data_dir; fi
 }
 
