@@ -18,8 +18,6 @@ export interface OutgoingMessage {
   correlation_id?: string
   /** Commands only, ISO 8601: past it the command is dropped before it has an effect. */
   deadline?: string
-  /** Commands only: a form of the answer, see Envelope. */
-  accepts?: string
 }
 
 /** A body that is JSON in bytes already: made in another thread, or too large to be put into words twice. */
@@ -60,7 +58,6 @@ export const HEADER = {
   timestamp: 'x-slipway-timestamp',
   traceparent: 'traceparent',
   deadline: 'x-slipway-deadline',
-  accepts: 'x-slipway-accepts',
   attempt: 'x-slipway-attempt',
   /** Why a message is dead, or why it is tried again. */
   reason: 'x-slipway-reason',
@@ -94,7 +91,6 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
         ...(message.request_id === null ? {} : { [HEADER.requestId]: message.request_id }),
         ...(traceparent === null ? {} : { [HEADER.traceparent]: traceparent }),
         ...(message.deadline === undefined ? {} : { [HEADER.deadline]: message.deadline }),
-        ...(message.accepts === undefined ? {} : { [HEADER.accepts]: message.accepts }),
       },
     },
   }
@@ -132,7 +128,6 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
   if (problems.length > 0) throw new PoisonMessage(`its body is not valid: ${problems.slice(0, 5).join('; ')}`)
   const traceparent: unknown = headers[HEADER.traceparent]
   const deadline: unknown = headers[HEADER.deadline]
-  const accepts: unknown = headers[HEADER.accepts]
   if (deadline !== undefined && Number.isNaN(Date.parse(String(deadline)))) {
     throw new PoisonMessage('its deadline is not a time')
   }
@@ -144,7 +139,6 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
       timestamp: String(headers[HEADER.timestamp] ?? new Date(Number(properties.timestamp ?? 0) * 1000).toISOString()),
       ...(typeof traceparent === 'string' ? { traceparent } : {}),
       ...(deadline === undefined ? {} : { deadline: String(deadline) }),
-      ...(typeof accepts === 'string' ? { accepts } : {}),
       body,
     },
     delivery: {

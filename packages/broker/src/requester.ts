@@ -22,8 +22,6 @@ export interface RequestOptions {
   deadline?: string
   request_id: string | null
   message_id?: string
-  /** A form of the answer that is read, where there are several; see Envelope. */
-  accepts?: string
 }
 
 interface OpenRequest {
@@ -74,7 +72,6 @@ export class Requester {
         reply_to: REPLY_TO,
         correlation_id: correlationId,
         deadline: options.deadline ?? new Date(Date.now() + options.timeoutMs).toISOString(),
-        ...(options.accepts === undefined ? {} : { accepts: options.accepts }),
       },
       this.#namespace,
     )

@@ -20,8 +20,6 @@ import {
   parsePage,
   resolveVersion,
   type SqidKind,
-  STEP_ID_BYTES,
-  StepIds,
   splitLine,
   stepId,
   type TargetPlace,
@@ -279,18 +277,15 @@ test('steps have a UUID of their own that follows from their place', () => {
 })
 
 test('the id of a step is MD5 of its place, whatever the place', () => {
-  const ids = new StepIds('8a4f5b8e-1111-4000-8000-00000000000f')
-  const bytes = Buffer.alloc(STEP_ID_BYTES + 2, '#')
-  // From long to short: nothing of a longer text may remain.
-  for (const target of [999_999_999, 10_000, 9_999, 4_711, 1_000, 10, 9, 1, 0]) {
-    for (const action of [99_999, 1_000, 19, 10, 9, 0]) {
-      ids.write(target, action, bytes, 1)
-      const hex = createHash('md5').update(`8a4f5b8e-1111-4000-8000-00000000000f/${target}/${action}`).digest('hex')
-      expect(bytes.toString()).toMatch(/^#.{36}#$/)
-      expect(bytes.toString().replace(/[-#]/g, '')).toBe(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17)}`)
+  const deployment = '8a4f5b8e-1111-4000-8000-00000000000f'
+  for (const target of [999_999_999, 10_000, 10, 0]) {
+    for (const action of [99_999, 10, 0]) {
+      const hex = createHash('md5').update(`${deployment}/${target}/${action}`).digest('hex')
+      expect(stepId(deployment, target, action).replaceAll('-', '')).toBe(
+        `${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17)}`,
+      )
     }
   }
-  expect(() => ids.write(2 ** 50, 2 ** 31, bytes, 1)).toThrow(RangeError)
 })
 
 describe('names', () => {

@@ -45,7 +45,7 @@ async function itemsOf(looking: Looking, kind: ItemKind, ids: readonly string[])
     case 'target':
       return targetItems(looking, await targetRows(db, ids))
     case 'pending':
-      return (await pendingItems(db, PENDING, [ids])).map((item) => JSON.parse(item) as Item)
+      return pendingItems(db, PENDING, [ids])
     case 'freeze':
       return (await freezeRows(db, ids)).map(freezeItem)
     default: {

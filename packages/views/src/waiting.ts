@@ -1,3 +1,4 @@
+import type { PendingRequest, Static } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
@@ -7,8 +8,7 @@ import { type Capacity, type Outlook, readOutlook } from './outlook.ts'
 import { PENDING_REQUEST } from './pending.ts'
 
 interface PendingRow {
-  /** The item as Postgres writes it, a JSON object. */
-  request: string
+  request: PendingItem
   tenant_id: string | null
   tenant_name: string | null
   /** Null on one that does not wait. */
@@ -27,14 +27,16 @@ interface WaitingReason {
   starts_in?: number
 }
 
+export type PendingItem = Static<typeof PendingRequest>
+
 /**
- * Pending requests as lists show them, each as JSON text: there may be very many. `from` is the rest of a SELECT whose
- * rows are `r`: requests with their `position`, null for those that do not wait.
+ * Pending requests as lists show them. `from` is the rest of a SELECT whose rows are `r`: requests with their `position`,
+ * null for those that do not wait.
  */
-export async function pendingItems(db: Queryable, from: string, parameters: unknown[]): Promise<string[]> {
+export async function pendingItems(db: Queryable, from: string, parameters: unknown[]): Promise<PendingItem[]> {
   const [heldByFreezes, outlook] = await Promise.all([readFreezeHold(db), readOutlook(db)])
   const { rows } = await db.query<PendingRow>(
-    `SELECT ${PENDING_REQUEST}::text AS request, r.tenant_id, r.tenant_name, r.position,
+    `SELECT ${PENDING_REQUEST} AS request, r.tenant_id, r.tenant_name, r.position,
             CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
             CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
                  THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at ${from}`,
@@ -47,7 +49,7 @@ export async function pendingItems(db: Queryable, from: string, parameters: unkn
       heldByLimits(row, outlook) ??
       forCapacity(row, row.position, outlook)
     const estimate = starts_in === undefined ? {} : { estimated_start: plainTime(outlook.now, starts_in) }
-    return `${row.request.slice(0, -1)},${JSON.stringify({ ...waiting, ...estimate }).slice(1)}`
+    return { ...row.request, ...waiting, ...estimate }
   })
 }
 

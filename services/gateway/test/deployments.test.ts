@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
-import { type CommandBody, compile, type Envelope, NAMES_OF_TARGETS, Preview } from '@slipway/contracts'
+import { type CommandBody, compile, type Envelope, Preview } from '@slipway/contracts'
 import { frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
 import { command } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
@@ -106,15 +106,11 @@ describe('create', () => {
     expect(refusal(await create())).toEqual(refused(404, 'NOT_FOUND', { missing }))
   })
 
-  test.each([
-    ['records', [{ id: UNKNOWN_ID, name: 'a "quoted" target' }]],
-    ['names and ids', { ids: [UNKNOWN_ID], names: 'a "quoted" target' }],
-    ['names for the ids of the request', { ids: null, names: 'a "quoted" target' }],
-  ])('dry_run asks for a preview and multiplies its targets by its actions: %s', async (_, told) => {
+  test('dry_run asks for a preview and multiplies its targets by its actions', async () => {
     const preview = {
       plan: {
         target_count: 1,
-        targets: told,
+        targets: [{ id: UNKNOWN_ID, name: 'a "quoted" target' }],
         actions: [0, 1].map((action_order) => ({
           sequence_id: UNKNOWN_ID,
           sequence_name: 's',
@@ -173,8 +169,8 @@ describe('create', () => {
       expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
     }
     expect(commands).toMatchObject([
-      ...Array(2).fill({ type: 'plan.preview', accepts: NAMES_OF_TARGETS }),
-      { type: 'plan.preview_redeploy', accepts: NAMES_OF_TARGETS, body: { deployment_id: original } },
+      ...Array(2).fill({ type: 'plan.preview' }),
+      { type: 'plan.preview_redeploy', body: { deployment_id: original } },
     ])
   })
 

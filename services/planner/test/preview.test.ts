@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
-import { compile, NAMES_OF_TARGETS, PreviewTable } from '@slipway/contracts'
+import { compile, PreviewTable } from '@slipway/contracts'
 import { uuidv7 } from '@slipway/runtime'
 import { addFreeze, addSource, addTarget, heartbeat } from './fixtures.ts'
 import { testRig } from './rig.ts'
@@ -85,7 +85,7 @@ describe('a preview warns', () => {
   })
 })
 
-test('targets are told by their names to whoever reads them so, with ids where those of the request say something else', async () => {
+test('targets are told once each, in the order of the request, then by tag', async () => {
   const action = await addSource(database)
   const web = { key: 'role', value: `web-${action.id}` }
   const [first, second, tagged] = [
@@ -93,20 +93,18 @@ test('targets are told by their names to whoever reads them so, with ids where t
     await addTarget(database, { name: 'second' }),
     await addTarget(database, { name: 'tagged', tags: [web] }),
   ]
+  const names = new Map([first, second, tagged].map(({ id }, index) => [id, ['first', 'second', 'tagged'][index]]))
   const targetsOf = async (target_ids: string[], target_tags: (typeof web)[] = []) => {
-    const preview = await rig.previewed({ action_id: action.id, target_ids, target_tags }, NAMES_OF_TARGETS)
+    const preview = await rig.previewed({ action_id: action.id, target_ids, target_tags })
     const { command_id: _, ...told } = preview
     expect(compile(PreviewTable)(told)).toEqual([])
     return told.plan.targets
   }
-  expect(await targetsOf([second.id, first.id])).toEqual({ ids: null, names: 'second\0first' })
-  const both = { ids: [first.id, second.id], names: 'first\0second' }
-  expect(await targetsOf([first.id.toUpperCase(), second.id])).toEqual(both)
-  expect(await targetsOf([first.id, second.id, first.id])).toEqual(both)
-  const more = { ids: [first.id, tagged.id], names: 'first\0tagged' }
-  expect(await targetsOf([first.id], [web])).toEqual(more)
-  const { plan } = await rig.previewed({ action_id: action.id, target_ids: [first.id] }, 'something-else')
-  expect(plan.targets).toEqual([{ id: first.id, name: 'first' }])
+  const named = (...targets: { id: string }[]) => targets.map(({ id }) => ({ id, name: names.get(id) }))
+  expect(await targetsOf([second.id, first.id])).toEqual(named(second, first))
+  expect(await targetsOf([first.id.toUpperCase(), second.id])).toEqual(named(first, second))
+  expect(await targetsOf([first.id, second.id, first.id])).toEqual(named(first, second))
+  expect(await targetsOf([first.id], [web])).toEqual(named(first, tagged))
 })
 
 test('a plan that is more than a message may hold is refused, and can still be previewed', async () => {
@@ -117,6 +115,6 @@ test('a plan that is more than a message may hold is refused, and can still be p
   const request = { action_id: action.id, target_ids }
   const reply = await rig.ask('plan.create', request)
   expect(reply).toMatchObject({ ok: false, problem: { code: 'PAYLOAD_TOO_LARGE' } })
-  const { target_count, targets } = (await rig.previewed(request, NAMES_OF_TARGETS)).plan
-  expect([target_count, targets]).toMatchObject([target_ids.length, { ids: null }])
+  const { target_count, targets } = (await rig.previewed(request)).plan
+  expect([target_count, targets.map(({ id }) => id)]).toEqual([target_ids.length, target_ids])
 })

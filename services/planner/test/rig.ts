@@ -23,12 +23,11 @@ export interface Rig {
     type: 'plan.create' | 'plan.preview',
     request: Request,
     caller?: StartCommand['caller'],
-    accepts?: string,
   ): Promise<ReplyEnvelope<CommandReply<'plan.preview'>> & { command_id: string }>
   /** The command that the dispatcher got for a request that must be accepted. */
   planned(request: Request, caller?: StartCommand['caller']): Promise<StartCommand>
   /** The preview of a request that must not be refused. */
-  previewed(request: Request, accepts?: string): Promise<CommandReply<'plan.preview'> & { command_id: string }>
+  previewed(request: Request): Promise<CommandReply<'plan.preview'> & { command_id: string }>
   /** The refusal of a request that must not be accepted, by create and preview alike. */
   refused(request: Request, caller?: StartCommand['caller']): Promise<Extract<ReplyEnvelope, { ok: false }>['problem']>
   redeploy(
@@ -63,16 +62,11 @@ export async function testRig(): Promise<Rig> {
     },
   })
 
-  async function send<T extends CommandType>(
-    type: T,
-    body: CommandBody<T>,
-    accepts?: string,
-  ): Promise<ReplyEnvelope<CommandReply<T>>> {
+  async function send<T extends CommandType>(type: T, body: CommandBody<T>): Promise<ReplyEnvelope<CommandReply<T>>> {
     const options = {
       timeoutMs: 10_000,
       deadline: new Date(Date.now() + 8_000).toISOString(),
       request_id: 'request-1',
-      ...(accepts === undefined ? {} : { accepts }),
     } satisfies RequestOptions
     return gateway.request(type, body, options)
   }
@@ -80,16 +74,11 @@ export async function testRig(): Promise<Rig> {
   const seal = (command_id: string, values: { variables?: VariableValues; prompted_values?: VariableValues }) =>
     keyRing.seal(JSON.stringify(values), `command:${command_id}`)
 
-  const ask: Rig['ask'] = async (
-    type,
-    { variables, prompted_values, ...request },
-    caller = ADMIN,
-    accepts = undefined,
-  ) => {
+  const ask: Rig['ask'] = async (type, { variables, prompted_values, ...request }, caller = ADMIN) => {
     const command_id = uuidv7()
     const values = { ...(variables ? { variables } : {}), ...(prompted_values ? { prompted_values } : {}) }
     const sealed_values = variables || prompted_values ? seal(command_id, values) : null
-    const reply = await send(type, { command_id, caller, request, sealed_values }, accepts)
+    const reply = await send(type, { command_id, caller, request, sealed_values })
     return { ...(reply as ReplyEnvelope<CommandReply<'plan.preview'>>), command_id }
   }
 
@@ -113,8 +102,8 @@ export async function testRig(): Promise<Rig> {
       if (!command) throw new Error(`refused: ${JSON.stringify(reply)}`)
       return command
     },
-    async previewed(request, accepts) {
-      const reply = await ask('plan.preview', request, ADMIN, accepts)
+    async previewed(request) {
+      const reply = await ask('plan.preview', request)
       if (!reply.ok) throw new Error(JSON.stringify(reply.problem))
       return { ...reply.result, command_id: reply.command_id }
     },

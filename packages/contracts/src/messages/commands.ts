@@ -64,14 +64,6 @@ export const StartOutcome = Type.Union([
 const { plan, ...previewFields } = Preview.properties
 const { steps: _steps, ...planFields } = plan.properties
 
-/** Said with a preview's command by whoever reads targets as a list of names; others get the records that they know. */
-export const NAMES_OF_TARGETS = 'names-of-targets'
-/** What stands between two names, for it is in none. */
-export const NAMES_END = '\0'
-
-/** Thousands of targets: their names as one text. Without ids they are those that the request gave, in its order. */
-const NamesOfTargets = Reply({ ids: Nullable(Type.Array(Uuid)), names: Type.String() })
-
 const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = PlannedAction.properties
 const PlaceOfAction = Reply({ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order })
 
@@ -80,7 +72,7 @@ export const PreviewTable = Reply({
   ...previewFields,
   plan: Reply({
     ...planFields,
-    targets: Type.Union([NamesOfTargets, Type.Array(NamedRecord)]),
+    targets: Type.Array(NamedRecord),
     actions: Type.Array(PlaceOfAction),
   }),
 })

@@ -20,8 +20,6 @@ export interface Envelope<B = unknown> {
   traceparent?: string
   /** Commands only: past this moment the command has no effect (ISO 8601). */
   deadline?: string
-  /** Commands only: a form of the answer that the sender reads, where there are several. */
-  accepts?: string
   body: B
 }
 

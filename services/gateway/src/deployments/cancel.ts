@@ -1,7 +1,6 @@
 import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { answerPieces } from '../http/pieces.ts'
 import { readDetail } from './detail.ts'
 import { recordedCommand } from './recorded-command.ts'
 import { requireVisible } from './visible-deployment.ts'
@@ -23,7 +22,7 @@ export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDe
             done: { deployment_id: id },
           },
         )
-        return answerPieces(200, await readDetail(database, caller, id, { plan: 'none' }))
+        return { status: 200, body: await readDetail(database, caller, id, { plan: 'none' }) }
       },
     },
 

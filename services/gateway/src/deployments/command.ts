@@ -17,8 +17,6 @@ export interface CommandOptions<R> {
   since?: number
   /** The id of the message, where whoever carries the command out knows it by that. */
   commandId?: string
-  /** A form of the answer that is read, where there are several. */
-  accepts?: string
   /** What to do when no answer came: it may be lost while the effect is there. Left out where there never is one. */
   effect?: Effect<R>
 }
@@ -38,7 +36,7 @@ export async function command<T extends CommandType>(
   broker: Pick<Broker, 'request'>,
   type: T,
   body: CommandBody<T>,
-  { requestId, since, commandId, accepts, effect }: CommandOptions<CommandReply<T>>,
+  { requestId, since, commandId, effect }: CommandOptions<CommandReply<T>>,
 ): Promise<CommandReply<T>> {
   const sentAt = since ?? Date.now()
   const began = performance.now()
@@ -49,7 +47,6 @@ export async function command<T extends CommandType>(
       deadline: new Date(sentAt + DEADLINE_MS).toISOString(),
       request_id: requestId,
       ...(commandId === undefined ? {} : { message_id: commandId }),
-      ...(accepts === undefined ? {} : { accepts }),
     })
     waited(reply.ok ? 'answered' : 'refused')
     if (reply.ok) return reply.result

@@ -3,7 +3,7 @@ import { type KeyRing, uuidv7 } from '@slipway/runtime'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
-import { answerPieces } from '../http/pieces.ts'
+import { answerStream } from '../http/json-stream.ts'
 import { command } from './command.ts'
 import { readDetail } from './detail.ts'
 import { onlyOnce } from './idempotency.ts'
@@ -42,11 +42,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id, warnings } = started
         const detail = await readDetail(database, caller, deployment_id, { plan: 'full', asStarted: true })
-        const envelope = { deployment_id, pending: false, message: 'The deployment has started', warnings }
-        return answerPieces(201, detail, {
-          before: `${JSON.stringify(envelope).slice(0, -1)},"deployment":`,
-          after: '}',
-        })
+        const message = 'The deployment has started'
+        return answerStream(201, { deployment_id, pending: false, message, warnings, deployment: detail })
       },
     },
 
@@ -81,8 +78,8 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           return command(broker, 'plan.redeploy', messageOf(commandId), { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
-        const options = { plan: 'none', asStarted: true, warnings: started.warnings } as const
-        return answerPieces(201, await readDetail(database, caller, started.deployment_id, options))
+        const detail = await readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })
+        return { status: 201, body: { ...detail, warnings: started.warnings } }
       },
     },
   }

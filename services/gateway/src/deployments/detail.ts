@@ -1,24 +1,31 @@
-import type { CommandBody } from '@slipway/contracts'
+import type { CommandBody, DeploymentDetail, Static } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
-import { isUuid, mask, notFound, type PlanHead, resolvedVariables, type VariableValues } from '@slipway/domain'
+import { isUuid, mask, notFound, type PlanHead, resolvedVariables } from '@slipway/domain'
 import { isoTime, jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/views'
-import type { Piece } from '../http/pieces.ts'
+import { Batches } from '../http/json-stream.ts'
 import { ownSql, type Viewer } from '../tenancy/visibility.ts'
-import { type FirstSteps, firstSteps, readSteps } from './steps.ts'
+import { type FirstSteps, firstSteps, readSteps, type Step } from './steps.ts'
+
+type Detail = Static<typeof DeploymentDetail>
+type Cancellation = Pick<Detail, 'cancelled_by' | 'cancelled_at' | 'cancel_reason'>
+type OwnFields = 'config' | 'plan' | 'error_message' | 'analysis_enabled' | 'source_deployment_id'
+type Summary = Omit<Detail, keyof Cancellation | OwnFields>
+type PlanView = Omit<NonNullable<Detail['plan']>, 'steps'> & { steps: Batches<Step> }
+
+/** A deployment with its steps in batches. */
+export type StreamedDetail = Omit<Detail, 'plan'> & { plan: PlanView | null }
 
 interface DetailRow {
-  /** The summary, as JSON text. */
-  summary: string
+  summary: Summary
   plan_head: PlanHead
   selection: CommandBody<'deployment.start'>['selection']
   /** Null where the plan is not told. */
-  steps: FirstSteps & { actions: { variables: VariableValues }[] }
+  steps: FirstSteps | null
   target_count: number
   error_message: string | null
   analysis_enabled: boolean
   source_deployment_id: string | null
-  /** By whom, when and why it was cancelled, as JSON text. */
-  cancellation: string
+  cancellation: Cancellation
   created_at: Date
 }
 
@@ -34,52 +41,41 @@ export interface DetailOptions {
   plan: 'full' | 'none'
   /** Tells the deployment as it was when it started. */
   asStarted?: boolean
-  /** What the caller is warned of. */
-  warnings?: readonly string[]
 }
 
 /**
- * The detail of a deployment as JSON text, in pieces: the steps of a large plan are more than one wants in memory.
+ * The detail of a deployment. The steps of a large plan are read while the answer is sent.
  * @throws Problem NOT_FOUND when there is none that the viewer may see
  */
 export async function readDetail(
   db: Queryable,
   viewer: Viewer,
   id: string,
-  { plan, asStarted = false, warnings }: DetailOptions,
-): Promise<AsyncIterable<Piece>> {
+  { plan, asStarted = false }: DetailOptions,
+): Promise<StreamedDetail> {
   const row = await findDetail(db, viewer, id, { plan, asStarted })
-  const rest = {
+  return {
+    ...row.summary,
+    ...row.cancellation,
     config: configOf(row),
     // What a create answers is told before anything could have failed.
     error_message: asStarted ? null : row.error_message,
     analysis_enabled: row.analysis_enabled,
     ...(row.source_deployment_id === null ? {} : { source_deployment_id: row.source_deployment_id }),
-    ...(warnings === undefined ? {} : { warnings }),
+    plan: row.steps && planView(db, id, row, row.steps, asStarted),
   }
-  const head = `${row.summary.slice(0, -1)},${row.cancellation.slice(1, -1)},${JSON.stringify(rest).slice(1, -1)},"plan":`
-  return pieces(head, plan === 'full' ? planPieces(db, id, row, asStarted) : null)
 }
 
-async function* pieces(head: string, plan: AsyncIterable<Piece> | null): AsyncGenerator<Piece> {
-  yield head
-  if (plan === null) yield 'null'
-  else yield* plan
-  yield '}'
-}
-
-async function* planPieces(db: Queryable, id: string, row: DetailRow, asStarted: boolean): AsyncGenerator<Piece> {
-  const { plan_head, steps, target_count, created_at } = row
-  const rest = {
+function planView(db: Queryable, id: string, row: DetailRow, steps: FirstSteps, asStarted: boolean): PlanView {
+  const { plan_head, target_count, created_at } = row
+  return {
     target_count,
     resolved_variables: resolvedVariables({ ...plan_head, actions: steps.actions }),
     tenant_name: plan_head.tenant?.name ?? null,
     environment_name: plan_head.environment?.name ?? null,
     created_at: created_at.toISOString(),
+    steps: new Batches(readSteps(db, { id, targetCount: target_count, asStarted, ...steps })),
   }
-  yield `${JSON.stringify(rest).slice(0, -1)},"steps":[`
-  yield* readSteps(db, { id, targetCount: target_count, asStarted, ...steps })
-  yield ']}'
 }
 
 function configOf({
@@ -101,13 +97,13 @@ async function findDetail(
   db: Queryable,
   viewer: Viewer,
   id: string,
-  { plan, asStarted }: Required<Omit<DetailOptions, 'warnings'>>,
+  { plan, asStarted }: Required<DetailOptions>,
 ): Promise<DetailRow> {
   const { rows } = isUuid(id)
     ? await db.query<DetailRow>(
-        `SELECT ${jsonObject(asStarted ? SUMMARY_AS_STARTED : SUMMARY)}::text AS summary,
+        `SELECT ${jsonObject(asStarted ? SUMMARY_AS_STARTED : SUMMARY)} AS summary,
            d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.created_at,
-           ${asStarted ? NOT_CANCELLED : CANCELLATION}::text AS cancellation,
+           ${asStarted ? NOT_CANCELLED : CANCELLATION} AS cancellation,
            ${plan === 'full' ? firstSteps(asStarted) : 'NULL'} AS steps,
            (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
          FROM ${withProgress('deployments')}

@@ -1,7 +1,7 @@
 import type { OperationId } from '@slipway/contracts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { answerPieces } from '../http/pieces.ts'
+import { answerStream } from '../http/json-stream.ts'
 import { listCommandResults } from './analysis.ts'
 import { cancelHandlers } from './cancel.ts'
 import { createHandlers } from './create.ts'
@@ -21,7 +21,7 @@ function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
     listDeployments: { handle: (call) => listDeployments(database, call) },
     getDeployment: {
       handle: async ({ caller, params }) =>
-        answerPieces(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
+        answerStream(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
     },
     listPending: { handle: (call) => listPending(database, call) },
     listDeploymentLogs: { handle: (call) => listLogs(database, call) },

@@ -2,7 +2,7 @@ import type { Queryable } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
 import { pendingItems } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
-import { answerPieces } from '../http/pieces.ts'
+import { answerStream, Batches } from '../http/json-stream.ts'
 import { Filter } from './filter.ts'
 
 /** Requests that have ended are kept for long: only the newest are listed. */
@@ -21,14 +21,12 @@ export async function listPending(db: Queryable, { caller, query }: Call<'listPe
       ORDER BY r.position NULLS LAST, r.queued_at DESC, r.id DESC ${limit}`,
     filter.parameters,
   )
-  return answerPieces(200, inPieces(items), { before: '[', after: ']' })
+  return answerStream(200, new Batches(batchesOf(items)))
 }
 
-/** Items in a piece of the answer. */
-const PIECE = 500
+/** Items of a batch: without batches, thousands of items would hold up other requests. */
+const BATCH = 500
 
-function* inPieces(items: readonly string[]): Generator<string> {
-  for (let first = 0; first < items.length; first += PIECE) {
-    yield (first === 0 ? '' : ',') + items.slice(first, first + PIECE).join(',')
-  }
+function* batchesOf<T>(items: readonly T[]): Generator<T[]> {
+  for (let first = 0; first < items.length; first += BATCH) yield items.slice(first, first + BATCH)
 }

@@ -33,7 +33,7 @@ export type Answer = { status: number; headers?: Record<string, string> } & (
   | { body?: unknown }
   | { json: string }
   | { bytes: AsyncIterable<Buffer>; length: number }
-  | { chunks: AsyncIterable<string | Uint8Array> }
+  | { chunks: AsyncIterable<string> }
 )
 
 /** What a field of a request breaks beyond its schema. `missing` as in the contracts: absent, and nothing else wrong. */

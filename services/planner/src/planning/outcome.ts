@@ -50,10 +50,9 @@ const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(valu
 
 /** What is decided of each command. */
 const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', PlanDecision> => ({
-  'plan.preview': async (command, { accepts }) => preview(resources, await planCreate(resources, command), accepts),
+  'plan.preview': async (command) => preview(resources, await planCreate(resources, command)),
   'plan.create': async (command) => start(resources, await planCreate(resources, command), null),
-  'plan.preview_redeploy': async (command, { accepts }) =>
-    preview(resources, await planRedeploy(resources, command), accepts),
+  'plan.preview_redeploy': async (command) => preview(resources, await planRedeploy(resources, command)),
   'plan.redeploy': async (command) => start(resources, await planRedeploy(resources, command), command.deployment_id),
 })
 
@@ -88,16 +87,11 @@ async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
 
 type Command = CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>
 
-async function preview(
-  { database, keyRing }: PlanningResources,
-  { command, planned }: Made<Command>,
-  accepts: string | undefined,
-): Promise<PlanDecision> {
+async function preview({ database, keyRing }: PlanningResources, { planned }: Made<Command>): Promise<PlanDecision> {
   const { options, tenant } = planned.plan
   const capacity = await capacityWarnings(database, { priority: options.priority, tenantId: tenant?.id ?? null })
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
-  const { target_ids = [] } = command.request
-  return { preview: previewOf(previewed, planHash(keyRing, planned.plan), { target_ids, accepts }) }
+  return { preview: previewOf(previewed, planHash(keyRing, planned.plan)) }
 }
 
 function start(
