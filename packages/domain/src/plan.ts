@@ -22,7 +22,8 @@ import {
 export const DEFAULT_TIMEOUT_SECONDS = 3600
 export const DEFAULT_MAX_RETRIES = 0
 
-export type TargetStatus = 'online' | 'stale' | 'offline'
+export const TARGET_STATUSES = ['online', 'stale', 'offline'] as const
+export type TargetStatus = (typeof TARGET_STATUSES)[number]
 
 export interface PlanTargetRecord {
   id: string

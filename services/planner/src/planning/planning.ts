@@ -21,7 +21,7 @@ import { freezeWarnings, judge } from '../freezes/blocking.ts'
 import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord } from '../records/scope.ts'
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
-import { IDS_AT_ONCE, loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
+import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
 import type { PlanningRequest } from './request.ts'
 
 export interface PlanningResources {
@@ -71,7 +71,7 @@ export async function planRequest(
         requirement: request.version_requirement,
         pins: request.pins,
       }),
-      loadTargets(request.target_ids.length > IDS_AT_ONCE ? database : connection, caller, request),
+      loadTargets(connection, caller, request),
       tenant_id === null ? null : loadTenant(connection, keyRing, caller, tenant_id),
       environment_id === null ? null : loadEnvironment(connection, keyRing, caller, environment_id),
       readFreezes(connection),

@@ -1,0 +1,45 @@
+import { array, bool, int4, json, nullable, oneOf, statement, text, uuid } from '@slipway/database'
+import { TARGET_STATUSES, type TargetTag } from '@slipway/domain'
+import { LOST_AFTER, targetStatus } from '@slipway/views'
+import { visible } from './visibility.ts'
+
+/**
+ * A local or simulated target is seen whenever an instance is; the others when something reached them. Ids are gathered
+ * first and looked up by the index. With a join, Postgres compares each of thousands of targets that have just come, and of
+ * which it has no statistics, with all the others.
+ */
+export const findTargets = statement({
+  name: 'planner.targets.find',
+  parameters: { tenant_id: nullable(uuid), ids: array(uuid), numbers: array(int4) },
+  row: {
+    id: uuid,
+    number: int4,
+    name: text,
+    tenant_id: nullable(uuid),
+    environment_id: nullable(uuid),
+    enabled: bool,
+    variables_sealed: nullable(text),
+    sensitive_variables: array(text),
+    status: oneOf('text', TARGET_STATUSES),
+  },
+  sql: `WITH instance AS (SELECT max(last_heartbeat_at) AS last_seen_at FROM instances),
+         local AS (SELECT ${targetStatus(`interval '${LOST_AFTER}'`)} AS status FROM instance)
+    SELECT t.id, t.number, t.name, t.tenant_id, t.environment_id, t.enabled, t.variables_sealed, t.sensitive_variables,
+           CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT status FROM local)
+                ELSE coalesce((SELECT ${targetStatus()} FROM target_facts f WHERE f.target_id = t.id), 'offline')
+           END AS status
+      FROM targets t
+     WHERE t.id = ANY (ARRAY(SELECT unnest(:ids::uuid[])
+                             UNION ALL SELECT id FROM targets WHERE number = ANY (:numbers::int[])))
+       AND ${visible('t.tenant_id', ':tenant_id')}`,
+})
+
+/** Those of these tags that targets carry. */
+export const findTags = statement({
+  name: 'planner.target_tags.find',
+  parameters: { keys: array(text), values: array(text) },
+  row: { target_id: uuid, tags: json<TargetTag[]>() },
+  sql: `SELECT target_id, json_agg(json_build_object('key', key, 'value', value)) AS tags
+      FROM target_tags JOIN unnest(:keys::text[], :values::text[]) AS wanted (key, value) USING (key, value)
+     GROUP BY target_id`,
+})
