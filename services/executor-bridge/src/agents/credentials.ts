@@ -2,6 +2,7 @@ import { constantTimeEqual, hashToken } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { idOf } from '../callers/credential.ts'
 import { unauthorized } from '../callers/refusal.ts'
+import { findCredential } from './agents.sql.ts'
 
 /** What an agent's key is sealed for. */
 export const keyIdentity = (agentId: string) => `agent:${agentId}:key`
@@ -23,10 +24,6 @@ async function agentOf(
 ): Promise<string | undefined> {
   const id = idOf(credential)
   if (id === undefined) return undefined
-  const { rows } = await database.query<{ credential_hash: string }>(
-    'SELECT credential_hash FROM agents WHERE id = $1',
-    [id],
-  )
-  const known = rows[0]?.credential_hash
+  const known = (await findCredential.first(database, { id }))?.credential_hash
   return known !== undefined && constantTimeEqual(hashToken(String(credential)), known) ? id : undefined
 }

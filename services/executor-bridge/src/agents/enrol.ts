@@ -1,21 +1,15 @@
 import { randomBytes } from 'node:crypto'
 import type { AgentEnrolRequest, AgentEnrolResponse } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { constantTimeEqual, hashToken, isSameMajor, SLIPWAY_VERSION, uuidv7 } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { idOf, newCredential } from '../callers/credential.ts'
 import { Refusal, unauthorized } from '../callers/refusal.ts'
 import { noteReached } from '../targets/reached.ts'
+import { findUsableGrant, lockTargetOfGrant, replaceAgent } from './agents.sql.ts'
 import { keyIdentity } from './credentials.ts'
 
 export const AGENT_HEARTBEAT_SECONDS = 30
-
-interface Grant {
-  id: string
-  target_id: string
-  target_name: string
-  tenant_id: string | null
-}
 
 /**
  * Takes an agent in for the target of its token, in place of the one that was there: from then on neither the token nor
@@ -35,19 +29,9 @@ export async function enrolAgent(
     const found = await usableGrant(tx, token)
     // After the token: what is not known to be an agent is told nothing. It may come again with it.
     refuseVersion(version)
-    await tx.query(
-      `INSERT INTO agents (id, target_id, grant_id, host, port, version, key_sealed, credential_hash)
-       VALUES ($1, $2, $3, $4, $5, $6, $7, $8)
-       ON CONFLICT (target_id) DO UPDATE SET
-         id = EXCLUDED.id, grant_id = EXCLUDED.grant_id, host = EXCLUDED.host, port = EXCLUDED.port,
-         version = EXCLUDED.version, key_sealed = EXCLUDED.key_sealed, credential_hash = EXCLUDED.credential_hash,
-         enrolled_at = now()`,
-      [
-        ...[agentId, found.target_id, found.id, host, port, version],
-        ...[keys.seal(key, keyIdentity(agentId)), hashToken(credential)],
-      ],
-    )
-    const { target_id, tenant_id } = found
+    const { id: grant_id, target_id, tenant_id } = found
+    const secrets = { key_sealed: keys.seal(key, keyIdentity(agentId)), credential_hash: hashToken(credential) }
+    await replaceAgent.run(tx, { id: agentId, target_id, grant_id, host, port, version, ...secrets })
     // Told of in any case.
     await noteReached(tx, [{ target_id, host_key: null }])
     await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
@@ -71,23 +55,11 @@ export function refuseVersion(version: string): void {
 }
 
 /** The newest grant of its target, as long as it lives and nobody has used it; locked. */
-async function usableGrant(tx: Queryable, token: string | undefined): Promise<Grant> {
+async function usableGrant(tx: Queryable, token: string | undefined): Promise<RowOf<typeof findUsableGrant>> {
   const id = idOf(token)
   if (id !== undefined) {
-    // The target first, as everybody else does.
-    await tx.query(
-      'SELECT FROM targets WHERE id = (SELECT target_id FROM agent_grants WHERE id = $1) FOR NO KEY UPDATE',
-      [id],
-    )
-    const { rows } = await tx.query<Grant & { token_hash: string }>(
-      `SELECT g.id, g.target_id, g.token_hash, t.name AS target_name, t.tenant_id
-       FROM agent_grants g JOIN targets t ON t.id = g.target_id
-       WHERE g.id = $1 AND g.expires_at > now() AND t.connection ->> 'type' = 'agent'
-         AND NOT EXISTS (SELECT FROM agents a WHERE a.grant_id = g.id)
-         AND NOT EXISTS (SELECT FROM agent_grants n WHERE n.target_id = g.target_id AND n.created_at > g.created_at)`,
-      [id],
-    )
-    const grant = rows[0]
+    await lockTargetOfGrant.run(tx, { grant_id: id })
+    const grant = await findUsableGrant.first(tx, { id })
     if (grant && constantTimeEqual(hashToken(String(token)), grant.token_hash)) return grant
   }
   throw unauthorized('The token is not valid: it was used, it has expired, or a newer one has taken its place')

@@ -2,6 +2,7 @@ import type { AgentHeartbeatRequest, AgentHeartbeatResponse } from '@slipway/con
 import { enqueue } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import { noteReached } from '../targets/reached.ts'
+import { noteAgent } from './agents.sql.ts'
 import { AGENT_HEARTBEAT_SECONDS, refuseVersion } from './enrol.ts'
 
 /** Notes that the agent's target is there, and where the agent is found from now on. */
@@ -12,20 +13,10 @@ export async function agentHeartbeat(
 ): Promise<AgentHeartbeatResponse> {
   refuseVersion(version)
   const { messages, moved } = await bridge.database.transaction(async (tx) => {
-    const { rows } = await tx.query<{ target_id: string; moved: boolean }>(
-      `WITH moved AS (
-         UPDATE agents SET version = $2, host = $3, port = $4
-         WHERE id = $1 AND (version, host, port) IS DISTINCT FROM ($2, $3, $4) RETURNING id
-       )
-       SELECT target_id, EXISTS (SELECT FROM moved) AS moved FROM agents WHERE id = $1`,
-      [agentId, version, host, port],
-    )
-    const messages = await noteReached(
-      tx,
-      rows.map(({ target_id }) => ({ target_id, host_key: null })),
-    )
+    const agent = await noteAgent.first(tx, { id: agentId, version, host, port })
+    const messages = agent ? await noteReached(tx, [{ target_id: agent.target_id, host_key: null }]) : []
     await enqueue(tx, messages)
-    return { messages, moved: rows[0]?.moved ?? false }
+    return { messages, moved: agent?.moved ?? false }
   })
   if (messages.length > 0) bridge.wakeRelay()
   if (moved) {

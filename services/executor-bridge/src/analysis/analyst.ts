@@ -1,5 +1,6 @@
 import type { Database } from '@slipway/database'
 import { DestinationRefused, type Logger, sleep } from '@slipway/runtime'
+import { addOpinion } from './analysis.sql.ts'
 import { askEndpoint, type Endpoint, type Opinion } from './endpoint.ts'
 import type { AnalysedFailure, Failures } from './failures.ts'
 
@@ -93,13 +94,6 @@ export function createAnalyst({ endpoint, database, logger }: AnalystOptions): A
 
 /** Only where the result is still the one that was asked about. */
 async function keep(database: Database, question: Question, opinion: Opinion): Promise<void> {
-  const { deploymentId, action, fingerprint, targets } = question
-  await database.query(
-    `UPDATE command_results
-     SET analysis = analysis || $5::jsonb || jsonb_build_object('analyzed_at', to_char(clock_timestamp() AT TIME ZONE 'UTC',
-                                                                'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-     WHERE deployment_id = $1 AND action_index = $2 AND target_index = ANY ($3::int[])
-       AND status = 'failed' AND analysis ->> 'fingerprint' = $4`,
-    [deploymentId, action, targets, fingerprint, JSON.stringify(opinion)],
-  )
+  const { deploymentId: deployment_id, action, fingerprint, targets } = question
+  await addOpinion.run(database, { deployment_id, action, targets, fingerprint, opinion })
 }

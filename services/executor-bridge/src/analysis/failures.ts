@@ -1,6 +1,7 @@
 import { analyse, type Failure, type Finding } from '@slipway/analysis'
 import type { Queryable } from '@slipway/database'
 import { storableText } from '../storable.ts'
+import { findPlaces } from './analysis.sql.ts'
 
 /** A step of which the last attempt may have ended. */
 interface StepEnd {
@@ -47,12 +48,7 @@ export async function analyseFailures(
 
 /** What each target is called and reached by: what differs on targets that fail alike. */
 async function placesOf(tx: Queryable, deploymentId: string, targets: number[]): Promise<Map<number, string[]>> {
-  const { rows } = await tx.query<{ target_index: number; names: string[] }>(
-    `SELECT dt.target_index, array_remove(ARRAY[dt.target_name, t.connection ->> 'host'], NULL) AS names
-     FROM deployment_targets dt LEFT JOIN targets t ON t.id = dt.target_id
-     WHERE dt.deployment_id = $1 AND dt.target_index = ANY ($2::int[])`,
-    [deploymentId, targets],
-  )
+  const rows = await findPlaces.all(tx, { deployment_id: deploymentId, targets })
   return new Map(rows.map(({ target_index, names }) => [target_index, names]))
 }
 

@@ -1,6 +1,7 @@
 import type { Analysis } from '@slipway/analysis'
 import type { StoredLine } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { findAnalyses } from './analysis.sql.ts'
 import { type Failures, placeKey } from './failures.ts'
 
 /** The line with which an instance reports that a step failed for good: it tells how its command ended. */
@@ -35,12 +36,7 @@ async function storedOf(
   lines: readonly StoredLine[],
 ): Promise<Map<string, Analysis>> {
   if (lines.length === 0) return new Map()
-  const { rows } = await tx.query<{ target: number; action: number; analysis: Analysis }>(
-    `SELECT r.target_index AS target, r.action_index AS action, r.analysis
-     FROM command_results r
-     JOIN unnest($2::int[], $3::int[]) AS p (target_index, action_index) USING (target_index, action_index)
-     WHERE r.deployment_id = $1 AND r.analysis IS NOT NULL`,
-    [deploymentId, lines.map(({ i }) => i), lines.map(({ a }) => a)],
-  )
+  const places = { targets: lines.map(({ i }) => i ?? 0), actions: lines.map(({ a }) => a ?? 0) }
+  const rows = await findAnalyses.all(tx, { deployment_id: deploymentId, ...places })
   return new Map(rows.map(({ target, action, analysis }) => [placeKey(target, action), analysis]))
 }

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
-import { contentBytes, type StoredContent } from '@slipway/database'
+import { contentBytes } from '@slipway/database'
 import type { Response } from 'express'
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
+import { findContentOfRuns } from './content.sql.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
 /** How long an instance may take nothing of what is sent to it. */
@@ -15,7 +16,7 @@ export async function serveContent(
   id: string,
   response: Response,
 ): Promise<void> {
-  const content = SHA256.test(id) ? await contentOfRuns(database, instanceId, id) : null
+  const content = SHA256.test(id) ? await findContentOfRuns.first(database, { id, instance_id: instanceId }) : null
   if (content === null) throw new Refusal(404, 'NOT_FOUND', 'No run of this instance uses such content')
   const chunks = contentBytes(database, content)
   // Before any header: the smallest content is known by now to be damaged or not.
@@ -28,22 +29,4 @@ export async function serveContent(
     if (!response.write(chunk.value)) await Promise.race([once(response, 'drain'), gone])
   }
   response.end()
-}
-
-/** Content is for the instances that run an action with it, for as long as they hold the lease. */
-async function contentOfRuns(
-  database: Bridge['database'],
-  instanceId: string,
-  id: string,
-): Promise<StoredContent | null> {
-  const { rows } = await database.query<StoredContent>(
-    `SELECT c.id, c.size, c.upload_id FROM contents c
-     WHERE c.id = $1 AND EXISTS (
-       SELECT FROM leases l
-       JOIN deployment_actions a ON a.deployment_id = l.deployment_id
-       JOIN source_contents x ON x.source_id = a.action_id AND x.version = a.action_version
-       WHERE l.instance_id = $2 AND l.ended_at IS NULL AND x.content_id = c.id)`,
-    [id, instanceId],
-  )
-  return rows[0] ?? null
 }

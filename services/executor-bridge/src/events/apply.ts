@@ -6,13 +6,14 @@ import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
 import { fenced, IllegalEvent, invalid } from '../callers/refusal.ts'
 import type { LiveBatch } from '../live-streams.ts'
+import { saveProgress } from '../runs/progress.sql.ts'
 import { endIllegalRun, type HeldRun, lockRun, lockStoppedRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
 import { chunkOf, newLines, storeChunk } from './lines.ts'
 import { measured } from './metrics.ts'
 import { checkOutcome, isRollingBack } from './outcome.ts'
-import { moveSteps, type StepEffect } from './steps.ts'
+import { moveSteps } from './steps.ts'
 
 interface Outcome {
   nextEvent: number
@@ -117,33 +118,13 @@ async function moveAndCount(
   next: { nextEvent: number; nextLine: number },
 ) {
   const effect = await moveSteps(tx, deploymentId, steps, failures)
-  const counts = await saveProgress(tx, deploymentId, { ...next, effect, finished, rollingBack })
+  const { ended, completed, failed } = effect
+  const { outcome = null, reason = null, error_message = null } = finished ?? {}
+  const counts = await saveProgress.one(tx, {
+    ...{ deployment_id: deploymentId, next_event: next.nextEvent, next_line: next.nextLine },
+    ...{ ended, completed, failed, outcome, reason, error_message, rolling_back: rollingBack },
+  })
   return [effect, counts] as const
-}
-
-async function saveProgress(
-  tx: Queryable,
-  deploymentId: string,
-  to: { nextEvent: number; nextLine: number; effect: StepEffect } & Pick<FoldedBatch, 'finished' | 'rollingBack'>,
-): Promise<{ completed_steps: number; ended_steps: number }> {
-  const { ended, completed, failed } = to.effect
-  const { rows } = await tx.query<{ completed_steps: number; ended_steps: number }>(
-    `UPDATE run_progress SET next_event = $2, next_line = $3, ended_steps = ended_steps + $4,
-       completed_steps = completed_steps + $5, failed_steps = failed_steps + $6,
-       finished_at = CASE WHEN $7::text IS NOT NULL THEN now() END, finished_outcome = $7, finished_reason = $8,
-       finished_error = $9, rolling_back = rolling_back OR $10, updated_at = now()
-     WHERE deployment_id = $1 RETURNING completed_steps, ended_steps`,
-    [
-      ...[deploymentId, to.nextEvent, to.nextLine, ended, completed, failed],
-      to.finished?.outcome ?? null,
-      to.finished?.reason ?? null,
-      to.finished?.error_message ?? null,
-      to.rollingBack,
-    ],
-  )
-  const [counts] = rows
-  if (!counts) throw new Error('the progress of a run vanished under its lock')
-  return counts
 }
 
 function messagesOf(

@@ -1,5 +1,6 @@
 import type { OutboxMessage, Queryable } from '@slipway/database'
 import { noteReached } from '../targets/reached.ts'
+import { findTargetIds } from './events.sql.ts'
 import type { FoldedBatch } from './fold.ts'
 
 /** Notes which targets a run has reached. Returns what tells of those that lists show otherwise from now on. */
@@ -9,10 +10,7 @@ export async function noteTargets(
   { seen, hostKeys }: Pick<FoldedBatch, 'seen' | 'hostKeys'>,
 ): Promise<OutboxMessage[]> {
   if (seen.size === 0) return []
-  const { rows } = await tx.query<{ target_index: number; target_id: string }>(
-    `SELECT target_index, target_id FROM deployment_targets WHERE deployment_id = $1 AND target_index = ANY($2::int[])`,
-    [deploymentId, [...seen]],
-  )
+  const rows = await findTargetIds.all(tx, { deployment_id: deploymentId, targets: [...seen] })
   return noteReached(
     tx,
     rows.map(({ target_index, target_id }) => ({ target_id, host_key: hostKeys.get(target_index) ?? null })),

@@ -2,6 +2,7 @@ import type { LogEvent, StoredLine } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { invalid } from '../callers/refusal.ts'
 import { storableJson } from '../storable.ts'
+import { addChunk } from './events.sql.ts'
 
 const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
 
@@ -42,8 +43,5 @@ export async function storeChunk(
   { firstLine, count, json }: Chunk,
 ): Promise<void> {
   if (count === 0) return
-  await tx.query(
-    'INSERT INTO log_chunks (deployment_id, first_line, line_count, lines) VALUES ($1, $2, $3, $4::jsonb)',
-    [deploymentId, firstLine, count, json],
-  )
+  await addChunk.run(tx, { deployment_id: deploymentId, first_line: firstLine, line_count: count, lines: json })
 }

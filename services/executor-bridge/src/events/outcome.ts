@@ -3,6 +3,7 @@ import type { Queryable } from '@slipway/database'
 import { canTransition } from '@slipway/domain'
 import { IllegalEvent } from '../callers/refusal.ts'
 import type { HeldRun, Progress } from '../runs/progress.ts'
+import { findRollback } from './events.sql.ts'
 
 export const isRollingBack = ({ state }: HeldRun, progress: Progress) =>
   progress.rolling_back || state === 'rolling_back'
@@ -18,17 +19,11 @@ export async function checkOutcome(
   rollingBack: boolean,
 ): Promise<void> {
   const state =
-    rollingBack || (outcome === 'rolled_back' && (await hasRolledBack(tx, deploymentId))) ? 'rolling_back' : 'running'
+    // A run of an earlier build may have begun its rollback without a note in its progress.
+    rollingBack || (outcome === 'rolled_back' && (await findRollback.first(tx, { deployment_id: deploymentId })))
+      ? 'rolling_back'
+      : 'running'
   if (!canTransition(state, outcome)) {
     throw new IllegalEvent(`A run that is ${state} cannot end with ${outcome}`)
   }
-}
-
-/** A run of the release before may have begun its rollback without a note in its progress. */
-async function hasRolledBack(tx: Queryable, deploymentId: string): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `SELECT FROM steps WHERE deployment_id = $1 AND state IN ('rolling_back', 'rolled_back', 'rollback_failed') LIMIT 1`,
-    [deploymentId],
-  )
-  return rowCount === 1
 }

@@ -1,8 +1,16 @@
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
-import { type Database, enqueue, eventMessage, isPast, type Queryable, type ReceivedCommand } from '@slipway/database'
+import {
+  type Database,
+  enqueue,
+  eventMessage,
+  isPast,
+  type Queryable,
+  type ReceivedCommand,
+  type RowOf,
+} from '@slipway/database'
 import { conflict, insufficientPermissions, notFound } from '@slipway/domain'
-import { LOST_AFTER } from '@slipway/views'
+import * as sql from './instances.sql.ts'
 
 type Caller = CommandBody<'instance.delete'>['caller']
 type Administered = CommandReply<'instance.update'>
@@ -19,13 +27,8 @@ export function changeInstance(
 ): Promise<Administered | null> {
   return administer(database, { instance_id, caller, action: 'instance.update', ...received }, async (tx, before) => {
     const after = { draining: draining ?? before.draining, labels: labels ?? before.labels }
-    await tx.query('UPDATE instances SET draining = $2, labels = $3 WHERE id = $1', [
-      instance_id,
-      after.draining,
-      JSON.stringify(after.labels),
-    ])
-    // Wait for a dispatcher that is about to lease one of its slots. The next one sees the change.
-    await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 ORDER BY slot FOR UPDATE', [instance_id])
+    await sql.changeInstance.run(tx, { id: instance_id, ...after })
+    await sql.lockSlots.run(tx, { id: instance_id })
     await enqueue(tx, [eventMessage('instance.updated', { instance_id, tenant_id: before.tenant_id })])
     return { from: { draining: before.draining, labels: before.labels }, to: after }
   })
@@ -50,29 +53,14 @@ export function removeInstance(
       throw conflict('The instance runs deployments: drain it first, or remove it with force=true', { active })
     }
     if (!force && heard) throw conflict('The instance is online: stop it first, or remove it with force=true')
-    // Draining, because a dispatcher that has just locked a slot looks at that once more.
-    await tx.query(
-      `UPDATE instances SET removed_at = now(), draining = true, credential_hash = '', next_credential_hash = NULL,
-         former_credential_hash = NULL, former_credential_until = NULL, join_key_hash = NULL
-       WHERE id = $1`,
-      [instance_id],
-    )
-    // Wait for a dispatcher that is about to lease one of its slots.
-    await tx.query('SELECT FROM instance_slots WHERE instance_id = $1 ORDER BY slot FOR UPDATE', [instance_id])
+    await sql.removeInstance.run(tx, { id: instance_id })
+    await sql.lockSlots.run(tx, { id: instance_id })
     await enqueue(tx, [eventMessage('instance.deleted', { instance_id, tenant_id })])
     return { name, force, active }
   })
 }
 
-interface InstanceRow {
-  name: string
-  tenant_id: string | null
-  draining: boolean
-  labels: Record<string, string>
-  active: number
-  /** Not lost. */
-  heard: boolean
-}
+type InstanceRow = RowOf<typeof sql.lockInstance>
 
 interface Order extends ReceivedCommand {
   instance_id: string
@@ -90,7 +78,7 @@ function administer(
     if (await isPast(tx, deadline)) return null
     // Who carries commands out does not rely on who sent them.
     if (caller.tenant_id !== null) throw insufficientPermissions('instances:update, bound to no tenant')
-    const before = await lockInstance(tx, instance_id)
+    const before = await sql.lockInstance.first(tx, { id: instance_id })
     if (await wasCarriedOut(tx, command_id)) return { instance_id }
     if (!before) throw notFound('The instance')
     const details = await work(tx, before)
@@ -102,14 +90,4 @@ function administer(
     return { instance_id }
   })
   return unlessRefused(done)
-}
-
-async function lockInstance(tx: Queryable, id: string): Promise<InstanceRow | undefined> {
-  const { rows } = await tx.query<InstanceRow>(
-    `SELECT name, tenant_id, draining, labels, coalesce(last_heartbeat_at, enrolled_at) >= now() - interval '${LOST_AFTER}' AS heard,
-            (SELECT count(*)::int FROM leases l WHERE l.instance_id = i.id AND l.ended_at IS NULL) AS active
-       FROM instances i WHERE id = $1 AND removed_at IS NULL FOR UPDATE`,
-    [id],
-  )
-  return rows[0]
 }

@@ -3,6 +3,7 @@ import { enqueue, eventMessage, type OutboxMessage } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import { handovers } from '../runs/metrics.ts'
 import { endUnstartedRun } from '../runs/progress.ts'
+import { findUnstartedLeases } from './leases.sql.ts'
 import { endedLeases, keyOf } from './leases.ts'
 
 /**
@@ -34,15 +35,11 @@ export async function takeReports(
     messages.push(...confirmed.map((run) => eventMessage('run.stopped', run)))
   }
   if (declined.length > 0) {
-    const { rows } = await database.query<{ deployment_id: string; epoch: number }>(
-      `SELECT l.deployment_id, l.epoch FROM leases l
-       LEFT JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
-       WHERE l.epoch = ANY($2::bigint[]) AND l.instance_id = $1 AND l.ended_at IS NULL AND COALESCE(p.next_event, 0) = 0`,
-      [instanceId, declined.map(({ epoch }) => epoch)],
-    )
-    for (const run of rows)
+    const epochs = declined.map(({ epoch }) => epoch)
+    const runs = await findUnstartedLeases.all(database, { instance_id: instanceId, epochs })
+    for (const run of runs)
       logger.warn('an instance cannot take a run now; another gets it', { ...run, instance_id: instanceId })
-    messages.push(...rows.map((run) => eventMessage('run.declined', run)))
+    messages.push(...runs.map((run) => eventMessage('run.declined', run)))
   }
   if (messages.length === 0) return
   await enqueue(database, messages)

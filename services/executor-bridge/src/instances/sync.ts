@@ -6,7 +6,8 @@ import { Refusal } from '../callers/refusal.ts'
 import { startsOf } from '../runs/start.ts'
 import { dueProbes, noteProbes } from '../targets/probing.ts'
 import { recordHeartbeat } from './heartbeat.ts'
-import { endedLeases, keyOf, type LiveLease, liveLeases } from './leases.ts'
+import { findLiveLeases } from './leases.sql.ts'
+import { endedLeases, keyOf, type LiveLease } from './leases.ts'
 import { takeReports } from './reports.ts'
 
 export interface SyncCall {
@@ -32,7 +33,7 @@ export async function sync(
 ): Promise<SyncResponse> {
   const over = AbortSignal.any([closed, AbortSignal.timeout(request.wait_seconds * 1_000)])
   let wakeUp = bridge.wakeUps.next(instanceId, over)
-  let leases = await liveLeases(bridge.database, instanceId)
+  let leases = await findLiveLeases.all(bridge.database, { instance_id: instanceId })
   refuseLost(bridge, instanceId, request, leases)
   await takeReports(bridge, instanceId, request)
   await noteProbes(bridge, instanceId, request.probes)
@@ -46,7 +47,7 @@ export async function sync(
     const isDone = start.length + stop.length + probes.length > 0 || (await wakeUp) !== 'changed'
     if (isDone) return { version: SLIPWAY_VERSION, lost_after_seconds: LOST_AFTER_SECONDS, start, stop, probes }
     wakeUp = bridge.wakeUps.next(instanceId, over)
-    leases = await liveLeases(bridge.database, instanceId)
+    leases = await findLiveLeases.all(bridge.database, { instance_id: instanceId })
   }
 }
 

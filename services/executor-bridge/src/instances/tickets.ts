@@ -2,6 +2,7 @@ import { constantTimeEqual, hashToken } from '@slipway/runtime'
 import type { Bridge } from '../bridge.ts'
 import { idOf } from '../callers/credential.ts'
 import { unauthorized } from '../callers/refusal.ts'
+import { findGrantToken } from './join.sql.ts'
 
 /** What lets a caller join: a grant whose token it has shown, or the service account of its pod. */
 export type Ticket = { kind: 'grant'; grant_id: string } | { kind: 'service_account'; account: string; pod: string }
@@ -30,11 +31,7 @@ export async function ticketOf(
   }
   const id = idOf(token)
   if (id !== undefined) {
-    const { rows } = await database.query<{ token_hash: string }>(
-      'SELECT token_hash FROM instance_grants WHERE id = $1',
-      [id],
-    )
-    const known = rows[0]?.token_hash
+    const known = (await findGrantToken.first(database, { id }))?.token_hash
     if (known !== undefined && constantTimeEqual(hashToken(token), known)) return { kind: 'grant', grant_id: id }
   }
   throw unauthorized(`The join token is not known here, or it was revoked: ${MAKE_TOKEN}`)

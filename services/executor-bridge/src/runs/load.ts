@@ -1,7 +1,7 @@
 import type { RunRef } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { fromRows } from '@slipway/domain'
-import { actionsOf, type LeasedRun, lockLeasedRuns, targetsOf, touchedSteps } from '../targets/records.ts'
+import { findActions, findTargets, findTouchedSteps, type LeasedRun, lockLeasedRuns } from '../targets/records.sql.ts'
 import { openProgress } from './progress.ts'
 import type { RunRecords } from './spec.ts'
 
@@ -16,14 +16,16 @@ export function loadRuns(
   instanceId: string,
   wanted: readonly RunRef[],
 ): Promise<(LoadedRun | null)[]> {
-  const ids = wanted.map(({ deployment_id }) => deployment_id)
+  const deployment_ids = wanted.map(({ deployment_id }) => deployment_id)
+  const epochs = wanted.map(({ epoch }) => epoch)
   return database.transaction(async (tx) => {
-    const [runs, actions, targets, steps] = await Promise.all([
-      lockLeasedRuns(tx, instanceId, wanted),
-      actionsOf(tx, ids),
-      targetsOf(tx, ids),
-      touchedSteps(tx, ids),
+    const [runs, ...rows] = await Promise.all([
+      lockLeasedRuns.all(tx, { deployment_ids, epochs, instance_id: instanceId }),
+      findActions.all(tx, { deployment_ids }),
+      findTargets.all(tx, { deployment_ids }),
+      findTouchedSteps.all(tx, { deployment_ids }),
     ])
+    const [actions, targets, steps] = [byDeployment(rows[0]), byDeployment(rows[1]), byDeployment(rows[2])]
     const opened = await openProgress(
       tx,
       runs.filter(({ open }) => !open),
@@ -44,4 +46,14 @@ export function loadRuns(
     )
     return wanted.map(({ epoch }) => loaded.get(epoch) ?? null)
   })
+}
+
+function byDeployment<R extends { deployment_id: string }>(rows: readonly R[]): Map<string, R[]> {
+  const grouped = new Map<string, R[]>()
+  for (const row of rows) {
+    const known = grouped.get(row.deployment_id)
+    if (known) known.push(row)
+    else grouped.set(row.deployment_id, [row])
+  }
+  return grouped
 }

@@ -1,17 +1,11 @@
 import type { RunFailureReason, RunOutcome, RunRef } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable } from '@slipway/database'
-import type { DeploymentState } from '@slipway/domain'
+import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { forRequest } from '@slipway/runtime'
-import { STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
+import type { Progress } from './progress.sql.ts'
+import * as sql from './progress.sql.ts'
 
-export interface Progress {
-  next_event: number
-  next_line: number
-  finished: boolean
-  /** The run has reported that it rolls back. */
-  rolling_back: boolean
-}
+export type { Progress }
 
 /** How a run ended, and why if it was no success. */
 export interface RunEnd {
@@ -26,51 +20,39 @@ export interface LeaseKey {
   instanceId: string
 }
 
-export interface HeldRun {
-  /** It follows what the run reports by a message, so it may be behind. */
-  state: DeploymentState
-  total_steps: number
-  action_count: number
-  request_id: string | null
-  traceparent: string | null
-  analysis_enabled: boolean
+/** `state` follows by message what the run reports, so it may be behind. */
+export type HeldRun = RowOf<typeof sql.lockLiveLease>
+
+interface LockedRun {
+  run: HeldRun
+  progress: Progress
 }
 
-/**
- * Locks the lease of this epoch against a change of its `condition`, so that what the transaction writes is written under
- * it; null when there is none. The deployment comes first: whoever ends a lease changes the deployment before.
- */
-async function lockLease(tx: Queryable, lease: LeaseKey, condition: string): Promise<HeldRun | null> {
-  const { rows } = await tx.query<HeldRun>(
-    `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
-            (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
-     FROM deployments d, leases l
-     WHERE d.id = $1 AND l.deployment_id = d.id AND l.epoch = $2 AND l.instance_id = $3 AND ${condition}
-     FOR SHARE OF d, l`,
-    [lease.deploymentId, lease.epoch, lease.instanceId],
-  )
-  return rows[0] ?? null
-}
+const keysOf = ({ deploymentId, epoch, instanceId }: LeaseKey) => ({
+  deployment_id: deploymentId,
+  epoch,
+  instance_id: instanceId,
+})
 
 /**
  * Locks the live lease of this epoch and how far its run has come; null when the lease has ended. A new epoch starts at
  * event 0 and counts the steps afresh.
  */
-export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<{ run: HeldRun; progress: Progress } | null> {
-  const { deploymentId, epoch } = lease
-  const [run, found] = await Promise.all([lockLease(tx, lease, STILL_HELD), selectProgress(tx, deploymentId, epoch)])
-  return run && { run, progress: found ?? (await progressOf(tx, deploymentId, epoch)) }
+export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<LockedRun | null> {
+  const { instance_id, ...key } = keysOf(lease)
+  const [run, found] = await Promise.all([
+    sql.lockLiveLease.first(tx, { instance_id, ...key }),
+    sql.lockProgress.first(tx, key),
+  ])
+  return run && { run, progress: found ?? (await openedProgress(tx, key)) }
 }
 
-/** The same for a run that was stopped, while output of its killed commands is taken; null when it is not. */
-export async function lockStoppedRun(
-  tx: Queryable,
-  lease: LeaseKey,
-): Promise<{ run: HeldRun; progress: Progress } | null> {
-  const { deploymentId, epoch } = lease
+/** The same for a run that was stopped, while output of its killed commands is accepted; null when it is not. */
+export async function lockStoppedRun(tx: Queryable, lease: LeaseKey): Promise<LockedRun | null> {
+  const { instance_id, ...key } = keysOf(lease)
   const [run, progress] = await Promise.all([
-    lockLease(tx, lease, TAKES_LAST_OUTPUT),
-    selectProgress(tx, deploymentId, epoch),
+    sql.lockStoppedLease.first(tx, { instance_id, ...key }),
+    sql.lockProgress.first(tx, key),
   ])
   return run && progress ? { run, progress } : null
 }
@@ -78,39 +60,17 @@ export async function lockStoppedRun(
 /** Opens the progress of runs whose leases are locked; of one that somebody else opened meanwhile it says nothing. */
 export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Promise<Map<number, Progress>> {
   if (runs.length === 0) return new Map()
-  const { rows } = await tx.query<Progress & { epoch: number }>(
-    `INSERT INTO run_progress AS p (deployment_id, epoch, ended_steps, completed_steps, failed_steps)
-     SELECT run.*, counted.*
-     FROM unnest($1::uuid[], $2::bigint[]) AS run (deployment_id, epoch)
-     CROSS JOIN LATERAL (
-       SELECT count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
-              count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
-       FROM steps WHERE steps.deployment_id = run.deployment_id) counted
-     ON CONFLICT (deployment_id) DO UPDATE SET
-       epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_reason = NULL,
-       finished_error = NULL, updated_at = now(), ended_steps = EXCLUDED.ended_steps,
-       completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
-     WHERE p.epoch < EXCLUDED.epoch
-     RETURNING epoch, next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back`,
-    [runs.map(({ deployment_id }) => deployment_id), runs.map(({ epoch }) => epoch)],
-  )
+  const rows = await sql.openProgress.all(tx, {
+    deployment_ids: runs.map(({ deployment_id }) => deployment_id),
+    epochs: runs.map(({ epoch }) => epoch),
+  })
   return new Map(rows.map((row) => [row.epoch, row]))
 }
 
-async function progressOf(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress> {
-  const own = await openProgress(tx, [{ deployment_id: deploymentId, epoch }])
-  const opened = own.get(epoch) ?? (await selectProgress(tx, deploymentId, epoch))
+async function openedProgress(tx: Queryable, run: RunRef): Promise<Progress> {
+  const opened = (await openProgress(tx, [run])).get(run.epoch) ?? (await sql.lockProgress.first(tx, run))
   if (!opened) throw new Error('the progress of a run was moved to a later epoch under a live lease')
   return opened
-}
-
-async function selectProgress(tx: Queryable, deploymentId: string, epoch: number): Promise<Progress | undefined> {
-  const { rows } = await tx.query<Progress>(
-    `SELECT next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back
-     FROM run_progress WHERE deployment_id = $1 AND epoch = $2 FOR UPDATE`,
-    [deploymentId, epoch],
-  )
-  return rows[0]
 }
 
 /** Ends a run that can never start, as failed. */
@@ -135,12 +95,7 @@ async function endFailed(
     if (!held) return
     const { run, progress } = held
     if (progress.finished || !mayEnd(progress)) return
-    await tx.query(
-      `UPDATE run_progress SET finished_at = now(), finished_outcome = 'failed', finished_reason = $2, finished_error = $3,
-              updated_at = now()
-        WHERE deployment_id = $1`,
-      [deploymentId, failure.reason, failure.error_message],
-    )
+    await sql.failRun.run(tx, { deployment_id: deploymentId, ...failure })
     const body = { deployment_id: deploymentId, epoch, outcome: 'failed' as const, ...failure }
     await forRequest(run, () => enqueue(tx, [eventMessage('run.finished', body)]))
   })

@@ -12,7 +12,7 @@ import {
 import { currentTraceparent, type KeyRing } from '@slipway/runtime'
 import { openPlanValues } from '@slipway/views'
 import { keyIdentity } from '../agents/credentials.ts'
-import type { LeasedRun, StepRecord, StoredConnection, TargetAccess } from '../targets/records.ts'
+import type { LeasedRun, StepRecord, StoredConnection, TargetAccess } from '../targets/records.sql.ts'
 import { sshConnection } from '../targets/ssh-connection.ts'
 
 export interface RunRecords {

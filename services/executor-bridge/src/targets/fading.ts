@@ -1,7 +1,7 @@
 import { type Database, enqueue, eventMessage, Quarantine } from '@slipway/database'
 import { createTicker, type Ticker } from '@slipway/runtime'
-import { targetStatus } from '@slipway/views'
 import type { Bridge } from '../bridge.ts'
+import { findFaded, noteStatus } from './probes.sql.ts'
 
 const TASK = 'fading-targets'
 const EVERY_MS = 5_000
@@ -22,8 +22,6 @@ export function tellOfFading(bridge: Bridge): Ticker {
   return ticker
 }
 
-const CHANGED = `last_seen_at IS NOT NULL AND told_status IS DISTINCT FROM ${targetStatus()}`
-
 /**
  * How many targets had another status than was noted. That a target is reached again is told by the process that reaches
  * it. A target that cannot be told of does not stop the others.
@@ -32,11 +30,7 @@ export async function tellOnce(
   { database, wakeRelay, logger }: Bridge,
   quarantine = new Quarantine({ task: TASK, logger }),
 ): Promise<number> {
-  const { rows } = await database.query<{ target_id: string }>(
-    `SELECT target_id FROM target_facts WHERE ${CHANGED} AND target_id <> ALL($1::uuid[])
-     ORDER BY target_id LIMIT ${MAX_TARGETS}`,
-    [quarantine.held],
-  )
+  const rows = await findFaded.all(database, { held: quarantine.held, limit: MAX_TARGETS })
   const counts = await quarantine.together(
     rows,
     ({ target_id }) => target_id,
@@ -53,19 +47,7 @@ export async function tellOnce(
 
 function tell(database: Database, ids: readonly string[]): Promise<number> {
   return database.transaction(async (tx) => {
-    const { rows } = await tx.query<{ target_id: string; tenant_id: string | null; tell: boolean }>(
-      `WITH changed AS (
-         SELECT target_id, told_status AS before, ${targetStatus()} AS status FROM target_facts
-         WHERE ${CHANGED} AND target_id = ANY($1::uuid[])
-         ORDER BY target_id FOR UPDATE SKIP LOCKED
-       ), noted AS (
-         UPDATE target_facts f SET told_status = c.status FROM changed c WHERE f.target_id = c.target_id
-       )
-       SELECT c.target_id, t.tenant_id,
-              c.status <> 'online' AND c.before IS NOT NULL AND t.connection ->> 'type' NOT IN ('local', 'simulated') AS tell
-       FROM changed c LEFT JOIN targets t ON t.id = c.target_id`,
-      [ids],
-    )
+    const rows = await noteStatus.all(tx, { ids })
     const told = rows.filter(({ tell }) => tell)
     await enqueue(
       tx,

@@ -1,7 +1,7 @@
 import type { ProbeResult, ProbeTarget } from '@slipway/contracts'
-import { countRowFailure, enqueue } from '@slipway/database'
+import { countRowFailure, enqueue, type RowOf } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { type DueTarget, takeDue } from './due.ts'
+import * as sql from './probes.sql.ts'
 import { noteReached } from './reached.ts'
 import { sshConnection } from './ssh-connection.ts'
 
@@ -9,17 +9,21 @@ import { sshConnection } from './ssh-connection.ts'
 const AGAIN_SECONDS = 10
 
 /**
- * The targets that this instance is to probe now. A probe carries credentials only where the instance had them within
+ * The targets that this instance is to probe now. Probes come at the interval, give or take a tenth, so that they do not stay
+ * together. Any instance may be asked, with one exception: if an instance has missed a target, the one that reached it is
+ * asked while it is online, and after a miss another one.
+ *
+ * A probe carries credentials only where the instance had them within
  * the last day, for a run. Otherwise it ends after the key exchange, so that no instance learns what it does not need.
  */
 export async function dueProbes(bridge: Bridge, instanceId: string, limit: number): Promise<ProbeTarget[]> {
   const { database, probeSeconds: intervalSeconds } = bridge
   if (intervalSeconds === 0 || limit === 0) return []
-  const due = await takeDue(database, instanceId, { limit, intervalSeconds })
+  const due = await sql.takeDue.all(database, { instance_id: instanceId, interval_seconds: intervalSeconds, limit })
   return due.flatMap((target) => probeTarget(bridge, target))
 }
 
-function probeTarget({ keys, logger }: Bridge, target: DueTarget): ProbeTarget[] {
+function probeTarget({ keys, logger }: Bridge, target: RowOf<typeof sql.takeDue>): ProbeTarget[] {
   const { may_login, connection_secrets } = target
   try {
     const connection = sshConnection(keys, { ...target, connection_secrets: may_login ? connection_secrets : null })
@@ -39,15 +43,12 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
   if (results.length === 0) return
   const { database, logger, wakeRelay } = bridge
   const { messages, missed } = await database.transaction(async (tx) => {
-    const { rows: asked } = await tx.query<{ target_id: string }>(
-      `SELECT f.target_id FROM target_facts f
-       JOIN unnest($2::uuid[], $3::text[], $4::int[]) AS r (id, host, port) ON r.id = f.target_id
-       JOIN targets t ON t.id = f.target_id
-       WHERE f.asked_of = $1 AND t.connection ->> 'type' = 'ssh'
-         AND t.connection ->> 'host' = r.host AND COALESCE((t.connection ->> 'port')::int, 22) = r.port
-       ORDER BY f.target_id FOR UPDATE OF f`,
-      [instanceId, results.map(({ id }) => id), results.map(({ host }) => host), results.map(({ port }) => port)],
-    )
+    const asked = await sql.lockAsked.all(tx, {
+      instance_id: instanceId,
+      ids: results.map(({ id }) => id),
+      hosts: results.map(({ host }) => host),
+      ports: results.map(({ port }) => port),
+    })
     const current = new Set(asked.map(({ target_id }) => target_id))
     const own = results.filter(({ id }) => current.has(id))
     const reached = own.filter(({ problem }) => problem === null)
@@ -55,20 +56,9 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
       tx,
       reached.map(({ id, host_key }) => ({ target_id: id, host_key })),
     )
-    await tx.query(
-      `UPDATE target_facts SET asked_of = NULL, missed_by = NULL,
-         probe_by = CASE WHEN missed_by IS NULL THEN probe_by ELSE $2::uuid END
-       WHERE target_id = ANY($1::uuid[])`,
-      [reached.map(({ id }) => id), instanceId],
-    )
-    const { rows: missed } = await tx.query<{ target_id: string; first: boolean }>(
-      `UPDATE target_facts f SET asked_of = NULL, probe_by = NULL, missed_by = $2, next_probe_at =
-         CASE WHEN before.missed_by IS NULL THEN now() + make_interval(secs => ${AGAIN_SECONDS}) ELSE f.next_probe_at END
-       FROM target_facts before
-       WHERE before.target_id = f.target_id AND f.target_id = ANY($1::uuid[])
-       RETURNING f.target_id, before.missed_by IS NULL AS first`,
-      [own.filter(({ problem }) => problem !== null).map(({ id }) => id), instanceId],
-    )
+    await sql.endReached.run(tx, { instance_id: instanceId, ids: reached.map(({ id }) => id) })
+    const ids = own.filter(({ problem }) => problem !== null).map(({ id }) => id)
+    const missed = await sql.endMissed.all(tx, { instance_id: instanceId, ids, again_seconds: AGAIN_SECONDS })
     await enqueue(tx, messages)
     return { messages, missed }
   })

@@ -1,6 +1,6 @@
 import { eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
-import { REACHED_FOR } from '@slipway/views'
 import { storableText } from '../storable.ts'
+import * as sql from './probes.sql.ts'
 
 export interface Reached {
   target_id: string
@@ -14,25 +14,9 @@ export interface Reached {
  */
 export async function noteReached(tx: Queryable, reached: readonly Reached[]): Promise<OutboxMessage[]> {
   if (reached.length === 0) return []
-  // The statement sees the facts as they were before it.
-  const { rows } = await tx.query<{ target_id: string; tenant_id: string | null }>(
-    `WITH reached AS (
-       SELECT DISTINCT ON (target_id) target_id, host_key FROM unnest($1::uuid[], $2::text[]) AS r (target_id, host_key)
-       ORDER BY target_id
-     ), noted AS (
-       INSERT INTO target_facts AS f (target_id, host_key, last_seen_at)
-       SELECT target_id, host_key, now() FROM reached ORDER BY target_id
-       ON CONFLICT (target_id) DO UPDATE SET
-         host_key = COALESCE(f.host_key, EXCLUDED.host_key), last_seen_at = EXCLUDED.last_seen_at
-     )
-     SELECT t.id AS target_id, t.tenant_id
-     FROM reached r
-     JOIN targets t ON t.id = r.target_id AND t.connection ->> 'type' NOT IN ('local', 'simulated')
-     LEFT JOIN target_facts f ON f.target_id = r.target_id
-     WHERE f.last_seen_at IS NULL OR f.last_seen_at <= now() - interval '${REACHED_FOR}'
-        OR (f.host_key IS NULL AND r.host_key IS NOT NULL)`,
-    [reached.map(({ target_id }) => target_id), reached.map(({ host_key }) => textOrNull(host_key))],
-  )
+  const ids = reached.map(({ target_id }) => target_id)
+  const host_keys = reached.map(({ host_key }) => textOrNull(host_key))
+  const rows = await sql.noteReached.all(tx, { ids, host_keys })
   return rows.map((row) => eventMessage('target.updated', row))
 }
 

@@ -1,7 +1,7 @@
 import type { RunConnection } from '@slipway/contracts'
 import type { KeyRing } from '@slipway/runtime'
 import { openConnectionSecrets } from './connection-secrets.ts'
-import type { StoredConnection } from './records.ts'
+import type { StoredConnection } from './records.sql.ts'
 
 const SSH_PORT = 22
 

@@ -1,0 +1,25 @@
+import { array, int4, int8, statement, text, uuid } from '@slipway/database'
+
+export const findTargetIds = statement({
+  name: 'executor-bridge.events.find-target-ids',
+  parameters: { deployment_id: uuid, targets: array(int4) },
+  row: { target_index: int4, target_id: uuid },
+  sql: `SELECT target_index, target_id FROM deployment_targets
+     WHERE deployment_id = :deployment_id AND target_index = ANY (:targets)`,
+})
+
+/** `lines` is JSON already: the same text goes to the live stream. */
+export const addChunk = statement({
+  name: 'executor-bridge.events.add-chunk',
+  parameters: { deployment_id: uuid, first_line: int8, line_count: int4, lines: text },
+  sql: `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines)
+    VALUES (:deployment_id, :first_line, :line_count, :lines::text::jsonb)`,
+})
+
+/** A row if a step of the deployment was rolled back, or is being rolled back. */
+export const findRollback = statement({
+  name: 'executor-bridge.events.find-rollback',
+  parameters: { deployment_id: uuid },
+  sql: `SELECT FROM steps WHERE deployment_id = :deployment_id
+       AND state IN ('rolling_back', 'rolled_back', 'rollback_failed') LIMIT 1`,
+})

@@ -1,0 +1,101 @@
+import { RUN_FAILURE_REASONS, RUN_OUTCOMES } from '@slipway/contracts'
+import {
+  array,
+  bool,
+  deploymentState,
+  int4,
+  int8,
+  nullable,
+  oneOf,
+  type RowOf,
+  statement,
+  text,
+  uuid,
+} from '@slipway/database'
+import { STILL_HELD, TAKES_LAST_OUTPUT } from '@slipway/views'
+
+const outcome = oneOf('text', RUN_OUTCOMES)
+const reason = oneOf('text', RUN_FAILURE_REASONS)
+
+const LEASE = {
+  parameters: { deployment_id: uuid, epoch: int8, instance_id: uuid },
+  row: {
+    ...{ state: deploymentState, total_steps: int4, request_id: nullable(text), analysis_enabled: bool },
+    ...{ traceparent: nullable(text), action_count: int4 },
+  },
+  sql: `SELECT d.state, d.total_steps, d.request_id, d.analysis_enabled, d.traceparent,
+           (SELECT max(action_index) + 1 FROM deployment_actions a WHERE a.deployment_id = d.id) AS action_count
+      FROM deployments d, leases l
+     WHERE d.id = :deployment_id AND l.deployment_id = d.id AND l.epoch = :epoch AND l.instance_id = :instance_id`,
+}
+
+// The deployment is locked first: each transaction that ends a lease changes the deployment before.
+
+export const lockLiveLease = statement({
+  ...{ name: 'executor-bridge.progress.lock-live-lease', parameters: LEASE.parameters, row: LEASE.row },
+  sql: `${LEASE.sql} AND ${STILL_HELD} FOR SHARE OF d, l`,
+})
+
+/** The lease of a run that was stopped, while the last output of its commands is accepted. */
+export const lockStoppedLease = statement({
+  ...{ name: 'executor-bridge.progress.lock-stopped-lease', parameters: LEASE.parameters, row: LEASE.row },
+  sql: `${LEASE.sql} AND ${TAKES_LAST_OUTPUT} FOR SHARE OF d, l`,
+})
+
+const PROGRESS = {
+  row: { next_event: int8, next_line: int8, finished: bool, rolling_back: bool },
+  columns: 'next_event, next_line, finished_at IS NOT NULL AS finished, rolling_back',
+}
+
+export const lockProgress = statement({
+  name: 'executor-bridge.progress.lock',
+  parameters: { deployment_id: uuid, epoch: int8 },
+  row: PROGRESS.row,
+  sql: `SELECT ${PROGRESS.columns} FROM run_progress
+     WHERE deployment_id = :deployment_id AND epoch = :epoch FOR UPDATE`,
+})
+
+export type Progress = RowOf<typeof lockProgress>
+
+/** Opens the progress of runs under new epochs: at event 0, with the steps counted afresh. */
+export const openProgress = statement({
+  name: 'executor-bridge.progress.open',
+  parameters: { deployment_ids: array(uuid), epochs: array(int8) },
+  row: { epoch: int8, ...PROGRESS.row },
+  sql: `INSERT INTO run_progress AS p (deployment_id, epoch, ended_steps, completed_steps, failed_steps)
+    SELECT run.*, counted.*
+      FROM unnest(:deployment_ids::uuid[], :epochs::bigint[]) AS run (deployment_id, epoch)
+     CROSS JOIN LATERAL (
+       SELECT count(*) FILTER (WHERE state NOT IN ('pending', 'running')),
+              count(*) FILTER (WHERE state = 'completed'), count(*) FILTER (WHERE ever_failed)
+         FROM steps WHERE steps.deployment_id = run.deployment_id) counted
+    ON CONFLICT (deployment_id) DO UPDATE SET
+      epoch = EXCLUDED.epoch, next_event = 0, finished_at = NULL, finished_outcome = NULL, finished_reason = NULL,
+      finished_error = NULL, updated_at = now(), ended_steps = EXCLUDED.ended_steps,
+      completed_steps = EXCLUDED.completed_steps, failed_steps = EXCLUDED.failed_steps
+    WHERE p.epoch < EXCLUDED.epoch
+    RETURNING epoch, ${PROGRESS.columns}`,
+})
+
+export const saveProgress = statement({
+  name: 'executor-bridge.progress.save',
+  parameters: {
+    ...{ deployment_id: uuid, next_event: int8, next_line: int8, ended: int4, completed: int4, failed: int4 },
+    ...{ outcome: nullable(outcome), reason: nullable(reason), error_message: nullable(text), rolling_back: bool },
+  },
+  row: { completed_steps: int4, ended_steps: int4 },
+  sql: `UPDATE run_progress SET next_event = :next_event, next_line = :next_line, ended_steps = ended_steps + :ended,
+           completed_steps = completed_steps + :completed, failed_steps = failed_steps + :failed,
+           finished_at = CASE WHEN :outcome::text IS NOT NULL THEN now() END, finished_outcome = :outcome,
+           finished_reason = :reason, finished_error = :error_message, rolling_back = rolling_back OR :rolling_back,
+           updated_at = now()
+     WHERE deployment_id = :deployment_id RETURNING completed_steps, ended_steps`,
+})
+
+export const failRun = statement({
+  name: 'executor-bridge.progress.fail-run',
+  parameters: { deployment_id: uuid, reason: nullable(reason), error_message: nullable(text) },
+  sql: `UPDATE run_progress SET finished_at = now(), finished_outcome = 'failed', finished_reason = :reason,
+           finished_error = :error_message, updated_at = now()
+     WHERE deployment_id = :deployment_id`,
+})

@@ -1,0 +1,125 @@
+import { array, bool, float8, int4, int8, jsonb, nullable, statement, text, uuid } from '@slipway/database'
+import { LOST_AFTER, REACHED_FOR, targetStatus } from '@slipway/views'
+import type { StoredConnection } from './records.sql.ts'
+
+/**
+ * Takes targets that this instance is to probe now; no other instance gets them in the meantime. `may_login`: the instance
+ * held a lease for the target within the last day, so it knows the credentials already.
+ */
+export const takeDue = statement({
+  name: 'executor-bridge.probes.take-due',
+  parameters: { instance_id: uuid, interval_seconds: float8, limit: int8 },
+  row: {
+    ...{
+      id: uuid,
+      connection: jsonb<Extract<StoredConnection, { type: 'ssh' }>>(),
+      connection_secrets: nullable(text),
+    },
+    ...{ pinned_host_key: nullable(text), may_login: bool },
+  },
+  sql: `WITH online AS (
+      SELECT id FROM instances WHERE removed_at IS NULL AND last_heartbeat_at > now() - interval '${LOST_AFTER}'
+    ), due AS (
+      SELECT t.id FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
+       WHERE t.enabled AND t.connection ->> 'type' = 'ssh' AND (f.next_probe_at IS NULL OR f.next_probe_at <= now())
+         AND (f.last_seen_at IS NULL OR f.last_seen_at <= now() - :interval_seconds * interval '0.5 s')
+         AND (f.probe_by IS NULL OR f.probe_by = :instance_id OR f.probe_by NOT IN (SELECT id FROM online))
+         AND (f.missed_by IS DISTINCT FROM :instance_id OR NOT EXISTS (SELECT FROM online WHERE id <> :instance_id))
+       ORDER BY f.next_probe_at NULLS FIRST LIMIT :limit
+    ), taken AS (
+      INSERT INTO target_facts AS f (target_id, next_probe_at, asked_of)
+      SELECT id, now() + :interval_seconds * (0.9 + 0.2 * random()) * interval '1 s', :instance_id FROM due ORDER BY id
+      ON CONFLICT (target_id) DO UPDATE SET next_probe_at = EXCLUDED.next_probe_at, asked_of = EXCLUDED.asked_of
+      WHERE f.next_probe_at IS NULL OR f.next_probe_at <= now()
+      RETURNING target_id, host_key)
+    SELECT t.id, t.connection, t.connection_secrets, taken.host_key AS pinned_host_key,
+           EXISTS (SELECT FROM leases l JOIN deployment_targets dt ON dt.deployment_id = l.deployment_id
+                    WHERE l.instance_id = :instance_id AND dt.target_id = t.id
+                      AND (l.ended_at IS NULL OR l.ended_at > now() - interval '1 day')) AS may_login
+      FROM taken JOIN targets t ON t.id = taken.target_id`,
+})
+
+/** Locks the targets of results that this instance was asked for, at the address that was asked. */
+export const lockAsked = statement({
+  name: 'executor-bridge.probes.lock-asked',
+  parameters: { instance_id: uuid, ids: array(uuid), hosts: array(text), ports: array(int4) },
+  row: { target_id: uuid },
+  sql: `SELECT f.target_id FROM target_facts f
+      JOIN unnest(:ids::uuid[], :hosts::text[], :ports::int[]) AS r (id, host, port) ON r.id = f.target_id
+      JOIN targets t ON t.id = f.target_id
+     WHERE f.asked_of = :instance_id AND t.connection ->> 'type' = 'ssh'
+       AND t.connection ->> 'host' = r.host AND coalesce((t.connection ->> 'port')::int, 22) = r.port
+     ORDER BY f.target_id FOR UPDATE OF f`,
+})
+
+/** After another instance has missed a target, the instance that reached it is asked from now on. */
+export const endReached = statement({
+  name: 'executor-bridge.probes.end-reached',
+  parameters: { instance_id: uuid, ids: array(uuid) },
+  sql: `UPDATE target_facts SET asked_of = NULL, missed_by = NULL,
+           probe_by = CASE WHEN missed_by IS NULL THEN probe_by ELSE :instance_id END
+     WHERE target_id = ANY (:ids)`,
+})
+
+/** After the first miss, another instance probes the target soon, before the target is shown as stale. */
+export const endMissed = statement({
+  name: 'executor-bridge.probes.end-missed',
+  parameters: { instance_id: uuid, ids: array(uuid), again_seconds: float8 },
+  row: { target_id: uuid, first: bool },
+  sql: `UPDATE target_facts f SET asked_of = NULL, probe_by = NULL, missed_by = :instance_id, next_probe_at =
+           CASE WHEN before.missed_by IS NULL THEN now() + make_interval(secs => :again_seconds) ELSE f.next_probe_at END
+      FROM target_facts before
+     WHERE before.target_id = f.target_id AND f.target_id = ANY (:ids)
+    RETURNING f.target_id, before.missed_by IS NULL AS first`,
+})
+
+/**
+ * Notes when targets were reached, and pins host keys on first use. Returns the targets that lists show otherwise from now
+ * on; the status of local and simulated targets does not follow this. The statement sees the facts from before itself.
+ */
+export const noteReached = statement({
+  name: 'executor-bridge.probes.note-reached',
+  parameters: { ids: array(uuid), host_keys: array(nullable(text)) },
+  row: { target_id: uuid, tenant_id: nullable(uuid) },
+  sql: `WITH reached AS (
+      SELECT DISTINCT ON (target_id) target_id, host_key
+        FROM unnest(:ids::uuid[], :host_keys::text[]) AS r (target_id, host_key) ORDER BY target_id
+    ), noted AS (
+      INSERT INTO target_facts AS f (target_id, host_key, last_seen_at)
+      SELECT target_id, host_key, now() FROM reached ORDER BY target_id
+      ON CONFLICT (target_id) DO UPDATE SET
+        host_key = coalesce(f.host_key, EXCLUDED.host_key), last_seen_at = EXCLUDED.last_seen_at)
+    SELECT t.id AS target_id, t.tenant_id
+      FROM reached r
+      JOIN targets t ON t.id = r.target_id AND t.connection ->> 'type' NOT IN ('local', 'simulated')
+      LEFT JOIN target_facts f ON f.target_id = r.target_id
+     WHERE f.last_seen_at IS NULL OR f.last_seen_at <= now() - interval '${REACHED_FOR}'
+        OR (f.host_key IS NULL AND r.host_key IS NOT NULL)`,
+})
+
+const CHANGED = `last_seen_at IS NOT NULL AND told_status IS DISTINCT FROM ${targetStatus()}`
+
+/** Targets with another status than was told last. */
+export const findFaded = statement({
+  name: 'executor-bridge.probes.find-faded',
+  parameters: { held: array(uuid), limit: int8 },
+  row: { target_id: uuid },
+  sql: `SELECT target_id FROM target_facts WHERE ${CHANGED} AND target_id <> ALL (:held)
+     ORDER BY target_id LIMIT :limit`,
+})
+
+/** Notes the status of these targets. `tell`: nobody else tells of the change. */
+export const noteStatus = statement({
+  name: 'executor-bridge.probes.note-status',
+  parameters: { ids: array(uuid) },
+  row: { target_id: uuid, tenant_id: nullable(uuid), tell: nullable(bool) },
+  sql: `WITH changed AS (
+      SELECT target_id, told_status AS before, ${targetStatus()} AS status FROM target_facts
+       WHERE ${CHANGED} AND target_id = ANY (:ids)
+       ORDER BY target_id FOR UPDATE SKIP LOCKED
+    ), noted AS (
+      UPDATE target_facts f SET told_status = c.status FROM changed c WHERE f.target_id = c.target_id)
+    SELECT c.target_id, t.tenant_id,
+           c.status <> 'online' AND c.before IS NOT NULL AND t.connection ->> 'type' NOT IN ('local', 'simulated') AS tell
+      FROM changed c LEFT JOIN targets t ON t.id = c.target_id`,
+})
