@@ -90,7 +90,7 @@ export async function deploymentEnd(api: Api, id: string, timeoutMs = 30_000) {
       const { body } = await api.get(`/deployments/${id}`)
       return FINAL.has(body.state) ? body : null
     },
-    { timeoutMs, everyMs: 50, what: `deployment ${id} to end` },
+    { timeoutMs, what: `deployment ${id} to end` },
   )
 }
 
@@ -101,7 +101,7 @@ export async function dispatchedDeployment(api: Api, pendingId: string, timeoutM
       const { body } = await api.get('/deployments/pending?status=dispatched')
       return (body as { id: string; deployment_id: string }[]).find((p) => p.id === pendingId)?.deployment_id
     },
-    { timeoutMs, everyMs: 50, what: `request ${pendingId} to be dispatched` },
+    { timeoutMs, what: `request ${pendingId} to be dispatched` },
   )
 }
 

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 export interface WaitOptions {
   /** Milliseconds after which waiting fails; by default as long as a machine with both cores busy may need. */
   timeoutMs?: number
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two looks; by default from 25 to 250, the more the longer it takes. */
   everyMs?: number
   /** Names what is waited for, in the error. */
   what?: string
@@ -12,9 +12,10 @@ export interface WaitOptions {
 /** Looks until `probe` gives something other than null, undefined or false, and returns it. Errors count as "not yet". */
 export async function waitFor<T>(
   probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
-  { timeoutMs = 60_000, everyMs = 25, what = 'the condition' }: WaitOptions = {},
+  { timeoutMs = 60_000, everyMs, what = 'the condition' }: WaitOptions = {},
 ): Promise<T> {
   const end = Date.now() + timeoutMs
+  let pause = everyMs ?? 25
   let last: unknown
   for (;;) {
     try {
@@ -25,7 +26,8 @@ export async function waitFor<T>(
       last = error
     }
     if (Date.now() > end) throw new Error(`waited ${timeoutMs} ms in vain for ${what}`, { cause: last })
-    await sleep(everyMs)
+    await sleep(pause)
+    if (everyMs === undefined) pause = Math.min(pause * 1.25, 250)
   }
 }
 
