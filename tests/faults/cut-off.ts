@@ -45,7 +45,7 @@ export class CutOffSuite {
   static async start(): Promise<CutOffSuite> {
     const networks = createNetworks(INSTANCES)
     try {
-      const suite = await startSuite({ networks, secondWorkers: true, capacity: SLOTS })
+      const suite = await startSuite({ networks, secondReplicas: true, capacity: SLOTS })
       return new CutOffSuite(suite, networks, await loginToSuite(suite))
     } catch (error) {
       for (const network of networks) network.remove()

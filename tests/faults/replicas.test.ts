@@ -37,7 +37,7 @@ beforeAll(async () => {
   rabbit = await startTcpProxy(serverUrl('RABBITMQ_URL'))
   suite = await startSuite({
     capacity: 3,
-    secondWorkers: true,
+    secondReplicas: true,
     secondInstance: true,
     env: { RABBITMQ_URL: rabbit.url, SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' },
   })

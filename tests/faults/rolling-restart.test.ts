@@ -38,7 +38,7 @@ beforeAll(async () => {
   suite = await startSuite({
     secondGateway: true,
     secondLogStream: true,
-    secondWorkers: true,
+    secondReplicas: true,
     secondInstance: true,
     env: { SLIPWAY_DRAIN_SECONDS: '2' },
   })

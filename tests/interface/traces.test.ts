@@ -78,7 +78,7 @@ test('a deployment is one trace, from the request over every message to the comm
     'gateway: POST /api/v1/deployments',
     'planner: process plan.create',
     'dispatcher: process deployment.start',
-    'executor-bridge: hand over run',
+    'executor-bridge: start run',
     'orchestration-instance: run deployment',
     'orchestration-instance: run action',
   ])

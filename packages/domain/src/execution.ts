@@ -82,7 +82,7 @@ export class Schedule {
     return this.#outcome
   }
 
-  /** Whether nothing new may start any more, further tries of a command that failed included. */
+  /** Whether nothing new may start any more, including further attempts of a failed command. */
   get stopping(): boolean {
     return this.#stopping
   }
@@ -110,7 +110,7 @@ export class Schedule {
     return this.#handOut('rolling_back', (target) => this.#retreat(target))
   }
 
-  /** A command has ended, after its last try. */
+  /** A command has ended, after its last attempt. */
   ended(step: StepRef, result: 'completed' | 'failed'): void {
     this.#expect(step, 'running')
     this.#count(step, result)

@@ -3,7 +3,7 @@ import type { RunAction, RunFile } from '@slipway/contracts'
 export type Interpreter = RunAction['interpreter']
 export type OutputStream = 'stdout' | 'stderr'
 
-/** Which try of which step a command is, so that a target can tell one that comes again from another. */
+/** Which attempt of which step a command is, so that a target recognizes a command that comes twice. */
 export interface CommandIdentity {
   deploymentId: string
   epoch: number

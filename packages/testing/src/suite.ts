@@ -37,7 +37,7 @@ export interface SuiteOptions {
   /** Whether a second log-stream runs, at `logStreams[1]`; the gateway knows the first. */
   secondLogStream?: boolean
   /** Whether a second planner, dispatcher and executor-bridge run; each instance knows one bridge. */
-  secondWorkers?: boolean
+  secondReplicas?: boolean
   /** Whether the executor-bridges serve HTTPS, with certificates of a private CA. */
   tls?: boolean
   /** Up to three networks: in each runs an instance of its own, in place of the usual ones. Their bridges serve HTTPS. */
@@ -146,7 +146,7 @@ async function describe(made: {
   })
   const encryption = { SLIPWAY_ENCRYPTION_KEYS: key() }
   const [gateway, logStream, bridge] = [await freePort(), await freePort(), await freePort()]
-  const secondBridge = options.secondWorkers === true ? await freePort() : bridge
+  const secondBridge = options.secondReplicas === true ? await freePort() : bridge
 
   const scheme = certificates ? 'https' : 'http'
   const trust: Record<string, string> = certificates ? { SLIPWAY_BRIDGE_CA_FILE: certificates.caFile } : {}
@@ -218,7 +218,7 @@ async function describe(made: {
   if (networks.length > 2) environments.set('orchestration-instance-3', await instance('three', bridge, networks[2]))
   if (options.secondGateway === true) addSecond('gateway', { SLIPWAY_PORT: String(await freePort()) })
   if (options.secondLogStream === true) addSecond('log-stream', { SLIPWAY_LOG_STREAM_PORT: String(await freePort()) })
-  if (options.secondWorkers === true) {
+  if (options.secondReplicas === true) {
     addSecond('planner')
     addSecond('dispatcher')
     addSecond('executor-bridge', { SLIPWAY_BRIDGE_PORT: String(secondBridge) })

@@ -120,7 +120,7 @@ await runService({
     measureRuns(runs, { capacity: self.capacity, heardAgoMs: () => syncLoop.heardAgoMs })
     // Last to stop: while commands end, their leases live on.
     onStop('sync', () => syncLoop.stop())
-    onStop('runs', () => runs.drain(), { timeoutMs: 19_000 })
+    onStop('runs', () => runs.shutDown(), { timeoutMs: 19_000 })
     health.check('journal-disk', () => !disk.isFull)
     health.check('executor-bridge', () => syncLoop.isUp)
     syncLoop.start()

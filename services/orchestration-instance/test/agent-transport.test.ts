@@ -311,7 +311,7 @@ describe('another run of the deployment', () => {
       const former = run({ script: 'sleep 60', environment: { MARK: mark }, identity })
       const ended = expect(former).rejects.toThrow('killed: its deployment was given to another instance')
       await eventually('the former runs', () => processesWith(mark).length > 0)
-      await took.handOver(spec)
+      await took.startRun(spec)
       await ended
       expect(processesWith(mark)).toEqual([])
       expect(await took.finished(spec)).toMatchObject({ outcome: 'failed' })

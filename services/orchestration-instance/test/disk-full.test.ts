@@ -93,12 +93,12 @@ onSmallDisk(
     await becomesRoomy()
     const names = ['a', 'b', 'c', 'd']
     const specs = names.map(counting)
-    await Promise.all(specs.map((spec) => bridge.handOver(spec)))
+    await Promise.all(specs.map((spec) => bridge.startRun(spec)))
     fillDisk()
     await becomesFull()
 
     const refused = counting('refused')
-    await bridge.handOver(refused)
+    await bridge.startRun(refused)
     await eventually('a new run is declined', () =>
       bridge.syncs.some(({ declined }) =>
         declined.some(({ deployment_id }) => deployment_id === refused.deployment_id),
@@ -129,7 +129,7 @@ onSmallDisk(
     const specs = ['a', 'b'].map(() =>
       specOf({ actions: [{ script: `yes ${line} | head -n 60000`, timeout_seconds: 600 }] }),
     )
-    await Promise.all(specs.map((spec) => bridge.handOver(spec)))
+    await Promise.all(specs.map((spec) => bridge.startRun(spec)))
     // Only what has begun before the bridge stopped to take events can write.
     await delay(500)
     bridge.takesNoEvents = false
@@ -161,7 +161,7 @@ onSmallDisk(
         { script: 'echo second; wc -c <file', files: [{ content, path: 'file', mode: '0644' }] },
       ],
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('the first runs', () => bridge.output(spec).includes('first'))
     fillDisk()
     writeFileSync(gate, '')
@@ -182,7 +182,7 @@ onSmallDisk(
     await instance.start()
     const content = bridge.addContent(Buffer.alloc((DISK_MIB - 4) * MIB, 'x'))
     const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     expect((await bridge.finished(spec, 40_000)).error_message).toContain(
       'there is no room on the disk of the instance',
     )
@@ -197,7 +197,7 @@ onSmallDisk(
     await instance.start()
     const content = bridge.addContent(Buffer.alloc(4 * MIB, 'x'))
     const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
     const cached = path.join(instance.folder, 'content', content)
     expect(existsSync(cached)).toBe(true)
@@ -213,7 +213,7 @@ onSmallDisk(
   async () => {
     await instance.start()
     const spec = specOf({ actions: [{ script: `while :; do echo ${'x'.repeat(500)}; done`, timeout_seconds: 600 }] })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('it runs', () => bridge.lines(spec).length > 0)
     fillDisk()
     await becomesFull()
@@ -239,7 +239,7 @@ onSmallDisk(
         { script: 'echo second' },
       ],
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('the first runs', () => bridge.output(spec).includes('first'))
     await instance.end('SIGKILL')
     fillDisk()

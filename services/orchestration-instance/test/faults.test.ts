@@ -66,7 +66,7 @@ test('killed in the middle of a command, nothing lives on; started again, the ru
     ],
     options: { target_mode: 'parallel' },
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('b runs on both targets', () => bridge.output(spec).filter((text) => text === 'up').length === 2)
   await instance.end('SIGKILL')
   await eventually('no command lives', () => processesWith(mark).length === 0)
@@ -94,7 +94,7 @@ test('without tries left, the interrupted command has failed and the run ends by
     ],
     options: { rollback_strategy: 'all_executed' },
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('b runs', () => bridge.output(spec).includes('up'))
   await instance.end('SIGKILL')
   await instance.start()
@@ -119,7 +119,7 @@ test('killed again and again at any moment, with a bridge that loses answers: ea
     options: { target_mode: { rolling: { batch_size: 2 } } },
   })
   await instance.start()
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   for (let round = 1; round <= 4; round++) {
     await eventually('it goes on', () => starts().length > round)
     bridge.losesAnswers = round % 2 === 0
@@ -143,7 +143,7 @@ test('killed again and again at any moment, with a bridge that loses answers: ea
 test('a last line of the journal that is torn is left out', async () => {
   await instance.start()
   const spec = specOf({ actions: [{ script: 'echo up; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('it runs', () => bridge.output(spec).includes('up'))
   await instance.end('SIGKILL')
   appendFileSync(path.join(instance.folder, 'journals', journals()[0] ?? ''), '{"n":99,"event":{"type":"fini')
@@ -156,7 +156,7 @@ test('a run that went to another instance meanwhile does not go on here', async 
   await instance.start()
   const { note, starts } = witness()
   const spec = specOf({ actions: [{ script: `${note}; sleep 600`, max_retries: 3 }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('it runs', () => starts().length === 1)
   await instance.end('SIGKILL')
   bridge.disowned.push(spec)
@@ -181,7 +181,7 @@ test('without a bridge for too long it kills its commands; when the lease is sti
       },
     ],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('it runs', () => bridge.output(spec).includes('up'))
   await bridge.close()
   await eventually('its command is gone', () => processesWith(mark).length === 0)
@@ -214,7 +214,7 @@ test('frozen, it keeps no command alive beyond its lease, here or on an ssh targ
       ],
       options: { target_mode: 'parallel' },
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('both commands run', () => starts().length === 2)
     instance.freeze(true)
     await eventually('no command lives', () => processesWith(mark).length === 0, 30_000)
@@ -232,7 +232,7 @@ test('commands outlive many renewals of the lease', async () => {
   bridge.lostAfterSeconds = 10
   await instance.start()
   const spec = specOf({ actions: [{ script: 'sleep 9; echo done' }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toEqual(['done'])
 })
@@ -240,7 +240,7 @@ test('commands outlive many renewals of the lease', async () => {
 test('a bridge that is away for a while, and then does not know the credential for a while, costs nothing', async () => {
   await instance.start()
   const spec = specOf({ actions: [{ script: 'for i in 1 2 3 4 5 6; do echo $i; sleep 0.3; done' }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('it runs', () => bridge.output(spec).includes('1'))
   await bridge.close()
   bridge.knowsNobody = true
@@ -261,7 +261,7 @@ test('a command starts once the bridge knows of it, so that whoever goes on afte
   bridge.takesNoEvents = true
   const { note, starts } = witness()
   const spec = specOf({ actions: [{ script: note }, { script: note }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('the start is in the journal', () => journals().some((name) => has(name, '"type":"step_started"')))
   await new Promise((resolve) => setTimeout(resolve, 1_000))
   expect(starts()).toEqual([])
@@ -278,7 +278,7 @@ test('a rollback script starts once the bridge knows of it: one that a cancel co
     options: { rollback_strategy: 'all_executed' },
     actions: [{ script: `${until.wait}; exit 1`, rollback_script: note }],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
   bridge.takesNoEvents = true
   const before = bridge.untakenBatches
@@ -300,7 +300,7 @@ test('while the bridge takes nothing commands go on: what they write waits on th
     options: { target_mode: 'parallel' },
     actions: [{ name: 'a', script: `${until.wait}; seq -f '%0200g' 1 40000; ${note}`, max_retries: 1 }],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('the bridge knows of the starts', () => bridge.eventsOf(spec, 'step_started').length === 2)
   bridge.takesNoEvents = true
   until.open()
@@ -331,7 +331,7 @@ test('a journal does not keep the lines that the bridge has, and a restart goes 
       },
     ],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('the bridge has all lines', () => bridge.output(spec).length === 20_000, 60_000)
   await eventually('the first try waits', () => starts().length === 1)
   // 20,000 events are about 13 MB.
@@ -359,7 +359,7 @@ test('where the journal is full, commands wait with their output', async () => {
       },
     ],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
   bridge.takesNoEvents = true
   until.open()
@@ -381,7 +381,7 @@ test('where the journal is full, commands wait with their output', async () => {
 test('of a command that writes without end the beginning and the end are kept, and how much is missing', async () => {
   await instance.start({ SLIPWAY_STEP_OUTPUT_BYTES: '100000' })
   const spec = specOf({ actions: [{ script: 'seq 1 1000000; echo oops >&2; sleep 0.3; echo the end; exit 3' }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'failed' })
   const output = bridge.output(spec)
   const warnings = bridge.lines(spec).filter(({ level }) => level === 'warning')
@@ -418,7 +418,7 @@ test('stopped by a signal it lets commands end, and what it has to kill goes on 
     ],
     options: { target_mode: 'parallel' },
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('both run', () => bridge.output(spec).length === 2)
   expect(await instance.end('SIGTERM')).toBe(0)
   expect(processesWith(mark)).toEqual([])
@@ -431,7 +431,7 @@ test('stopped by a signal while it ends a cancelled command, it still sends the 
   await instance.start()
   const script = `trap 'sleep 3; echo bye; exit' TERM; echo up; while :; do sleep 0.1; done`
   const spec = specOf({ actions: [{ script }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('the command runs', () => bridge.output(spec).includes('up'))
   bridge.stop(spec)
   const isStop = (line: string) => line.includes('run stopped') && line.includes(spec.deployment_id)
@@ -449,7 +449,7 @@ test('its identity is its own, and secrets lie nowhere in clear', async () => {
     override_variables: { password: secret },
     actions: [{ script: 'echo "$SLIPWAY_VAR_PASSWORD"; sleep 600' }],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   await eventually('it runs', () => bridge.output(spec).length === 1)
   const [name = ''] = journals()
   const file = path.join(instance.folder, 'journals', name)

@@ -52,7 +52,7 @@ async function run(
   options: Parameters<typeof specOf>[0]['options'] = {},
 ) {
   const spec = specOf({ targets: [target].flat(), actions: [{ script: 'cat x', ...action }], options })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   const { outcome, error_message } = await bridge.finished(spec)
   return { outcome, error_message, output: bridge.output(spec), spec }
 }
@@ -145,7 +145,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
       targets: [targetOf(kind)],
       actions: [{ script: `touch ${marker}`, files: [file(content)] }],
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await asked
     bridge.stop(spec)
     await eventually('the run is gone', () => bridge.syncs.at(-1)?.runs.length === 0)

@@ -90,7 +90,7 @@ async function outputsOf(
   const runs = kinds.flatMap((kind) =>
     Object.entries(CASES_OF[kind]).map(async ([name, { script }]): Promise<[string, string[]]> => {
       const spec: RunSpec = specOf({ targets: [target(kind)], ...runOf(script) })
-      await bridge.handOver(spec)
+      await bridge.startRun(spec)
       await ended(spec)
       return [`${kind}: ${name}`, bridge.output(spec)]
     }),

@@ -42,7 +42,7 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
     const other = specOf({
       actions: [{ script: 'cat file', files: [{ content, path: 'file', mode: '0644' }], env: { PLANTED: 'hush' } }],
     })
-    await bridge.handOver(other)
+    await bridge.startRun(other)
     expect(await bridge.finished(other)).toMatchObject({ outcome: 'success' })
     expect(bridge.output(other)).toEqual(['content of another tenant'])
 
@@ -56,7 +56,7 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
       done 2>/dev/null
       exit 0`
     const spec = specOf({ actions: [{ script }] })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
     expect(bridge.output(spec)).toEqual([USER])
   })
@@ -64,7 +64,7 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
   test('a restart clears the directories of commands', async () => {
     await instance.start(asUser)
     const spec = specOf({ actions: [{ script: 'echo up; sleep 600' }] })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await new Promise((resolve) => setTimeout(resolve, 1_000))
     const local = path.join(instance.folder, 'local-commands')
     expect(readdirSync(local)).toHaveLength(1)
@@ -95,7 +95,7 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
       await instance.start({ ...asUser, SLIPWAY_LOCAL_DIR: open })
       expect(statSync(instance.folder).mode & 0o777).toBe(0o700)
       const spec = specOf({ actions: [{ script: 'pwd' }] })
-      await bridge.handOver(spec)
+      await bridge.startRun(spec)
       await bridge.finished(spec)
       expect(bridge.output(spec)[0]).toContain(path.join(open, 'local-commands'))
     } finally {

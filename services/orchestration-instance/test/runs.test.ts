@@ -25,7 +25,7 @@ afterAll(async () => {
 })
 
 async function run(spec: RunSpec) {
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   return bridge.finished(spec)
 }
 
@@ -290,7 +290,7 @@ print(value["password"], value["user"])'`
         { name: 'two', variables: { login: { user: 'operator', password: 'another one', port: 5432 } } },
       ],
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await bridge.finished(spec)
     const lines = ['***', '***', '***', '***', '***', '*** ***']
     expect(bridge.output(spec)).toEqual([...lines, ...lines])
@@ -309,7 +309,7 @@ print(value["password"], value["user"])'`
         },
       ],
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('the bridge knows of the start', () => bridge.eventsOf(spec, 'step_started').length === 1)
     bridge.takesNoEvents = true
     until.open()
@@ -382,7 +382,7 @@ describe('what the bridge asks', () => {
   test('the same run twice is one run; a newer epoch replaces it', async () => {
     const mark = randomUUID()
     const spec = specOf({ ...sleeper(mark), epoch: 3 })
-    await Promise.all([bridge.handOver(spec), bridge.handOver(spec)])
+    await Promise.all([bridge.startRun(spec), bridge.startRun(spec)])
     await eventually('it runs', () => bridge.output(spec).length > 0)
     expect(bridge.eventsOf(spec, 'step_started')).toHaveLength(1)
 
@@ -404,7 +404,7 @@ describe('what the bridge asks', () => {
   test('a run that does not fit the contract is refused, with the places that are wrong and no value', async () => {
     const spec = specOf({ actions: [{ script: 'true', env: { A: 7 } as never, timeout_seconds: 'hunter2' as never }] })
     bridge.holdsBackSpecs = true
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     bridge.holdsBackSpecs = false
     const { reason } = await eventually('the refusal is told', () =>
       bridge.syncs.flatMap(({ refused }) => refused).find((run) => run.deployment_id === spec.deployment_id),
@@ -417,7 +417,7 @@ describe('what the bridge asks', () => {
   test('a stop kills what runs, forgets the run, and is confirmed', async () => {
     const mark = randomUUID()
     const spec = specOf(sleeper(mark))
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('it runs', () => bridge.output(spec).length > 0)
     bridge.stop(spec)
     const report = await eventually('the end is confirmed', () => bridge.stopReport(spec))
@@ -430,7 +430,7 @@ describe('what the bridge asks', () => {
     const mark = randomUUID()
     const script = by === 'batches' ? 'while :; do echo on; sleep 0.1; done' : 'echo up; sleep 600'
     const spec = specOf({ actions: [{ script, env: { MARK: mark } }] })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('it runs', () => bridge.output(spec).length > 0)
     bridge.disowned.push({ deployment_id: spec.deployment_id, epoch: spec.epoch })
     await eventually('its command is gone', () => processesWith(mark).length === 0)

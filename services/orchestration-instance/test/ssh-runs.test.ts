@@ -40,7 +40,7 @@ test('a run on ssh targets reports host keys and targets, and undoes what failed
     ],
     options: { target_mode: 'parallel', rollback_strategy: 'failed_target_only' },
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'rolled_back' })
   expect([...bridge.output(spec)].sort()).toEqual([`it's it's one`, `it's it's two`, 'undone'])
   expect(
@@ -80,7 +80,7 @@ test.each([
       actions: [{ script: `echo up; until [ -e ${gate} ]; do sleep 0.05; done` }],
       options: { target_mode },
     })
-    await bridge.handOver(spec)
+    await bridge.startRun(spec)
     await eventually('two run', () => bridge.output(spec).length === 2)
     if (ahead) await eventually('the third is connected to', () => greeted)
     else await new Promise((resolve) => setTimeout(resolve, 500))
@@ -97,7 +97,7 @@ test('a cut link is a failed try, and the next one connects anew', async () => {
     targets: [target('one')],
     actions: [{ script: 'echo "server $PPID"; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }],
   })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   const server = await eventually('it runs', () => /^server (\d+)$/.exec(bridge.output(spec)[0] ?? '')?.[1])
   process.kill(serverOf(Number(server)), 'SIGKILL')
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
@@ -111,13 +111,13 @@ test('a cut link is a failed try, and the next one connects anew', async () => {
 
 test('a changed host key fails the step with both fingerprints', async () => {
   const first = specOf({ targets: [target('one')], actions: [{ script: 'true' }] })
-  await bridge.handOver(first)
+  await bridge.startRun(first)
   await bridge.finished(first)
   const host_key = bridge.eventsOf(first, 'host_key')[0]?.host_key ?? ''
   await sshd.changeHostKey()
   const { name, connection } = target('one')
   const spec = specOf({ targets: [{ name, connection: { ...connection, host_key } }], actions: [{ script: 'true' }] })
-  await bridge.handOver(spec)
+  await bridge.startRun(spec)
   expect((await bridge.finished(spec)).error_message).toMatch(
     /^Action "action-0" failed on target "one": host key of 127\.0\.0\.1:\d+ changed: expected SHA256:\S+, got SHA256:\S+$/,
   )

@@ -9,7 +9,7 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     confidence: 0.99,
     title: 'The simulated target answered as its connection says',
     cause: 'Nothing ran: exit_code, failure_rate or drop_rate of the target’s connection asked for a failure.',
-    remediation: ['Change the connection of the target where the rehearsal should succeed'],
+    remediation: ['Change the connection of the target if the command should succeed'],
   },
   {
     id: 'sigkill',

@@ -882,7 +882,7 @@ export interface components {
             }[];
             variables?: components["schemas"]["VariableDefinition"][];
         };
-        /** @description Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a rehearsal that is repeated takes the same course. Rollback scripts succeed, unless the link is lost. */
+        /** @description Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a repeated deployment takes the same course. Rollback scripts succeed, unless the link is lost. */
         SimulatedConnection: {
             /** @description Share of the commands, rollback scripts included, during which the link to the target is lost */
             drop_rate?: number;

@@ -180,7 +180,7 @@ export const SshConnectionInput = Strict({
 
 const share = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, description }))
 
-/** For rehearsals: nothing is run. */
+/** Of a simulated target: nothing is executed. */
 export const SimulatedConnection = Strict(
   {
     type: Type.Literal('simulated'),
@@ -203,8 +203,8 @@ export const SimulatedConnection = Strict(
   },
   {
     description:
-      'Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a rehearsal ' +
-      'that is repeated takes the same course. Rollback scripts succeed, unless the link is lost.',
+      'Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a repeated ' +
+      'deployment takes the same course. Rollback scripts succeed, unless the link is lost.',
   },
 )
 

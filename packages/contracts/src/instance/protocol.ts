@@ -81,7 +81,7 @@ export const RunAction = Strict({
 
 export const RunTarget = Strict({ ...PlannedTarget.properties, connection: RunConnection })
 
-/** Steps that are no longer pending when a run is handed over; empty for a fresh one. */
+/** Steps that are no longer pending when a run starts; empty for a new one. */
 export const RunStep = Strict({
   target: index,
   action: index,
@@ -99,7 +99,7 @@ export const RunSpec = Strict({
   /** W3C: the trace that the run is part of. Absent where there is none. */
   traceparent: Type.Optional(Type.String({ maxLength: 512 })),
   options,
-  /** Left of `deployment_timeout_seconds` when the run is handed over; null for no limit. */
+  /** The rest of `deployment_timeout_seconds` when the run starts; null for no limit. */
   remaining_seconds: Nullable(Type.Number()),
   actions: Type.Array(RunAction, { minItems: 1 }),
   targets: Type.Array(RunTarget, { minItems: 1 }),

@@ -77,7 +77,7 @@ export const PreviewTable = Reply({
   }),
 })
 
-/** What the caller of a queued request is told, also when that is told again. */
+/** The message of a 202 answer, also when the answer is repeated. */
 export const QUEUED_MESSAGE = 'No orchestration instance is free: the deployment is queued and starts by itself'
 
 export const COMMANDS = {

@@ -1,7 +1,7 @@
 import type { SyncRequest } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
-import { handovers } from '../runs/metrics.ts'
+import { startedRuns } from '../runs/metrics.ts'
 import { endUnstartedRun } from '../runs/progress.ts'
 import { findUnstartedLeases } from './leases.sql.ts'
 import { endedLeases, keyOf } from './leases.ts'
@@ -23,7 +23,7 @@ export async function takeReports(
       instance_id: instanceId,
       reason,
     })
-    handovers.inc({ outcome: 'refused' })
+    startedRuns.inc({ outcome: 'refused' })
     const lease = { deploymentId: deployment_id, epoch, instanceId }
     await endUnstartedRun(bridge, lease, `The instance refused the run: ${reason}`)
   }

@@ -24,7 +24,7 @@ export interface RunRecords {
   steps: StepRecord[]
 }
 
-/** The run can never be handed over; the message says why and ends up as the deployment's error. */
+/** The run can never start. The message says why, and becomes the error of the deployment. */
 export class CannotRun extends Error {
   override name = 'CannotRun'
 }

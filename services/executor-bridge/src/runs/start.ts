@@ -3,7 +3,7 @@ import { forRequest, SecretError, SpanKind, traced, withContext } from '@slipway
 import type { Bridge } from '../bridge.ts'
 import { Refusal } from '../callers/refusal.ts'
 import { type LoadedRun, loadRuns } from './load.ts'
-import { handovers } from './metrics.ts'
+import { startedRuns } from './metrics.ts'
 import { endUnstartedRun } from './progress.ts'
 import { buildSpec, CannotRun } from './spec.ts'
 
@@ -56,19 +56,19 @@ function specOf(bridge: Bridge, { run, records }: LoadedRun): Promise<RunSpec | 
     withContext({ deployment_id, epoch }, async () => {
       if (run.started || run.finished) return null
       try {
-        const spec = traced('hand over run', { kind: SpanKind.INTERNAL }, () => buildSpec(bridge.keys, run, records))
-        handovers.inc({ outcome: 'sent' })
+        const spec = traced('start run', { kind: SpanKind.INTERNAL }, () => buildSpec(bridge.keys, run, records))
+        startedRuns.inc({ outcome: 'sent' })
         bridge.logger.info('a run goes to its instance', { instance_id })
         return spec
       } catch (error) {
         const reason = permanentReason(error)
         if (reason === null) {
           // One bad run must not keep the others from their start. The next sync tries again.
-          handovers.inc({ outcome: 'failed' })
+          startedRuns.inc({ outcome: 'failed' })
           bridge.logger.error('a run cannot be given to its instance now', { instance_id, error })
           return null
         }
-        handovers.inc({ outcome: 'refused' })
+        startedRuns.inc({ outcome: 'refused' })
         bridge.logger.error('a run cannot start; it ends failed', { instance_id, reason })
         await endUnstartedRun(bridge, { deploymentId: deployment_id, epoch, instanceId: instance_id }, reason)
         return null

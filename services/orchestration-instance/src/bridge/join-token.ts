@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 
-/** Where this instance reads the token for its join. It is read for each try, because Kubernetes renews the file. */
+/** Where this instance reads the token for its join. It is read for each attempt, because Kubernetes renews the file. */
 export interface JoinTokenSource {
   /** For people: `the file /run/join-token`. */
   readonly name: string

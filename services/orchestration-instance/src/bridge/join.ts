@@ -43,7 +43,7 @@ export class Joining {
     return this.#options.tokens?.canChange === true && (await this.#newToken()) !== null
   }
 
-  /** Tries until it has joined. Null when the signal ends it. */
+  /** Repeats the join until it succeeds. Null when the signal ends it. */
   async join(signal: AbortSignal): Promise<Membership | null> {
     while (!signal.aborted) {
       const token = await this.#newToken()
@@ -51,7 +51,7 @@ export class Joining {
         await sleep(this.#options.lookMs ?? LOOK_MS, signal)
         continue
       }
-      const wait = await this.#try(token)
+      const wait = await this.#attempt(token)
       const { membership } = this.#options.identity
       if (wait === null) return membership
       await sleep(wait, signal)
@@ -59,8 +59,8 @@ export class Joining {
     return null
   }
 
-  /** How long to wait until the next try, in ms; null when it has joined. */
-  async #try(token: string): Promise<number | null> {
+  /** How long to wait until the next attempt, in ms; null when it has joined. */
+  async #attempt(token: string): Promise<number | null> {
     const { bridge, identity, self, logger } = this.#options
     try {
       const { instance_id, credential, lost_after_seconds } = await bridge.join(
@@ -115,7 +115,7 @@ export class Joining {
     return null
   }
 
-  /** Each thing once, until it changes: tries go on for as long as nobody does anything. */
+  /** Logs each problem once until it changes, because attempts go on without limit. */
   #tell(message: string): void {
     if (this.#told === message) return
     this.#told = message

@@ -6,7 +6,7 @@ type Reports = Pick<SyncRequest, 'stopped' | 'refused' | 'declined'>
 /** As many of each kind as one sync may carry. */
 const MAX_REPORTS = 1_000
 
-/** What the bridge has yet to be told of runs that are not held here. Kept until a sync has told it. */
+/** Reports of runs that are no longer here. Each is kept until a sync has delivered it. */
 export class RunReports {
   readonly #reports: Reports = { stopped: [], refused: [], declined: [] }
   /** Called when there is something to tell. */

@@ -21,7 +21,7 @@ const FENCE_BEFORE_LOST_MS = 8_000
 const CUT_BEFORE_LOST_MS = 4_000
 const WATCH_MS = 250
 const RETRY_MS = 1_000
-/** The longest time between two tries with a credential that the bridge does not take. */
+/** The longest time between two syncs with a credential that the bridge refuses. */
 const REFUSED_RETRY_MS = 15_000
 const REJOIN_ADVICE = `To let this instance join again, ${TOKEN_ADVICE}`
 
@@ -45,14 +45,14 @@ export interface SyncLoopOptions {
 /** The runs of this instance, as the loop sees them. */
 export interface SyncedRuns {
   readonly acceptsRuns: boolean
-  readonly held: SyncRequest['runs']
+  readonly toReport: SyncRequest['runs']
   /** The bridge has heard of the reported runs: those in `stop` end, the others go on. */
   heard(reported: readonly RunRef[], stop: SyncResponse['stop']): void
   /** Takes runs that the bridge gives. */
   start(runs: SyncResponse['start']): void
   /** What the bridge has yet to be told of runs. */
   readonly reports: RunReports
-  /** Kills all commands: they may soon be another's. Runs are held until the next heartbeat. */
+  /** Kills all commands, because another instance may start them soon. The runs wait for the next heartbeat. */
   fence(): Promise<void>
 }
 
@@ -174,10 +174,10 @@ export class SyncLoop {
     return {
       request: {
         ...{ version, capacity, labels },
-        // Runs that are held go on as soon as the answer is here.
+        // Restored runs go on as soon as the answer is here.
         wait_seconds: this.#fenced ? 0 : WAIT_SECONDS,
         accepts_runs: runs.acceptsRuns,
-        runs: runs.held,
+        runs: runs.toReport,
         ...reports,
         probe_slots: MAX_PROBED_TARGETS - this.#probing - probes.length,
         probes,

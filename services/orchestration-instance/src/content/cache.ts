@@ -4,7 +4,7 @@ import { fullJitter, type Logger, Turnstile } from '@slipway/runtime'
 import { type ContentSource, isPassing } from './source.ts'
 
 /** About half a minute: long enough for a bridge to be restarted. */
-const TRIES = 12
+const ATTEMPTS = 12
 const RETRY = { baseMs: 500, capMs: 10_000 }
 /** How much content is fetched at a time. */
 const FETCHES = 4
@@ -88,7 +88,7 @@ export class ContentCache {
         const { size, bytes } = await this.#options.source(id)
         return await this.#content.take(id, size, bytes)
       } catch (error) {
-        if (attempt === TRIES || !isPassing(error)) throw error
+        if (attempt === ATTEMPTS || !isPassing(error)) throw error
         this.#options.logger.warn('content could not be fetched, trying again', { content: id, attempt, error })
         await delay(fullJitter(attempt, RETRY))
       }

@@ -4,7 +4,7 @@ import { BridgeError, UnauthorizedError } from '../bridge/bridge-client.ts'
 /** Where content comes from. The size is known before the bytes come. */
 export type ContentSource = (id: string) => Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }>
 
-/** Whether the next try may go better: not after a refusal, other bytes, or where the disk does not take it. */
+/** Whether another attempt may succeed: not after a refusal, wrong bytes, or an error of the disk. */
 export function isPassing(error: unknown): boolean {
   if (error instanceof BridgeError) return error.status >= 500
   return !(error instanceof WrongContent) && diskProblem(error) === null

@@ -81,7 +81,7 @@ export class JournalDisk {
     this.#becomeFull(error)
   }
 
-  /** A write found no room. Resolves when another try makes sense. */
+  /** A write found no room. Resolves when another write may succeed. */
   async noRoom(error: unknown): Promise<void> {
     this.#becomeFull(error)
     if (!this.#hasReserve) return delay(CHECK_MS)

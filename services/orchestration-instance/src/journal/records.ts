@@ -11,7 +11,7 @@ export interface Header {
 }
 
 /**
- * The other lines: an event with its number, and what only this instance has to know. A try that failed and will be
+ * The other lines: an event with its number, and what only this instance has to know. An attempt that failed and will be
  * repeated is no event; `acknowledged` says before which event the bridge needs none again,
  * and where the lines before it are left out, how many of the deployment's lines there were.
  */

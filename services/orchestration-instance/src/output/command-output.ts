@@ -12,7 +12,7 @@ const KEEP_MS = 250
 
 const STREAMS = ['stdout', 'stderr'] as const
 
-/** The output of one try of a command: hands on its lines, up to a limit, and keeps the ends of both streams. */
+/** The output of one attempt of a command: passes on its lines, up to a limit, and keeps the ends of both streams. */
 export class CommandOutput {
   readonly #splitters: Record<OutputStream, LineSplitter>
   readonly #tails: Record<OutputStream, Tail> = { stdout: new Tail(), stderr: new Tail() }

@@ -13,10 +13,10 @@ import type { JournalSpace } from '../journal/journal-space.ts'
 import { findWaiting, readHeader, readRecords } from '../journal/read-journal.ts'
 import { type Header, sealedUnder } from '../journal/records.ts'
 import type { Transports } from '../transports/transports.ts'
+import { CommandRunner } from './command-runner.ts'
 import { Progress } from './progress.ts'
 import { Run } from './run.ts'
 import { StepValues } from './step-values.ts'
-import { Tries } from './tries.ts'
 
 /** How often at most the bridge is told that a target answers. */
 const SEEN_EVERY_MS = 30_000
@@ -154,7 +154,7 @@ export class HostedRun {
       events,
       disk,
       values,
-      tries: new Tries({
+      commands: new CommandRunner({
         spec: this.#spec,
         values,
         events,
@@ -181,9 +181,9 @@ export class HostedRun {
       const { target, action } = step
       this.#transportOf(target).abandon?.({ deploymentId, epoch, target, action, attempt, rollback })
     }
-    for (const open of this.#progress.openTries.values()) abandon(open, open.attempt, false)
+    for (const open of this.#progress.openAttempts.values()) abandon(open, open.attempt, false)
     for (const step of this.#progress.openRollbacks.values()) abandon(step, 0, true)
-    // Which of these a lost instance had under way is not told. Where it is tried again, its next try ends the former.
+    // The specification does not say which commands a lost instance was running. A new attempt ends the former one.
     for (const step of this.#spec.steps) if (step.state === 'failed') abandon(step, step.retry_count, false)
   }
 

@@ -1,14 +1,14 @@
 import { measure } from '@slipway/runtime'
 import type { Runs } from './runs.ts'
 
-/** Measures the runs that are held here, and how long the executor-bridge has not heard of us. */
+/** Measures the runs of this instance, and the time since its last heartbeat. */
 export function measureRuns(runs: Runs, about: { capacity: number; heardAgoMs(): number | null }): void {
   measure(
     'runs',
     {
       slipway_runs: { help: 'Runs that are held here, ended ones until the bridge has all of them' },
       slipway_run_capacity: { help: 'Runs that may be held here at once' },
-      slipway_commands_active: { help: 'Commands that run or wait for their next try' },
+      slipway_commands_active: { help: 'Commands that run or wait for their next attempt' },
       slipway_run_events_unacknowledged: { help: 'Events that the executor-bridge has not committed yet' },
       slipway_bridge_silence_seconds: { help: 'Time since the executor-bridge last heard of this instance' },
     },

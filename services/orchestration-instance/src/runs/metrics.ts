@@ -2,7 +2,7 @@ import { counter, histogram } from '@slipway/runtime'
 
 export const commands = histogram(
   'slipway_command_duration_seconds',
-  'How long single tries of commands took: completed, failed (also over their time) or killed (their run ended)',
+  'How long single attempts of commands took: completed, failed (also over their time) or killed (their run ended)',
   ['transport', 'outcome'],
 )
 

@@ -3,11 +3,11 @@ import type { EndedStep, StepRef } from '@slipway/domain'
 import type { Record } from '../journal/records.ts'
 import { wordingOf } from './wording.ts'
 
-/** A try that began and of whose end nothing is known. */
-export interface OpenTry {
+/** An attempt that began and has no known end. */
+export interface OpenAttempt {
   attempt: number
   startedAt: string
-  /** Whether it is known to have failed, so that the next one only waits for its time. */
+  /** Whether it has failed, so that the next attempt only waits for its time. */
   failed: boolean
 }
 
@@ -15,9 +15,9 @@ export interface OpenTry {
 export class Progress {
   readonly #spec: RunSpec
   readonly #ended = new Map<string, EndedStep>()
-  /** The number of each step's next try where that is not 0. */
-  readonly tries = new Map<string, number>()
-  readonly openTries = new Map<string, StepRef & OpenTry>()
+  /** The number of the next attempt of each step, if it is not 0. */
+  readonly nextAttempts = new Map<string, number>()
+  readonly openAttempts = new Map<string, StepRef & OpenAttempt>()
   readonly openRollbacks = new Map<string, StepRef>()
   readonly hostKeys = new Map<number, string>()
   phase: RunSpec['phase']
@@ -40,7 +40,7 @@ export class Progress {
     for (const { target, action, state, retry_count } of spec.steps) {
       const step = { target, action }
       if (state !== 'pending') this.end(step, state)
-      else if (retry_count > 0) this.tries.set(keyOf(step), retry_count)
+      else if (retry_count > 0) this.nextAttempts.set(keyOf(step), retry_count)
       if (state === 'failed') this.firstFailure ??= `${wordingOf(spec).place(step)} failed`
     }
   }
@@ -60,7 +60,7 @@ export class Progress {
   /** Takes in a line of the journal. */
   add(record: Record): void {
     if ('n' in record) this.#addEvent(record.n, record.event)
-    else if ('failed_try' in record) this.#failTry(record.failed_try)
+    else if ('failed_try' in record) this.#failAttempt(record.failed_try)
     else if ('fenced' in record) this.fenced = true
     else this.#acknowledge(record)
   }
@@ -79,16 +79,16 @@ export class Progress {
         break
       case 'step_started':
         this.fenced = false
-        this.openTries.set(keyOf(event), {
+        this.openAttempts.set(keyOf(event), {
           ...stepOf(event),
           attempt: event.attempt,
           startedAt: event.at,
           failed: false,
         })
-        this.tries.set(keyOf(event), event.attempt + 1)
+        this.nextAttempts.set(keyOf(event), event.attempt + 1)
         break
       case 'step_ended':
-        this.openTries.delete(keyOf(event))
+        this.openAttempts.delete(keyOf(event))
         this.end(stepOf(event), event.state)
         if (event.state === 'failed') this.#noteFailure(event, event.error_message)
         break
@@ -120,8 +120,8 @@ export class Progress {
     this.firstFailure ??= wordingOf(this.#spec).firstFailure(step, reason ?? 'no reason is known')
   }
 
-  #failTry([target, action, attempt]: [number, number, number]): void {
-    const open = this.openTries.get(keyOf({ target, action }))
+  #failAttempt([target, action, attempt]: [number, number, number]): void {
+    const open = this.openAttempts.get(keyOf({ target, action }))
     if (open?.attempt === attempt) open.failed = true
   }
 }

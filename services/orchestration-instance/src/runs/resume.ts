@@ -1,7 +1,7 @@
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { EventLog } from '../events/event-log.ts'
-import type { OpenTry, Progress } from './progress.ts'
+import type { OpenAttempt, Progress } from './progress.ts'
 import { interrupted, type Wording } from './wording.ts'
 
 export interface Interrupted {
@@ -9,32 +9,32 @@ export interface Interrupted {
   progress: Progress
   events: EventLog
   wording: Wording
-  /** The deployment's time is over: nothing is tried again. */
+  /** The timeout of the deployment is over: no command gets another attempt. */
   outOfTime: boolean
 }
 
 /**
- * Says what became of the commands whose end the journal does not know. Their outcome is unknown, which counts as a
- * failed try: the next one has the next number, so that no try of a step ever starts twice. A rollback script has only
- * one. Completes `progress` as a run that was never interrupted would have.
+ * Reports the commands that have no end in the journal. An unknown outcome counts as a failed attempt. The next attempt has
+ * the next number, so no attempt of a step starts twice. A rollback script has one attempt only. Completes `progress` as if
+ * the run had not been interrupted.
  */
 export function resolveInterruption({ spec, progress, events, wording, outOfTime }: Interrupted): void {
   const interruption = progress.fenced ? 'fenced' : 'restarted'
   const stopping = () =>
     outOfTime || (spec.options.failure_strategy === 'stop_on_first_failure' && progress.hasFailures)
-  const openTries = [...progress.openTries.values()]
-  // Those that can only fail come first: a failure may stop the others.
-  openTries.sort((a, b) => Number(mayRetry(spec, a)) - Number(mayRetry(spec, b)))
-  for (const open of openTries) {
+  const openAttempts = [...progress.openAttempts.values()]
+  // First the commands without attempts left: their failure may stop the others.
+  openAttempts.sort((a, b) => Number(mayRetry(spec, a)) - Number(mayRetry(spec, b)))
+  for (const open of openAttempts) {
     const reason = interrupted(interruption, 'command')
     if (mayRetry(spec, open) && !stopping()) {
       if (open.failed) continue
-      const tries = (spec.actions[open.action]?.max_retries ?? 0) + 1
+      const attempts = (spec.actions[open.action]?.max_retries ?? 0) + 1
       say(
         events,
         'warning',
         open,
-        `${wording.place(open)} failed: ${reason}; next try (${open.attempt + 2} of ${tries})`,
+        `${wording.place(open)} failed: ${reason}; next try (${open.attempt + 2} of ${attempts})`,
       )
       events.note({ failed_try: [open.target, open.action, open.attempt] })
     } else {
@@ -50,11 +50,11 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
   }
 }
 
-function mayRetry(spec: RunSpec, { action, attempt }: StepRef & OpenTry): boolean {
+function mayRetry(spec: RunSpec, { action, attempt }: StepRef & OpenAttempt): boolean {
   return attempt < (spec.actions[action]?.max_retries ?? 0)
 }
 
-function endFailed(open: StepRef & OpenTry, reason: string, run: Omit<Interrupted, 'spec' | 'outOfTime'>): void {
+function endFailed(open: StepRef & OpenAttempt, reason: string, run: Omit<Interrupted, 'spec' | 'outOfTime'>): void {
   const { progress, events, wording } = run
   events.emit({
     type: 'step_ended',

@@ -4,31 +4,31 @@ import { after, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
+import type { AttemptResult, CommandRunner } from './command-runner.ts'
 import { retries } from './metrics.ts'
 import { keyOf, type Progress } from './progress.ts'
 import { resolveInterruption } from './resume.ts'
 import type { StepValues } from './step-values.ts'
-import type { Tries, TryResult } from './tries.ts'
 import { capitalized, deploymentTimedOut, type Wording, wordingOf } from './wording.ts'
 
 const MAX_RETRY_WAIT_MS = 30_000
 const MAX_SKIPPED_IN_EVENT = 10_000
-/** So many targets are made ready while others have their turn. */
+/** How many targets are prepared while commands run on others. */
 const MAX_AHEAD = 16
 
 export interface RunOptions {
   spec: RunSpec
   progress: Progress
-  /** Milliseconds until the deployment's time is over; null for no limit. */
+  /** Milliseconds until the timeout of the deployment; null for no limit. */
   remainingMs: number | null
   parallelLimit: number
   events: EventLog
   disk: JournalDisk
   values: StepValues
-  tries: Tries
+  commands: CommandRunner
   /** The last event is written. */
   onFinished(): void
-  /** Something that must not happen happened. */
+  /** A defect: something threw that never should. */
   onError(error: unknown): void
 }
 
@@ -58,14 +58,14 @@ export class Run {
   readonly #wording: Wording
   readonly #active = new Set<Promise<void>>()
   readonly #madeReady = new Set<number>()
-  /** Ends everything: the run is not ours any more. */
+  /** Ends everything: this instance no longer holds the run. */
   readonly #killed = new AbortController()
-  /** Commands that were killed without their targets' word that they ended. */
+  /** Commands that were killed, and whose targets did not confirm the end. */
   readonly #unconfirmed: StepRef[] = []
-  /** Ends commands, not rollback scripts: the deployment's time is over. */
+  /** Ends commands, not rollback scripts: the timeout of the deployment is over. */
   readonly #outOfTime = new AbortController()
-  /** Ends the waits between tries. */
-  readonly #noMoreTries = new AbortController()
+  /** Ends the waits between attempts. */
+  readonly #noMoreAttempts = new AbortController()
   #callOffDeadline = () => {}
   /** Why the run fails, if it does: the first cause counts. */
   #failure: Failure | null
@@ -100,7 +100,7 @@ export class Run {
     return this.#schedule.phase
   }
 
-  /** How many commands run or wait for their next try. */
+  /** How many commands run or wait for their next attempt. */
   get active(): number {
     return this.#active.size
   }
@@ -115,15 +115,15 @@ export class Run {
   /** Starts nothing new. Resolves when what runs has ended by itself. */
   async pause(): Promise<void> {
     this.#pausing = true
-    this.#noMoreTries.abort()
+    this.#noMoreAttempts.abort()
     await Promise.all(this.#active)
   }
 
-  /** Kills what runs and reports nothing more. Resolves when nothing runs, with those of which that is not certain. */
+  /** Kills what runs and reports nothing more. Resolves when nothing runs, with the steps whose end is not confirmed. */
   async kill(kill: Kill): Promise<readonly StepRef[]> {
     this.#callOffDeadline()
     this.#killed.abort(kill)
-    this.#noMoreTries.abort()
+    this.#noMoreAttempts.abort()
     this.#options.events.release()
     await Promise.all(this.#active)
     return this.#unconfirmed
@@ -141,15 +141,15 @@ export class Run {
       this.#say('warning', null, this.#wording.rollbackBegins)
     }
     for (const step of this.#schedule.nextRollbacks()) this.#keep(this.#rollBack(step))
-    if (this.#schedule.stopping) this.#noMoreTries.abort()
+    if (this.#schedule.stopping) this.#noMoreAttempts.abort()
     if (this.#schedule.phase === 'ended') this.#finish()
   }
 
-  /** Once: what was made ready and is not used goes away by itself. */
+  /** Prepares a target once. A connection that is not used closes by itself. */
   #makeReady(target: number): void {
     if (this.#madeReady.has(target)) return
     this.#madeReady.add(target)
-    this.#options.tries.prepare(target, this.#killed.signal)
+    this.#options.commands.prepare(target, this.#killed.signal)
   }
 
   #keep(work: Promise<void>): void {
@@ -160,42 +160,42 @@ export class Run {
   async #runStep(step: StepRef): Promise<void> {
     const { values, progress, events } = this.#options
     const action = values.action(step)
-    for (let attempt = progress.tries.get(keyOf(step)) ?? 0; ; attempt++) {
-      // Nothing begins that the journal could not tell the end of.
+    for (let attempt = progress.nextAttempts.get(keyOf(step)) ?? 0; ; attempt++) {
+      // No command starts if the journal has no room for its end.
       await this.#whenRoomy(this.#outOfTime.signal)
       if (this.#killed.signal.aborted) return
       const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
-      // A connection may be made while the start becomes known.
-      this.#options.tries.prepare(step.target, this.#killed.signal)
+      // The connection opens while the bridge commits the start.
+      this.#options.commands.prepare(step.target, this.#killed.signal)
       // A cancel comes before the commit, and the command never starts, or after it, and the step is recorded as started.
-      // On our disk too by then. Were this instance lost, whoever goes on has to know of the try, lest it starts the same one.
+      // It is on our disk too by then. If this instance is lost, the next one must know of the attempt and not repeat it.
       await this.#unlessKilled(events.committed(started))
       if (this.#killed.signal.aborted) return
       const kills = [this.#killed.signal, this.#outOfTime.signal]
-      const result = await this.#options.tries.run(step, 'action', attempt, kills)
+      const result = await this.#options.commands.run(step, 'action', attempt, kills)
       if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
       if (result.error === null || attempt >= action.max_retries || this.#schedule.stopping) {
         return this.#endStep(step, attempt, result)
       }
-      await this.#waitForNextTry(step, attempt, result.error)
+      await this.#waitForNextAttempt(step, attempt, result.error)
       if (this.#killed.signal.aborted || this.#pausing) return
       if (this.#schedule.stopping) return this.#endStep(step, attempt, result)
     }
   }
 
-  async #waitForNextTry(step: StepRef, attempt: number, error: string): Promise<void> {
+  async #waitForNextAttempt(step: StepRef, attempt: number, error: string): Promise<void> {
     const { events, values } = this.#options
     retries.inc()
     const waitMs = Math.min(MAX_RETRY_WAIT_MS, 1_000 * 2 ** Math.min(attempt, 10))
-    const tries = values.action(step).max_retries + 1
+    const attempts = values.action(step).max_retries + 1
     events.note({ failed_try: [step.target, step.action, attempt] })
-    const next = `next try (${attempt + 2} of ${tries}) in ${waitMs / 1_000} s`
+    const next = `next try (${attempt + 2} of ${attempts}) in ${waitMs / 1_000} s`
     this.#say('warning', step, `${this.#wording.place(step)} failed: ${error}; ${next}`)
-    await sleep(waitMs, this.#noMoreTries.signal)
+    await sleep(waitMs, this.#noMoreAttempts.signal)
   }
 
-  /** What follows waits for its own start to be written, and so for this end, which comes before. */
-  #endStep(step: StepRef, attempt: number, result: TryResult): void {
+  /** Does not wait until the end is written: the next start is written after it, and each start waits for its own commit. */
+  #endStep(step: StepRef, attempt: number, result: AttemptResult): void {
     const { events } = this.#options
     const state = result.error === null ? 'completed' : 'failed'
     events.emit({
@@ -210,7 +210,7 @@ export class Run {
       stdout_tail: result.stdoutTail,
       stderr_tail: result.stderrTail,
     })
-    // After the end: whoever applies this line knows the result that it reports.
+    // After the end, so that the bridge has the result when it applies this line.
     if (result.error !== null) {
       this.#failure ??= commandFailed(this.#wording.firstFailure(step, result.error))
       this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
@@ -220,13 +220,13 @@ export class Run {
   }
 
   async #rollBack(step: StepRef): Promise<void> {
-    const { events, tries } = this.#options
+    const { events, commands } = this.#options
     await this.#whenRoomy(this.#killed.signal)
     if (this.#killed.signal.aborted) return
     const started = events.emit({ type: 'rollback_started', at: now(), ...step })
     await this.#unlessKilled(events.committed(started))
     if (this.#killed.signal.aborted) return
-    const result = await tries.run(step, 'rollback', 0, [this.#killed.signal])
+    const result = await commands.run(step, 'rollback', 0, [this.#killed.signal])
     if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
     if (result.error !== null) {
       this.#say('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)
@@ -237,7 +237,7 @@ export class Run {
     this.#advance()
   }
 
-  #noteKilled(step: StepRef, { confirmed }: TryResult): void {
+  #noteKilled(step: StepRef, { confirmed }: AttemptResult): void {
     if (!confirmed) this.#unconfirmed.push(step)
   }
 
@@ -277,7 +277,7 @@ export class Run {
     aborted.forget()
   }
 
-  /** A journal that is closed while we wait answers no more, nor does a bridge that is away. */
+  /** A closed journal and a bridge that is away never resolve the promise, so a kill ends the wait. */
   async #unlessKilled(moment: Promise<void>): Promise<void> {
     const killed = whenAborted(this.#killed.signal)
     await Promise.race([moment, killed.promise])

@@ -10,19 +10,19 @@ import { readHeader } from '../journal/read-journal.ts'
 import { HostedRun, type Hosting } from './hosted-run.ts'
 import { stopText } from './wording.ts'
 
-/** When fenced there are seconds left before another instance may start the same commands. */
+/** After a loss of contact, seconds are left until another instance may start the same commands. */
 const FENCE_GRACE_MS = 3_000
-/** How long commands may end by themselves when the instance is stopped; then they have a second more than TERM asks. */
-const DRAIN_MS = 6_000
+/** How long commands may end by themselves when the instance stops, before they are killed. */
+const SHUT_DOWN_MS = 6_000
 /** Ended runs to remember, so that a late or repeated call does not begin them again. */
 const REMEMBERED = 10_000
-/** After a run could not be taken, so that it is not offered again at once. */
+/** The wait after a run could not be accepted, so that the bridge does not offer it again at once. */
 const RETRY_MS = 1_000
 
 const checkSpec = compile(RunSpec)
 
-/** `held`: known from its journal only, until the bridge says that it is still ours. */
-interface HeldRun {
+/** A run of this instance. `hosted` is null while the run is only known from its journal. */
+interface KnownRun {
   epoch: number
   file: string
   hosted: HostedRun | null
@@ -42,23 +42,23 @@ export interface RunsOptions extends Hosting {
 export class Runs {
   readonly #folder: string
   readonly #hosting: RunsOptions
-  readonly #entries = new Map<string, HeldRun>()
+  readonly #entries = new Map<string, KnownRun>()
   /** The highest epoch of each deployment that has ended here or was stopped. */
   readonly #past = new LRUCache<string, { epoch: number; finished: boolean }>({ max: REMEMBERED })
-  /** Runs that the bridge gave and that are not in a journal yet. */
+  /** Runs that the bridge has started and that are not in a journal yet. */
   readonly #arriving = new Map<string, RunRef>()
   /** Runs that are being killed and forgotten. */
   readonly #endings = new Set<Promise<unknown>>()
   readonly reports = new RunReports()
   #mayRun = false
-  #draining = false
+  #stopping = false
 
   private constructor(folder: string, hosting: RunsOptions) {
     this.#folder = folder
     this.#hosting = hosting
   }
 
-  /** Finds the journals in the folder. Their runs are held until the first heartbeat. */
+  /** Finds the journals in the folder. Their runs go on after the first heartbeat. */
   static async open(folder: string, hosting: RunsOptions): Promise<Runs> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const runs = new Runs(folder, hosting)
@@ -70,8 +70,8 @@ export class Runs {
     return runs
   }
 
-  /** Runs to report in a sync, those that are just being taken included. */
-  get held(): SyncRequest['runs'] {
+  /** The runs to report in a sync, with those that are just being accepted. */
+  get toReport(): SyncRequest['runs'] {
     const arriving = [...this.#arriving.values()].filter(({ deployment_id }) => !this.#entries.has(deployment_id))
     return [
       ...arriving.map((run) => ({ ...run, next_event: null })),
@@ -83,16 +83,16 @@ export class Runs {
 
   /** Whether new runs can start here. */
   get acceptsRuns(): boolean {
-    return !this.#draining && !this.#hosting.disk.isFull
+    return !this.#stopping && !this.#hosting.disk.isFull
   }
 
   status() {
     return [...this.#entries].map(([deployment_id, { epoch, hosted }]) => {
-      return hosted?.status() ?? { deployment_id, epoch, phase: 'held' }
+      return hosted?.status() ?? { deployment_id, epoch, phase: 'restored' }
     })
   }
 
-  /** Takes the runs that the bridge gives. What cannot be taken is reported. */
+  /** Accepts the runs that the bridge starts. Reports those that it cannot accept. */
   start(runs: SyncResponse['start']): void {
     for (const { spec, ...run } of runs) void this.#take(run, spec)
   }
@@ -122,8 +122,8 @@ export class Runs {
   }
 
   /**
-   * Takes a run; one that it replaces is killed before it starts. Resolves when a restart would know of it: `accepted`
-   * (also when it is known already) or `stale` when a newer one is known, or this one was stopped.
+   * Accepts a run. A run that it replaces is killed first. Resolves when the run is in a journal: `accepted`, also if it was
+   * known, or `stale` if a newer one is known or this one was stopped.
    */
   async accept(spec: RunSpec): Promise<'accepted' | 'stale'> {
     const known = this.#entries.get(spec.deployment_id)
@@ -136,7 +136,7 @@ export class Runs {
       return 'accepted'
     }
     const file = path.join(this.#folder, `${spec.deployment_id}.${spec.epoch}.journal`)
-    const entry: HeldRun = { epoch: spec.epoch, file, hosted: null, turn: Promise.resolve() }
+    const entry: KnownRun = { epoch: spec.epoch, file, hosted: null, turn: Promise.resolve() }
     this.#entries.set(spec.deployment_id, entry)
     const replaced = known ? this.#discard(known, 'replaced by a newer run') : null
     await this.#inTurn(entry, async () => {
@@ -152,8 +152,8 @@ export class Runs {
   }
 
   /**
-   * Kills and forgets a run, and refuses it from now on. Newer runs are not touched. What its end comes to is reported
-   * when it is known.
+   * Kills and forgets a run, and refuses it from now on. Newer runs are not touched. Reports the steps whose commands may
+   * still run when they are known.
    */
   stop(run: RunRef, reason: string): void {
     const entry = this.#entries.get(run.deployment_id)
@@ -167,7 +167,7 @@ export class Runs {
     )
   }
 
-  /** The bridge has heard of these runs: those that it does not want end, those that were held go on. */
+  /** The bridge has heard of these runs: unwanted runs end, restored runs go on. */
   heard(reported: readonly RunRef[], unwanted: SyncResponse['stop']): void {
     this.#mayRun = true
     for (const { reason, ...run } of unwanted) this.stop(run, stopText(reason))
@@ -177,7 +177,7 @@ export class Runs {
     }
   }
 
-  /** Kills all commands: what they do may soon be done by another instance. The runs are held until the next heartbeat. */
+  /** Kills all commands, because another instance may start them soon. The runs go on after the next heartbeat. */
   async fence(): Promise<void> {
     this.#mayRun = false
     const kill = new Kill('killed: the instance lost contact with Slipway', FENCE_GRACE_MS)
@@ -185,16 +185,16 @@ export class Runs {
   }
 
   /**
-   * The instance stops: nothing new starts, what runs has a while to end, the rest is killed. A restart goes on. Runs that
-   * are being ended send their last output now: a restart does not.
+   * Stops the instance: no command starts, running commands have 6 s to end, then they are killed. A restart goes on. Runs
+   * that are being ended send their last output now, because a restart would not.
    */
-  async drain(): Promise<void> {
-    this.#draining = true
+  async shutDown(): Promise<void> {
+    this.#stopping = true
     this.#mayRun = false
     const paused = Promise.all([...this.#entries.values()].map((entry) => entry.hosted?.pause()))
     let timer: NodeJS.Timeout | undefined
     const late = new Promise((resolve) => {
-      timer = setTimeout(resolve, DRAIN_MS)
+      timer = setTimeout(resolve, SHUT_DOWN_MS)
     })
     await Promise.race([paused, late])
     clearTimeout(timer)
@@ -210,13 +210,13 @@ export class Runs {
     this.#entries.set(header.deployment_id, { epoch: header.epoch, file, hosted: null, turn: Promise.resolve() })
   }
 
-  async #resume(entry: HeldRun, deploymentId: string): Promise<void> {
+  async #resume(entry: KnownRun, deploymentId: string): Promise<void> {
     if (entry.hosted || !this.#isCurrent(entry, deploymentId) || !this.#mayRun) return
     const about = { deployment_id: deploymentId, epoch: entry.epoch }
     try {
       entry.hosted = await HostedRun.restore(entry.file, this.#hosting, this.#hooksOf(entry, deploymentId))
     } catch (error) {
-      // Without its journal the run cannot go on here; the bridge sends it again, or another instance takes it.
+      // Without its journal the run cannot go on here. The bridge starts it again, or another instance gets it.
       this.#hosting.logger.error('a journal cannot be read and is given up', { ...about, error })
       this.#entries.delete(deploymentId)
       await rm(entry.file, { force: true })
@@ -226,11 +226,12 @@ export class Runs {
     this.#begin(entry, entry.hosted)
   }
 
-  /** Starts it, unless something happened to it meanwhile. */
-  #begin(entry: HeldRun, hosted: HostedRun | null): void {
+  /** Starts the run, unless it was replaced or stopped in the meantime. */
+  #begin(entry: KnownRun, hosted: HostedRun | null): void {
     if (!hosted || entry.hosted !== hosted) return
     if (this.#mayRun) hosted.start()
-    else if (!this.#draining) void this.#inTurn(entry, () => this.#suspend(entry, new Kill('held', 0)))
+    else if (!this.#stopping)
+      void this.#inTurn(entry, () => this.#suspend(entry, new Kill('the instance has lost its leases', 0)))
   }
 
   async #suspendAll(kill: Kill, note?: string): Promise<void> {
@@ -239,13 +240,13 @@ export class Runs {
     )
   }
 
-  async #suspend(entry: HeldRun, kill: Kill, note?: string): Promise<void> {
+  async #suspend(entry: KnownRun, kill: Kill, note?: string): Promise<void> {
     const { hosted } = entry
     entry.hosted = null
     await hosted?.suspend(kill, note)
   }
 
-  #discard(entry: HeldRun, reason: string): Ending {
+  #discard(entry: KnownRun, reason: string): Ending {
     const ending = this.#inTurn(entry, async () => {
       const { hosted } = entry
       entry.hosted = null
@@ -258,7 +259,7 @@ export class Runs {
     return ending
   }
 
-  #hooksOf(entry: HeldRun, deploymentId: string) {
+  #hooksOf(entry: KnownRun, deploymentId: string) {
     const ref = { deployment_id: deploymentId, epoch: entry.epoch }
     return {
       onDelivered: () => {
@@ -274,7 +275,7 @@ export class Runs {
     }
   }
 
-  #isCurrent(entry: HeldRun, deploymentId: string): boolean {
+  #isCurrent(entry: KnownRun, deploymentId: string): boolean {
     return this.#entries.get(deploymentId) === entry
   }
 
@@ -283,7 +284,7 @@ export class Runs {
     this.#past.set(deployment_id, { epoch, ...end })
   }
 
-  #inTurn<T>(entry: HeldRun, task: () => Promise<T> | T): Promise<T> {
+  #inTurn<T>(entry: KnownRun, task: () => Promise<T> | T): Promise<T> {
     const result = entry.turn.then(task)
     entry.turn = result.catch((error) => this.#hosting.logger.error('a change of a run failed', { error }))
     return result

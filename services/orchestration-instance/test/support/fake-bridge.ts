@@ -146,8 +146,8 @@ export class FakeBridge {
     return eventually(`run ${keyOf(ref)} finishes`, finished, limitMs)
   }
 
-  /** Hands a run to the instance, as the bridge does, and waits until the instance reports the run or refuses it. */
-  async handOver(spec: RunSpec): Promise<void> {
+  /** Starts a run on the instance, as the bridge does, and waits until the instance reports the run or refuses it. */
+  async startRun(spec: RunSpec): Promise<void> {
     this.#wanted.set(keyOf(spec), spec)
     this.#wake()
     const isKnown = ({ runs, refused, declined }: SyncRequest) =>

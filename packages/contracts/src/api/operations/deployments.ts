@@ -46,7 +46,7 @@ export const deploymentOperations = {
   listPending: op({
     method: 'GET',
     path: '/deployments/pending',
-    summary: 'Queued requests in the order they will start',
+    summary: 'Pending requests in the order they will start',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({
@@ -68,7 +68,7 @@ export const deploymentOperations = {
     method: 'PATCH',
     path: '/deployments/pending/{id}',
     audit: 'pending_request.update',
-    summary: 'Give a queued request another priority; its age stays',
+    summary: 'Give a pending request another priority; its age stays',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.UpdatePending,

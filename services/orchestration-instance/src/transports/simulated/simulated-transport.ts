@@ -8,7 +8,7 @@ export type Simulation = Extract<RunConnection, { type: 'simulated' }>
 /** So many pieces at most does the output come in, however many lines there are. */
 const MAX_PIECES = 20
 
-/** Answers for a target that is not there, so that a rollout can be rehearsed. Runs nothing. */
+/** Answers for a simulated target. Executes nothing. */
 export class SimulatedTransport implements Transport {
   readonly #targetId: string
   readonly #simulation: Simulation
@@ -41,13 +41,13 @@ export class SimulatedTransport implements Transport {
 
   #exitCodeOf(command: Command): number {
     const { exit_code: code, failure_rate: rate } = this.#simulation
-    // What rehearses failures wants to see them undone.
+    // Rollback scripts succeed, so that a simulated failure shows its whole rollback.
     if (command.identity.rollback) return 0
     if (rate === undefined) return code ?? 0
     return this.#draw('failure', command) < rate ? code || 1 : 0
   }
 
-  /** From 0 to below 1; the same for the same try of the same action on this target, in whichever deployment. */
+  /** From 0 to below 1; the same for the same attempt of the same action on this target, in every deployment. */
   #draw(what: string, { identity: { action, attempt, rollback } }: Command): number {
     const text = `${what}/${this.#targetId}/${action}/${attempt}/${rollback}`
     return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32

@@ -24,13 +24,13 @@ import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
 import { clip, endProblem, outputCut, outputLeftOut, timedOut, waitsForRoom } from './wording.ts'
 
-/** So much output is handled at a time: in between everything else has its turn, heartbeats above all. */
+/** Output is handled in slices of this size, so that heartbeats and other work are not delayed. */
 const SLICE_BYTES = 8 * 1024
-/** At least so long after a command found no room for its start. */
+/** The shortest wait after a command found no room for its start. */
 const ROOM_MS = 1_000
 
-/** How one try of a command ended. */
-export interface TryResult {
+/** How one attempt of a command ended. */
+export interface AttemptResult {
   /** Null when it succeeded, else the reason, for people. */
   error: string | null
   exitCode: number | null
@@ -41,7 +41,7 @@ export interface TryResult {
   stderrTail: string
 }
 
-export interface TriesOptions {
+export interface CommandRunnerOptions {
   spec: RunSpec
   values: StepValues
   events: EventLog
@@ -52,11 +52,11 @@ export interface TriesOptions {
   transportOf(target: number): Transport
 }
 
-/** Runs single commands: output to the log, time limit, and words for what went wrong. */
-export class Tries {
-  readonly #options: TriesOptions
+/** Runs single attempts of commands: writes the output to the log, applies the timeout, and words what went wrong. */
+export class CommandRunner {
+  readonly #options: CommandRunnerOptions
 
-  constructor(options: TriesOptions) {
+  constructor(options: CommandRunnerOptions) {
     this.#options = options
   }
 
@@ -66,7 +66,12 @@ export class Tries {
   }
 
   /** Runs a step's script or its rollback script once. An abort of one of `kills` ends it. */
-  run(step: StepRef, kind: 'action' | 'rollback', attempt: number, kills: readonly AbortSignal[]): Promise<TryResult> {
+  run(
+    step: StepRef,
+    kind: 'action' | 'rollback',
+    attempt: number,
+    kills: readonly AbortSignal[],
+  ): Promise<AttemptResult> {
     const target = this.#options.spec.targets[step.target]
     const transport = target?.connection.type ?? ''
     const attributes = {
@@ -77,7 +82,7 @@ export class Tries {
     }
     const began = performance.now()
     return traced(`run ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
-      const result = await this.#try(step, kind, attempt, kills)
+      const result = await this.#attempt(step, kind, attempt, kills)
       const outcome = kills.some(({ aborted }) => aborted) ? 'killed' : result.error === null ? 'completed' : 'failed'
       commands.observe({ transport, outcome }, (performance.now() - began) / 1_000)
       describe(span, outcome, result)
@@ -85,12 +90,12 @@ export class Tries {
     })
   }
 
-  async #try(
+  async #attempt(
     step: StepRef,
     kind: 'action' | 'rollback',
     attempt: number,
     kills: readonly AbortSignal[],
-  ): Promise<TryResult> {
+  ): Promise<AttemptResult> {
     const { values, events } = this.#options
     const masker = values.masker(step)
     const startedAt = new Date().toISOString()
@@ -136,7 +141,7 @@ export class Tries {
     const controller = new AbortController()
     const { signal } = controller
     const { timeout_seconds: seconds } = values.action(step)
-    // While our disk is full the command may have to wait with its output: that must not use up its time.
+    // While our disk is full the command may wait with its output. This must not use up its time.
     const fullMs = () => disk.fullMs
     const clock = new CommandClock(seconds * 1_000, fullMs, () => {
       controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS))
@@ -156,7 +161,7 @@ export class Tries {
       const doubt = end.confirmed ? '' : '; the target did not confirm its end'
       return { error: `${killMessage(signal)}${doubt}`, exitCode: null, confirmed: end.confirmed }
     } catch (error) {
-      // What was called off before it began did not run; any other failure leaves open what became of it.
+      // A command that was cancelled before it began did not run. After any other failure its end is unknown.
       const confirmed = !clock.isRunning || error === signal.reason
       if (signal.aborted) return { error: killMessage(signal), exitCode: null, confirmed }
       if (error instanceof FileError) files.doubt(error.content)
@@ -165,12 +170,12 @@ export class Tries {
     } finally {
       clock.stop()
       letGo()
-      // A transport that fails does not wait for what it has handed over.
+      // A transport that fails does not wait for the output that it has delivered.
       await Promise.all(taking)
     }
   }
 
-  /** A command that finds no room on the disk of this instance has not started: it waits for room, within the same try. */
+  /** A command that finds no room on the disk of this instance has not started: it waits for room, within the same attempt. */
   async #runWhenRoomy(
     step: StepRef,
     command: Omit<Command, 'files'>,
@@ -205,7 +210,7 @@ export class Tries {
     const { values, files, transportOf } = this.#options
     const held = await files.hold(values.action(step).files ?? [], signal)
     try {
-      // The command's own time: how long its files take to come here is not up to it.
+      // Only now, so that the transfer of files does not use up the time of the command.
       clock.start()
       return await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
     } finally {
@@ -222,7 +227,7 @@ export class Tries {
   }
 }
 
-/** The command of a step, or why its values must not stand where the script has them. */
+/** The command of a step, or the error if its values are not safe at their places in the script. */
 function commandOf(values: StepValues, step: StepRef, attempt: number, kind: 'action' | 'rollback') {
   try {
     return values.command(step, attempt, kind)
@@ -232,12 +237,12 @@ function commandOf(values: StepValues, step: StepRef, attempt: number, kind: 'ac
   }
 }
 
-const neverRan = (error: string, startedAt: string): TryResult => {
+const neverRan = (error: string, startedAt: string): AttemptResult => {
   return { error, exitCode: null, confirmed: true, startedAt, stdoutTail: '', stderrTail: '' }
 }
 
-/** Not in the command's words: they are for those who may read its log. */
-function describe(span: Span, outcome: string, { exitCode }: TryResult): void {
+/** Without words of the command: only readers of its log may see these. */
+function describe(span: Span, outcome: string, { exitCode }: AttemptResult): void {
   if (exitCode !== null) span.setAttributes({ 'process.exit.code': exitCode })
   if (outcome !== 'completed') failSpan(span, outcome)
 }
