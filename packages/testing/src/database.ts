@@ -237,3 +237,6 @@ export async function connectTo(databaseUrl: string, tenant = '*'): Promise<pg.C
 /** The SQL of what `query` was given, for tests that listen. */
 export const sqlOf = (statement: string | pg.QueryConfig): string =>
   typeof statement === 'string' ? statement : statement.text
+
+export const valuesOf = (statement: string | pg.QueryConfig, values: unknown[] = []): unknown[] =>
+  typeof statement === 'string' ? values : (statement.values ?? [])

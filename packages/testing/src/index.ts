@@ -11,6 +11,7 @@ export {
   sqlOf,
   TEST_ROLE_PREFIX,
   type TestDatabase,
+  valuesOf,
 } from './database.ts'
 export { openChangeStream, openLogStream, readStream, type StreamMessage, sseToken } from './event-stream.ts'
 export {

@@ -1,5 +1,6 @@
 import type { Queryable } from '@slipway/database'
-import { type Freeze, FreezeSet, windowAt } from '@slipway/domain'
+import { FreezeSet, windowAt } from '@slipway/domain'
+import { findCurrentFreezes } from './freezes.sql.ts'
 
 export interface FreezeRow {
   id: string
@@ -26,10 +27,6 @@ export const freezeItem = ({ start_offset, recurs_until: _, ...row }: FreezeRow)
   active: windowAt({ ...row, start_offset }, new Date()) !== null,
 })
 
-/** SQL: freezes that have a window at this time or later. */
-export const notEndedAt = (time: string) =>
-  `(end_time > ${time} OR (recurrence IS NOT NULL AND (recurs_until IS NULL OR recurs_until > ${time})))`
-
 export interface FreezesNow {
   freezes: FreezeSet
   /** The clock of the database: the only one that judges freezes. */
@@ -49,20 +46,7 @@ const MAX_KEPT = 50
  */
 export async function readFreezes(db: Queryable): Promise<FreezesNow> {
   const known = new Map(kept)
-  const { rows } = await db.query<{ version: string; now: Date; freezes: Freeze[] | null }>(
-    `SELECT v.version, now() AS now,
-            CASE WHEN v.version <> ALL($1::text[]) THEN (
-              SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'start_time', start_time,
-                       'end_time', end_time, 'recurrence', recurrence, 'start_offset', start_offset,
-                       'time_zone', time_zone, 'tenant_id', tenant_id, 'environment_id', environment_id,
-                       'solution_id', solution_id) ORDER BY end_time, id), '[]')
-                -- A freeze that has just ended stays for a minute: streams still have to tell that it ended.
-                FROM freezes WHERE ${notEndedAt(`now() - interval '1 minute'`)}) END AS freezes
-       FROM (SELECT version || coalesce(current_setting('slipway.tenant', true), '') AS version FROM freeze_version) v`,
-    [[...known.keys()]],
-  )
-  const [row] = rows
-  if (row === undefined) throw new Error('freeze_version has no row; its migration inserts it')
+  const row = await findCurrentFreezes.one(db, { known: [...known.keys()] })
   const freezes = known.get(row.version) ?? new FreezeSet(row.freezes ?? [])
   // Older versions never come back.
   if (kept.size >= MAX_KEPT) kept.clear()

@@ -1,5 +1,6 @@
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './deployments.ts'
-export { type FreezeRow, type FreezesNow, freezeItem, notEndedAt, readFreezes } from './freezes.ts'
+export { notEndedAt } from './freezes.sql.ts'
+export { type FreezeRow, type FreezesNow, freezeItem, readFreezes } from './freezes.ts'
 export {
   AWAITS_LAST_OUTPUT,
   INSTANCE,
@@ -13,15 +14,11 @@ export {
 } from './instances.ts'
 export { isoTime, jsonObject, milliseconds } from './json.ts'
 export { listItem, listItems } from './list-item.ts'
+export { PENDING } from './pending.sql.ts'
 export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { stepError } from './steps.ts'
-export {
-  REACHED_FOR,
-  type ShownConnection,
-  type TargetRow,
-  targetItems,
-  targetStatus,
-} from './targets.ts'
+export { REACHED_FOR, targetStatus } from './targets.sql.ts'
+export { type ShownConnection, type TargetRow, targetItems } from './targets.ts'
 export {
   type Looking,
   openVariables,

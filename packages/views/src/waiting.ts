@@ -1,23 +1,13 @@
-import type { PendingRequest, Static } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import type { Queryable, RowOf } from '@slipway/database'
 import { type FreezeSubject, judgeFreezes } from '@slipway/domain'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { readFreezes } from './freezes.ts'
 import { LOST_AFTER } from './instances.ts'
-import { type Capacity, type Outlook, readOutlook } from './outlook.ts'
-import { PENDING_REQUEST } from './pending.ts'
+import type { Capacity } from './outlook.sql.ts'
+import { type Outlook, readOutlook } from './outlook.ts'
+import type { findRequests, PendingItem } from './pending.sql.ts'
 
-interface PendingRow {
-  request: PendingItem
-  tenant_id: string | null
-  tenant_name: string | null
-  /** Null on one that does not wait. */
-  position: number | null
-  /** When it is tried again, where its dispatch has just failed. */
-  retry_at: Date | null
-  /** Null on one that does not wait. */
-  subject: FreezeSubject | null
-}
+type PendingRow = RowOf<typeof findRequests>
 
 /** Why a request waits, as its item tells it. */
 interface WaitingReason {
@@ -27,21 +17,9 @@ interface WaitingReason {
   starts_in?: number
 }
 
-export type PendingItem = Static<typeof PendingRequest>
-
-/**
- * Pending requests as lists show them. `from` is the rest of a SELECT whose rows are `r`: requests with their `position`,
- * null for those that do not wait.
- */
-export async function pendingItems(db: Queryable, from: string, parameters: unknown[]): Promise<PendingItem[]> {
-  const [heldByFreezes, outlook] = await Promise.all([readFreezeHold(db), readOutlook(db)])
-  const { rows } = await db.query<PendingRow>(
-    `SELECT ${PENDING_REQUEST} AS request, r.tenant_id, r.tenant_name, r.position,
-            CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
-            CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
-                 THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at ${from}`,
-    parameters,
-  )
+/** Pending requests as lists show them. */
+export async function pendingItems(db: Queryable, reading: Promise<PendingRow[]>): Promise<PendingItem[]> {
+  const [rows, heldByFreezes, outlook] = await Promise.all([reading, readFreezeHold(db), readOutlook(db)])
   return rows.map((row) => {
     if (row.position === null) return row.request
     const { starts_in, ...waiting } =

@@ -4,7 +4,7 @@ import { callHandler } from '@slipway/broker'
 import type { EventType, StreamResource } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { COMPATIBLE_VERSION, uuidv7 } from '@slipway/runtime'
-import { type OpenTestDatabase, openTestDatabase, sqlOf, waitFor } from '@slipway/testing'
+import { type OpenTestDatabase, openTestDatabase, sqlOf, valuesOf, waitFor } from '@slipway/testing'
 import { listItem } from '@slipway/views'
 import { changeHandlers } from '../src/changes/change.ts'
 import { TestDeployment } from './deployment.ts'
@@ -312,7 +312,7 @@ describe('what a viewer is told', () => {
       db.as('log-stream').transaction((tx) =>
         work({
           query(statement, values) {
-            if (sqlOf(statement).includes('FROM targets t WHERE t.id = ANY')) reads.push(values)
+            if (sqlOf(statement).includes('views.items.find-targets')) reads.push(valuesOf(statement, values))
             return tx.query(statement, values)
           },
         }),

@@ -1,7 +1,8 @@
 import type { Queryable } from '../queryable.ts'
 import { encoded, type SqlType } from './types.ts'
 
-type Columns = Readonly<Record<string, SqlType<unknown>>>
+/** Types of parameters or of columns, by name. */
+export type Columns = Readonly<Record<string, SqlType<unknown>>>
 type Values<C> = { [K in keyof C]: C[K] extends SqlType<infer T> ? T : never }
 type Taken<T> = T extends (infer E)[] ? readonly E[] : T
 /** A statement without parameters takes none. */

@@ -12,3 +12,12 @@ export function recordKey(kind: IdKind, text: string): RecordKey | null {
   const number = decodeSqid(kind, text)
   return number === null || number > MAX_NUMBER ? null : { number }
 }
+
+/** A record to filter by, null for no condition; null as a whole when the text names no record. */
+export function wantedRecord(
+  kind: IdKind,
+  text: string | undefined,
+): { id: string | null; number: number | null } | null {
+  const key = text === undefined ? {} : recordKey(kind, text)
+  return key && { id: null, number: null, ...key }
+}

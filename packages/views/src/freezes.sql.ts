@@ -1,0 +1,24 @@
+import { array, json, nullable, statement, text, timestamptz } from '@slipway/database'
+import type { Freeze } from '@slipway/domain'
+
+/** Freezes that have a window at this time or later. */
+export const notEndedAt = (time: string) =>
+  `(end_time > ${time} OR (recurrence IS NOT NULL AND (recurs_until IS NULL OR recurs_until > ${time})))`
+
+/**
+ * The freezes that have not ended, if their version is none of the known ones, and the present time. One that has just ended
+ * stays for a minute: streams still have to tell that it ended.
+ */
+export const findCurrentFreezes = statement({
+  name: 'views.freezes.find-current',
+  parameters: { known: array(text) },
+  row: { version: text, now: timestamptz, freezes: nullable(json<Freeze[]>()) },
+  sql: `SELECT v.version, now() AS now,
+       CASE WHEN v.version <> ALL (:known) THEN (
+         SELECT coalesce(json_agg(json_build_object('id', id, 'name', name, 'start_time', start_time,
+                  'end_time', end_time, 'recurrence', recurrence, 'start_offset', start_offset,
+                  'time_zone', time_zone, 'tenant_id', tenant_id, 'environment_id', environment_id,
+                  'solution_id', solution_id) ORDER BY end_time, id), '[]')
+           FROM freezes WHERE ${notEndedAt(`now() - interval '1 minute'`)}) END AS freezes
+      FROM (SELECT version || coalesce(current_setting('slipway.tenant', true), '') AS version FROM freeze_version) v`,
+})

@@ -1,0 +1,77 @@
+import { array, bool, int4, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { SUMMARY, withProgress } from './deployments.ts'
+import { INSTANCE } from './instances.ts'
+import { jsonObject } from './json.ts'
+
+/** A record as lists show it. */
+export interface Item {
+  id: string
+  tenant_id?: string | null
+}
+
+const parameters = { ids: array(uuid) }
+const row = { item: json<Item>() }
+
+export const findDeploymentItems = statement({
+  name: 'views.items.find-deployments',
+  parameters,
+  row,
+  sql: `SELECT ${jsonObject(SUMMARY)} AS item FROM ${withProgress('deployments')} WHERE d.id = ANY (:ids)`,
+})
+
+export const findInstanceItems = statement({
+  name: 'views.items.find-instances',
+  parameters,
+  row,
+  sql: `SELECT ${INSTANCE} AS item FROM instances i WHERE i.id = ANY (:ids) AND i.removed_at IS NULL`,
+})
+
+export const findFreezes = statement({
+  name: 'views.items.find-freezes',
+  parameters,
+  row: {
+    id: uuid,
+    name: text,
+    description: nullable(text),
+    start_time: timestamptz,
+    end_time: timestamptz,
+    recurrence: nullable(text),
+    start_offset: nullable(text),
+    time_zone: nullable(text),
+    tenant_id: nullable(uuid),
+    environment_id: nullable(uuid),
+    solution_id: nullable(uuid),
+    created_by: nullable(text),
+    created_at: timestamptz,
+    updated_at: timestamptz,
+  },
+  sql: `SELECT id, name, description, start_time, end_time, recurrence, start_offset, time_zone, tenant_id,
+       environment_id, solution_id, created_by, created_at, updated_at
+      FROM freezes WHERE id = ANY (:ids)`,
+})
+
+/** Without the secrets of the connection: services that show targets have no right to read them. */
+export const findTargets = statement({
+  name: 'views.items.find-targets',
+  parameters,
+  row: {
+    id: uuid,
+    number: int4,
+    name: text,
+    description: nullable(text),
+    tenant_id: nullable(uuid),
+    environment_id: nullable(uuid),
+    connection: jsonb<unknown>(),
+    variables_sealed: nullable(text),
+    sensitive_variables: array(text),
+    enabled: bool,
+    created_at: timestamptz,
+    updated_at: timestamptz,
+    tags: json<{ key: string; value: string }[]>(),
+  },
+  sql: `SELECT t.id, t.number, t.name, t.description, t.tenant_id, t.environment_id, t.connection, t.variables_sealed,
+       t.sensitive_variables, t.enabled, t.created_at, t.updated_at,
+       coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
+                   FROM target_tags g WHERE g.target_id = t.id), '[]') AS tags
+      FROM targets t WHERE t.id = ANY (:ids)`,
+})

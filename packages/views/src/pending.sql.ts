@@ -1,0 +1,56 @@
+import type { PendingRequest, Static } from '@slipway/contracts'
+import { array, int8, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import type { FreezeSubject } from '@slipway/domain'
+import { jsonObject } from './json.ts'
+
+export type PendingItem = Static<typeof PendingRequest>
+
+const plainTime = (column: string) => `to_char(${column} AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24:MI:SS')`
+
+const REQUEST = jsonObject({
+  id: 'r.id',
+  tenant_id: 'r.tenant_id',
+  tenant_name: 'r.tenant_name',
+  environment_id: 'r.environment_id',
+  environment_name: 'r.environment_name',
+  triggered_by: 'r.triggered_by',
+  queued_at: plainTime('r.queued_at'),
+  created_at: plainTime('r.created_at'),
+  retry_count: 'r.retry_count',
+  status: 'r.status',
+  priority: 'r.priority',
+  position: 'r.position',
+  last_retry_at: plainTime('r.last_retry_at'),
+  error_message: 'r.error_message',
+  deployment_id: 'r.deployment_id',
+  dispatched_at: plainTime('r.dispatched_at'),
+  dispatched_to_instance_id: 'r.dispatched_to_instance_id',
+})
+
+/**
+ * Of requests `r` with their `position`: the item, in which what is not set is left out, and what says why the
+ * request waits. `position` and `subject` are null on one that does not wait. `retry_at` is set where its dispatch has just failed.
+ */
+export const PENDING = {
+  columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position,
+     CASE WHEN r.status = 'pending' THEN r.freeze_subject END AS subject,
+     CASE WHEN r.last_retry_at >= now() - make_interval(secs => r.retry_count)
+          THEN r.last_retry_at + make_interval(secs => r.retry_count) END AS retry_at`,
+  row: {
+    request: json<PendingItem>(),
+    tenant_id: nullable(uuid),
+    tenant_name: nullable(text),
+    position: nullable(int8),
+    subject: nullable(jsonb<FreezeSubject>()),
+    retry_at: nullable(timestamptz),
+  },
+}
+
+export const findRequests = statement({
+  name: 'views.pending.find',
+  parameters: { ids: array(uuid) },
+  row: PENDING.row,
+  sql: `SELECT ${PENDING.columns}
+      FROM (SELECT q.*, CASE WHEN q.status = 'pending' THEN waiting_position(q.rank, q.id) END AS position
+              FROM pending_requests q WHERE q.id = ANY (:ids)) r`,
+})

@@ -1,0 +1,115 @@
+import { array, bool, type Columns, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
+import { DEPLOYMENT_STATES } from '@slipway/domain'
+import { jsonObject, SUMMARY, withProgress } from '@slipway/views'
+import { ownSql } from '../tenancy/visibility.ts'
+
+/**
+ * Values that are planned with the call leave nothing but `d.state = 'running'` of this, which the partial indexes by state and
+ * source type serve (`make bench ARGS=list`).
+ */
+const isAnyOf = (column: string, values: readonly string[], parameter: string) =>
+  values.map((value) => `(d.${column} = '${value}' AND '${value}' = ANY (${parameter}::text[]))`).join(' OR ')
+
+/** Null is no condition. Records are given by their id or their number. */
+const filter = {
+  tenant_id: nullable(uuid),
+  of_tenant: nullable(uuid),
+  of_tenant_number: nullable(int4),
+  of_environment: nullable(uuid),
+  of_environment_number: nullable(int4),
+  states: nullable(array(text)),
+  source_types: nullable(array(text)),
+}
+const FILTER = `${ownSql('d')}
+       AND (:of_tenant::uuid IS NULL OR d.tenant_id = :of_tenant)
+       AND (:of_tenant_number::int4 IS NULL
+            OR d.tenant_id = (SELECT id FROM tenants WHERE number = :of_tenant_number))
+       AND (:of_environment::uuid IS NULL OR d.environment_id = :of_environment)
+       AND (:of_environment_number::int4 IS NULL
+            OR d.environment_id = (SELECT id FROM environments WHERE number = :of_environment_number))
+       AND (:states::text[] IS NULL OR ${isAnyOf('state', DEPLOYMENT_STATES, ':states')})
+       AND (:source_types::text[] IS NULL OR ${isAnyOf('source_type', ['solution', 'sequence', 'action'], ':source_types')})`
+
+/** A search for part of a source's name; deployments in one of the states match, too. */
+const search = { pattern: text, found_states: array(text) }
+const SEARCH = `(d.source_name = ANY (ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE :pattern))
+       OR ${isAnyOf('state', DEPLOYMENT_STATES, ':found_states')})`
+
+const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
+
+const asJson = (deployments: string) =>
+  `(SELECT coalesce(json_agg(${jsonObject(SUMMARY)} ORDER BY ${NEWEST_FIRST}), '[]')::text
+    FROM ${withProgress(deployments)})`
+
+interface Selection<P> {
+  name: 'listed' | 'found'
+  parameters: P
+  where: string
+  total: string
+}
+
+function pages<P extends Columns>({ name, parameters, where, total }: Selection<P>) {
+  const page = { planEachCall: true, row: { total: int8, data: text } } as const
+  const given = { ...parameters, take: int8, skip: int8 }
+  /** Passed over by the index alone. `slice` may use `total.n`, which the same snapshot gives. */
+  const far = (slice: string) => `WITH total AS MATERIALIZED (SELECT ${total} AS n)
+    SELECT total.n AS total, ${asJson(`(SELECT d.* FROM (
+      SELECT d.id, d.created_at FROM deployments d WHERE ${where} ${slice}) k JOIN deployments d ON d.id = k.id)`)} AS data
+      FROM total`
+  return {
+    count: statement({
+      name: `gateway.deployments.count-${name}`,
+      planEachCall: true,
+      parameters,
+      row: { total: int8 },
+      sql: `SELECT ${total} AS total`,
+    }),
+    near: statement({
+      name: `gateway.deployments.${name}-near`,
+      ...page,
+      parameters: given,
+      sql: `SELECT ${total} AS total, ${asJson(
+        `(SELECT d.* FROM deployments d WHERE ${where} ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)`,
+      )} AS data`,
+    }),
+    fromNewest: statement({
+      name: `gateway.deployments.${name}-from-newest`,
+      ...page,
+      parameters: given,
+      sql: far(`ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip`),
+    }),
+    /** Offsets count from the newest, so from the other end they follow from the total. */
+    fromOldest: statement({
+      name: `gateway.deployments.${name}-from-oldest`,
+      ...page,
+      parameters: given,
+      sql: far(`ORDER BY d.created_at, d.id LIMIT greatest(0, least(:take, (SELECT n FROM total) - :skip))
+         OFFSET greatest(0, (SELECT n FROM total) - :skip - :take)`),
+    }),
+  }
+}
+
+/** The counters know everything but names. */
+export const LISTED = pages({
+  name: 'listed',
+  parameters: filter,
+  where: FILTER,
+  total: `(SELECT coalesce(sum(d.count), 0)::bigint FROM deployment_counts d WHERE ${FILTER})`,
+})
+
+export const FOUND = pages({
+  name: 'found',
+  parameters: { ...filter, ...search },
+  where: `${FILTER} AND ${SEARCH}`,
+  total: `(SELECT count(*) FROM deployments d WHERE ${FILTER} AND ${SEARCH})`,
+})
+
+/** Whether any and whether all names of deployments match: there are few names, each once a tenant. */
+export const matchNames = statement({
+  name: 'gateway.deployments.match-names',
+  parameters: { pattern: text },
+  row: { any: bool, all: bool },
+  sql: `SELECT coalesce(bool_or(source_name ILIKE :pattern), false) AS any,
+       coalesce(bool_and(source_name ILIKE :pattern), false) AS all
+      FROM deployment_names`,
+})
