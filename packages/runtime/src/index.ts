@@ -4,7 +4,7 @@ export { type Context, currentContext, withContext, withoutContext } from './con
 export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
-export { endConnectionsOf, type ListeningServer, type ListenOptions, listen, type Place, takePlace } from './listen.ts'
+export { type ListeningServer, type ListenOptions, listen, type Place, takePlace } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
@@ -17,6 +17,7 @@ export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound
 export { type JsonPost, postJson } from './outbound/post-json.ts'
 export { isPublicAddress } from './outbound/public-address.ts'
 export { loggable, redactText } from './redaction.ts'
+export { takeRequestId } from './request-id.ts'
 export {
   constantTimeEqual,
   hashToken,

@@ -19,6 +19,10 @@ export interface ListenOptions extends Place {
   server?: ServerOptions
   /** Serves HTTPS with this certificate; without it, plain HTTP. */
   tls?: TlsOptions
+  /** False where the application measures and traces its requests by itself. */
+  observed?: boolean
+  /** Adds to the server before its first connection. */
+  prepare?(server: Server): void
 }
 
 export interface ListeningServer {
@@ -37,12 +41,14 @@ const IDLE_SWEEP_MS = 50
  */
 export async function listen(
   app: RequestListener,
-  { host, port, variable, stopping, server: options, tls }: ListenOptions,
+  { host, port, variable, stopping, server: options, tls, observed = true, prepare }: ListenOptions,
 ): Promise<ListeningServer> {
   const limits = { headersTimeout: 15_000, requestTimeout: 60_000, keepAliveTimeout: 65_000, noDelay: true }
+  const listener = observed ? observe(app) : app
   const { server, release } = tls
-    ? createTlsServer(observed(app), { ...limits, ...options }, tls)
-    : { server: createServer({ ...limits, ...options }, observed(app)), release: () => {} }
+    ? createTlsServer(listener, { ...limits, ...options }, tls)
+    : { server: createServer({ ...limits, ...options }, listener), release: () => {} }
+  prepare?.(server)
   if (stopping) endConnectionsOf(server, stopping)
   return {
     server,
@@ -87,7 +93,7 @@ function routeOf({ route }: Routed): string | null {
 }
 
 /** Measures each request, and makes it a span where its caller is part of a trace. */
-function observed(app: RequestListener): RequestListener {
+function observe(app: RequestListener): RequestListener {
   return (request, response) => {
     measureRequest(request, response, () => routeOf(request))
     const { traceparent = null } = request.headers
@@ -104,7 +110,7 @@ function observed(app: RequestListener): RequestListener {
 }
 
 /** From the moment that stopping begins, says with each answer that its connection ends. */
-export function endConnectionsOf(server: Server, stopping: AbortSignal): void {
+function endConnectionsOf(server: Server, stopping: AbortSignal): void {
   server.prependListener('request', (_request, response) => {
     if (stopping.aborted) response.setHeader('Connection', 'close')
   })

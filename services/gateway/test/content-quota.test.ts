@@ -2,11 +2,12 @@ import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { createDatabase, type Database } from '@slipway/database'
+import type { ListeningServer } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import { sweepContent } from '../src/content/sweep.ts'
 import type { ContentLimits } from '../src/dependencies.ts'
 import { createGateway } from '../src/gateway.ts'
-import { listen, type RunningServer } from '../src/http/server.ts'
+import { listen } from '../src/http/server.ts'
 import { addUser, clientOf, logger, refusal, startGateway, type TestGateway } from './setup.ts'
 
 const KIB = 1024
@@ -16,7 +17,7 @@ const GIB = 1024 * MIB
 let gateway: TestGateway
 let otherPool: Database
 /** Two gateways on one database: a quota must hold across replicas. */
-const servers: RunningServer[] = []
+const servers: ListeningServer[] = []
 const limits: ContentLimits = { tenantBytes: 0, totalBytes: 0 }
 const tokens = { a: '', colleague: '', b: '', admin: '' }
 const tenants = { a: '', b: '' }

@@ -1,16 +1,17 @@
 import { createHash, randomBytes } from 'node:crypto'
 import http from 'node:http'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { ListeningServer } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import { sweepContent } from '../src/content/sweep.ts'
-import { listen, type RunningServer } from '../src/http/server.ts'
+import { listen } from '../src/http/server.ts'
 import { addUser, clientOf, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 const CHUNK = 256 * 1024
 const GIB = 1024 ** 3
 
 let gateway: TestGateway
-let server: RunningServer
+let server: ListeningServer
 let base: string
 const tenants: Record<'a' | 'b', string> = { a: '', b: '' }
 

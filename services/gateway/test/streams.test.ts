@@ -2,10 +2,11 @@ import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { COUNTED_HEADER, countedMark, isCounted } from '@slipway/limits'
+import type { ListeningServer } from '@slipway/runtime'
 import { waitFor } from '@slipway/testing'
 import request from 'supertest'
 import { createGateway, type Gateway } from '../src/gateway.ts'
-import { listen, type RunningServer } from '../src/http/server.ts'
+import { listen } from '../src/http/server.ts'
 import { refusal, refused, startGateway, type TestGateway, UNKNOWN_ID } from './setup.ts'
 
 const PATH = `/api/v1/deployments/${UNKNOWN_ID}/logs`
@@ -14,7 +15,7 @@ let testGateway: TestGateway
 let logStream: http.Server
 let upstream: { request: http.IncomingMessage; response: http.ServerResponse } | null = null
 let gateway: Gateway
-let server: RunningServer
+let server: ListeningServer
 
 beforeAll(async () => {
   testGateway = await startGateway()

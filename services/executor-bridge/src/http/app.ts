@@ -9,7 +9,7 @@ import {
 } from '@slipway/contracts'
 import { isConnectionError } from '@slipway/database'
 import { isUuid } from '@slipway/domain'
-import { uuidv7, withContext } from '@slipway/runtime'
+import { takeRequestId, withContext } from '@slipway/runtime'
 import express, {
   type ErrorRequestHandler,
   type Express,
@@ -171,10 +171,7 @@ const asAgent =
 const instanceOf = (response: Response): string => String(response.locals['instanceId'])
 
 const requestContext: RequestHandler = (request, response, next) => {
-  const given = request.get('x-request-id') ?? ''
-  const requestId = /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : uuidv7()
-  response.set('X-Request-Id', requestId)
-  withContext({ request_id: requestId }, next)
+  withContext({ request_id: takeRequestId(request, response) }, next)
 }
 
 const answerError =

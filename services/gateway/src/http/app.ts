@@ -6,8 +6,8 @@ import {
   measureRequest,
   type Span,
   SpanKind,
+  takeRequestId,
   traced,
-  uuidv7,
   withContext,
 } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
@@ -17,7 +17,6 @@ import { DatabaseBusy, isDefect, problemOf } from '../problems/problem-of.ts'
 import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
 import { refuse } from './respond.ts'
 
-const SANE_REQUEST_ID = /^[A-Za-z0-9._-]{1,128}$/
 /** Called every few seconds by whatever watches us; their lines would hide the others. */
 const PROBES = new Set(['/api/v1/health', '/api/v1/health/ready'])
 
@@ -47,10 +46,8 @@ export function createApp(options: AppOptions): Express {
 }
 
 async function answer(options: AppOptions, request: Request, response: Response): Promise<void> {
-  const given = request.headers['x-request-id']
-  const requestId = typeof given === 'string' && SANE_REQUEST_ID.test(given) ? given : uuidv7()
+  const requestId = takeRequestId(request, response)
   const progress: Progress = { requestId, route: null, caller: null, clientIp: options.clientAddress(request) }
-  response.setHeader('X-Request-Id', requestId)
   response.setHeader('Cache-Control', 'no-store')
   measureRequest(request, response, () => progress.route)
   // Probes are no traces: they would hide the others.

@@ -1,59 +1,25 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
+import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
-import { ConfigurationError, endConnectionsOf } from '@slipway/runtime'
+import { type ListeningServer, listen as listenAsService } from '@slipway/runtime'
 import type { Express } from 'express'
 import { boundArrival } from './arrival.ts'
 
-export interface RunningServer {
-  port: number
-  /** Takes no new requests, lets those in hand end, and resolves when all have. */
-  close(): Promise<void>
-}
-
 /** Listens. Clients that are slow to say what they want are cut off. */
-export async function listen(
+export function listen(
   app: Express,
   { host, port, stopping }: { host: string; port: number; stopping?: AbortSignal },
-): Promise<RunningServer> {
-  // How long a whole request may take is bounded here, because uploads may take longer than others.
-  const server = createServer({ headersTimeout: 15_000, requestTimeout: 0, keepAliveTimeout: 65_000 }, app)
-  server.on('clientError', refuseMalformed)
-  if (stopping) endConnectionsOf(server, stopping)
-  server.prependListener('request', (request, response) => boundArrival(request, () => refuseLate(response)))
-  server.on('request', (_request, response) => {
-    response.once('close', () => {
-      // While stopping, a connection whose answer is out would otherwise be kept for a next request.
-      if (!server.listening) setImmediate(() => server.closeIdleConnections())
-    })
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, host, port)))
-    server.listen(port, host, resolve)
-  })
-  return { port: portOf(server), close: () => closeServer(server) }
-}
-
-function cannotListen(error: NodeJS.ErrnoException, host: string, port: number): Error {
-  const where = `${host}:${port}`
-  if (error.code === 'EADDRINUSE') {
-    return new ConfigurationError([
-      { variable: 'SLIPWAY_PORT', problem: `names ${where}, which is taken: choose another port` },
-    ])
-  }
-  return new ConfigurationError([
-    { variable: 'SLIPWAY_HOST', problem: `with SLIPWAY_PORT gives ${where}: ${error.message}` },
-  ])
-}
-
-function portOf(server: Server): number {
-  const address = server.address()
-  return typeof address === 'object' && address !== null ? address.port : 0
-}
-
-function closeServer(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeIdleConnections()
+): Promise<ListeningServer> {
+  return listenAsService(app, {
+    ...{ host, port, variable: 'SLIPWAY_PORT' },
+    ...(stopping ? { stopping } : {}),
+    // How long a whole request may take is bounded here, because uploads may take longer than others.
+    server: { requestTimeout: 0 },
+    // The application measures and traces by the routes of the API, which Express does not know.
+    observed: false,
+    prepare(server) {
+      server.on('clientError', refuseMalformed)
+      server.prependListener('request', (request, response) => boundArrival(request, () => refuseLate(response)))
+    },
   })
 }
 

@@ -4,7 +4,7 @@ import type { Database } from '@slipway/database'
 import { isConnectionError } from '@slipway/database'
 import { type FieldError, isUuid, notFound, Problem, toErrorBody, validationProblem } from '@slipway/domain'
 import type { Redis } from '@slipway/redis'
-import { type Logger, uuidv7, withContext } from '@slipway/runtime'
+import { type Logger, takeRequestId, withContext } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import { isStreamResource, RESOURCES } from '../changes/change.ts'
 import type { Feeds } from '../changes/feeds.ts'
@@ -149,10 +149,7 @@ function beginStream(response: ServerResponse, kind: 'log' | 'changes'): void {
 }
 
 const requestContext: RequestHandler = (request, response, next) => {
-  const given = request.get('x-request-id') ?? ''
-  const requestId = /^[A-Za-z0-9._-]{1,128}$/.test(given) ? given : uuidv7()
-  response.set('X-Request-Id', requestId)
-  withContext({ request_id: requestId }, next)
+  withContext({ request_id: takeRequestId(request, response) }, next)
 }
 
 const answerError =
