@@ -114,22 +114,17 @@ function stepsOf(
   { target_id, target_name, states }: TargetRow,
   targetIndex: number,
 ): Step[] {
-  return actions.map((action, actionIndex) => {
-    const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = action
-    const id = stepId(deploymentId, targetIndex, actionIndex)
-    return {
-      ...{
-        id,
-        target_id,
-        target_name,
-        sequence_id,
-        sequence_name,
-        sequence_order,
-        action_id,
-        action_name,
-        action_order,
-      },
-      ...(states?.[actionIndex] ?? PENDING),
-    }
-  })
+  // One spread after plain fields: with two, an object takes V8 ten times as long.
+  return actions.map((action, actionIndex) => ({
+    id: stepId(deploymentId, targetIndex, actionIndex),
+    target_id,
+    target_name,
+    sequence_id: action.sequence_id,
+    sequence_name: action.sequence_name,
+    sequence_order: action.sequence_order,
+    action_id: action.action_id,
+    action_name: action.action_name,
+    action_order: action.action_order,
+    ...(states?.[actionIndex] ?? PENDING),
+  }))
 }
