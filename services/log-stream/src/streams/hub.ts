@@ -32,6 +32,12 @@ export interface HubOptions {
 /**
  * One watched deployment, for all who watch it. Batches from Redis are the fast way; snapshots of the database are what counts.
  * Every change has a number (`seq`), so that a watcher knows what it has been told.
+ *
+ *     starting ──first snapshot──▶ following ──a gap, or the database is ahead──▶ syncing ──snapshot──▶ following
+ *     starting, syncing: batches wait, and the snapshot decides which of them are news
+ *     following:         the next batch is told at once, a repeated one is dropped
+ *     syncing:           where the database cannot be read, the next `notice` tries again
+ *     ended:             a snapshot is final and no output can come; `ending` is what watchers are told last
  */
 export class Hub {
   readonly id: string

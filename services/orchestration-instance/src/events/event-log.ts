@@ -41,7 +41,15 @@ export class EventsGone extends Error {
   override name = 'EventsGone'
 }
 
-/** Numbers a run's events and log lines, writes them to its journal and keeps them until the bridge has them. */
+/**
+ * Numbers a run's events and log lines, writes them to its journal and keeps them until the bridge has them.
+ *
+ *     an event: numbered ──the journal is flushed──▶ durable, may be sent ──the bridge committed it──▶ acknowledged
+ *     in memory: all events that are not acknowledged
+ *     behind:    memory is full; later events are in the journal alone, and are read from there when the earlier ones are sent.
+ *                It ends when memory has the newest event again
+ *     released:  the run is being killed; no command waits for room any more
+ */
 export class EventLog {
   readonly #journal: Journal
   readonly #space: JournalSpace

@@ -25,6 +25,11 @@ export interface JournalOptions {
 /**
  * Appends lines to a run's file. Writes and flushes of many lines are one. While the disk is full the lines wait in memory,
  * and nothing more is durable.
+ *
+ *     open ──no space──▶ full ──space again──▶ open      full: lines wait, and are tried a slice at a time
+ *     open, full ──any other error──▶ broken             broken: nothing is durable any more; `onFailure` was called
+ *     open, full ──close──▶ closing ──last flush──▶ closed    closing: lines without room are given up
+ *     A rewrite runs between two flushes, and replaces the file by one without the lines that are not kept.
  */
 export class Journal {
   readonly file: string

@@ -25,7 +25,15 @@ export interface Outcome {
   shellExit: number | null
 }
 
-/** A shell on a host that runs one command after the other. See host-script.ts for what is said over its channel. */
+/**
+ * A shell on a host that runs one command after the other. See host-script.ts for what is said over its channel.
+ *
+ *     new ──program and first command sent──▶ starting ──the command begins──▶ busy ──its end is told──▶ idle ──run──▶ busy
+ *     new, starting: what is sent is read as its program;  busy, idle (`#listens`): as control lines
+ *     busy ──aborted──▶ ending: `end`, after the grace `kill`; a shell that confirms neither is closed
+ *     last:   the shell said that it can run nothing more; it is not given another command
+ *     closed: the channel is gone, or was closed; what the server said of its exit is all that is known
+ */
 export class HostShell {
   readonly #channel: ClientChannel
   readonly #lifeline: Lifeline | undefined
