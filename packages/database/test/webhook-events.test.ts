@@ -6,10 +6,10 @@ import {
   enqueue,
   eventMessage,
   forTenant,
-  happeningOf,
   type OutboxMessage,
   type RelayOptions,
   startRelay,
+  webhookEventOf,
 } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { createTestDatabase, type TestDatabase, testLogger, waitFor } from '@slipway/testing'
@@ -72,7 +72,7 @@ const asKept = (message: OutboxMessage) => {
     id: record_id,
     tenant_id,
     shared,
-  } = (isEvent(message.type) && happeningOf(message.type, message.body as never)) || {}
+  } = (isEvent(message.type) && webhookEventOf(message.type, message.body as never)) || {}
   return { event, record_id, tenant_id, shared }
 }
 
@@ -134,7 +134,7 @@ test('events tell of their time by the clock: in the order in which a record was
 test('every message about a record that lists show has its event, and what only services need has none', () => {
   const ids = { deployment_id: 'd', pending_request_id: 'p', target_id: 't', freeze_id: 'f', instance_id: 'i' }
   const event = (type: EventType, more: object = {}) =>
-    happeningOf(type, { ...ids, tenant_id: null, ...more } as never)?.event
+    webhookEventOf(type, { ...ids, tenant_id: null, ...more } as never)?.event
   expect(event('deployment.created', { state: 'running' })).toBe('deployment.started')
   expect(event('deployment.updated', { state: 'rolling_back' })).toBe('deployment.updated')
   for (const state of ['success', 'failed', 'cancelled', 'rolled_back']) {

@@ -4,21 +4,21 @@ import { counter, type Logger } from '@slipway/runtime'
 
 const unpublished = counter(
   'slipway_live_failures_total',
-  'Batches that Redis did not take; watchers get them from Postgres, later',
+  'Batches that Redis did not take; stream clients get them from Postgres, later',
 )
 
 /** A batch whose lines are JSON already. */
 export type LiveBatch = Omit<StreamBatch, 'lines'> & { lines: { json: string } }
 
 export interface LiveStreams {
-  /** Tells watchers of a committed batch. Never fails: who misses it reads Postgres. */
+  /** Publishes a committed batch to stream clients. Never fails: a client that misses a batch gets it from Postgres. */
   publish(deploymentId: string, batch: LiveBatch): Promise<void>
 }
 
 /** Trimmed by length only to bound memory: nobody needs what is older, since Postgres has all of it. */
 const MAX_ENTRIES = 10_000
 const EXPIRE_SECONDS = 3_600
-/** A larger batch (a skip of a hundred thousand steps) is cheaper to read again than to send to every watcher. */
+/** A larger batch (a skip of a hundred thousand steps) is cheaper to read from Postgres than to send to every stream client. */
 const MAX_BYTES = 4 * 1024 * 1024
 const WARN_EVERY_MS = 10_000
 
@@ -28,7 +28,7 @@ export function createLiveStreams(redis: Redis, namespace: string, logger: Logge
     unpublished.inc()
     if (Date.now() < quietUntil) return
     quietUntil = Date.now() + WARN_EVERY_MS
-    logger.warn('Redis did not take a batch; watchers get it from Postgres, later', { error })
+    logger.warn('Redis did not take a batch; stream clients get it from Postgres, later', { error })
   }
   return {
     async publish(deploymentId, { lines, ...rest }) {

@@ -20,7 +20,7 @@ import { startKeySweeper } from './deployments/sweep-keys.ts'
 import { createGateway } from './gateway.ts'
 import { listen } from './http/server.ts'
 import { seedIdentity } from './identity/first-admin.ts'
-import { warnWithoutSecondWall } from './tenancy/second-wall.ts'
+import { warnWithoutRowLevelSecurity } from './tenancy/row-level-security.ts'
 
 await runService({
   name: 'gateway',
@@ -90,7 +90,7 @@ await runService({
     logger.info('the API listens', { host: config.SLIPWAY_HOST, port: server.port })
 
     await waitForDatabase(database, { health, logger, signal }, async () => {
-      await warnWithoutSecondWall(database, logger)
+      await warnWithoutRowLevelSecurity(database, logger)
       const admin = { email: config.SLIPWAY_ADMIN_EMAIL, password: config.SLIPWAY_ADMIN_PASSWORD }
       await forAllTenants(() => seedIdentity(database, { admin, passwords, logger }))
     })

@@ -9,7 +9,7 @@ import { wakeByEvents } from './events/handler.ts'
 import { createApp } from './http/app.ts'
 import { createHubs } from './streams/hubs.ts'
 import { startStreamReader } from './streams/reader.ts'
-import { WATCHER_LIMITS } from './streams/watcher.ts'
+import { STREAM_CLIENT_LIMITS } from './streams/stream-client.ts'
 import { createGuard } from './tokens/guard.ts'
 
 /** Longer than a blocking read waits by itself. */
@@ -57,7 +57,17 @@ await runService({
       trustedProxies,
       keys,
     }
-    const app = createApp({ database, redis, namespace, logger, hubs, feeds, guard, limits: WATCHER_LIMITS, rateLimit })
+    const app = createApp({
+      database,
+      redis,
+      namespace,
+      logger,
+      hubs,
+      feeds,
+      guard,
+      limits: STREAM_CLIENT_LIMITS,
+      rateLimit,
+    })
     const server = await listen(app, {
       port: config.SLIPWAY_LOG_STREAM_PORT,
       host: config.SLIPWAY_LOG_STREAM_HOST,

@@ -435,7 +435,7 @@ describe('nothing is kept from anybody silently', () => {
   })
 
   test('a stream is let go in order when the service stops, and pings until then', async () => {
-    const own = await startStreams({ database: db.database, listenerLimits: { pingMs: 100 } })
+    const own = await startStreams({ database: db.database, changeClientLimits: { pingMs: 100 } })
     const client = await listen('freezes', {}, own)
     await until(() => client.messages.length >= 3, 'pings')
     await own.close()

@@ -101,7 +101,7 @@ test('a burst larger than the limits cuts off nobody who reads', async () => {
   client.close()
 })
 
-test('many watchers of one deployment all get everything', async () => {
+test('many clients of one deployment all get everything', async () => {
   const deployment = await TestDeployment.create(db.database)
   const clients = await Promise.all(Array.from({ length: 50 }, () => watch(deployment)))
   await until(() => clients.every((client) => client.all('progress').length > 0), 'the openings')

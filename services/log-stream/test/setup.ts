@@ -6,13 +6,13 @@ import { connectRedis } from '@slipway/redis'
 import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@slipway/runtime'
 import { databaseAs, removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
+import type { ChangeClientLimits } from '../src/changes/change-client.ts'
 import { createFeeds, type Feeds } from '../src/changes/feeds.ts'
-import type { ListenerLimits } from '../src/changes/listener.ts'
 import { createApp } from '../src/http/app.ts'
 import type { RateLimit } from '../src/http/rate-limit.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
 import { startStreamReader } from '../src/streams/reader.ts'
-import { WATCHER_LIMITS, type WatcherLimits } from '../src/streams/watcher.ts'
+import { STREAM_CLIENT_LIMITS, type StreamClientLimits } from '../src/streams/stream-client.ts'
 import { createGuard, type Guard } from '../src/tokens/guard.ts'
 
 export const TEST_KEYS = KeyRing.parse(`test:${randomBytes(32).toString('base64')}`)
@@ -66,8 +66,8 @@ export async function makeUser(database: Database, user: NewUser = {}): Promise<
 
 export interface StreamsOptions {
   database: Database
-  limits?: Partial<WatcherLimits>
-  listenerLimits?: Partial<ListenerLimits>
+  limits?: Partial<StreamClientLimits>
+  changeClientLimits?: Partial<ChangeClientLimits>
   /** Where changes are read, when not in the same place. */
   feedDatabase?: Database
   /** Where tokens and deployments are looked up as a stream opens, when not in the same place. */
@@ -107,7 +107,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     keys: TEST_KEYS,
     logger: log,
     checkMs: options.checkMs ?? 100,
-    ...(options.listenerLimits ? { limits: options.listenerLimits } : {}),
+    ...(options.changeClientLimits ? { limits: options.changeClientLimits } : {}),
   })
   feeds.resume()
   const guard = createGuard({
@@ -118,7 +118,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     checkMs: options.guardMs ?? 100,
     unknownMs: 300,
   })
-  const limits = { ...WATCHER_LIMITS, ...options.limits }
+  const limits = { ...STREAM_CLIENT_LIMITS, ...options.limits }
   const where = { database: options.streamDatabase ?? database, redis, namespace }
   const rateLimit = {
     general: options.rateLimit ?? { admits: async () => true },

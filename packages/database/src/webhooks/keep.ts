@@ -1,7 +1,7 @@
 import { isEvent } from '@slipway/contracts'
 import type { Queryable } from '../queryable.ts'
-import { type Happening, happeningOf } from './happening.ts'
 import { findAskedFor, keepEvents } from './keep.sql.ts'
+import { type WebhookRecord, webhookEventOf } from './webhook-event.ts'
 
 export interface SentMessage {
   message_id: string
@@ -19,8 +19,8 @@ export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[
   // Mostly none is: then no message is looked into.
   if (asked.size === 0) return 0
   const told = sent.flatMap(({ message_id, type, json, created_at }) => {
-    const happening = isEvent(type) ? happeningOf(type, JSON.parse(json)) : null
-    return happening !== null && asked.has(happening.event) ? [{ ...happening, message_id, created_at }] : []
+    const record = isEvent(type) ? webhookEventOf(type, JSON.parse(json)) : null
+    return record !== null && asked.has(record.event) ? [{ ...record, message_id, created_at }] : []
   })
   if (told.length === 0) return 0
   const each = <K extends keyof (typeof told)[number]>(name: K) => told.map((one) => one[name])
@@ -37,7 +37,7 @@ export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[
 }
 
 /** An event that was kept. */
-export interface KeptEvent extends Happening {
+export interface KeptEvent extends WebhookRecord {
   message_id: string
   happened_at: Date
   failures: number

@@ -66,7 +66,7 @@ async function recordOrPutOff(
 async function record(tx: Queryable, events: readonly KeptEvent[], keys: KeyRing): Promise<void> {
   const all = await listeners(tx, events)
   for (const tenantId of new Set(all.map(({ tenant_id }) => tenant_id))) {
-    // The second wall: what is read now is what the webhook's tenant may see.
+    // Row-level security applies from here on: the reads see what the tenant of the webhook may see.
     await see(tx, tenantId ?? ALL_TENANTS)
     const asking = all.filter(({ tenant_id }) => tenant_id === tenantId)
     const heard = new Set(asking.map(({ message_id }) => message_id))

@@ -5,8 +5,8 @@ import { listItems } from '@slipway/views'
 import { frame, PING } from '../streams/frames.ts'
 import { dropped } from '../streams/metrics.ts'
 import { type Change, RESOURCES } from './change.ts'
+import type { ChangeClient } from './change-client.ts'
 import { type Drift, driftOf } from './drift.ts'
-import type { Listener } from './listener.ts'
 
 /** How often to look for what no event tells. */
 const LOOK_MS = 1_000
@@ -44,7 +44,7 @@ export class Feed {
   readonly #resource: StreamResource
   readonly #options: FeedOptions
   /** By the tenant that they are bound to. */
-  readonly #views = new Map<string | null, Set<Listener>>()
+  readonly #views = new Map<string | null, Set<ChangeClient>>()
   #waiting = new Map<string, UntoldChange>()
   #telling: Promise<void> | undefined
   #users = 0
@@ -62,22 +62,22 @@ export class Feed {
    * Lets a client listen until what is returned is called. It gets its `ping` when all that is committed from then on
    * will be told. Throws when the database cannot be read.
    */
-  async add(tenantId: string | null, open: () => Listener): Promise<() => void> {
+  async add(tenantId: string | null, open: () => ChangeClient): Promise<() => void> {
     this.#users += 1
     this.#following ??= this.#follow()
-    let listener: Listener
+    let client: ChangeClient
     try {
       await this.#following
-      listener = open()
+      client = open()
     } catch (error) {
       this.#leave()
       throw error
     }
     const view = this.#views.get(tenantId) ?? new Set()
-    this.#views.set(tenantId, view.add(listener))
-    listener.send(PING)
+    this.#views.set(tenantId, view.add(client))
+    client.send(PING)
     return () => {
-      if (!view.delete(listener)) return
+      if (!view.delete(client)) return
       if (view.size === 0 && this.#views.get(tenantId) === view) this.#views.delete(tenantId)
       this.#leave()
     }
@@ -100,27 +100,27 @@ export class Feed {
 
   /** Pings where it is due, and lets go of clients that take nothing any more. Called now and then. */
   check(now: number): void {
-    for (const listener of this.#listeners()) if (!listener.check(now)) this.#cutOff(listener)
+    for (const client of this.#clients()) if (!client.check(now)) this.#cutOff(client)
   }
 
   /** Cuts everybody off: their clients come again, and read what they missed. */
   cut(reason: string): void {
     this.#waiting.clear()
-    const all = [...this.#listeners()]
+    const all = [...this.#clients()]
     if (all.length === 0) return
     this.#options.logger.warn(`streams of changes are ended: ${reason}`, {
       resource_type: this.#resource,
       streams: all.length,
     })
     dropped.inc({ reason: 'missed' }, all.length)
-    for (const listener of all) listener.cut()
+    for (const client of all) client.cut()
   }
 
   dismiss(): void {
-    for (const listener of this.#listeners()) listener.dismiss()
+    for (const client of this.#clients()) client.dismiss()
   }
 
-  *#listeners(): Generator<Listener> {
+  *#clients(): Generator<ChangeClient> {
     for (const view of this.#views.values()) yield* view
   }
 
@@ -164,7 +164,7 @@ export class Feed {
     this.#telling = undefined
   }
 
-  async #tellView(tenantId: string | null, view: Set<Listener>, batch: readonly UntoldChange[]): Promise<void> {
+  async #tellView(tenantId: string | null, view: Set<ChangeClient>, batch: readonly UntoldChange[]): Promise<void> {
     const { shared } = RESOURCES[this.#resource]
     const concerning = batch.filter(
       ({ tenants }) => tenantId === null || tenants.has(tenantId) || (shared && tenants.has(null)),
@@ -179,7 +179,7 @@ export class Feed {
         error,
       })
       dropped.inc({ reason: 'missed' }, view.size)
-      for (const listener of view) listener.cut()
+      for (const client of view) client.cut()
     }
   }
 
@@ -221,7 +221,7 @@ export class Feed {
   #read(tenantId: string | null, ids: readonly string[]): Promise<Items> {
     const { database, keys } = this.#options
     return database.transaction(async (tx) => {
-      // The second wall: what is read now is what this tenant may see.
+      // Row-level security applies from here on: the reads see what this tenant may see.
       await seeTenant.run(tx, { tenant: tenantId ?? ALL_TENANTS })
       return listItems({ db: tx, keys }, RESOURCES[this.#resource].kind, ids)
     })
@@ -239,21 +239,21 @@ export class Feed {
   }
 
   /** The same bytes to all; those that are behind are waited for a moment and then cut off. */
-  async #send(view: Set<Listener>, bytes: Buffer): Promise<void> {
-    const isAnyBehind = () => [...view].some((listener) => listener.isBehind)
+  async #send(view: Set<ChangeClient>, bytes: Buffer): Promise<void> {
+    const isAnyBehind = () => [...view].some((client) => client.isBehind)
     for (let waited = 0; waited < PATIENCE_MS && isAnyBehind(); waited += 5) await sleep(5)
-    for (const listener of view) {
-      if (listener.isBehind) this.#cutOff(listener)
-      else listener.send(bytes)
+    for (const client of view) {
+      if (client.isBehind) this.#cutOff(client)
+      else client.send(bytes)
     }
   }
 
-  #cutOff(listener: Listener): void {
+  #cutOff(client: ChangeClient): void {
     this.#options.logger.info('a client of a stream of changes reads too slowly and is cut off', {
       resource_type: this.#resource,
     })
     dropped.inc({ reason: 'slow' })
-    listener.cut()
+    client.cut()
   }
 }
 

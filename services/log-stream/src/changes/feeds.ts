@@ -3,12 +3,12 @@ import { STREAM_RESOURCES, type StreamResource } from '@slipway/contracts'
 import { unavailable } from '@slipway/domain'
 import { whenClosed } from '../streams/closed.ts'
 import type { Change } from './change.ts'
+import { ChangeClient, type ChangeClientLimits } from './change-client.ts'
 import { Feed, type FeedOptions } from './feed.ts'
-import { Listener, type ListenerLimits } from './listener.ts'
 
 const CHECK_MS = 1_000
 
-export const LISTENER_LIMITS: ListenerLimits = { pingMs: 15_000, bytes: 256 * 1024, stallMs: 30_000 }
+export const CHANGE_CLIENT_LIMITS: ChangeClientLimits = { pingMs: 15_000, bytes: 256 * 1024, stallMs: 30_000 }
 
 export interface Feeds {
   /**
@@ -27,13 +27,13 @@ export interface Feeds {
 }
 
 export interface FeedsOptions extends FeedOptions {
-  limits?: Partial<ListenerLimits>
+  limits?: Partial<ChangeClientLimits>
   checkMs?: number
 }
 
 /** Changes of every kind of record, told to those who listen. Until `resume` is called there are none to tell. */
 export function createFeeds(options: FeedsOptions): Feeds {
-  const limits = { ...LISTENER_LIMITS, ...options.limits }
+  const limits = { ...CHANGE_CLIENT_LIMITS, ...options.limits }
   const feeds = new Map(STREAM_RESOURCES.map((resource) => [resource, new Feed(resource, options)]))
   let taking = false
   const check = setInterval(() => {
@@ -50,7 +50,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
       const leave = await feeds.get(resource)?.add(tenantId, () => {
         requireTaking()
         begin()
-        return new Listener(response, limits)
+        return new ChangeClient(response, limits)
       })
       if (leave) whenClosed(response, leave)
     },

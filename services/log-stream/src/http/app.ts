@@ -12,7 +12,7 @@ import { findVisible } from '../deployments/deployments.sql.ts'
 import { whenClosed } from '../streams/closed.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import { countStream } from '../streams/metrics.ts'
-import { Watcher, type WatcherLimits } from '../streams/watcher.ts'
+import { StreamClient, type StreamClientLimits } from '../streams/stream-client.ts'
 import type { Guard } from '../tokens/guard.ts'
 import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts'
 import type { Standing } from '../tokens/standing.ts'
@@ -26,7 +26,7 @@ export interface LogStream {
   hubs: Hubs
   feeds: Feeds
   guard: Guard
-  limits: WatcherLimits
+  limits: StreamClientLimits
   rateLimit: RateLimit
 }
 
@@ -54,7 +54,7 @@ export function createApp(stream: LogStream): Express {
         const { logger, limits } = stream
         logger.info('a log stream was opened', { deployment_id: id, user_id: record.user_id, from })
         beginStream(response, 'log')
-        await watch(new Watcher(hub, response, { logger, limits, from }))
+        await watch(new StreamClient(hub, response, { logger, limits, from }))
       })
     })
 

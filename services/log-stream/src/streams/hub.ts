@@ -9,7 +9,7 @@ import { type Changes, Mirror, type StepRecord } from './mirror.ts'
 import { Pages } from './pages.ts'
 import { encodeLines, Tape } from './tape.ts'
 
-/** A larger change is not put on the tape: each watcher takes it from the database, at its own pace. */
+/** A larger change is not put on the tape: each client takes it from the database, at its own pace. */
 const MAX_TAPE_LINES = 2_000
 const MAX_TAPE_STEPS = 2_000
 
@@ -19,7 +19,7 @@ const MAX_EARLY = 256
 const BEGUN = new Set(['running', 'rolling_back'])
 /** States that tell the end of a command. */
 const COMMAND_ENDED = new Set(['completed', 'failed', 'cancelled'])
-/** Steps told together to a watcher that is behind: their output is read for it and kept until the watcher took it. */
+/** Steps told together to a client that is behind: their output is read for it and kept until the client took it. */
 const STEPS_AT_ONCE = 100
 
 export interface HubOptions {
@@ -30,14 +30,14 @@ export interface HubOptions {
 }
 
 /**
- * One watched deployment, for all who watch it. Batches from Redis are the fast way; snapshots of the database are what counts.
- * Every change has a number (`seq`), so that a watcher knows what it has been told.
+ * One deployment with stream clients. Batches from Redis are the fast path; snapshots of the database are the truth.
+ * Every change has a number (`seq`), so that a client knows what it has received.
  *
  *     starting ──first snapshot──▶ following ──a gap, or the database is ahead──▶ syncing ──snapshot──▶ following
  *     starting, syncing: batches wait, and the snapshot decides which of them are news
  *     following:         the next batch is told at once, a repeated one is dropped
  *     syncing:           where the database cannot be read, the next `notice` tries again
- *     ended:             a snapshot is final and no output can come; `ending` is what watchers are told last
+ *     ended:             a snapshot is final and no output can come; `ending` is the last state that clients receive
  */
 export class Hub {
   readonly id: string
@@ -247,14 +247,14 @@ export class Hub {
       .join('')
   }
 
-  /** What a watcher is told that comes now: the state, every step that has left pending, progress. In pieces. */
+  /** What a client is told that comes now: the state, every step that has left pending, progress. In pieces. */
   opening(): AsyncGenerator<Buffer> {
     const current = this.mirror.openTransitions.at(-1)
     const state = current ? stateFrame(this.places, '', current) : ''
     return this.#tellSteps(state, 0)
   }
 
-  /** What changed after `seq`, lines apart, for a watcher that was told `transitions` changes of state. In pieces. */
+  /** What changed after `seq`, lines apart, for a client that was told `transitions` changes of state. In pieces. */
   differences(seq: number, transitions: number): AsyncGenerator<Buffer> {
     return this.#tellSteps(this.#stateFrames(transitions), seq)
   }

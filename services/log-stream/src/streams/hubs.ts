@@ -4,7 +4,7 @@ import { createTicker, type Logger } from '@slipway/runtime'
 import { findHeads } from '../deployments/deployments.sql.ts'
 import { Hub } from './hub.ts'
 import type { StreamReader } from './reader.ts'
-import type { Watcher } from './watcher.ts'
+import type { StreamClient } from './stream-client.ts'
 
 /** What Redis or RabbitMQ failed to bring is found within two of these. */
 const RESYNC_MS = 1_000
@@ -12,14 +12,17 @@ const CHECK_MS = 1_000
 
 interface OpenHub {
   hub: Promise<Hub>
-  watchers: Set<Watcher>
+  clients: Set<StreamClient>
   /** Streams that are open or about to be. */
   users: number
 }
 
 export interface Hubs {
   /** Gives the deployment's hub to `use`; the hub lives as long as somebody uses it. */
-  use<T>(deploymentId: string, use: (hub: Hub, watch: (watcher: Watcher) => Promise<void>) => Promise<T>): Promise<T>
+  use<T>(
+    deploymentId: string,
+    use: (hub: Hub, watch: (client: StreamClient) => Promise<void>) => Promise<T>,
+  ): Promise<T>
   /** Looks at a deployment of which something is said to have changed. */
   look(deploymentId: string): void
   lookAtAll(): void
@@ -72,21 +75,21 @@ export function createHubs(options: HubsOptions): Hubs {
   })
   const check = setInterval(() => {
     const now = Date.now()
-    for (const { watchers } of entries.values()) for (const watcher of watchers) watcher.check(now)
+    for (const { clients } of entries.values()) for (const client of clients) client.check(now)
     // Pings are due by time, not by change.
     for (const hub of ready.values()) hub.wake()
   }, options.checkMs ?? CHECK_MS)
 
   return {
     async use(id, use) {
-      const entry = entries.get(id) ?? { hub: open(id), watchers: new Set<Watcher>(), users: 0 }
+      const entry = entries.get(id) ?? { hub: open(id), clients: new Set<StreamClient>(), users: 0 }
       entries.set(id, entry)
       entry.users += 1
       try {
-        return await use(await entry.hub, async (watcher) => {
-          if (stopped) return watcher.dismiss()
-          entry.watchers.add(watcher)
-          await watcher.run().finally(() => entry.watchers.delete(watcher))
+        return await use(await entry.hub, async (client) => {
+          if (stopped) return client.dismiss()
+          entry.clients.add(client)
+          await client.run().finally(() => entry.clients.delete(client))
         })
       } finally {
         entry.users -= 1
@@ -101,7 +104,7 @@ export function createHubs(options: HubsOptions): Hubs {
     async stop() {
       stopped = true
       clearInterval(check)
-      for (const { watchers } of entries.values()) for (const watcher of watchers) watcher.dismiss()
+      for (const { clients } of entries.values()) for (const client of clients) client.dismiss()
       await resync.stop()
     },
   }

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { PING } from '../streams/frames.ts'
 
 /** When a client counts as too slow. */
-export interface ListenerLimits {
+export interface ChangeClientLimits {
   pingMs: number
   /** What may wait in memory for a client when there is more to tell it. */
   bytes: number
@@ -11,13 +11,13 @@ export interface ListenerLimits {
 }
 
 /** One client of a feed. It is told what changes as it changes, or cut off: nothing is kept for it. */
-export class Listener {
+export class ChangeClient {
   readonly #response: ServerResponse
-  readonly #limits: ListenerLimits
+  readonly #limits: ChangeClientLimits
   #pingedAt = Date.now()
   #blockedSince: number | null = null
 
-  constructor(response: ServerResponse, limits: ListenerLimits) {
+  constructor(response: ServerResponse, limits: ChangeClientLimits) {
     this.#response = response
     this.#limits = limits
     response.on('drain', () => {

@@ -2,7 +2,7 @@ import type { EventBody, EventType, ItemKind, WebhookEvent } from '@slipway/cont
 import { isFinalDeploymentState, type PendingState } from '@slipway/domain'
 
 /** A message as webhooks tell of it. */
-export interface Happening {
+export interface WebhookRecord {
   event: WebhookEvent
   kind: ItemKind
   id: string
@@ -20,16 +20,16 @@ const PENDING_EVENTS: Record<PendingState, WebhookEvent> = {
   failed: 'pending.failed',
 }
 
-type EventOf<T extends EventType> = (body: EventBody<T>) => Happening | null
+type EventOf<T extends EventType> = (body: EventBody<T>) => WebhookRecord | null
 
 const notForWebhooks = () => null
 
 const ofDeployment = (
   event: WebhookEvent,
   { deployment_id: id, tenant_id }: EventBody<'deployment.created'>,
-): Happening => ({ event, kind: 'deployment', id, tenant_id, shared: false, gone: false })
+): WebhookRecord => ({ event, kind: 'deployment', id, tenant_id, shared: false, gone: false })
 
-const ofRequest = (event: WebhookEvent, body: EventBody<'pending.created'>): Happening => {
+const ofRequest = (event: WebhookEvent, body: EventBody<'pending.created'>): WebhookRecord => {
   const { pending_request_id: id, tenant_id } = body
   return { event, kind: 'pending', id, tenant_id, shared: false, gone: false }
 }
@@ -41,7 +41,7 @@ const ofShared =
     kind: ItemKind,
     idOf: (body: Body) => string,
   ) =>
-  (body: Body): Happening => {
+  (body: Body): WebhookRecord => {
     const { tenant_id = null } = body
     return { event, kind, id: idOf(body), tenant_id, shared: true, gone: event === `${kind}.deleted` }
   }
@@ -50,7 +50,7 @@ const targetId = ({ target_id }: EventBody<'target.created'>) => target_id
 const freezeId = ({ freeze_id }: EventBody<'freeze.created'>) => freeze_id
 const instanceId = ({ instance_id }: EventBody<'instance.created'>) => instance_id
 
-const HAPPENINGS: { [T in EventType]: EventOf<T> } = {
+const TRANSLATIONS: { [T in EventType]: EventOf<T> } = {
   'deployment.created': (body) => ofDeployment('deployment.started', body),
   'deployment.updated': (body) =>
     ofDeployment(isFinalDeploymentState(body.state) ? 'deployment.finished' : 'deployment.updated', body),
@@ -75,7 +75,7 @@ const HAPPENINGS: { [T in EventType]: EventOf<T> } = {
 }
 
 /** What webhooks are told of this event; null for one that is not for them. */
-export function happeningOf<T extends EventType>(type: T, body: EventBody<T>): Happening | null {
-  const happening: EventOf<T> = HAPPENINGS[type]
-  return happening(body)
+export function webhookEventOf<T extends EventType>(type: T, body: EventBody<T>): WebhookRecord | null {
+  const translate: EventOf<T> = TRANSLATIONS[type]
+  return translate(body)
 }

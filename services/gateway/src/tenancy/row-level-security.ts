@@ -2,7 +2,7 @@ import type { Queryable } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 
 /** Says so when Postgres would not hold back foreign rows: its superusers pass by row-level security. */
-export async function warnWithoutSecondWall(db: Queryable, logger: Logger): Promise<boolean> {
+export async function warnWithoutRowLevelSecurity(db: Queryable, logger: Logger): Promise<boolean> {
   const { rows } = await db.query<{ bypasses: boolean }>(
     'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
   )

@@ -6,7 +6,7 @@ import { dropped } from './metrics.ts'
 import { fromLine, type TapeEntry } from './tape.ts'
 
 /** When a client counts as too slow. Its bytes in memory are bounded at all times: one piece, and what its socket holds. */
-export interface WatcherLimits {
+export interface StreamClientLimits {
   pingMs: number
   /** How far behind a client may be that had caught up before … */
   lines: number
@@ -17,7 +17,7 @@ export interface WatcherLimits {
   stallMs: number
 }
 
-export const WATCHER_LIMITS: WatcherLimits = {
+export const STREAM_CLIENT_LIMITS: StreamClientLimits = {
   pingMs: 15_000,
   lines: 1_000,
   bytes: 256 * 1024,
@@ -28,9 +28,9 @@ export const WATCHER_LIMITS: WatcherLimits = {
 /** Given to a socket at a time; it says for each whether it wants more. */
 const PIECE_BYTES = 64 * 1024
 
-export interface WatcherOptions {
+export interface StreamClientOptions {
   logger: Logger
-  limits: WatcherLimits
+  limits: StreamClientLimits
   /** The first line that the client wants. */
   from: number
 }
@@ -41,10 +41,10 @@ class ClientGone extends Error {}
  * One client of a hub: what has happened, the log from its line, then what happens, until the deployment has ended. It goes at
  * the client's pace: lines that are no longer on the hub's tape come from the database.
  */
-export class Watcher {
+export class StreamClient {
   readonly #hub: Hub
   readonly #response: ServerResponse
-  readonly #options: WatcherOptions
+  readonly #options: StreamClientOptions
   /** The next line to send. */
   #line: number
   /** The last change of the hub that was told. */
@@ -58,7 +58,7 @@ export class Watcher {
   #gone = false
   #leave: () => void = () => {}
 
-  constructor(hub: Hub, response: ServerResponse, options: WatcherOptions) {
+  constructor(hub: Hub, response: ServerResponse, options: StreamClientOptions) {
     this.#hub = hub
     this.#response = response
     this.#options = options
