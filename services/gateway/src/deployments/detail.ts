@@ -1,40 +1,17 @@
-import type { CommandBody, DeploymentDetail, Static } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
-import { isUuid, mask, notFound, type PlanHead, resolvedVariables } from '@slipway/domain'
-import { isoTime, jsonObject, SUMMARY, SUMMARY_AS_STARTED, withProgress } from '@slipway/views'
+import type { Queryable, RowOf } from '@slipway/database'
+import { isUuid, mask, notFound, resolvedVariables } from '@slipway/domain'
 import { Batches } from '../http/json-stream.ts'
-import { ownSql, type Viewer } from '../tenancy/visibility.ts'
-import { type FirstSteps, firstSteps, readSteps, type Step } from './steps.ts'
+import type { Viewer } from '../tenancy/visibility.ts'
+import { DETAIL, type Detail } from './detail.sql.ts'
+import type { FirstSteps, Step } from './steps.sql.ts'
+import { readSteps } from './steps.ts'
 
-type Detail = Static<typeof DeploymentDetail>
-type Cancellation = Pick<Detail, 'cancelled_by' | 'cancelled_at' | 'cancel_reason'>
-type OwnFields = 'config' | 'plan' | 'error_message' | 'analysis_enabled' | 'source_deployment_id'
-type Summary = Omit<Detail, keyof Cancellation | OwnFields>
 type PlanView = Omit<NonNullable<Detail['plan']>, 'steps'> & { steps: Batches<Step> }
 
 /** A deployment with its steps in batches. */
 export type StreamedDetail = Omit<Detail, 'plan'> & { plan: PlanView | null }
 
-interface DetailRow {
-  summary: Summary
-  plan_head: PlanHead
-  selection: CommandBody<'deployment.start'>['selection']
-  /** Null where the plan is not told. */
-  steps: FirstSteps | null
-  target_count: number
-  error_message: string | null
-  analysis_enabled: boolean
-  source_deployment_id: string | null
-  cancellation: Cancellation
-  created_at: Date
-}
-
-const CANCELLATION = jsonObject({
-  cancelled_by: 'd.cancelled_by',
-  cancelled_at: `CASE WHEN d.state = 'cancelled' THEN ${isoTime('d.completed_at')} END`,
-  cancel_reason: 'd.cancel_reason',
-})
-const NOT_CANCELLED = jsonObject({ cancelled_by: 'NULL', cancelled_at: 'NULL', cancel_reason: 'NULL' })
+type DetailRow = RowOf<typeof DETAIL.now.full>
 
 export interface DetailOptions {
   /** `none` where the interface says that `plan` is null. */
@@ -49,11 +26,12 @@ export interface DetailOptions {
  */
 export async function readDetail(
   db: Queryable,
-  viewer: Viewer,
+  { tenant_id }: Viewer,
   id: string,
   { plan, asStarted = false }: DetailOptions,
 ): Promise<StreamedDetail> {
-  const row = await findDetail(db, viewer, id, { plan, asStarted })
+  const row = isUuid(id) ? await DETAIL[asStarted ? 'asStarted' : 'now'][plan].first(db, { id, tenant_id }) : null
+  if (row === null) throw notFound('The deployment')
   return {
     ...row.summary,
     ...row.cancellation,
@@ -91,27 +69,4 @@ function configOf({
     tenant_id: tenant?.id ?? null,
     environment_id: environment?.id ?? null,
   }
-}
-
-async function findDetail(
-  db: Queryable,
-  viewer: Viewer,
-  id: string,
-  { plan, asStarted }: Required<DetailOptions>,
-): Promise<DetailRow> {
-  const { rows } = isUuid(id)
-    ? await db.query<DetailRow>(
-        `SELECT ${jsonObject(asStarted ? SUMMARY_AS_STARTED : SUMMARY)} AS summary,
-           d.plan_head, d.selection, d.error_message, d.analysis_enabled, d.source_deployment_id, d.created_at,
-           ${asStarted ? NOT_CANCELLED : CANCELLATION} AS cancellation,
-           ${plan === 'full' ? firstSteps(asStarted) : 'NULL'} AS steps,
-           (SELECT count(*)::int FROM deployment_targets t WHERE t.deployment_id = d.id) AS target_count
-         FROM ${withProgress('deployments')}
-         WHERE d.id = $2 AND ${ownSql('d', '$1')}`,
-        [viewer.tenant_id, id],
-      )
-    : { rows: [] }
-  const [row] = rows
-  if (row === undefined) throw notFound('The deployment')
-  return row
 }

@@ -1,16 +1,12 @@
 import { BrokerUnavailable } from '@slipway/broker'
-import type { Database, Queryable } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import { canonicalJson, conflict, Problem, unavailable } from '@slipway/domain'
 import { constantTimeEqual, type KeyRing, sleep, uuidv7 } from '@slipway/runtime'
-import type { EarlierCall } from '../audit-trail/trail.ts'
 import type { Call } from '../http/handler.ts'
 import { ANSWER_MS } from './command.ts'
+import { findKey, releaseKey, takeKey } from './idempotency.sql.ts'
 import { type StartOutcome, startOutcome } from './start-outcome.ts'
 
-/** A key counts for this long from the call that took it. */
-export const KEPT = '24 hours'
-/** By then whoever took a key has answered or is dead: longer than a command is waited for. */
-const IN_HAND = '10 seconds'
 const LOOK_AGAIN_MS = 50
 const MAX_LOOK_AGAIN_MS = 250
 
@@ -22,12 +18,6 @@ interface Key {
   /** Method and path. */
   scope: string
   key: string
-}
-
-/** A key that is taken, and the call that took it. */
-interface Claim extends EarlierCall {
-  body_hash: string
-  in_hand: boolean
 }
 
 /**
@@ -51,9 +41,9 @@ export async function onlyOnce(
   for (let wait = LOOK_AGAIN_MS; ; wait = Math.min(2 * wait, MAX_LOOK_AGAIN_MS)) {
     const commandId = uuidv7()
     const call = { command_id: commandId, request_id: requestId, client_ip: clientIp }
-    if (await take(database, key, { ...call, body_hash: bodyHash }))
+    if ((await takeKey.run(database, { ...key, ...call, body_hash: bodyHash })) === 1)
       return holding(database, key, commandId, since, carryOut)
-    const claim = await read(database, key)
+    const claim = await findKey.first(database, key)
     if (claim !== null) {
       const outcome = await startOutcome(database, claim.command_id)
       if (outcome !== null) {
@@ -66,7 +56,8 @@ export async function onlyOnce(
       if (!claim.in_hand) {
         // Its gateway died, or could not tell. Once refused it can have no effect any more, whoever still has it in hand.
         await audit.forbid(unanswered(), claim)
-        if ((await startOutcome(database, claim.command_id)) === null) await release(database, key, claim.command_id)
+        if ((await startOutcome(database, claim.command_id)) === null)
+          await releaseKey.run(database, { ...key, command_id: claim.command_id })
         continue
       }
     }
@@ -84,41 +75,9 @@ async function holding(db: Database, key: Key, commandId: string, since: number,
   } catch (error) {
     const isRefusal = error instanceof Problem || (error instanceof BrokerUnavailable && !error.mayHaveBeenSent)
     // Of anything else it is not known whether it had an effect: the next one with this key finds out.
-    if (isRefusal) await release(db, key, commandId)
+    if (isRefusal) await releaseKey.run(db, { ...key, command_id: commandId })
     throw error
   }
-}
-
-/** True when the key was free, or its time was over. */
-async function take(db: Queryable, key: Key, claim: Omit<Claim, 'in_hand'>): Promise<boolean> {
-  const { rowCount } = await db.query(
-    `INSERT INTO idempotency_keys AS k (user_id, scope, key, command_id, body_hash, request_id, client_ip)
-     VALUES ($1, $2, $3, $4, $5, $6, $7)
-     ON CONFLICT (user_id, scope, key) DO UPDATE
-       SET command_id = EXCLUDED.command_id, body_hash = EXCLUDED.body_hash, request_id = EXCLUDED.request_id,
-           client_ip = EXCLUDED.client_ip, claimed_at = now()
-     WHERE k.claimed_at <= now() - interval '${KEPT}'`,
-    [key.user_id, key.scope, key.key, claim.command_id, claim.body_hash, claim.request_id, claim.client_ip],
-  )
-  return rowCount === 1
-}
-
-async function read(db: Queryable, { user_id, scope, key }: Key): Promise<Claim | null> {
-  const { rows } = await db.query<Claim>(
-    `SELECT command_id, body_hash, request_id, client_ip, claimed_at > now() - interval '${IN_HAND}' AS in_hand
-       FROM idempotency_keys WHERE user_id = $1 AND scope = $2 AND key = $3`,
-    [user_id, scope, key],
-  )
-  return rows[0] ?? null
-}
-
-async function release(db: Queryable, { user_id, scope, key }: Key, commandId: string): Promise<void> {
-  await db.query('DELETE FROM idempotency_keys WHERE user_id = $1 AND scope = $2 AND key = $3 AND command_id = $4', [
-    user_id,
-    scope,
-    key,
-    commandId,
-  ])
 }
 
 const hashUnder = (keys: KeyRing, keyId: string, body: unknown): string | null => {
@@ -129,7 +88,7 @@ const hashUnder = (keys: KeyRing, keyId: string, body: unknown): string | null =
 const hashOf = (keys: KeyRing, body: unknown): string => hashUnder(keys, keys.currentKeyId, body) ?? ''
 
 /** Whether the key was taken for this body. Where the encryption key is gone by now, that cannot be told: nothing is created. */
-function isOf(keys: KeyRing, { body_hash }: Claim, body: unknown): boolean {
+function isOf(keys: KeyRing, { body_hash }: { body_hash: string }, body: unknown): boolean {
   const now = hashUnder(keys, body_hash.slice(0, body_hash.lastIndexOf('.')), body)
   return now === null || constantTimeEqual(now, body_hash)
 }

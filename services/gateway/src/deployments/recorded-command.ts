@@ -5,6 +5,7 @@ import type { Subject } from '../audit-trail/trail.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../http/handler.ts'
 import { command } from './command.ts'
+import { isRecorded } from './recorded-command.sql.ts'
 
 /**
  * Sends a command whose effect shows in the audit record that whoever carries it out writes under the command's id. Nothing
@@ -25,7 +26,5 @@ export async function recordedCommand<T extends CommandType>(
 }
 
 /** Whether this very command was carried out: somebody else may have done the same at the same time. */
-async function tookEffect(db: Queryable, commandId: string): Promise<boolean> {
-  const { rowCount } = await db.query('SELECT FROM audit_records WHERE id = $1', [commandId])
-  return rowCount === 1
-}
+const tookEffect = async (db: Queryable, command_id: string): Promise<boolean> =>
+  (await isRecorded.one(db, { command_id })).recorded

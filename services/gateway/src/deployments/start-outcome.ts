@@ -1,16 +1,12 @@
 import { type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { findWarnings } from './start-outcome.sql.ts'
 
 export type StartOutcome = CommandReply<'deployment.start'>
 
 /** What a command came to: its id becomes the id of what it starts, or of what waits. Null while it has no effect. */
 export async function startOutcome(db: Queryable, commandId: string): Promise<StartOutcome | null> {
-  const { rows } = await db.query<{ started: string[] | null; queued: string[] | null }>(
-    `SELECT (SELECT warnings FROM deployments WHERE id = $1) AS started,
-            (SELECT coalesce(command -> 'warnings', '[]') FROM pending_requests WHERE id = $1) AS queued`,
-    [commandId],
-  )
-  const { started = null, queued = null } = rows[0] ?? {}
+  const { started, queued } = await findWarnings.one(db, { id: commandId })
   if (started !== null) return { outcome: 'started', deployment_id: commandId, warnings: started }
   if (queued === null) return null
   return { outcome: 'queued', pending_request_id: commandId, message: QUEUED_MESSAGE, warnings: queued }

@@ -1,8 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
-import { ownSql, type Viewer } from '../tenancy/visibility.ts'
-
-const TABLES = { deployment: 'deployments', 'pending request': 'pending_requests' } as const
+import type { Viewer } from '../tenancy/visibility.ts'
+import { VISIBLE } from './visible-deployment.sql.ts'
 
 /**
  * The record of this id, if the viewer may see it.
@@ -10,17 +9,11 @@ const TABLES = { deployment: 'deployments', 'pending request': 'pending_requests
  */
 export async function requireVisible(
   db: Queryable,
-  viewer: Viewer,
-  kind: keyof typeof TABLES,
+  { tenant_id }: Viewer,
+  kind: keyof typeof VISIBLE,
   id: string,
 ): Promise<{ id: string; tenant_id: string | null }> {
-  const { rows } = isUuid(id)
-    ? await db.query<{ id: string; tenant_id: string | null }>(
-        `SELECT r.id, r.tenant_id FROM ${TABLES[kind]} r WHERE r.id = $2 AND ${ownSql('r', '$1')}`,
-        [viewer.tenant_id, id],
-      )
-    : { rows: [] }
-  const [record] = rows
-  if (record === undefined) throw notFound(`The ${kind}`)
+  const record = isUuid(id) ? await VISIBLE[kind].first(db, { id, tenant_id }) : null
+  if (record === null) throw notFound(`The ${kind}`)
   return record
 }

@@ -1,0 +1,57 @@
+import { int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import { isoTime, jsonObject } from '@slipway/views'
+import { ownSql } from '../tenancy/visibility.ts'
+
+const RECORD = jsonObject({
+  id: 'r.id',
+  at: isoTime('r.at'),
+  actor_id: 'r.actor_id',
+  actor_name: 'r.actor_name',
+  actor_ip: 'r.actor_ip',
+  action: 'r.action',
+  resource_type: 'r.resource_type',
+  resource_id: 'r.resource_id',
+  tenant_id: 'r.tenant_id',
+  request_id: 'r.request_id',
+  details: 'r.details',
+})
+
+/** Null is no condition. */
+const filter = {
+  tenant_id: nullable(uuid),
+  action: nullable(text),
+  resource_type: nullable(text),
+  resource_id: nullable(text),
+  actor_id: nullable(uuid),
+  from: nullable(timestamptz),
+  to: nullable(timestamptz),
+}
+const FILTER = `${ownSql('r')} AND (:action::text IS NULL OR r.action = :action)
+       AND (:resource_type::text IS NULL OR r.resource_type = :resource_type)
+       AND (:resource_id::text IS NULL OR r.resource_id = :resource_id)
+       AND (:actor_id::uuid IS NULL OR r.actor_id = :actor_id)
+       AND (:from::timestamptz IS NULL OR r.at >= :from) AND (:to::timestamptz IS NULL OR r.at < :to)`
+
+export const countRecords = statement({
+  name: 'gateway.audit.count',
+  planEachCall: true,
+  parameters: filter,
+  row: { total: int8 },
+  sql: `SELECT count(*) AS total FROM audit_records r WHERE ${FILTER}`,
+})
+
+const NEWEST_FIRST = 'r.at DESC, r.number DESC'
+
+/** Records, newest first, which are passed over in this order. */
+const page = (name: string, order: string) =>
+  statement({
+    name,
+    planEachCall: true,
+    parameters: { ...filter, take: int8, skip: int8 },
+    row: { data: text },
+    sql: `SELECT coalesce(json_agg(${RECORD} ORDER BY ${NEWEST_FIRST}), '[]')::text AS data
+      FROM (SELECT * FROM audit_records r WHERE ${FILTER} ORDER BY ${order} LIMIT :take OFFSET :skip) r`,
+  })
+
+export const pageFromNewest = page('gateway.audit.page-from-newest', NEWEST_FIRST)
+export const pageFromOldest = page('gateway.audit.page-from-oldest', 'r.at, r.number')

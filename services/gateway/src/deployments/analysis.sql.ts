@@ -1,0 +1,51 @@
+import { bool, nullable, statement, text, uuid } from '@slipway/database'
+import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
+
+const TAIL_CHARACTERS = 2_000
+
+const RESULT = jsonObject({
+  id: 'step_id(r.deployment_id, r.target_index, r.action_index)',
+  target_id: 't.target_id',
+  target_name: 't.target_name',
+  action_name: 'a.action_name',
+  status: 'r.status',
+  exit_code: 'r.exit_code',
+  stdout_tail: `right(r.stdout_tail, ${TAIL_CHARACTERS})`,
+  stderr_tail: `right(r.stderr_tail, ${TAIL_CHARACTERS})`,
+  error_message: 'r.error_message',
+  started_at: isoTime('r.started_at'),
+  completed_at: isoTime('r.completed_at'),
+  duration_ms: milliseconds('r.started_at', 'r.completed_at'),
+  analysis: 'r.analysis',
+})
+
+/**
+ * What ran, with its result. Commands that were ended with their deployment, or lost with their instance, left none, and
+ * retention drops old ones: of those the steps tell.
+ */
+const RESULTS = `SELECT deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail,
+           error_message, analysis, started_at, completed_at
+      FROM command_results WHERE deployment_id = :id
+    UNION ALL
+    SELECT deployment_id, target_index, action_index,
+           CASE WHEN state = 'cancelled' THEN 'cancelled' WHEN ever_failed THEN 'failed' ELSE 'completed' END,
+           exit_code, NULL, NULL, ${stepError('s')}, NULL, coalesce(attempt_started_at, started_at), completed_at
+      FROM steps s
+     WHERE deployment_id = :id AND state NOT IN ('pending', 'running', 'skipped')
+       AND started_at IS NOT NULL AND completed_at IS NOT NULL
+       AND NOT EXISTS (SELECT FROM command_results c WHERE c.deployment_id = :id AND c.target_index = s.target_index
+                                                       AND c.action_index = s.action_index)`
+
+/** The results of all commands that ended, as JSON text, and whether some failure has no explanation and should have one. */
+export const findResults = statement({
+  name: 'gateway.deployments.find-results',
+  parameters: { id: uuid },
+  row: { results: text, unexplained: nullable(bool) },
+  sql: `SELECT coalesce(json_agg(json_strip_nulls(${RESULT})
+             ORDER BY r.started_at, r.target_index, r.action_index), '[]')::text AS results,
+           bool_or(r.status = 'failed' AND r.analysis IS NULL)
+             AND (SELECT analysis_enabled FROM deployments WHERE id = :id) AS unexplained
+      FROM (${RESULTS}) r
+      JOIN deployment_targets t ON t.deployment_id = r.deployment_id AND t.target_index = r.target_index
+      JOIN deployment_actions a ON a.deployment_id = r.deployment_id AND a.action_index = r.action_index`,
+})

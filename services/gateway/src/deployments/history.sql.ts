@@ -1,0 +1,53 @@
+import type { StoredLine } from '@slipway/contracts'
+import { array, int4, int8, jsonb, nullable, present, statement, text, timestamptz, uuid } from '@slipway/database'
+
+/**
+ * Between these times the lines of a deployment were stored. A day more on both sides, should the clock have been set, or the
+ * last lines have come with the end.
+ */
+export const findSpan = statement({
+  name: 'gateway.history.find-span',
+  parameters: { id: uuid },
+  row: { from: nullable(timestamptz), to: nullable(timestamptz) },
+  sql: `SELECT created_at - interval '1 day' AS "from", completed_at + interval '1 day' AS "to"
+      FROM deployments WHERE id = :id`,
+})
+
+/** The span lets Postgres look at the partitions of those days alone. */
+const WITHIN = `deployment_id = :id AND created_at >= :from AND created_at < coalesce(:to::timestamptz, 'infinity')`
+
+/** The lines from an offset, cut out of the chunk that holds the first of them and of the chunks after it. */
+export const findLines = statement({
+  name: 'gateway.history.find-lines',
+  parameters: { id: uuid, offset: int8, limit: int8, from: nullable(timestamptz), to: nullable(timestamptz) },
+  row: { first_line: int8, lines: jsonb<StoredLine[]>() },
+  sql: `WITH wanted AS MATERIALIZED (
+      SELECT first_line + :offset::bigint AS line FROM log_chunks WHERE ${WITHIN} ORDER BY first_line LIMIT 1)
+    SELECT greatest(first_line, (SELECT line FROM wanted)) AS first_line,
+           jsonb_path_query_array(lines, '$[$from to $to]', jsonb_build_object(
+             'from', least(greatest((SELECT line FROM wanted) - first_line, 0), line_count),
+             'to', least((SELECT line FROM wanted) + :limit::bigint - 1 - first_line, line_count))) AS lines
+      FROM log_chunks
+     WHERE ${WITHIN} AND first_line < (SELECT line FROM wanted) + :limit
+       AND first_line >= (SELECT first_line FROM log_chunks WHERE ${WITHIN} AND first_line <= (SELECT line FROM wanted)
+                           ORDER BY first_line DESC LIMIT 1)
+     ORDER BY first_line`,
+})
+
+export const findLineTargets = statement({
+  name: 'gateway.history.find-targets',
+  parameters: { id: uuid, indices: array(int4) },
+  row: { target_index: int4, target_id: uuid, target_name: text },
+  sql: `SELECT target_index, target_id, target_name FROM deployment_targets
+     WHERE deployment_id = :id AND target_index = ANY (:indices)`,
+})
+
+export const findAnalyses = statement({
+  name: 'gateway.history.find-analyses',
+  parameters: { id: uuid, targets: array(int4), actions: array(int4) },
+  row: { place: text, analysis: present(jsonb<object>()) },
+  sql: `SELECT r.target_index || '/' || r.action_index AS place, r.analysis
+      FROM command_results r
+      JOIN unnest(:targets::int[], :actions::int[]) AS p (target_index, action_index) USING (target_index, action_index)
+     WHERE r.deployment_id = :id AND r.analysis IS NOT NULL`,
+})

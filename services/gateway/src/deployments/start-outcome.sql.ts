@@ -1,0 +1,10 @@
+import { jsonb, nullable, statement, uuid } from '@slipway/database'
+
+/** The warnings of what a command started, or of what waits. */
+export const findWarnings = statement({
+  name: 'gateway.deployments.find-warnings',
+  parameters: { id: uuid },
+  row: { started: nullable(jsonb<string[]>()), queued: nullable(jsonb<string[]>()) },
+  sql: `SELECT (SELECT warnings FROM deployments WHERE id = :id) AS started,
+       (SELECT coalesce(command -> 'warnings', '[]') FROM pending_requests WHERE id = :id) AS queued`,
+})

@@ -1,0 +1,68 @@
+import type { CommandReply, Static, Step as StepSchema } from '@slipway/contracts'
+import { int4, json, nullable, statement, text, uuid } from '@slipway/database'
+import type { PlannedActionRow } from '@slipway/domain'
+import { isoTime, jsonObject, milliseconds, stepError } from '@slipway/views'
+
+export type Step = Static<typeof StepSchema>
+/** An action in its place. */
+export type Place = CommandReply<'plan.preview'>['plan']['actions'][number]
+export type StepState = Omit<Step, keyof Place | 'id' | 'target_id' | 'target_name'>
+/** Of each action, null where nothing has happened. */
+type States = (StepState | null)[]
+
+/** A row of the plan: a target, and what has happened to its steps; no states where nothing has to any of them. */
+export interface TargetRow {
+  target_id: string
+  target_name: string
+  states?: States | null
+}
+
+/** The actions of a deployment and its first targets: for most plans all there is to read. */
+export interface FirstSteps {
+  actions: PlannedActionRow[]
+  targets: TargetRow[]
+}
+
+/** So many of a deployment's targets are read together with what else is told of it. */
+export const FIRST_TARGETS = 50
+
+const STATE = jsonObject({
+  state: 's.state',
+  started_at: isoTime('s.started_at'),
+  completed_at: isoTime('s.completed_at'),
+  exit_code: 's.exit_code',
+  error_message: stepError('s'),
+  retry_count: 's.retry_count',
+  duration_ms: milliseconds('s.started_at', 's.completed_at'),
+  end_confirmed: 's.end_confirmed',
+})
+
+// Most of a large plan is pending most of the time, and building that in SQL costs more than reading it.
+const STATES = `(SELECT json_agg(CASE WHEN s.state <> 'pending' OR s.retry_count > 0 THEN ${STATE} END
+                                 ORDER BY s.action_index)
+                 FROM steps s WHERE s.deployment_id = t.deployment_id AND s.target_index = t.target_index)`
+const NO_STATES = 'NULL::json'
+
+const firstSteps = (states: string) => `json_build_object(
+      'actions', (SELECT coalesce(json_agg(a ORDER BY a.action_index), '[]')
+                    FROM deployment_actions a WHERE a.deployment_id = d.id),
+      'targets', (SELECT coalesce(json_agg(json_build_object('target_id', t.target_id, 'target_name', t.target_name,
+                     'states', ${states}) ORDER BY t.target_index), '[]')
+                    FROM deployment_targets t WHERE t.deployment_id = d.id AND t.target_index < ${FIRST_TARGETS}))`
+
+/** The FirstSteps of the deployment `d`, as it is, as it started, or without a plan. */
+export const FIRST_STEPS = { now: firstSteps(STATES), asStarted: firstSteps(NO_STATES), none: 'NULL::json' }
+
+const targets = (name: string, states: string) =>
+  statement({
+    name,
+    parameters: { id: uuid, first: int4, end: int4 },
+    row: { target_id: uuid, target_name: text, states: nullable(json<States>()) },
+    sql: `SELECT t.target_id, t.target_name, ${states} AS states
+      FROM deployment_targets t
+     WHERE t.deployment_id = :id AND t.target_index >= :first AND t.target_index < :end
+     ORDER BY t.target_index`,
+  })
+
+export const findTargets = targets('gateway.deployments.find-targets', STATES)
+export const findTargetsAsStarted = targets('gateway.deployments.find-targets-as-started', NO_STATES)
