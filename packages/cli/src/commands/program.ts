@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { Command, CommanderError, Option } from 'commander'
 import { FORMATS } from '../terminal/output.ts'
+import { CLI_VERSION } from '../version.ts'
 import { addApply } from './apply.ts'
 import { addAudit } from './audit.ts'
 import { addCompletion } from './completion.ts'
@@ -21,9 +21,6 @@ Settings: SLIPWAY_URL, SLIPWAY_API_KEY or SLIPWAY_TOKEN, NO_COLOR.`
 
 /** Builds the tree of all commands. */
 export function buildProgram(): Command {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-    version: string
-  }
   const program = new Command('slipway')
     .description('Create, watch and control deployments')
     .option('-V, --version', 'print the version')
@@ -37,8 +34,8 @@ export function buildProgram(): Command {
   program.on('option:version', () => {
     const alone = process.argv.slice(2).every((argument) => ['-V', '--version'].includes(argument))
     if (!alone) program.error('error: --version is that of slipway; to choose what is deployed: --source-version RANGE')
-    console.log(version)
-    throw new CommanderError(0, 'slipway.version', version)
+    console.log(CLI_VERSION)
+    throw new CommanderError(0, 'slipway.version', CLI_VERSION)
   })
   addLogin(program)
   addApply(program)
