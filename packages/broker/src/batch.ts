@@ -1,14 +1,6 @@
 import type { ConsumeMessage } from 'amqplib'
 import { PoisonMessage } from './errors.ts'
-import {
-  correlation,
-  EncodedBody,
-  encode,
-  HEADER,
-  type OutgoingMessage,
-  traceparentOf,
-  type WireMessage,
-} from './message.ts'
+import { correlation, encode, HEADER, type OutgoingMessage, traceparentOf, type WireMessage } from './message.ts'
 
 /**
  * Small messages of one kind that go as one: RabbitMQ and its clients take about as long for twenty of them as for one.
@@ -59,9 +51,9 @@ function mayJoin({ messages, texts, bytes }: Batch, message: OutgoingMessage, mo
   )
 }
 
-/** Nobody waits for its answer, it comes never too late, and it is not so large that it came in bytes. */
-const isPlain = ({ body, reply_to, correlation_id, deadline }: OutgoingMessage) =>
-  !(body instanceof EncodedBody) && reply_to === undefined && correlation_id === undefined && deadline === undefined
+/** Nobody waits for its answer, and it comes never too late. */
+const isPlain = ({ reply_to, correlation_id, deadline }: OutgoingMessage) =>
+  reply_to === undefined && correlation_id === undefined && deadline === undefined
 
 /** The wire form of a batch; of one message, its own. Throws when its type is not in the contracts. */
 export function encodeBatch({ messages, texts }: Batch, namespace: string): WireMessage {

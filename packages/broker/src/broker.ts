@@ -8,7 +8,7 @@ import { ExistingTopology } from './existing-topology.ts'
 import { type Handler, hintHandling, workHandling } from './handling.ts'
 import { inspectQueues, type QueueState } from './inspect.ts'
 import { Link } from './link.ts'
-import type { EncodedBody, OutgoingMessage, WireMessage } from './message.ts'
+import type { OutgoingMessage, WireMessage } from './message.ts'
 import { Publisher } from './publisher.ts'
 import { Requester, type RequestOptions } from './requester.ts'
 import { Subscription, type SubscriptionOptions } from './subscription.ts'
@@ -61,7 +61,7 @@ export interface Broker {
     options: RequestOptions,
   ): Promise<ReplyEnvelope<CommandReply<T>>>
   /** Answers a command, best effort. Whoever has the command may answer; a command without address is ignored. */
-  reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope | EncodedBody): void
+  reply(replyTo: string | undefined, correlationId: string | undefined, reply: ReplyEnvelope | { json: string }): void
   /** How full queues are. Throws BrokerUnavailable without a connection. */
   inspect(queues: readonly DurableQueue[]): Promise<QueueState[]>
   /** Whether messages can be sent and received right now. */

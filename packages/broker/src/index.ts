@@ -4,7 +4,7 @@ export { BrokerUnavailable, PoisonMessage, PublishError, type PublishFailure, Re
 export { answerCommands, callHandler, handleEvents } from './handlers.ts'
 export type { Handler } from './handling.ts'
 export { measureQueues } from './measure-queues.ts'
-export { type Delivery, EncodedBody, HEADER, type OutgoingMessage } from './message.ts'
+export { type Delivery, HEADER, type OutgoingMessage } from './message.ts'
 export { MAX_MESSAGE_BYTES } from './publisher.ts'
 export type { RequestOptions } from './requester.ts'
 export {

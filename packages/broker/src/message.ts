@@ -20,21 +20,6 @@ export interface OutgoingMessage {
   deadline?: string
 }
 
-/** A body that is JSON in bytes already: made in another thread, or too large to be put into words twice. */
-export class EncodedBody {
-  readonly bytes: Uint8Array
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes
-  }
-}
-
-export function contentOf(body: unknown): Buffer {
-  if (!(body instanceof EncodedBody)) return Buffer.from(JSON.stringify(body))
-  const { buffer, byteOffset, byteLength } = body.bytes
-  return Buffer.from(buffer, byteOffset, byteLength)
-}
-
 /** What a handler may want to know of how a message came. */
 export interface Delivery {
   replyTo?: string
@@ -76,7 +61,7 @@ export function encode(message: OutgoingMessage, namespace: string): WireMessage
   return {
     exchange: exchangeName(namespace, message.exchange),
     ...route(message),
-    content: message.json === undefined ? contentOf(message.body) : Buffer.from(message.json),
+    content: Buffer.from(message.json ?? JSON.stringify(message.body)),
     options: {
       messageId: message.message_id,
       type: message.type,

@@ -9,7 +9,7 @@ import {
 import { type Logger, uuidv7 } from '@slipway/runtime'
 import type { ConfirmChannel, ConsumeMessage } from 'amqplib'
 import { BrokerUnavailable, PublishError, RequestTimeout } from './errors.ts'
-import { contentOf, type EncodedBody, encode } from './message.ts'
+import { encode } from './message.ts'
 import { Publisher } from './publisher.ts'
 
 /** RabbitMQ's direct reply-to: on the way it becomes an address that any connection can answer to. */
@@ -97,13 +97,13 @@ export class Requester {
   }
 
   /** Answers a command. Best effort: nobody may be waiting any more, and nothing may depend on it. */
-  reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope | EncodedBody): void {
+  reply(replyTo: string | undefined, correlationId: string | undefined, reply: ReplyEnvelope | { json: string }): void {
     // Any other address would be the name of a queue.
     if (!replyTo?.startsWith(`${REPLY_TO}.`) || correlationId === undefined) return
     const message = {
       exchange: '',
       routingKey: replyTo,
-      content: contentOf(body),
+      content: Buffer.from('json' in reply ? reply.json : JSON.stringify(reply)),
       options: { messageId: uuidv7(), correlationId, contentType: 'application/json', persistent: false },
     }
     this.publisher.send([message]).catch((error: Error) => this.#logger.debug('an answer was not delivered', { error }))

@@ -1,4 +1,4 @@
-import { type Broker, type Delivery, EncodedBody } from '@slipway/broker'
+import type { Broker, Delivery } from '@slipway/broker'
 import type { Envelope } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
@@ -28,15 +28,14 @@ export function createCommandHandler({ database, broker, keyRing, logger, thread
   return async (envelope: Envelope, delivery: Delivery): Promise<void> => {
     const began = performance.now()
     const apart = thread !== undefined && (await isLarge(database, envelope))
-    const { kind, bytes } = await (apart ? thread.outcomeOf(envelope) : outcomeOf(resources, envelope, logger))
+    const { kind, json } = await (apart ? thread.outcomeOf(envelope) : outcomeOf(resources, envelope, logger))
     plans.observe({ command: envelope.type, size: apart ? 'large' : 'small' }, (performance.now() - began) / 1_000)
-    const body = new EncodedBody(bytes)
-    if (kind === 'reply') return broker.reply(delivery.replyTo, delivery.correlationId, body)
+    if (kind === 'reply') return broker.reply(delivery.replyTo, delivery.correlationId, { json })
     await broker.publish([
       {
         exchange: 'commands',
         type: 'deployment.start',
-        body,
+        json,
         message_id: uuidv7(),
         request_id: envelope.request_id,
         ...(delivery.replyTo === undefined ? {} : { reply_to: delivery.replyTo }),

@@ -21,12 +21,12 @@ parentPort?.on('message', async (envelope: ToThread) => {
     const outcome = await withContext({ request_id, message_id }, () =>
       traced('plan', { kind: SpanKind.INTERNAL, parent: traceparent }, () => outcomeOf(resources, envelope, logger)),
     )
-    tell({ outcome }, [outcome.bytes.buffer as ArrayBuffer])
+    tell({ outcome })
   } catch (error) {
-    tell({ failure: error instanceof Error ? error.message : String(error) }, [])
+    tell({ failure: error instanceof Error ? error.message : String(error) })
   }
 })
 
-function tell(message: FromThread, moved: ArrayBuffer[]): void {
-  parentPort?.postMessage(message, moved)
+function tell(message: FromThread): void {
+  parentPort?.postMessage(message)
 }

@@ -12,11 +12,10 @@ import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
 import { createRequest, openValues } from './request.ts'
 
-/** What becomes of a command, in the words in which it is sent: an answer, or the command that starts the plan. */
+/** What becomes of a command: JSON of an answer, or of the command that starts the plan. */
 export interface Outcome {
   kind: 'reply' | 'start'
-  /** JSON. */
-  bytes: Uint8Array
+  json: string
 }
 
 type PlanDecision = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<'deployment.start'> }
@@ -26,7 +25,7 @@ export async function outcomeOf(resources: PlanningResources, envelope: Envelope
   try {
     const decided = await callHandler(stepsOf(resources), envelope)
     const outcome = 'preview' in decided ? reply({ ok: true, result: decided.preview }) : passOn(decided.start)
-    return outcome.bytes.length > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
+    return Buffer.byteLength(outcome.json) > MAX_MESSAGE_BYTES ? refusal(tooLarge()) : outcome
   } catch (error) {
     const problem = refusalOf(error, logger)
     if (!problem) throw error
@@ -42,11 +41,8 @@ export const tooLarge = () =>
     'The plan is too large: deploy to fewer targets at a time, or give them less to know',
   )
 
-const reply = (envelope: ReplyEnvelope): Outcome => ({ kind: 'reply', bytes: encoded(envelope) })
-const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', bytes: encoded(command) })
-
-// Not a Buffer: those share their memory, and what is handed from thread to thread is handed over whole.
-const encoded = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+const reply = (envelope: ReplyEnvelope): Outcome => ({ kind: 'reply', json: JSON.stringify(envelope) })
+const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', json: JSON.stringify(command) })
 
 /** What is decided of each command. */
 const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', PlanDecision> => ({

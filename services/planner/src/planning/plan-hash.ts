@@ -53,15 +53,8 @@ function digests(keyRing: KeyRing, keyId: string, plan: Plan): string[] | null {
   return made.some((digest) => digest === undefined) ? null : (made as string[])
 }
 
-/** The JSON of each piece and a line end. Of texts, ids by the thousand, in one go: in it `","` stands only between two of them. */
-function linesOf(pieces: readonly unknown[]): string {
-  if (pieces.length === 0) return ''
-  const areTexts = pieces.every((piece) => typeof piece === 'string')
-  const lines = areTexts
-    ? JSON.stringify(pieces).slice(1, -1).replaceAll('","', '"\n"')
-    : pieces.map((piece) => canonicalJson(piece)).join('\n')
-  return `${lines}\n`
-}
+/** The JSON of each piece, and a line end. */
+const linesOf = (pieces: readonly unknown[]) => pieces.map((piece) => `${canonicalJson(piece)}\n`).join('')
 
 const MESSAGES: Record<PlanPart, string> = {
   source: 'another source or version of it',
