@@ -12,7 +12,7 @@ import {
 } from './steps.sql.ts'
 
 /** Steps of one query. */
-const STEPS_READ_AT_ONCE = 5_000
+const STEPS_READ_AT_ONCE = 10_000
 /** Steps of one batch of an answer: some milliseconds of work, and all that a slow reader keeps in memory. */
 const BATCH_STEPS = 1_000
 

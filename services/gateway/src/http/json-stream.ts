@@ -50,7 +50,8 @@ async function* listPieces({ source }: Batches<unknown>): AsyncGenerator<string>
   let before = '['
   for await (const batch of source) {
     if (batch.length === 0) continue
-    yield before + batch.map((item) => JSON.stringify(item)).join(',')
+    // One call for a batch, without its brackets: a call for each item takes half as long again (goals 6 and 7).
+    yield before + JSON.stringify(batch).slice(1, -1)
     before = ','
   }
   yield before === '[' ? '[]' : ']'
