@@ -1,5 +1,6 @@
 import type { CommandBody, Envelope } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import { hasTagged, hasTargets } from './size.sql.ts'
 
 /** Planning for so many targets takes some milliseconds, and small requests would wait for more. */
 const MANY_TARGETS = 500
@@ -9,20 +10,11 @@ export async function isLarge(database: Queryable, { body }: Envelope): Promise<
   const { request, deployment_id } = body as Partial<CommandBody<'plan.redeploy'>>
   const { target_ids, target_tags } = request ?? {}
   if ((target_ids?.length ?? 0) > MANY_TARGETS) return true
-  if (target_tags !== undefined && target_tags.length > 0) return manyTagged(database, target_tags)
+  if (target_tags !== undefined && target_tags.length > 0) {
+    const keys = target_tags.map(({ key }) => key)
+    const values = target_tags.map(({ value }) => value)
+    return (await hasTagged.run(database, { keys, values, count: MANY_TARGETS })) > 0
+  }
   if (deployment_id === undefined || target_ids !== undefined) return false
-  const { rows } = await database.query(
-    'SELECT FROM deployment_targets WHERE deployment_id = $1 AND target_index = $2',
-    [deployment_id, MANY_TARGETS],
-  )
-  return rows.length > 0
-}
-
-async function manyTagged(database: Queryable, tags: { key: string; value: string }[]): Promise<boolean> {
-  const { rows } = await database.query(
-    `SELECT FROM target_tags JOIN unnest($1::text[], $2::text[]) AS wanted (key, value) USING (key, value)
-     OFFSET $3 LIMIT 1`,
-    [tags.map(({ key }) => key), tags.map(({ value }) => value), MANY_TARGETS],
-  )
-  return rows.length > 0
+  return (await hasTargets.run(database, { deployment_id, count: MANY_TARGETS })) > 0
 }

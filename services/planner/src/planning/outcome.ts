@@ -5,7 +5,7 @@ import { type Logger, SecretError } from '@slipway/runtime'
 import { sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { capacityWarnings } from '../records/capacity.ts'
-import { loadOriginal } from '../records/original.ts'
+import { findOriginal } from '../records/original.sql.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from './planning.ts'
 import { previewOf } from './preview.ts'
@@ -73,7 +73,10 @@ async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
 ): Promise<Made<C>> {
   const { database, keyRing } = resources
   checkOverride(command.caller, command.request)
-  const original = await loadOriginal(database, command.caller, command.deployment_id)
+  const original = await findOriginal.first(database, {
+    id: command.deployment_id,
+    tenant_id: command.caller.tenant_id,
+  })
   if (!original) throw notFound('The deployment')
   const given = openValues(keyRing, command.command_id, command.sealed_values)
   const request = redeployRequest(keyRing, command, original, given)

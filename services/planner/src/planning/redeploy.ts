@@ -1,4 +1,5 @@
 import type { CommandBody } from '@slipway/contracts'
+import type { RowOf } from '@slipway/database'
 import {
   conflict,
   isSealed,
@@ -10,10 +11,11 @@ import {
 } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import { openPlanValues } from '@slipway/views'
-import type { OriginalDeployment } from '../records/original.ts'
+import type { findOriginal } from '../records/original.sql.ts'
 import type { MissingRecord } from './planning.ts'
 import { type GivenValues, optionsOf, type PlanningRequest } from './request.ts'
 
+type OriginalDeployment = RowOf<typeof findOriginal>
 type RedeployCommand = CommandBody<'plan.redeploy'>
 
 /** The original's request again, in the versions that it took, with what this one overrides. */

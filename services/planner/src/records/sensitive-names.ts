@@ -1,4 +1,5 @@
 import type { Queryable } from '@slipway/database'
+import { findSensitiveNames, readPublished } from './sensitive-names.sql.ts'
 
 /** The names that some source declares sensitive: in shared sources and in those of the tenant. */
 export type SensitiveNamesOf = (tenantId: string | null) => ReadonlySet<string>
@@ -19,11 +20,8 @@ export function createSensitiveNames(): SensitiveNames {
   let byTenant = new Map<string, Set<string>>()
 
   async function readAll(db: Queryable): Promise<Map<string, Set<string>>> {
-    const { rows } = await db.query<{ tenant_id: string | null; name: string }>(
-      'SELECT DISTINCT s.tenant_id, n.name FROM sensitive_names n JOIN sources s ON s.id = n.source_id',
-    )
     const names = new Map<string, Set<string>>()
-    for (const { tenant_id, name } of rows) {
+    for (const { tenant_id, name } of await findSensitiveNames.all(db)) {
       const tenant = tenant_id ?? SHARED
       names.set(tenant, (names.get(tenant) ?? new Set()).add(name))
     }
@@ -33,11 +31,7 @@ export function createSensitiveNames(): SensitiveNames {
   return {
     async read(db) {
       // Read before the names, so that a version published in between is noticed next time.
-      const { rows } = await db.query<{ state: string }>(
-        `SELECT count(*) || ' ' || coalesce(max(created_at), 'epoch') AS state FROM source_versions`,
-        [],
-      )
-      const state = rows[0]?.state ?? ''
+      const { state } = await readPublished.one(db)
       if (state !== readAt) {
         byTenant = await readAll(db)
         readAt = state

@@ -1,6 +1,5 @@
-import type { Queryable } from '@slipway/database'
+import type { Queryable, RowOf } from '@slipway/database'
 import {
-  type ActionDefinition,
   type CatalogRecord,
   type DefinitionSecrets,
   resolveVersion,
@@ -16,7 +15,8 @@ import {
 import type { KeyRing } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { type References, references } from './ids.ts'
-import { type Caller, visible } from './visibility.ts'
+import { type Definition, findDefinitions, findSources } from './sources.sql.ts'
+import type { Caller } from './visibility.ts'
 
 export interface SourceReference {
   type: SourceType
@@ -29,14 +29,7 @@ export interface LoadedSource {
   catalog: SourceCatalog
 }
 
-interface SourceRow {
-  id: string
-  name: string
-  tenant_id: string | null
-  versions: string[]
-}
-
-type Definition = ActionDefinition | SequenceDefinition | SolutionDefinition
+type SourceRow = RowOf<typeof findSources>
 
 interface Level {
   records: Map<string, CatalogRecord<Definition>>
@@ -102,15 +95,7 @@ async function loadRecords(
   { uuids, numbers }: References,
 ): Promise<SourceRow[]> {
   if (uuids.length === 0 && numbers.length === 0) return []
-  const { rows } = await database.query<SourceRow>(
-    `SELECT s.id, s.name, s.tenant_id,
-            ARRAY(SELECT v.version FROM source_versions v WHERE v.source_id = s.id) AS versions
-       FROM sources s
-      WHERE s.kind = $2::source_kind AND (s.id = ANY($3::uuid[]) OR s.number = ANY($4::int[]))
-        AND ${visible('s.tenant_id', '$1')}`,
-    [caller.tenant_id, kind, uuids, numbers],
-  )
-  return rows
+  return findSources.all(database, { caller_tenant: caller.tenant_id, kind, ids: uuids, numbers })
 }
 
 async function loadDefinitions(
@@ -147,15 +132,10 @@ const published = new LRUCache<string, Definition>({ max: MAX_KNOWN })
 
 async function readDefinitions(database: Queryable, pairs: readonly SourceVersion[]) {
   if (pairs.length === 0) return []
-  const { rows } = await database.query<
-    SourceVersion & { definition: Definition; secrets: string | null; size: number }
-  >(
-    `SELECT v.source_id AS id, v.version, v.definition, v.secrets, pg_column_size(v.definition) AS size
-       FROM unnest($1::uuid[], $2::text[]) AS wanted (id, version)
-       JOIN source_versions v ON v.source_id = wanted.id AND v.version = wanted.version`,
-    [pairs.map(({ id }) => id), pairs.map(({ version }) => version)],
-  )
-  return rows
+  return findDefinitions.all(database, {
+    ids: pairs.map(({ id }) => id),
+    versions: pairs.map(({ version }) => version),
+  })
 }
 
 function openDefinition(

@@ -1,0 +1,16 @@
+import { bool, int4, nullable, statement, text, uuid } from '@slipway/database'
+import { servesTenant, takesRuns } from '@slipway/views'
+
+/** Whether instances live that may run deployments of the tenant, have a free slot, and whether other requests come first. */
+export const findCapacity = statement({
+  name: 'planner.capacity.find',
+  parameters: { version: text, priority: int4, tenant_id: nullable(uuid) },
+  row: { living: bool, free: bool, others: bool },
+  sql: `WITH living AS (SELECT id FROM instances WHERE ${takesRuns(':version')} AND ${servesTenant(':tenant_id')})
+    SELECT EXISTS (SELECT FROM living) AS living,
+           EXISTS (SELECT FROM living JOIN instance_slots s ON s.instance_id = living.id AND NOT s.retired
+                    WHERE NOT EXISTS (SELECT FROM leases l
+                                       WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
+                  ) AS free,
+           EXISTS (SELECT FROM pending_requests WHERE status = 'pending' AND rank <= queue_rank(:priority, now())) AS others`,
+})

@@ -1,0 +1,29 @@
+import type { CommandBody } from '@slipway/contracts'
+import { array, json, jsonb, nullable, statement, uuid } from '@slipway/database'
+import type { PlanHead, PlannedActionRow } from '@slipway/domain'
+
+/**
+ * The deployment that is to be run again, and in plan order the targets whose part is not complete: a step of theirs failed,
+ * was skipped, cancelled or rolled back.
+ */
+export const findOriginal = statement({
+  name: 'planner.deployments.find_original',
+  parameters: { id: uuid, tenant_id: nullable(uuid) },
+  row: {
+    plan_head: jsonb<PlanHead>(),
+    selection: jsonb<CommandBody<'deployment.start'>['selection']>(),
+    actions: json<PlannedActionRow[]>(),
+    incomplete_target_ids: array(uuid),
+  },
+  sql: `SELECT d.plan_head, d.selection,
+           (SELECT json_agg(to_jsonb(a) - 'deployment_id' ORDER BY a.action_index)
+              FROM deployment_actions a WHERE a.deployment_id = d.id) AS actions,
+           ARRAY(SELECT t.target_id FROM deployment_targets t
+                  WHERE t.deployment_id = d.id
+                    AND EXISTS (SELECT FROM steps s
+                                 WHERE s.deployment_id = d.id AND s.target_index = t.target_index
+                                   AND (s.ever_failed OR s.state <> 'completed'))
+                  ORDER BY t.target_index) AS incomplete_target_ids
+      FROM deployments d
+     WHERE d.id = :id AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id)`,
+})
