@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
 import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts'
 import { hashToken } from '@slipway/runtime'
-import { sqlOf, testLogger, waitFor } from '@slipway/testing'
+import { sqlOf, testLogger, valuesOf, waitFor } from '@slipway/testing'
 import request from 'supertest'
 import type { AccessTokens } from '../src/credentials/access-token.ts'
 import { createGateway } from '../src/gateway.ts'
@@ -167,7 +167,7 @@ describe('a key', () => {
     const { key } = await make()
     const writes: unknown[][] = []
     const query: typeof gateway.database.query = (statement, values) => {
-      if (sqlOf(statement).includes('UPDATE api_keys')) writes.push(values ?? [])
+      if (sqlOf(statement).includes('UPDATE api_keys')) writes.push(valuesOf(statement, values))
       return gateway.database.query(statement, values)
     }
     const authenticate = createAuthenticate({

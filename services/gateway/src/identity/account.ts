@@ -1,5 +1,6 @@
 import { Problem } from '@slipway/domain'
-import { currentUserRecord, findUserById } from '../callers/calling-user.ts'
+import { findUserById } from '../callers/calling-user.sql.ts'
+import { currentUserRecord } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import type { Attempts } from './attempts.ts'
@@ -38,7 +39,7 @@ export function accountHandlers({
 
     changePassword: {
       async handle({ caller, body, audit }) {
-        const hash = (await findUserById(database, caller.user_id))?.password_hash ?? null
+        const hash = (await findUserById.first(database, { id: caller.user_id }))?.password_hash ?? null
         const right = await attempts.checkPassword(caller.user_id, () => passwords.matches(body.current_password, hash))
         if (!right || hash === null) throw new Problem('INVALID_CREDENTIALS', 'The current password is wrong')
         const newHash = await passwords.hash(body.new_password)

@@ -2,15 +2,11 @@ import type { Queryable } from '@slipway/database'
 import { isUuid, Problem } from '@slipway/domain'
 import { hashToken, type Logger } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
-import {
-  type CallingUser,
-  findUserOfKey,
-  findUserOfSession,
-  type KeyUser,
-  type KnownUser,
-} from '../callers/calling-user.ts'
+import { findUserOfKey, findUserOfSession } from '../callers/calling-user.sql.ts'
+import type { CallingUser, KnownUser } from '../callers/calling-user.ts'
 import type { AccessClaims, AccessTokens } from '../credentials/access-token.ts'
 import { isApiKey, isWellFormedApiKey } from './api-key.ts'
+import { noteKeyUse } from './api-keys.sql.ts'
 
 const NOTE_EVERY_MS = 60_000
 /** Keys times addresses that a process remembers. */
@@ -43,7 +39,7 @@ type Caller = Omit<CallingUser, 'client_ip'>
 
 async function sessionCaller(database: Queryable, claims: AccessClaims): Promise<Caller> {
   const genuine = isUuid(claims.user_id) && isUuid(claims.session_id)
-  const found = genuine ? await findUserOfSession(database, claims) : null
+  const found = genuine ? await findUserOfSession.first(database, claims) : null
   if (found === null) throw new Problem('INVALID_TOKEN', 'The user of this access token does not exist any more')
   const { session_lives, ...user } = found
   requireActive(user)
@@ -55,9 +51,11 @@ async function keyCaller(
   database: Queryable,
   key: string,
   clientIp: string,
-): Promise<Caller & Pick<KeyUser, 'use_is_due'>> {
+): Promise<Caller & { use_is_due: boolean }> {
   // A mistyped key is told by its checksum, without a look into the database.
-  const found = isWellFormedApiKey(key) ? await findUserOfKey(database, hashToken(key), clientIp) : null
+  const found = isWellFormedApiKey(key)
+    ? await findUserOfKey.first(database, { key_hash: hashToken(key), client_ip: clientIp })
+    : null
   if (found === null || found.key_expired) {
     throw new Problem('INVALID_CREDENTIALS', 'This API key is unknown, expired or revoked')
   }
@@ -78,8 +76,8 @@ function createUseNotes(database: Queryable, logger: Logger): (keyId: string, cl
     const use = `${keyId} ${clientIp}`
     if (performance.now() - (noted.get(use) ?? Number.NEGATIVE_INFINITY) < NOTE_EVERY_MS) return
     noted.set(use, performance.now())
-    database
-      .query('UPDATE api_keys SET last_used_at = now(), last_used_ip = $2 WHERE id = $1', [keyId, clientIp])
+    noteKeyUse
+      .run(database, { id: keyId, client_ip: clientIp })
       .catch((error) => logger.warn('the use of an API key could not be recorded', { api_key_id: keyId, error }))
   }
 }

@@ -1,8 +1,9 @@
 import { BUILT_IN_ROLES } from '@slipway/contracts'
-import { type Database, LOCK_KEYS, type Queryable } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import { ConfigurationError, type ConfigurationProblem, type Logger, uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from '../credentials/passwords.ts'
+import { hasUsers, insertAdmin, lockSeed, seedRoles } from './first-admin.sql.ts'
 
 export interface FirstAdmin {
   email: string | undefined
@@ -19,39 +20,20 @@ export async function seedIdentity(
   { admin, passwords, logger }: { admin: FirstAdmin; passwords: PasswordHasher; logger: Logger },
 ): Promise<void> {
   await database.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.seedIdentity})`)
-    await seedRoles(tx)
-    const { rowCount } = await tx.query('SELECT 1 FROM users LIMIT 1')
-    if (rowCount !== 0) return
+    await lockSeed.run(tx)
+    const roles = Object.entries(BUILT_IN_ROLES)
+    await seedRoles.run(tx, {
+      ids: roles.map(() => uuidv7()),
+      names: roles.map(([name]) => name),
+      descriptions: roles.map(([, { description }]) => description),
+      permissions: roles.map(([, { permissions }]) => [...permissions]),
+    })
+    if ((await hasUsers.one(tx)).found) return
     const { email, password } = requireAdmin(admin)
-    await insertAdmin(tx, email, await passwords.hash(password))
+    const username = email.split('@')[0] ?? email
+    await insertAdmin.run(tx, { id: uuidv7(), email, username, password_hash: await passwords.hash(password) })
     logger.info('the first administrator was created', { email })
   })
-}
-
-async function seedRoles(tx: Queryable): Promise<void> {
-  const roles = Object.entries(BUILT_IN_ROLES).map(([name, role]) => ({ id: uuidv7(), name, ...role }))
-  await tx.query(
-    `INSERT INTO roles AS present (id, name, description, permissions, built_in)
-     SELECT id, name, description, ARRAY(SELECT jsonb_array_elements_text(permissions)), true
-     FROM jsonb_to_recordset($1) AS r(id uuid, name text, description text, permissions jsonb)
-     ON CONFLICT (name) DO UPDATE
-       SET description = excluded.description, permissions = excluded.permissions, built_in = true, updated_at = now()
-       WHERE (present.description, present.permissions, present.built_in)
-         IS DISTINCT FROM (excluded.description, excluded.permissions, true)`,
-    [JSON.stringify(roles)],
-  )
-}
-
-async function insertAdmin(tx: Queryable, email: string, passwordHash: string): Promise<void> {
-  const id = uuidv7()
-  const username = email.split('@')[0] ?? email
-  await tx.query(
-    `INSERT INTO users (id, email, username, display_name, password_hash, email_verified)
-     VALUES ($1, $2, $3, 'Administrator', $4, true)`,
-    [id, email, username, passwordHash],
-  )
-  await tx.query(`INSERT INTO user_roles (user_id, role_id) SELECT $1, id FROM roles WHERE name = 'admin'`, [id])
 }
 
 function requireAdmin({ email, password }: FirstAdmin): { email: string; password: string } {

@@ -1,13 +1,15 @@
 import { Type } from '@sinclair/typebox'
 import { compile } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
-import { findUserByEmail, findUserById, type KnownUser, normalizeEmail, userRecord } from '../callers/calling-user.ts'
+import { findUserByEmail, findUserById } from '../callers/calling-user.sql.ts'
+import { type KnownUser, normalizeEmail, userRecord } from '../callers/calling-user.ts'
 import { ACCESS_TOKEN_SECONDS } from '../credentials/access-token.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
 import type { Attempts } from './attempts.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { type Factor, takeCode } from './second-factor.ts'
+import { noteLogin } from './sessions.sql.ts'
 import { openSession, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
 import { requireNotLocked } from './wrong-codes.ts'
 
@@ -56,12 +58,11 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
     actor: { id: user_id, name: username },
     details,
   })
-  const noteLogin = 'UPDATE users SET last_login_at = now() WHERE id = $1'
 
   return {
     login: {
       async handle({ body, audit }) {
-        const user = await findUserByEmail(database, body.email)
+        const user = await findUserByEmail.first(database, { email: normalizeEmail(body.email) })
         audit.about({ ...subjectOf(user), details: accountTried(body.email) })
         // The same work whether or not there is such a user, so that the time tells nothing.
         const matches = await passwords.matches(body.password, user?.password_hash ?? null)
@@ -73,7 +74,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
           return { status: 200, body: { requires_2fa: true, pending_token: accessTokens.issuePending(user) } }
         }
         const session = await database.transaction(async (tx) => {
-          await tx.query(noteLogin, [user.user_id])
+          await noteLogin.run(tx, user)
           await audit.record(tx, recordOf(user))
           return openSession(tx, user)
         })
@@ -84,7 +85,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
     verifyTwoFactor: {
       async handle({ body, audit }) {
         const pending = accessTokens.verifyPending(body.pending_token)
-        const user = await findUserById(database, pending.user_id)
+        const user = await findUserById.first(database, { id: pending.user_id })
         audit.about(subjectOf(user))
         if (user === null || user.status !== 'active' || !user.totp_enabled) throw invalidPending()
         // The password was changed, or all sessions were ended, since it was shown.
@@ -95,7 +96,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         const session = await database.transaction(async (tx) => {
           const refusal = await takeCode(tx, { keys, audit, requireFactor }, user, body.code)
           if (refusal !== null) return refusal
-          await tx.query(noteLogin, [user.user_id])
+          await noteLogin.run(tx, user)
           await audit.record(tx, recordOf(user))
           return openSession(tx, user)
         })
@@ -129,7 +130,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
             }
             return null
           }
-          const user = await findUserById(tx, session.user_id)
+          const user = await findUserById.first(tx, { id: session.user_id })
           if (user === null) return null
           await audit.record(tx, recordOf(user))
           return { user, session }

@@ -1,5 +1,5 @@
 import { parseCookie, stringifySetCookie } from 'cookie'
-import { REFRESH_TOKEN_DAYS } from './sessions.ts'
+import { REFRESH_TOKEN_DAYS } from './sessions.sql.ts'
 
 const NAME = 'refresh_token'
 const DAY_SECONDS = 86_400

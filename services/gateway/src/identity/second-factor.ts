@@ -1,4 +1,4 @@
-import type { Queryable } from '@slipway/database'
+import type { Queryable, RowOf } from '@slipway/database'
 import { conflict, Problem } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 import type { AuditTrail } from '../audit-trail/trail.ts'
@@ -6,6 +6,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type CodeJudgement, dropRecoveryCodes, replaceRecoveryCodes, spendRecoveryCode } from './recovery-codes.ts'
+import { disableFactor, enableFactor, findFactor, lockFactor, setFactor, spendStep } from './second-factor.sql.ts'
 import { makeTotpSecret, otpauthUrl, stepOfCode } from './totp.ts'
 import { codesAreLocked, countWrongCode, forgetWrongCodes, requireNotLocked } from './wrong-codes.ts'
 
@@ -33,11 +34,9 @@ export function secondFactorHandlers({
       async handle({ caller, audit }) {
         const secret = makeTotpSecret()
         await database.transaction(async (tx) => {
-          const { rowCount } = await tx.query(
-            `UPDATE users SET totp_sealed = $2, totp_last_step = NULL WHERE id = $1 AND NOT totp_enabled`,
-            [caller.user_id, keys.seal(secret, sealedFor(caller.user_id))],
-          )
-          if (rowCount === 0) throw conflict('Two-factor authentication is enabled: disable it first')
+          const totp_sealed = keys.seal(secret, sealedFor(caller.user_id))
+          const set = await setFactor.run(tx, { user_id: caller.user_id, totp_sealed })
+          if (set === 0) throw conflict('Two-factor authentication is enabled: disable it first')
           await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
         })
         return { status: 200, body: { secret, otpauth_url: otpauthUrl(secret, caller.email) } }
@@ -49,7 +48,7 @@ export function secondFactorHandlers({
         const { caller, audit } = call
         let recoveryCodes: string[] = []
         await withCode(call, 'set up', async (tx) => {
-          await tx.query('UPDATE users SET totp_enabled = true WHERE id = $1', [caller.user_id])
+          await enableFactor.run(tx, caller)
           recoveryCodes = await replaceRecoveryCodes(tx, caller.user_id)
           await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
         })
@@ -62,10 +61,7 @@ export function secondFactorHandlers({
       async handle(call) {
         const { caller, audit } = call
         await withCode(call, 'enabled', async (tx) => {
-          await tx.query(
-            'UPDATE users SET totp_enabled = false, totp_sealed = NULL, totp_last_step = NULL WHERE id = $1',
-            [caller.user_id],
-          )
+          await disableFactor.run(tx, caller)
           await dropRecoveryCodes(tx, caller.user_id)
           await audit.record(tx, { resource_id: caller.user_id, tenant_id: caller.tenant_id })
         })
@@ -81,22 +77,10 @@ interface CodeCall {
   audit: AuditTrail
 }
 
-type Transaction = Pick<Queryable, 'query'>
 type Work = (tx: Queryable) => Promise<void>
 
-export interface Factor {
-  totp_enabled: boolean
-  totp_sealed: string | null
-  /** The step of the last code that was right. */
-  totp_last_step: number | null
-}
-
-const FACTOR = 'SELECT totp_enabled, totp_sealed, totp_last_step FROM users WHERE id = $1'
-
-async function readFactor(tx: Transaction, userId: string, lock: '' | 'FOR UPDATE' = ''): Promise<Factor> {
-  const { rows } = await tx.query<Factor>(`${FACTOR} ${lock}`, [userId])
-  return rows[0] ?? { totp_enabled: false, totp_sealed: null, totp_last_step: null }
-}
+export type Factor = RowOf<typeof findFactor>
+const NO_FACTOR: Factor = { totp_enabled: false, totp_sealed: null, totp_last_step: null }
 
 function requireState({ totp_enabled, totp_sealed }: Factor, wanted: 'enabled' | 'set up'): void {
   if (wanted === 'enabled' && !totp_enabled) throw conflict('Two-factor authentication is not enabled')
@@ -119,7 +103,7 @@ interface CodeContext {
  * @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the codes of the user are locked
  */
 export async function takeCode(
-  tx: Transaction,
+  tx: Queryable,
   { keys, audit, requireFactor }: CodeContext,
   user: FactorUser,
   code: string,
@@ -128,12 +112,12 @@ export async function takeCode(
   audit.about(subject)
   // Refuses what needs no row lock: in a flood of codes for one user, the others would hold all connections waiting.
   await requireNotLocked(tx, user.user_id)
-  const before = await readFactor(tx, user.user_id)
+  const before = (await findFactor.first(tx, user)) ?? NO_FACTOR
   requireFactor(before)
   if (isUsed(keys, user.user_id, before, code)) return wrongCode()
 
   // Codes of one user are judged one after the other.
-  const factor = await readFactor(tx, user.user_id, 'FOR UPDATE')
+  const factor = (await lockFactor.first(tx, user)) ?? NO_FACTOR
   requireFactor(factor)
   await requireNotLocked(tx, user.user_id)
   const judgement = await judgeCode(tx, keys, { user_id: user.user_id, ...factor }, code)
@@ -164,7 +148,7 @@ function isUsed(keys: KeyRing, userId: string, { totp_sealed, totp_last_step }: 
 
 /** Uses a right code up: it succeeds once, however many come at the same time. */
 async function judgeCode(
-  tx: Transaction,
+  tx: Queryable,
   keys: KeyRing,
   { user_id, totp_sealed, totp_enabled }: Factor & { user_id: string },
   code: string,
@@ -172,9 +156,5 @@ async function judgeCode(
   if (totp_sealed === null) return 'wrong'
   const step = stepOf(keys, user_id, totp_sealed, code)
   if (step === null) return totp_enabled ? spendRecoveryCode(tx, user_id, code) : 'wrong'
-  const { rowCount } = await tx.query(
-    'UPDATE users SET totp_last_step = $2 WHERE id = $1 AND coalesce(totp_last_step < $2, true)',
-    [user_id, step],
-  )
-  return rowCount === 1 ? 'right' : 'used'
+  return (await spendStep.run(tx, { user_id, step })) === 1 ? 'right' : 'used'
 }

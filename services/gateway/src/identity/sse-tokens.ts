@@ -4,7 +4,7 @@ import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { REFRESH_TOKEN_DAYS } from './sessions.ts'
+import { REFRESH_TOKEN_DAYS } from './sessions.sql.ts'
 
 const TOKEN_SECONDS = 60
 const SESSION_SECONDS = REFRESH_TOKEN_DAYS * 86_400

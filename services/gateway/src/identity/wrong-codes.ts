@@ -1,5 +1,6 @@
 import type { Queryable } from '@slipway/database'
 import { authRateLimited } from '@slipway/domain'
+import { deleteWrongCodes, findLock, findWrongCodes, storeWrongCodes } from './second-factor.sql.ts'
 
 /** The wrong code that locks, counted within the window. */
 const LOCKING_CODE = 5
@@ -8,8 +9,6 @@ const FIRST_LOCK_SECONDS = 30
 const MAX_LOCK_SECONDS = 900
 
 const REASON = 'Too many wrong two-factor codes were given for this user'
-
-type Db = Pick<Queryable, 'query'>
 
 /** The wrong two-factor codes of one user, however they came. */
 export interface WrongCodes {
@@ -21,35 +20,19 @@ export interface WrongCodes {
 }
 
 /** @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the user's codes are locked */
-export async function requireNotLocked(db: Db, userId: string): Promise<void> {
-  const { rows } = await db.query<{ seconds: number }>(
-    `SELECT ceil(extract(epoch FROM locked_until - clock_timestamp()))::int AS seconds FROM wrong_codes
-     WHERE user_id = $1 AND locked_until > clock_timestamp()`,
-    [userId],
-  )
-  const [lock] = rows
-  if (lock !== undefined) throw codesAreLocked(lock.seconds)
+export async function requireNotLocked(db: Queryable, userId: string): Promise<void> {
+  const lock = await findLock.first(db, { user_id: userId })
+  if (lock !== null) throw codesAreLocked(lock.seconds)
 }
 
 export const codesAreLocked = (seconds: number) => authRateLimited(seconds, REASON)
 
 /** Counts a wrong code. The caller holds the user's row lock, so parallel codes are counted one after the other. */
-export async function countWrongCode(tx: Db, userId: string): Promise<WrongCode> {
-  // The clock of the database: those of the replicas may differ.
-  const { rows } = await tx.query<WrongCodes & { now: Date }>(
-    `SELECT clock_timestamp() AS now, coalesce(w.failed_at, '{}') AS failed_at, coalesce(w.locks, 0) AS locks,
-       w.locked_until
-     FROM users u LEFT JOIN wrong_codes w ON w.user_id = u.id WHERE u.id = $1`,
-    [userId],
-  )
-  const [before] = rows
-  if (before === undefined) return { lockSeconds: null }
+export async function countWrongCode(tx: Queryable, userId: string): Promise<WrongCode> {
+  const before = await findWrongCodes.first(tx, { user_id: userId })
+  if (before === null) return { lockSeconds: null }
   const { lockSeconds, ...after } = addWrongCode(before, before.now)
-  await tx.query(
-    `INSERT INTO wrong_codes (user_id, failed_at, locks, locked_until) VALUES ($1, $2, $3, $4)
-     ON CONFLICT (user_id) DO UPDATE SET failed_at = $2, locks = $3, locked_until = $4`,
-    [userId, after.failed_at, after.locks, after.locked_until],
-  )
+  await storeWrongCodes.run(tx, { user_id: userId, ...after })
   return { lockSeconds }
 }
 
@@ -59,8 +42,8 @@ export interface WrongCode {
   lockSeconds: number | null
 }
 
-export async function forgetWrongCodes(tx: Db, userId: string): Promise<void> {
-  await tx.query('DELETE FROM wrong_codes WHERE user_id = $1', [userId])
+export async function forgetWrongCodes(tx: Queryable, userId: string): Promise<void> {
+  await deleteWrongCodes.run(tx, { user_id: userId })
 }
 
 /**

@@ -1,0 +1,73 @@
+import { array, bool, int4, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+
+/** A user `u` with its roles, as it is at this moment. */
+const USER = {
+  row: {
+    user_id: uuid,
+    username: text,
+    email: text,
+    display_name: nullable(text),
+    status: text,
+    tenant_id: nullable(uuid),
+    token_version: int4,
+    email_verified: bool,
+    created_at: timestamptz,
+    last_login_at: nullable(timestamptz),
+    roles: array(text),
+    permissions: array(text),
+  },
+  columns: `u.id AS user_id, u.username, u.email, u.display_name, u.status, u.tenant_id, u.token_version, u.email_verified,
+       u.created_at, u.last_login_at,
+       ARRAY(SELECT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id ORDER BY 1) AS roles,
+       ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
+              WHERE ur.user_id = u.id ORDER BY 1) AS permissions`,
+}
+
+/** Whether a session is good: the one rule, for `sessions s` of `users u`. */
+export const LIVING_SESSION = `s.user_id = u.id AND s.token_version = u.token_version AND s.revoked_at IS NULL
+         AND s.expires_at > now()`
+
+/** One query: role changes, suspension and the end of the session take effect with the next request. */
+export const findUserOfSession = statement({
+  name: 'gateway.callers.find-user-of-session',
+  parameters: { user_id: uuid, session_id: uuid },
+  row: { ...USER.row, session_lives: bool },
+  sql: `SELECT ${USER.columns},
+       EXISTS (SELECT FROM sessions s WHERE s.id = :session_id AND ${LIVING_SESSION}) AS session_lives
+      FROM users u WHERE u.id = :user_id`,
+})
+
+/**
+ * The user of an API key with all that they may do; the key's scopes stand beside it. `use_is_due`: its last use was noted a
+ * minute ago or earlier, or came from another address.
+ */
+export const findUserOfKey = statement({
+  name: 'gateway.callers.find-user-of-key',
+  parameters: { key_hash: text, client_ip: text },
+  row: { ...USER.row, key_id: uuid, scopes: array(text), key_expired: bool, use_is_due: bool },
+  sql: `SELECT ${USER.columns}, k.id AS key_id, coalesce(k.scopes, '{}') AS scopes,
+       coalesce(k.expires_at <= now(), false) AS key_expired,
+       coalesce(k.last_used_at < now() - interval '1 minute', true)
+         OR k.last_used_ip IS DISTINCT FROM :client_ip AS use_is_due
+      FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.key_hash = :key_hash`,
+})
+
+/** With what only the checks of a login need. */
+const LOGIN = {
+  row: { ...USER.row, password_hash: text, totp_enabled: bool, totp_sealed: nullable(text) },
+  columns: `${USER.columns}, u.password_hash, u.totp_enabled, u.totp_sealed`,
+}
+
+export const findUserById = statement({
+  name: 'gateway.callers.find-user-by-id',
+  parameters: { id: uuid },
+  row: LOGIN.row,
+  sql: `SELECT ${LOGIN.columns} FROM users u WHERE u.id = :id`,
+})
+
+export const findUserByEmail = statement({
+  name: 'gateway.callers.find-user-by-email',
+  parameters: { email: text },
+  row: LOGIN.row,
+  sql: `SELECT ${LOGIN.columns} FROM users u WHERE u.email = :email`,
+})

@@ -1,0 +1,86 @@
+import { int4, statement, text, uuid } from '@slipway/database'
+import { LIVING_SESSION } from '../callers/calling-user.sql.ts'
+
+/** How long a refresh token lasts. */
+export const REFRESH_TOKEN_DAYS = 30
+const IN_FULL = `now() + interval '${REFRESH_TOKEN_DAYS} days'`
+
+export const deleteEndedSessions = statement({
+  name: 'gateway.sessions.delete-ended',
+  parameters: { user_id: uuid },
+  sql: 'DELETE FROM sessions WHERE user_id = :user_id AND expires_at < now()',
+})
+
+/** A session with its first refresh token. */
+export const insertSession = statement({
+  name: 'gateway.sessions.insert',
+  parameters: { id: uuid, user_id: uuid, token_version: int4, token_hash: text },
+  sql: `WITH session AS (
+      INSERT INTO sessions (id, user_id, token_version, expires_at)
+      VALUES (:id, :user_id, :token_version, ${IN_FULL}) RETURNING id, user_id, expires_at)
+    INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
+    SELECT :token_hash, id, user_id, expires_at FROM session`,
+})
+
+/** Puts a new refresh token in the place of one. One statement decides, so that of many at once one succeeds. */
+export const rotateToken = statement({
+  name: 'gateway.sessions.rotate-token',
+  parameters: { token_hash: text, next_hash: text },
+  row: { user_id: uuid, session_id: uuid },
+  sql: `WITH spent AS (
+      UPDATE refresh_tokens t SET rotated_at = clock_timestamp()
+        FROM sessions s, users u
+       WHERE t.token_hash = :token_hash AND t.rotated_at IS NULL AND t.expires_at > now()
+         AND s.id = t.family_id AND ${LIVING_SESSION} AND u.status = 'active'
+      RETURNING t.family_id, t.user_id, ${IN_FULL} AS expires_at),
+    extended AS (
+      UPDATE sessions SET expires_at = spent.expires_at FROM spent WHERE id = spent.family_id),
+    cleared AS (
+      DELETE FROM refresh_tokens t USING spent WHERE t.family_id = spent.family_id AND t.expires_at < now())
+    INSERT INTO refresh_tokens (token_hash, family_id, user_id, expires_at)
+    SELECT :next_hash, family_id, user_id, expires_at FROM spent
+    RETURNING user_id, family_id AS session_id`,
+})
+
+/**
+ * Ends the session of a refresh token that was used before. Two tabs may send the same cookie at once: one that comes second
+ * within 10 s is not a thief.
+ */
+export const revokeReusedToken = statement({
+  name: 'gateway.sessions.revoke-reused-token',
+  parameters: { token_hash: text },
+  row: { user_id: uuid, session_id: uuid },
+  sql: `UPDATE sessions s SET revoked_at = now() FROM refresh_tokens t
+     WHERE t.token_hash = :token_hash AND s.id = t.family_id AND s.revoked_at IS NULL
+       AND t.rotated_at < clock_timestamp() - interval '10 seconds'
+    RETURNING s.user_id, s.id AS session_id`,
+})
+
+/** Changes the password, if it is still the old one, and with it the version that all sessions must have. */
+export const changePassword = statement({
+  name: 'gateway.sessions.change-password',
+  parameters: { user_id: uuid, old_hash: text, new_hash: text },
+  row: { token_version: int4 },
+  sql: `UPDATE users SET password_hash = :new_hash, token_version = token_version + 1, updated_at = now()
+     WHERE id = :user_id AND password_hash = :old_hash RETURNING token_version`,
+})
+
+/** Lets one session live on that was good before the version was raised. */
+export const keepSession = statement({
+  name: 'gateway.sessions.keep',
+  parameters: { id: uuid, token_version: int4 },
+  sql: 'UPDATE sessions SET token_version = :token_version WHERE id = :id AND token_version = :token_version - 1',
+})
+
+/** Ends everything of a user that carries the version. */
+export const raiseTokenVersion = statement({
+  name: 'gateway.sessions.raise-token-version',
+  parameters: { user_id: uuid },
+  sql: 'UPDATE users SET token_version = token_version + 1 WHERE id = :user_id',
+})
+
+export const noteLogin = statement({
+  name: 'gateway.sessions.note-login',
+  parameters: { user_id: uuid },
+  sql: 'UPDATE users SET last_login_at = now() WHERE id = :user_id',
+})
