@@ -9,9 +9,10 @@ const firstWall = await import('../src/tenancy/visibility.ts')
 jest.unstable_mockModule('../src/tenancy/visibility.ts', () => ({
   ...firstWall,
   visible: () => ({}),
+  own: () => ({}),
   visibleTenants: () => ({}),
   visibleSql: () => '(:tenant_id::uuid IS NULL OR true)',
-  ownSql: (_alias: string, parameter = ':tenant_id') => `(${parameter}::uuid IS NULL OR true)`,
+  ownSql: () => '(:tenant_id::uuid IS NULL OR true)',
 }))
 const { addUser, clientOf, startGateway } = await import('./setup.ts')
 const { addDeployment, addPending } = await import('./deployment-rows.ts')

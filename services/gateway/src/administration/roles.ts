@@ -1,25 +1,16 @@
 import type { ChangeRole, CreateRole, Static } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import type { PrismaTransaction } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { changesOf, given, orTaken } from '../catalog/changing.ts'
+import { changesOf, given, lockRecord, orTaken } from '../catalog/changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { requireMayGive } from './user-rules.ts'
 
-interface RoleRow {
-  id: string
-  name: string
-  description: string | null
-  permissions: string[]
-  built_in: boolean
-  created_at: Date
-  updated_at: Date
-}
+type Role = Awaited<ReturnType<typeof lockOwnRole>>
 
-const COLUMNS = 'id, name, description, permissions, built_in, created_at, updated_at'
-const shown = ({ id, name, description, permissions, built_in, created_at, updated_at }: RoleRow) => ({
+const shown = ({ id, name, description, permissions, built_in, created_at, updated_at }: Role) => ({
   ...{ id, name, description, permissions, built_in, created_at, updated_at },
 })
 const taken = (name: string) => `There is already a role named "${name}"`
@@ -47,12 +38,9 @@ export function roleHandlers({
         const { name, description = null, permissions } = call.body as Static<typeof CreateRole>
         requireMayGive(call.caller, permissions)
         const role = await orTaken(taken(name), () =>
-          database.transaction(async (tx) => {
-            const { rows } = await tx.query<RoleRow>(
-              `INSERT INTO roles (id, name, description, permissions) VALUES ($1, $2, $3, $4) RETURNING ${COLUMNS}`,
-              [uuidv7(), name, description, permissions.toSorted()],
-            )
-            const created = rows[0] as RoleRow
+          database.prismaTransaction(async (tx) => {
+            const data = { id: uuidv7(), name, description, permissions: permissions.toSorted() }
+            const created = await tx.role.create({ data })
             const details = { name, permissions: created.permissions }
             await call.audit.record(tx, { resource_id: created.id, tenant_id: null, details })
             return created
@@ -75,22 +63,19 @@ export function roleHandlers({
       async handle(call) {
         const body = call.body as Static<typeof ChangeRole>
         const role = await orTaken(taken(body.name ?? ''), () =>
-          database.transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             const old = await lockOwnRole(tx, call.params['id'] ?? '')
-            const { id, built_in: _, ...fields } = { ...old, ...given(body, ['name', 'description']) }
+            const { id } = old
+            const fields = given(body, ['name', 'description'])
             const permissions = body.permissions?.toSorted() ?? old.permissions
             requireMayGive(
               call.caller,
               permissions.filter((permission) => !old.permissions.includes(permission)),
             )
-            const { rows } = await tx.query<RoleRow>(
-              `UPDATE roles SET name = $2, description = $3, permissions = $4, updated_at = now() WHERE id = $1
-               RETURNING ${COLUMNS}`,
-              [id, fields.name, fields.description, permissions],
-            )
-            const details = { changes: changesOf(old, { ...given(body, ['name', 'description']), permissions }) }
+            const data = { ...fields, permissions }
+            const details = { changes: changesOf(old, data) }
             await call.audit.record(tx, { resource_id: id, tenant_id: null, details })
-            return rows[0] as RoleRow
+            return tx.role.update({ where: { id }, data })
           }),
         )
         return { status: 200, body: shown(role) }
@@ -99,11 +84,11 @@ export function roleHandlers({
 
     deleteRole: {
       async handle({ params, audit }) {
-        await database.transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           const { id, name } = await lockOwnRole(tx, params['id'] ?? '')
-          const { rowCount } = await tx.query('SELECT FROM user_roles WHERE role_id = $1 LIMIT 1', [id])
-          if (rowCount !== 0) throw conflict('The role is in use: take it from its users first')
-          await tx.query('DELETE FROM roles WHERE id = $1', [id])
+          const used = await tx.userRole.findFirst({ where: { role_id: id } })
+          if (used !== null) throw conflict('The role is in use: take it from its users first')
+          await tx.role.delete({ where: { id } })
           await audit.record(tx, { resource_id: id, tenant_id: null, details: { name } })
         })
         return { status: 204 }
@@ -113,12 +98,11 @@ export function roleHandlers({
 }
 
 /** A role that is not built in, locked until the transaction ends: nobody is given it meanwhile. */
-async function lockOwnRole(tx: Queryable, id: string): Promise<RoleRow> {
-  const { rows } = isUuid(id)
-    ? await tx.query<RoleRow>(`SELECT ${COLUMNS} FROM roles WHERE id = $1 FOR UPDATE`, [id])
-    : { rows: [] }
-  const [role] = rows
-  if (role === undefined) throw notFound('The role')
+async function lockOwnRole(tx: PrismaTransaction, id: string) {
+  if (!isUuid(id)) throw notFound('The role')
+  await lockRecord(tx, 'roles', id)
+  const role = await tx.role.findFirst({ where: { id } })
+  if (role === null) throw notFound('The role')
   if (role.built_in) throw conflict('Built-in roles cannot be changed or deleted: create another one')
   return role
 }

@@ -1,24 +1,18 @@
 import { ADMIN_ROLE } from '@slipway/contracts'
-import { LOCK_KEYS, type Queryable } from '@slipway/database'
+import type { PrismaTransaction, Queryable, RowOf } from '@slipway/database'
 import { conflict, Problem, validationProblem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { UserRecord } from './user-records.ts'
+import { holdRoles, lockLastAdmin } from './user-rules.sql.ts'
 
-export interface GrantedRole {
-  id: string
-  name: string
-  permissions: string[]
-}
+export type GrantedRole = RowOf<typeof holdRoles>
 
 /**
  * The roles of these names, held until the transaction ends.
  * @throws Problem VALIDATION_ERROR with every name that is none
  */
 export async function rolesNamed(tx: Queryable, names: readonly string[]): Promise<GrantedRole[]> {
-  const { rows } = await tx.query<GrantedRole>(
-    'SELECT id, name, permissions FROM roles WHERE name = ANY($1::text[]) ORDER BY id FOR SHARE',
-    [names],
-  )
+  const rows = await holdRoles.all(tx, { names })
   const known = new Set(rows.map(({ name }) => name))
   const errors = names.flatMap((name, index) =>
     known.has(name) ? [] : [{ path: `/roles/${index}`, message: 'is not the name of a role' }],
@@ -89,17 +83,17 @@ const administers = ({ status, roles, tenant_id }: Standing) =>
   status === 'active' && tenant_id === null && roles.includes(ADMIN_ROLE)
 
 /**
- * Somebody must be left who can administer everything: an active administrator who is bound to no tenant. Of two who
- * would be the last of each other's, the lock lets one go first, and the other then sees it.
+ * Somebody must be left who can administer everything: an active administrator who is bound to no tenant.
  * @throws Problem CONFLICT
  */
-export async function requireAnotherAdmin(tx: Queryable, user: UserRecord, after: Standing | null): Promise<void> {
+export async function requireAnotherAdmin(
+  tx: PrismaTransaction,
+  user: UserRecord,
+  after: Standing | null,
+): Promise<void> {
   if (!administers(user) || (after !== null && administers(after))) return
-  await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.lastAdmin})`)
-  const { rowCount } = await tx.query(
-    `SELECT FROM users u JOIN user_roles ur ON ur.user_id = u.id JOIN roles r ON r.id = ur.role_id
-     WHERE r.name = $1 AND u.status = 'active' AND u.tenant_id IS NULL AND u.id <> $2 LIMIT 1`,
-    [ADMIN_ROLE, user.id],
-  )
-  if (rowCount === 0) throw conflict('This is the last active administrator who is bound to no tenant')
+  await lockLastAdmin.run(tx)
+  const roles = { some: { role: { name: ADMIN_ROLE } } }
+  const another = await tx.user.findFirst({ where: { id: { not: user.id }, status: 'active', tenant_id: null, roles } })
+  if (another === null) throw conflict('This is the last active administrator who is bound to no tenant')
 }

@@ -1,10 +1,10 @@
 import type { ChangeUser, CreateUser, Static } from '@slipway/contracts'
-import type { Queryable } from '@slipway/database'
+import type { PrismaTransaction, Queryable } from '@slipway/database'
 import { conflict } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
 import { changesOf, given, orTaken } from '../catalog/changing.ts'
-import { answerPage, escapeLike } from '../catalog/listing.ts'
+import { answerPage } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
@@ -28,12 +28,12 @@ const TAKEN = 'There is already a user with this e-mail or user name'
 export function userHandlers({ database, passwords, outboxChanged }: Dependencies): HandlersOf<UserOperation> {
   return {
     listUsers: {
-      handle({ caller, query }) {
-        const pattern = query.search === undefined ? null : `%${escapeLike(query.search)}%`
+      async handle({ caller, query }) {
+        const prisma = await database.prisma()
         return answerPage(
           query,
-          () => countUsers(database, caller, pattern),
-          (slice) => pageOfUsers(database, caller, pattern, slice),
+          () => countUsers(prisma, caller, query.search),
+          (slice) => pageOfUsers(prisma, caller, query.search, slice),
         )
       },
     },
@@ -49,15 +49,11 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const email = normalizeEmail(body.email)
         const { username, display_name = null, status = 'active', email_verified = false } = body
         const user = await orTaken(TAKEN, () =>
-          database.transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             const roles = await rolesNamed(tx, body.roles)
             requireMayGiveReach(caller, { status, roles: body.roles, tenant_id }, roles)
-            await tx.query(
-              `INSERT INTO users (id, email, username, display_name, password_hash, status, tenant_id, email_verified)
-               VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`,
-              [id, email, username, display_name, password_hash, status, tenant_id, email_verified],
-            )
-            await setRoles(tx, id, roles)
+            const given = { id, email, username, display_name, password_hash, status, tenant_id, email_verified }
+            await tx.user.create({ data: { ...given, roles: { create: roles.map((role) => ({ role_id: role.id })) } } })
             const details = { email, username, display_name, status, roles: body.roles }
             await call.audit.record(tx, { resource_id: id, tenant_id, details })
             return readUser(tx, caller, id)
@@ -70,7 +66,7 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
     getUser: {
       handle: async ({ caller, params }) => ({
         status: 200,
-        body: await readUser(database, caller, params['id'] ?? ''),
+        body: await readUser(await database.prisma(), caller, params['id'] ?? ''),
       }),
     },
 
@@ -78,14 +74,14 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
       async handle(call) {
         const { caller } = call
         const body = call.body as Static<typeof ChangeUser>
-        const { id } = await readUser(database, caller, call.params['id'] ?? '')
+        const { id } = await readUser(await database.prisma(), caller, call.params['id'] ?? '')
         if (id === caller.user_id && body.password !== undefined) {
           throw conflict('Change your own password with POST /auth/password, which asks for the present one')
         }
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
         const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
         const user = await orTaken(TAKEN, () =>
-          database.transaction(async (tx) => {
+          database.prismaTransaction(async (tx) => {
             const old = await lockUser(tx, caller, id)
             const after = {
               ...old,
@@ -101,7 +97,10 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
             if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
             requireNotFromOneself(caller, old, after)
             await requireAnotherAdmin(tx, old, after)
-            await writeUser(tx, after, password_hash)
+            const { email, username, display_name, status, tenant_id, email_verified } = after
+            const password = password_hash === undefined ? {} : { password_hash }
+            const data = { email, username, display_name, status, tenant_id, email_verified, ...password }
+            await tx.user.update({ where: { id }, data })
             if (roles !== null) await setRoles(tx, id, roles)
             await endWhatIsOver(tx, old, after, password_hash !== undefined)
             const { permissions: _, ...told } = after
@@ -117,14 +116,14 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
 
     deleteUser: {
       async handle({ caller, params, audit }) {
-        await database.transaction(async (tx) => {
+        await database.prismaTransaction(async (tx) => {
           const user = await lockUser(tx, caller, params['id'] ?? '')
           requireNotFromOneself(caller, user, null)
           await requireAnotherAdmin(tx, user, null)
           const { id, email, username, tenant_id } = user
           await revokeUser(tx, id)
           // Takes keys, sessions and codes with it.
-          await tx.query('DELETE FROM users WHERE id = $1', [id])
+          await tx.user.delete({ where: { id } })
           await audit.record(tx, { resource_id: id, tenant_id, details: { email, username } })
         })
         outboxChanged()
@@ -134,31 +133,10 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
   }
 }
 
-async function writeUser(tx: Queryable, user: UserRecord, passwordHash: string | undefined): Promise<void> {
-  await tx.query(
-    `UPDATE users SET email = $2, username = $3, display_name = $4, status = $5, tenant_id = $6,
-       password_hash = coalesce($7, password_hash), email_verified = $8, updated_at = now()
-     WHERE id = $1`,
-    [
-      user.id,
-      user.email,
-      user.username,
-      user.display_name,
-      user.status,
-      user.tenant_id,
-      passwordHash ?? null,
-      user.email_verified,
-    ],
-  )
-}
-
-async function setRoles(tx: Queryable, userId: string, roles: GrantedRole[]): Promise<void> {
+async function setRoles(tx: PrismaTransaction, user_id: string, roles: GrantedRole[]): Promise<void> {
   const ids = roles.map(({ id }) => id)
-  await tx.query('DELETE FROM user_roles WHERE user_id = $1 AND NOT role_id = ANY($2::uuid[])', [userId, ids])
-  await tx.query(
-    'INSERT INTO user_roles (user_id, role_id) SELECT $1, unnest($2::uuid[]) ON CONFLICT (user_id, role_id) DO NOTHING',
-    [userId, ids],
-  )
+  await tx.userRole.deleteMany({ where: { user_id, role_id: { notIn: ids } } })
+  await tx.userRole.createMany({ data: ids.map((role_id) => ({ user_id, role_id })), skipDuplicates: true })
 }
 
 /** Roles count anew with each request, so that sessions outlive them; what else changed, they do not. */

@@ -10,7 +10,10 @@ const lock = (table: string) =>
 export const LOCKS = {
   environments: lock('environments'),
   freezes: lock('freezes'),
+  roles: lock('roles'),
   sources: lock('sources'),
   targets: lock('targets'),
   tenants: lock('tenants'),
+  users: lock('users'),
+  webhooks: lock('webhooks'),
 }

@@ -15,6 +15,12 @@ export function visible(viewer: Viewer): { OR?: { tenant_id: string | null }[] }
   return all ? {} : { OR: [{ tenant_id: tenant }, { tenant_id: null }] }
 }
 
+/** For Prisma: records that are never shared (users, webhooks). Those of no tenant are for callers of none. */
+export function own(viewer: Viewer): { tenant_id?: string } {
+  const { all, tenant } = sees(viewer)
+  return all || tenant === null ? {} : { tenant_id: tenant }
+}
+
 /** For Prisma: the tenants themselves; nobody shares one. */
 export function visibleTenants(viewer: Viewer): { id?: string } {
   const { all, tenant } = sees(viewer)
@@ -26,7 +32,7 @@ export function visibleSql(alias: string): string {
   return `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id OR ${alias}.tenant_id IS NULL)`
 }
 
-/** The same for what is never shared: deployments, requests that wait, and users. Those of no tenant are for callers of none. */
-export function ownSql(alias: string, parameter = ':tenant_id'): string {
-  return `(${parameter}::uuid IS NULL OR ${alias}.tenant_id = ${parameter}::uuid)`
+/** The same for what is never shared: deployments and requests that wait. Those of no tenant are for callers of none. */
+export function ownSql(alias: string): string {
+  return `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id)`
 }

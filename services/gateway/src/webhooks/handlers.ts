@@ -1,17 +1,18 @@
 import { randomBytes } from 'node:crypto'
 import type { OperationId } from '@slipway/contracts'
-import { LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
-import { conflict, notFound } from '@slipway/domain'
+import type { PrismaTransaction, Queryable } from '@slipway/database'
+import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { messageCaller } from '../callers/calling-user.ts'
-import { changesOf } from '../catalog/changing.ts'
-import { answerPage } from '../catalog/listing.ts'
+import { changesOf, lockRecord } from '../catalog/changing.ts'
+import { answerPage, escapeLike, NEWEST_FIRST } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import { recordedCommand } from '../deployments/recorded-command.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { countDeliveries, findDelivery, listDeliveries } from './deliveries.ts'
-import { COLUMNS, countWebhooks, findWebhook, listWebhooks, type WebhookRecord } from './records.ts'
+import { own } from '../tenancy/visibility.ts'
+import { countDeliveries, findDeliveries, findDelivery, lockWebhooksOf } from './deliveries.sql.ts'
+import { findWebhook, SHOWN, type WebhookRecord } from './records.ts'
 import { checkUrl, requireCallable, requireReadable } from './rules.ts'
 
 /** Each event is written once for every webhook that asks for it. */
@@ -34,12 +35,16 @@ export function webhookHandlers({
 }: Dependencies): HandlersOf<WebhookOperation> {
   return {
     listWebhooks: {
-      handle: ({ caller, query }) =>
-        answerPage(
+      async handle({ caller, query }) {
+        const { webhook } = await database.prisma()
+        const url = { contains: escapeLike(query.search ?? ''), mode: 'insensitive' as const }
+        const where = { AND: [own(caller), { url }] }
+        return answerPage(
           query,
-          () => countWebhooks(database, caller, query.search),
-          (slice) => listWebhooks(database, caller, { search: query.search, ...slice }),
-        ),
+          () => webhook.count({ where }),
+          (slice) => webhook.findMany({ where, orderBy: NEWEST_FIRST, select: SHOWN, ...slice }),
+        )
+      },
     },
 
     createWebhook: {
@@ -52,16 +57,14 @@ export function webhookHandlers({
         const id = uuidv7()
         const secret = body.secret ?? newSecret()
         const { url, events, enabled = true } = body
-        const webhook = await database.transaction(async (tx) => {
+        const webhook = await database.prismaTransaction(async (tx) => {
           await requireRoom(tx, tenant_id)
-          const { rows } = await tx.query<WebhookRecord>(
-            `INSERT INTO webhooks AS w (id, tenant_id, url, events, secret_sealed, enabled)
-             VALUES ($1, $2, $3, $4, $5, $6) RETURNING ${COLUMNS}`,
-            [id, tenant_id, url, events, keys.seal(secret, identity(id)), enabled],
-          )
+          const secret_sealed = keys.seal(secret, identity(id))
+          const data = { id, tenant_id, url, events, secret_sealed, enabled }
+          const created = await tx.webhook.create({ data, select: SHOWN })
           const details = { origin: originOf(url), events, enabled }
           await audit.record(tx, { resource_id: id, tenant_id, details })
-          return rows[0]
+          return created
         })
         return { status: 201, body: { ...webhook, ...(body.secret === undefined ? { secret } : {}) } }
       },
@@ -70,40 +73,35 @@ export function webhookHandlers({
     getWebhook: {
       handle: async ({ caller, params }) => ({
         status: 200,
-        body: await findWebhook(database, caller, params['id'] ?? ''),
+        body: await findWebhook(await database.prisma(), caller, params['id'] ?? ''),
       }),
     },
 
     updateWebhook: {
       check: checkUrl,
       async handle({ caller, params, body, audit }) {
-        const { id } = await findWebhook(database, caller, params['id'] ?? '')
+        const { id } = await findWebhook(await database.prisma(), caller, params['id'] ?? '')
         if (body.url !== undefined) await requireCallable(body.url, webhookDestinations)
-        const webhook = await database.transaction(async (tx) => {
-          const old = await findWebhook(tx, caller, id, 'FOR UPDATE')
+        const webhook = await database.prismaTransaction(async (tx) => {
+          await lockRecord(tx, 'webhooks', id)
+          const old = await findWebhook(tx, caller, id)
           const { url, events, enabled } = { ...old, ...body }
           requireReadable(caller, events)
-          const { rows } = await tx.query<WebhookRecord>(
-            `UPDATE webhooks w SET url = $2, events = $3, enabled = $4, secret_sealed = coalesce($5, secret_sealed),
-                    disabled_reason = CASE WHEN $6 THEN NULL ELSE disabled_reason END, updated_at = now()
-              WHERE id = $1 RETURNING ${COLUMNS}`,
-            [
-              id,
-              url,
-              events,
-              enabled,
-              body.secret === undefined ? null : keys.seal(body.secret, identity(id)),
-              body.enabled !== undefined,
-            ],
-          )
-          const shown = (record: { url: string }) => ({ ...record, url: undefined, origin: originOf(record.url) })
+          const secret = body.secret === undefined ? {} : { secret_sealed: keys.seal(body.secret, identity(id)) }
+          const reason = body.enabled === undefined ? {} : { disabled_reason: null }
+          const data = { url, events, enabled, ...secret, ...reason }
+          const updated = await tx.webhook.update({ where: { id }, data, select: SHOWN })
+          const shown = ({ url, ...record }: Pick<WebhookRecord, 'url' | 'events' | 'enabled'>) => ({
+            ...record,
+            origin: originOf(url),
+          })
           const details = {
-            changes: changesOf(shown(old), shown({ url, events, enabled } as WebhookRecord)),
+            changes: changesOf(shown(old), shown({ url, events, enabled })),
             url_changed: url !== old.url,
             secret_changed: body.secret !== undefined,
           }
           await audit.record(tx, { resource_id: id, tenant_id: old.tenant_id, details })
-          return rows[0]
+          return updated
         })
         return { status: 200, body: webhook }
       },
@@ -111,10 +109,10 @@ export function webhookHandlers({
 
     deleteWebhook: {
       async handle({ caller, params, audit }) {
-        const { id, tenant_id, url } = await findWebhook(database, caller, params['id'] ?? '')
-        await database.transaction(async (tx) => {
-          const { rowCount } = await tx.query('DELETE FROM webhooks WHERE id = $1', [id])
-          if (rowCount === 0) throw notFound('The webhook')
+        const { id, tenant_id, url } = await findWebhook(await database.prisma(), caller, params['id'] ?? '')
+        await database.prismaTransaction(async (tx) => {
+          const { count } = await tx.webhook.deleteMany({ where: { id } })
+          if (count === 0) throw notFound('The webhook')
           await audit.record(tx, { resource_id: id, tenant_id, details: { origin: originOf(url) } })
         })
         return { status: 204 }
@@ -123,11 +121,12 @@ export function webhookHandlers({
 
     listWebhookDeliveries: {
       async handle({ caller, params, query }) {
-        const { id } = await findWebhook(database, caller, params['id'] ?? '')
+        const { id } = await findWebhook(await database.prisma(), caller, params['id'] ?? '')
+        const ofWebhook = { webhook_id: id, status: query.status ?? null }
         return answerPage(
           query,
-          () => countDeliveries(database, id, query.status),
-          (slice) => listDeliveries(database, id, { status: query.status, ...slice }),
+          async () => (await countDeliveries.one(database, ofWebhook)).total,
+          async (slice) => (await findDeliveries.all(database, { ...ofWebhook, ...slice })).map(({ item }) => item),
         )
       },
     },
@@ -135,9 +134,13 @@ export function webhookHandlers({
     redeliverWebhook: {
       async handle(call) {
         const { caller, params } = call
-        const { id: webhook_id, tenant_id, events } = await findWebhook(database, caller, params['id'] ?? '')
+        const {
+          id: webhook_id,
+          tenant_id,
+          events,
+        } = await findWebhook(await database.prisma(), caller, params['id'] ?? '')
         const delivery_id = params['delivery_id'] ?? ''
-        await findDelivery(database, webhook_id, delivery_id)
+        await requireDelivery(database, webhook_id, delivery_id)
         requireReadable(caller, events)
         await recordedCommand(
           { database, broker },
@@ -149,18 +152,22 @@ export function webhookHandlers({
             done: { delivery_id },
           },
         )
-        return { status: 202, body: await findDelivery(database, webhook_id, delivery_id) }
+        return { status: 202, body: await requireDelivery(database, webhook_id, delivery_id) }
       },
     },
   }
 }
 
 /** @throws Problem CONFLICT when the tenant has as many webhooks as it may have */
-async function requireRoom(tx: Queryable, tenantId: string | null): Promise<void> {
-  await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.tenantWebhooks("coalesce($1, '')")})`, [tenantId])
-  const { rows } = await tx.query<{ count: number }>(
-    'SELECT count(*) FROM webhooks WHERE tenant_id IS NOT DISTINCT FROM $1::uuid',
-    [tenantId],
-  )
-  if ((rows[0]?.count ?? 0) >= MAX_PER_TENANT) throw conflict(`There are ${MAX_PER_TENANT} webhooks already`)
+async function requireRoom(tx: PrismaTransaction, tenant_id: string | null): Promise<void> {
+  await lockWebhooksOf.run(tx, { tenant_id })
+  const count = await tx.webhook.count({ where: { tenant_id } })
+  if (count >= MAX_PER_TENANT) throw conflict(`There are ${MAX_PER_TENANT} webhooks already`)
+}
+
+/** @throws Problem NOT_FOUND */
+async function requireDelivery(db: Queryable, webhook_id: string, id: string): Promise<object> {
+  const found = isUuid(id) ? await findDelivery.first(db, { id, webhook_id }) : null
+  if (found === null) throw notFound('The delivery')
+  return found.item
 }
