@@ -3,19 +3,19 @@ import { PoisonMessage } from './errors.ts'
 import { correlation, encode, HEADER, type OutgoingMessage, traceparentOf, type WireMessage } from './message.ts'
 
 /**
- * Small messages of one kind that go as one: RabbitMQ and its clients take about as long for twenty of them as for one.
- * Each part is what it would be alone, and is handled, tried again and given up alone. The content has two lines for
- * each: what would be its own properties, and its body.
+ * Combines small messages of one type: RabbitMQ and its clients need about the same time for twenty of them as for one.
+ * Consumers handle, retry and give up each part by itself. The content has two lines for each part: its properties and its
+ * body.
  */
 export interface Batch {
   messages: OutgoingMessage[]
-  /** Their bodies; none of a message that goes alone whatever comes after it. */
+  /** The encoded bodies; empty for a message that is never combined. */
   texts: string[]
   bytes: number
 }
 
 const MAX_PARTS = 20
-/** About a frame: what is larger is taken apart on its way anyway. */
+/** About one AMQP frame: larger contents are split anyway. */
 const MAX_BYTES = 100_000
 const CONTENT_TYPE = 'application/x-ndjson'
 const LINE_END = 0x0a
@@ -26,7 +26,7 @@ interface PartHead {
   traceparent: string | null
 }
 
-/** Puts a message to those before it, or begins a batch with it. */
+/** Adds a message to the last batch, or starts a new batch. */
 export function gather(batches: Batch[], message: OutgoingMessage): void {
   if (!isPlain(message)) return void batches.push({ messages: [message], texts: [], bytes: MAX_BYTES })
   const text = message.json ?? JSON.stringify(message.body)
@@ -51,11 +51,11 @@ function mayJoin({ messages, texts, bytes }: Batch, message: OutgoingMessage, mo
   )
 }
 
-/** Nobody waits for its answer, and it comes never too late. */
+/** Only messages without reply address and deadline are combined. */
 const isPlain = ({ reply_to, correlation_id, deadline }: OutgoingMessage) =>
   reply_to === undefined && correlation_id === undefined && deadline === undefined
 
-/** The wire form of a batch; of one message, its own. Throws when its type is not in the contracts. */
+/** The wire form of a batch. Throws if the type is not in the contracts. */
 export function encodeBatch({ messages, texts }: Batch, namespace: string): WireMessage {
   const [first] = messages
   const [json] = texts
@@ -77,7 +77,7 @@ const headOf = (message: OutgoingMessage): PartHead => ({
 
 export const isBatch = ({ properties }: ConsumeMessage) => properties.headers?.[HEADER.parts] !== undefined
 
-/** The messages of a batch as if each had come alone. Throws PoisonMessage where it is none. */
+/** Splits a batch into its messages. Throws PoisonMessage if the content is no batch. */
 export function partsOf(message: ConsumeMessage): ConsumeMessage[] {
   const lines = linesOf(message.content)
   if (lines.length === 0 || lines.length !== 2 * Number(message.properties.headers?.[HEADER.parts])) {
@@ -110,14 +110,14 @@ function parseHead(line: Buffer): PartHead {
   try {
     head = JSON.parse(line.toString('utf8'))
   } catch {
-    // Said below.
+    // The check below reports it.
   }
   const { message_id, request_id = null, traceparent = null } = head ?? {}
   if (typeof message_id !== 'string') throw new PoisonMessage('it is a batch with a part that has no message id')
   return { message_id, request_id, traceparent }
 }
 
-/** Where each line lies; JSON has no line ends of its own. */
+/** The position of each line. JSON contains no line ends. */
 function linesOf(content: Buffer): Buffer[] {
   const lines: Buffer[] = []
   for (let start = 0; start < content.length; ) {

@@ -23,7 +23,7 @@ export class RequestTimeout extends Error {
 export interface PublishFailure {
   message_id: string
   reason: string
-  /** Whether the broker may have it all the same: sent, but its answer did not come. */
+  /** Whether RabbitMQ may have the message: it was sent, and no answer came. */
   mayHaveBeenSent: boolean
 }
 

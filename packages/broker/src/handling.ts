@@ -22,34 +22,34 @@ import { exchangeName, MAX_ATTEMPTS, queueName, retryExchange, type WorkQueue } 
 export type Handler = (envelope: Envelope, delivery: Delivery) => Promise<void>
 
 const MOVE = { baseMs: 100, capMs: 4_000 }
-/** Waits before the next try while a dependency is away. */
+/** Waits between attempts while a dependency is away. */
 const HOLD = { baseMs: 500, capMs: 3_000 }
 /** RabbitMQ closes a channel on which a message stays unacknowledged for half an hour. */
 const HELD_MS = 30_000
 /** A postponed message waits as after its second failure: 5 s. */
 const POSTPONED_AS = 2
-/** Longer than all bounds together that a handler's own work has. */
+/** Longer than all timeouts within a handler together. */
 const HANDLER_MS = 120_000
 
 interface Handling {
   namespace: string
   logger: Logger
   handle: Handler
-  /** Whether this error of a handler says that something it needs is away, as Postgres, and so nothing of the message. */
+  /** Whether this error of a handler means that a dependency such as Postgres is away. The message is not at fault then. */
   isUnavailable?: ((error: unknown) => boolean) | undefined
   /** The longest time that a handler may take; 120 s unless given. */
   handlerMs?: number | undefined
 }
 
-/** Handles one message to its end, acknowledgement included; parts that it has not begun when `stopping` go back. */
+/** Handles one message until it is acknowledged. Returns parts that have not started when `stopping` aborts. */
 export type OnMessage = (message: ConsumeMessage, channel: Channel, stopping: AbortSignal) => Promise<void>
 
 /**
- * What becomes of a message of a work queue: handled, late (dropped), failed (tried again later) or poison (dead letter).
- * It is acknowledged only when that is done, so a process that dies meanwhile loses nothing.
+ * Handles messages of a work queue. A message ends as handled, late (dropped), failed (retried later) or poison (dead letter).
+ * It is acknowledged only after that, so a process that dies loses nothing.
  *
- * While something that the handler needs is away, the message is held and tried again, and no try counts: an outage must not
- * make valid messages dead letters. Held messages keep their places, so no more messages are taken meanwhile.
+ * While a dependency of the handler is away, the message is held and retried, and no attempt counts: an outage must not turn
+ * valid messages into dead letters. Held messages keep their places in the prefetch window, so no further messages arrive.
  */
 export function workHandling(
   options: Handling & {
@@ -64,7 +64,7 @@ export function workHandling(
     error instanceof BrokerUnavailable || options.isUnavailable?.(error) === true
   const turnstile = new Turnstile(prefetch)
 
-  /** Whether RabbitMQ has it elsewhere now: else the channel is gone, and the message comes again. */
+  /** Whether RabbitMQ has the message in another queue now. Otherwise the channel is gone, and RabbitMQ delivers it again. */
   const move = async (channel: Channel, to: WireMessage): Promise<boolean> => {
     const open = whileOpen(channel)
     for (let attempt = 1; !open.aborted; attempt++) {
@@ -72,7 +72,7 @@ export function workHandling(
         await options.publish(to)
         return true
       } catch (error) {
-        // Giving it back instead would have it redelivered at once, and count against it.
+        // A reject would cause an immediate redelivery, which counts as an attempt.
         logger.warn('a failed message cannot be moved yet, trying again', { queue, to: to.exchange, error })
         await sleep(fullJitter(attempt, MOVE), open)
       }
@@ -102,7 +102,7 @@ export function workHandling(
     return move(channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers }))
   }
 
-  /** Sends the message to a queue of delayed messages, as if this process had never had it. */
+  /** Sends the message to a delay queue, without counting an attempt. */
   const postpone = (message: ConsumeMessage, channel: Channel, error: unknown) => {
     handledMessages.inc({ queue, outcome: 'postponed' })
     const { exchange, delayMs } = retryExchange(namespace, POSTPONED_AS)
@@ -115,7 +115,7 @@ export function workHandling(
     return move(channel, forward(message, { exchange, routingKey: queueName(namespace, queue), headers: {} }))
   }
 
-  /** Whether RabbitMQ may forget the message: it was handled, or is elsewhere now. */
+  /** Whether the message can be acknowledged: it was handled, or is in another queue now. */
   const settle = async (message: ConsumeMessage, channel: Channel, stopping: AbortSignal): Promise<boolean> => {
     const holdUntil = performance.now() + HELD_MS
     for (let hold = 1; ; hold += 1) {
@@ -140,7 +140,7 @@ export function workHandling(
     if (parts instanceof PoisonMessage) return bury(message, channel, parts.message)
     const to = { exchange: '', routingKey: queueName(namespace, queue), headers: {} }
     const leave = (part: ConsumeMessage) => move(channel, forward(part, to))
-    // One of them may have ended the process that had them: from now on each goes alone, and no other dies with it.
+    // One of the parts may have crashed the process. From now on each part goes alone.
     const ends = message.fields.redelivered
       ? parts.map(leave)
       : parts.map((part) => turnstile.pass(() => (stopping.aborted ? leave(part) : settle(part, channel, stopping))))
@@ -164,7 +164,7 @@ function readParts(message: ConsumeMessage): ConsumeMessage[] | PoisonMessage {
   }
 }
 
-/** What becomes of an event of an exclusive queue: handled once at most. It is a hint; whoever misses it reads again. */
+/** Handles events of an exclusive queue, at most once. An event is a hint: a service that misses it reads the state again. */
 export function hintHandling(options: Handling): OnMessage {
   const drop = (message: ConsumeMessage, error: unknown) =>
     options.logger.warn('an event was not handled and is dropped', { ...idsOf(message), error })
@@ -185,7 +185,7 @@ export function hintHandling(options: Handling): OnMessage {
 
 async function attemptToHandle(message: ConsumeMessage, options: Handling, queue: string): Promise<'handled' | 'late'> {
   const { envelope, delivery } = decode(message)
-  // Of one that comes again this would tell how long it was tried.
+  // For a redelivery this would measure the retries.
   if (delivery.attempt === 1 && !delivery.redelivered)
     waitedMessages.observe({ queue }, secondsSince(envelope.timestamp))
   if (envelope.deadline !== undefined && Date.parse(envelope.deadline) <= Date.now()) return 'late'
@@ -205,21 +205,21 @@ async function attemptToHandle(message: ConsumeMessage, options: Handling, queue
   return 'handled'
 }
 
-/** By two machines' clocks: it may come out below nothing. */
+/** Compares the clocks of two machines, so the result may be negative. */
 const secondsSince = (timestamp: string) => Math.max(0, (Date.now() - Date.parse(timestamp)) / 1_000)
 
-/** On a channel that is gone the message is no longer ours: it will be delivered again. */
+/** If the channel is gone, RabbitMQ delivers the message again. */
 function acknowledge(channel: Channel, message: ConsumeMessage): void {
   try {
     channel.ack(message)
   } catch {
-    // Nothing to do: what we did is idempotent by message id.
+    // Nothing to do: handlers are idempotent by message id.
   }
 }
 
 const closings = new WeakMap<Channel, AbortSignal>()
 
-/** Aborted when the channel closes: one signal a channel, however many messages wait on it. */
+/** Aborts when the channel closes. All messages of a channel share one signal. */
 function whileOpen(channel: Channel): AbortSignal {
   const known = closings.get(channel)
   if (known) return known
@@ -235,7 +235,7 @@ function idsOf(message: ConsumeMessage): Record<string, unknown> {
   return { message_id: messageId, type, request_id: headers?.[HEADER.requestId] ?? null, trace_id: traceId }
 }
 
-/** Headers travel with the message wherever it goes: short, and without passwords in URLs. */
+/** Text for a header, shortened and without passwords in URLs: headers travel with the message. */
 function shorten(reason: string): string {
   return redactText(reason).slice(0, 500)
 }

@@ -3,12 +3,12 @@ import { type DurableQueue, queueName } from './topology.ts'
 
 export interface QueueState {
   name: DurableQueue
-  /** Those that wait; what consumers have in hand is left out. */
+  /** Waiting messages, without those that consumers have not acknowledged yet. */
   messages: number
   consumers: number
 }
 
-/** Asks RabbitMQ how full queues are, over a channel of its own: a question that fails closes its channel. */
+/** Asks RabbitMQ for the lengths of queues, on a separate channel, because a failed question closes its channel. */
 export async function inspectQueues(
   model: ChannelModel,
   namespace: string,

@@ -2,7 +2,7 @@ import { measure } from '@slipway/runtime'
 import type { Broker } from './broker.ts'
 import { DURABLE_QUEUES } from './topology.ts'
 
-/** Measures all queues in RabbitMQ, so that those of a service that is away are told by the others. */
+/** Measures all queues in RabbitMQ, so that other services report the queues of a service that is away. */
 export function measureQueues(broker: Broker): void {
   measure(
     'rabbitmq_queues',

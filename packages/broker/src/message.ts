@@ -12,7 +12,7 @@ export interface OutgoingMessage {
   json?: string
   message_id: string
   request_id: string | null
-  /** W3C; that of the current trace where left out. */
+  /** W3C; without it, that of the current trace. */
   traceparent?: string | null
   reply_to?: string
   correlation_id?: string
@@ -20,13 +20,13 @@ export interface OutgoingMessage {
   deadline?: string
 }
 
-/** What a handler may want to know of how a message came. */
+/** How a message was delivered. */
 export interface Delivery {
   replyTo?: string
   correlationId?: string
-  /** 1 at first; higher when a handler failed before. */
+  /** 1 at first; higher after failures of a handler. */
   attempt: number
-  /** Whether it may have been handled before: the process or its connection went away. */
+  /** Whether the message may have been handled before, by a process or connection that was lost. */
   redelivered: boolean
 }
 
@@ -44,13 +44,13 @@ export const HEADER = {
   traceparent: 'traceparent',
   deadline: 'x-slipway-deadline',
   attempt: 'x-slipway-attempt',
-  /** Why a message is dead, or why it is tried again. */
+  /** Why a message is dead, or why it is retried. */
   reason: 'x-slipway-reason',
   /** The work queue in which a dead message failed. */
   queue: 'x-slipway-queue',
   /** Which replay of dead letters sent a message again. */
   replay: 'x-slipway-replay',
-  /** Of how many messages this one is made; see batch.ts. */
+  /** The number of messages in this batch; see batch.ts. */
   parts: 'x-slipway-parts',
 } as const
 
@@ -102,7 +102,7 @@ export function correlation(message: Pick<OutgoingMessage, 'correlation_id' | 'r
   return id === null ? {} : { correlationId: id }
 }
 
-/** Reads a message. Throws PoisonMessage saying what is wrong when it is none of ours. */
+/** Reads a message. Throws PoisonMessage with the reason if the message does not fit the contracts. */
 export function decode(message: ConsumeMessage): { envelope: Envelope; delivery: Delivery } {
   const { properties } = message
   const headers = properties.headers ?? {}
@@ -135,7 +135,7 @@ export function decode(message: ConsumeMessage): { envelope: Envelope; delivery:
   }
 }
 
-/** How often handlers have begun on this message, this time included. */
+/** How many times handlers have started this message, including this time. */
 export function attemptOf(message: ConsumeMessage): number {
   const attempt = Number(message.properties.headers?.[HEADER.attempt] ?? 1)
   return Number.isInteger(attempt) && attempt > 0 ? attempt : 1

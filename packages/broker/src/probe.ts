@@ -2,12 +2,12 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Channel, ChannelModel } from 'amqplib'
 
 const INTERVAL_MS = 1_000
-/** Interval and this together stay below the 5 s in which readiness has to fall. */
+/** With the interval this stays below 5 s, the time within which readiness must fall. */
 const ANSWER_MS = 2_500
-/** Silent for this long, the connection is given up: heartbeats alone would need 20 s. */
+/** After this silence the connection is dropped. Heartbeats alone would need 20 s. */
 const SILENT_MS = 6_000
 
-/** Asks the broker a small question every second: an open socket alone does not say that anybody is there. */
+/** Sends a small request to RabbitMQ every second, because an open socket does not prove that RabbitMQ answers. */
 export class Probe {
   readonly #channel: Channel
   readonly #paused: () => boolean
@@ -23,7 +23,7 @@ export class Probe {
     this.#timer = setInterval(() => void this.#tick(), INTERVAL_MS)
   }
 
-  /** `paused` says when no answer is to be expected: RabbitMQ does not read from a connection that it blocks. */
+  /** `paused` returns true while no answer can come: RabbitMQ does not read from a connection that it blocks. */
   static async start(model: ChannelModel, paused: () => boolean): Promise<Probe> {
     const channel = await model.createChannel()
     const probe = new Probe(channel, paused)
@@ -51,7 +51,7 @@ export class Probe {
 
   async #tick(): Promise<void> {
     if (this.#askedAt === 0) return this.#ask()
-    // The answer may be waiting to be read because this process was busy: let it in before judging.
+    // If this process was busy, the answer may be in the socket. Read it first.
     await nextTurn()
     await nextTurn()
     if (this.#askedAt === 0 || !this.#open) return
@@ -76,7 +76,7 @@ export class Probe {
         () => {},
       )
     } catch {
-      // The channel is closing; its 'close' says the rest.
+      // The channel is closing; its `close` event follows.
     }
   }
 }

@@ -3,18 +3,18 @@ import type { ChannelModel, ConfirmChannel, Message } from 'amqplib'
 import { BrokerUnavailable, PublishError, type PublishFailure } from './errors.ts'
 import type { WireMessage } from './message.ts'
 
-/** Unconfirmed messages at a time: enough to keep the broker's disk busy, little enough to lose and repeat. */
+/** Unconfirmed messages at a time: enough to keep the disk of RabbitMQ busy, few enough to repeat after a loss. */
 const WINDOW = 256
 const CONFIRM_MS = 10_000
 const SWEEP_MS = 1_000
-/** RabbitMQ 4 takes 16 MiB at most and closes the channel, with all that is in flight on it, above. */
+/** RabbitMQ 4 accepts 16 MiB. For a larger message it closes the channel, with all messages in flight. */
 export const MAX_MESSAGE_BYTES = 15 * 1024 * 1024
 const REOPEN = { baseMs: 100, capMs: 4_000 }
 
 interface UnconfirmedMessage {
   message: WireMessage
   sentAt: number
-  /** Why the broker gave it back, when it did; its confirm comes all the same. */
+  /** Why RabbitMQ returned the message, if it did; the confirm comes anyway. */
   returned?: string
   settle(failure: Omit<PublishFailure, 'message_id'> | null): void
 }
@@ -62,7 +62,7 @@ export class Publisher {
     this.#channel = channel
   }
 
-  /** Ends use of the channel and fails what waits for confirms: after a loss they may never come. */
+  /** Stops using the channel, and fails all messages without a confirm, because confirms may never come after a loss. */
   detach(reason: string): void {
     if (!this.#channel) return
     this.#channel = undefined
@@ -147,7 +147,7 @@ export class Publisher {
     }
   }
 
-  /** The set keeps the order of sending, so the late ones are its first. */
+  /** The set keeps the order of sending, so late messages come first. */
   #failLate(): void {
     const limit = Date.now() - CONFIRM_MS
     for (const entry of this.#inFlight) {

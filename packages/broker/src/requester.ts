@@ -12,7 +12,7 @@ import { BrokerUnavailable, PublishError, RequestTimeout } from './errors.ts'
 import { encode } from './message.ts'
 import { Publisher } from './publisher.ts'
 
-/** RabbitMQ's direct reply-to: on the way it becomes an address that any connection can answer to. */
+/** Direct reply-to of RabbitMQ: it becomes an address to which any connection can send the answer. */
 const REPLY_TO = 'amq.rabbitmq.reply-to'
 
 export interface RequestOptions {
@@ -30,7 +30,7 @@ interface OpenRequest {
   reject(error: Error): void
 }
 
-/** Sends commands whose answer somebody waits for, and answers such commands. */
+/** Sends commands and waits for their answers, and answers such commands. */
 export class Requester {
   readonly publisher: Publisher
   readonly #namespace: string
@@ -51,7 +51,7 @@ export class Requester {
   }
 
   /**
-   * Sends a command and waits for its answer, whoever gives it. Throws TypeError for an invalid body,
+   * Sends a command and waits for its answer. Throws TypeError for an invalid body,
    * BrokerUnavailable (see `mayHaveBeenSent`) or RequestTimeout.
    */
   request<T extends CommandType>(
@@ -96,7 +96,7 @@ export class Requester {
     })
   }
 
-  /** Answers a command. Best effort: nobody may be waiting any more, and nothing may depend on it. */
+  /** Answers a command, best effort: the sender may no longer wait. No effect may depend on the answer. */
   reply(replyTo: string | undefined, correlationId: string | undefined, reply: ReplyEnvelope | { json: string }): void {
     // Any other address would be the name of a queue.
     if (!replyTo?.startsWith(`${REPLY_TO}.`) || correlationId === undefined) return
@@ -128,7 +128,7 @@ export class Requester {
     }
   }
 
-  /** The address for answers died with the channel. */
+  /** The reply address is gone with the channel. */
   #lost(): void {
     for (const waiting of [...this.#waiting.values()]) {
       const message = 'the connection to RabbitMQ was lost before the answer came'

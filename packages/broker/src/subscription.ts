@@ -5,7 +5,7 @@ import type { OnMessage } from './handling.ts'
 
 const RESUBSCRIBE = { baseMs: 200, capMs: 4_000 }
 const CHECK_MS = 1_000
-/** A live process that no longer consumes helps nobody: it ends, and a new one begins. One that has just begun waits. */
+/** A process that consumes nothing for this long ends, so that its supervisor starts a new one. Not before the first consumer. */
 const VANISHED_MS = 15_000
 
 export interface SubscriptionOptions {
@@ -16,14 +16,14 @@ export interface SubscriptionOptions {
   declare(channel: Channel, model: ChannelModel): Promise<string>
   /** Must not throw. */
   onMessage: OnMessage
-  /** Runs when the consumer is no longer there: from now on messages may pass. */
+  /** Runs when the consumer is lost: from now on messages may be missed. */
   onLost?: () => void
-  /** Runs after each loss that was mended: messages may have passed in between. */
+  /** Runs when the consumer is back after a loss: messages may have been missed in between. */
   onResumed?: () => void
   onFatal(error: Error): void
 }
 
-/** One consumer that is there as long as the connection is. */
+/** One consumer, which is subscribed again after each loss. */
 export class Subscription {
   readonly #options: SubscriptionOptions
   readonly #inHand = new Set<Promise<void>>()
@@ -31,7 +31,7 @@ export class Subscription {
   readonly #firstLive: Promise<void>
   #markLive: () => void = () => {}
   #model: ChannelModel | undefined
-  /** Aborted when trying on this connection, or beginning with what came over it, makes no more sense. */
+  /** Aborted when this connection is lost or the consumer stops: no further attempts, and no further messages start. */
   #trying = new AbortController()
   #channel: Channel | undefined
   #consumerTag: string | undefined
@@ -53,7 +53,7 @@ export class Subscription {
     return this.#stopped || this.#consumerTag !== undefined
   }
 
-  /** Resolves when the consumer is there for the first time, or was stopped before. */
+  /** Resolves when the consumer is subscribed for the first time, or was stopped before. */
   whenLive(): Promise<void> {
     return this.#firstLive
   }
@@ -71,17 +71,17 @@ export class Subscription {
     this.#lose()
   }
 
-  /** Takes no new messages and finishes those in hand. */
+  /** Accepts no new messages and finishes the current ones. */
   async stop(): Promise<void> {
     this.#stopped = true
     this.#trying.abort()
     clearInterval(this.#watch)
     this.#markLive()
     const [channel, tag] = [this.#channel, this.#consumerTag]
-    // Without a channel there is nothing to cancel: the broker knows already.
+    // Without a channel there is no consumer to cancel.
     if (channel && tag !== undefined) await cancel(channel, tag)
     while (this.#inHand.size > 0) await Promise.allSettled(this.#inHand)
-    // Their acknowledgements are written two turns later: the end of the connection would overtake them.
+    // Acknowledgements are written two turns later. Without this wait, the connection would close before them.
     for (let turn = 0; turn < 2; turn += 1) await nextTurn()
   }
 
@@ -134,12 +134,12 @@ export class Subscription {
     this.#markLive()
   }
 
-  /** Only a consumer that was there starts anew here; one that never came is tried again by #subscribe. */
+  /** Subscribes a lost consumer again. A consumer that never started is retried by #subscribe. */
   async #vanished(model: ChannelModel, channel: Channel): Promise<void> {
     if (this.#channel !== channel) return
     const wasLive = this.#consumerTag !== undefined
     this.#lose()
-    // Channels close just before their connection does: then the next connection brings the consumer back.
+    // A channel closes just before its connection. In this case the next connection subscribes again.
     await nextTurn()
     if (!wasLive || !this.#wanted(model)) return
     this.#options.logger.warn('a consumer is gone, subscribing again', { consumer: this.#options.label })
@@ -165,6 +165,6 @@ async function cancel(channel: Channel, consumerTag: string): Promise<void> {
   try {
     await channel.cancel(consumerTag)
   } catch {
-    // Gone is what was wanted.
+    // The consumer is gone anyway.
   }
 }

@@ -20,9 +20,9 @@ interface Queue {
   options: (namespace: string) => Options.AssertQueue
 }
 
-/** After this many deliveries that ended without an answer (a crash, a lost connection) RabbitMQ itself gives a message up. */
+/** After this many deliveries without acknowledgement (crash, lost connection) RabbitMQ makes a message a dead letter. */
 const DELIVERY_LIMIT = 5
-/** After this many failures of a handler we give it up. */
+/** After this many failures of a handler, we make a message a dead letter. */
 export const MAX_ATTEMPTS = 5
 
 /** Waits before the second, third, … attempt; the last one repeats. */
@@ -32,7 +32,7 @@ export const RETRY_DELAYS = [
   { name: '15s', ms: 15_000 },
 ] as const
 
-// Without at-least-once a broker that dies while it moves a dead letter loses it; that needs reject-publish.
+// Without at-least-once, a broker that crashes while it moves a dead letter loses it. At-least-once needs reject-publish.
 const SAFE_QUORUM = {
   'x-queue-type': 'quorum',
   'x-overflow': 'reject-publish',
@@ -43,12 +43,12 @@ const EXCHANGES: Exchange[] = [
   { name: 'commands', kind: 'direct' },
   { name: 'events', kind: 'topic' },
   { name: 'dead', kind: 'fanout' },
-  // Takes what exclusive queues drop. Not the default exchange: a user who may write to that reaches every queue.
+  // Receives what exclusive queues drop. Not the default exchange: a user who may write to it reaches every queue.
   { name: 'dropped', kind: 'direct' },
   ...RETRY_DELAYS.map((delay): Exchange => ({ name: `retry.${delay.name}`, kind: 'fanout' })),
 ]
 
-/** Whose events wait in a durable queue, so that they are not lost while their reader is away. */
+/** Subscribers with a durable queue, which keeps events while the subscriber is away. */
 const DURABLE_SUBSCRIBER = 'dispatcher'
 const EVENT_QUEUE = `${DURABLE_SUBSCRIBER}.events` as const
 
@@ -77,7 +77,7 @@ const QUEUES: Queue[] = [
     bindings: [{ exchange: 'dead', keys: [''] }],
     options: () => ({ durable: true, arguments: { 'x-queue-type': 'quorum' } }),
   },
-  // One queue a delay: in a queue of mixed delays a message waits for all that were put before it.
+  // One queue for each delay: in a queue with mixed delays, a message waits for all messages before it.
   // A message keeps the name of its work queue as routing key and goes back there over the default exchange.
   ...RETRY_DELAYS.map(
     (delay): Queue => ({
@@ -117,12 +117,12 @@ export function isDurablyBound(eventType: string): boolean {
   return isEvent(eventType) && EVENTS[eventType].subscribers.some((subscriber) => subscriber === DURABLE_SUBSCRIBER)
 }
 
-/** How many events wait for a reader. One that hangs must not fill the broker's memory. */
+/** The limit of an exclusive queue, so that a subscriber that hangs does not fill the memory of RabbitMQ. */
 const MAX_EVENTS = 50_000
 
 /**
- * A queue for one reader's lifetime: events that come while nobody reads are not kept. Of those that are dropped because
- * too many wait, the last one is in `dropped`.
+ * A queue for the lifetime of one process: events that arrive while the process is away are not kept. If events are dropped
+ * because too many wait, the last of them is in `dropped`.
  */
 export async function declareExclusiveQueue(
   channel: Channel,
@@ -145,7 +145,7 @@ export async function declareExclusiveQueue(
   return { dropped }
 }
 
-/** Declares every exchange, queue and binding. May be repeated; fails with code 406 where one exists otherwise. */
+/** Declares every exchange, queue and binding. May be repeated; fails with code 406 if one has other properties. */
 export async function declareTopology(channel: Channel, namespace: string): Promise<void> {
   for (const exchange of EXCHANGES) {
     await channel.assertExchange(exchangeName(namespace, exchange.name), exchange.kind, { durable: true })
@@ -165,7 +165,7 @@ export async function checkTopology(channel: Channel, namespace: string): Promis
   for (const queue of QUEUES) await channel.checkQueue(`${namespace}.${queue.name}`)
 }
 
-/** Removes all that declareTopology made, messages included: for namespaces that were made for a test. */
+/** Removes everything that declareTopology made, with all messages: for namespaces of tests. */
 export async function deleteTopology(channel: Channel, namespace: string): Promise<void> {
   for (const queue of QUEUES) await channel.deleteQueue(`${namespace}.${queue.name}`)
   for (const exchange of EXCHANGES) await channel.deleteExchange(exchangeName(namespace, exchange.name))

@@ -18,7 +18,7 @@ export class SlipwayClient {
     this.#connection = new Connection(options)
   }
 
-  /** Logs in, so that later calls carry the session; not needed where options say as whom. */
+  /** Logs in, so that later calls use the session. Not needed with a token in the options. */
   async login(credentials: Credentials): Promise<void> {
     await this.#connection.login(credentials)
   }
@@ -36,7 +36,7 @@ export class SlipwayClient {
     return await this.#connection.call(operation, input)
   }
 
-  /** Every record of a list, page by page as they are asked for. */
+  /** Every record of a list. Fetches each page when its first record is needed. */
   async *each<O extends ListOperation>(
     operation: O,
     ...[input]: InputArguments<O>
@@ -50,7 +50,7 @@ export class SlipwayClient {
         meta: Schema<'PageMeta'>
       }
       for (const item of data) {
-        // What is created meanwhile pushes records to the next page, where they come again.
+        // New records push others to the next page, where they appear a second time.
         const { id } = item as { id?: string }
         if (id !== undefined && seen.has(id)) continue
         seen.add(id)
@@ -60,7 +60,7 @@ export class SlipwayClient {
     }
   }
 
-  /** The lines that a deployment's log has by now, from number `from` on. */
+  /** The log lines that a deployment has now, from number `from` on. */
   async *logLines(
     id: string,
     { from = 0, signal }: { from?: number; signal?: AbortSignal } = {},

@@ -8,7 +8,7 @@ import type { Answer, CallOptions, OperationId } from './types.ts'
 export interface ConnectionOptions {
   /** For example `http://127.0.0.1:8080`. */
   url: string
-  /** An API key or an access token. Without one, credentials or a session say as whom. */
+  /** An API key or an access token. Without one, `credentials` or a session are used. */
   token?: string
   /** Used to log in when there is no session yet, and when it has ended. */
   credentials?: Credentials
@@ -16,7 +16,7 @@ export interface ConnectionOptions {
   sessions?: SessionStore
   /** How long one answer may take, in milliseconds; 30,000 unless given. */
   timeoutMs?: number
-  /** How long what may safely be sent again is tried again, in milliseconds; 30,000 unless given. */
+  /** How long a request that is safe to repeat is retried, in milliseconds; 30,000 unless given. */
   retryForMs?: number
 }
 
@@ -37,11 +37,11 @@ interface Route {
 
 const RETRY_FROM_MS = 200
 const RETRY_TO_MS = 5_000
-/** A server that never answered is not waited for longer: the address may be wrong. */
+/** The limit for retries before a first answer, because the address may be wrong. */
 const FIRST_CONTACT_MS = 2_000
 const RENEWED_ELSEWHERE_MS = 300
 
-/** Requests to one server as one user: who is calling, and what is sent again after a failure. */
+/** Requests to one server as one user: authentication and retries. */
 export class Connection {
   readonly url: string
   readonly #timeoutMs: number
@@ -127,7 +127,7 @@ export class Connection {
     if (this.#credentials) await this.login(this.#credentials)
   }
 
-  /** Renews by the refresh token, or takes what another process got for it meanwhile. */
+  /** Renews the session by the refresh token, or uses the session that another process has renewed in the meantime. */
   async #refresh(ended: Session): Promise<boolean> {
     const renewedElsewhere = () => this.#sessions.load()?.accessToken !== ended.accessToken
     if (renewedElsewhere()) return true
@@ -139,7 +139,7 @@ export class Connection {
       return true
     } catch (error) {
       if (!(error instanceof AuthenticationError)) throw error
-      // Two processes may have tried at once, and the other one was first.
+      // Another process may have used the refresh token first.
       await sleep(RENEWED_ELSEWHERE_MS)
       return renewedElsewhere()
     }
@@ -212,10 +212,10 @@ interface Sent extends Request {
   headers?: Record<string, string>
 }
 
-/** How long to wait before the same request is sent again, or null where it must not be. */
+/** How long to wait before a retry of the same request, or null if it must not be repeated. */
 function pauseBefore(error: unknown, repeatable: boolean, wait: number): number | null {
   const jittered = wait / 2 + (Math.random() * wait) / 2
-  // The limiter turned it away before anything was done. A lockout lasts too long to wait for.
+  // The limiter refused the request before it had an effect. A lockout lasts too long to wait for.
   if (error instanceof RateLimitError && error.code !== 'AUTH_RATE_LIMIT_EXCEEDED') {
     return Math.max(jittered, (error.retryAfter ?? 0) * 1_000)
   }

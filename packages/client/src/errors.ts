@@ -6,7 +6,7 @@ export class ApiError extends Error {
   readonly code: string
   readonly details: Record<string, unknown>
   readonly requestId: string | undefined
-  /** Seconds after which the server wants to be asked again, where it says so. */
+  /** Seconds after which the server allows a retry, if it says so. */
   readonly retryAfter: number | undefined
 
   constructor({ status, code, message, details, requestId, retryAfter }: Refusal) {
@@ -18,7 +18,7 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** Whether the same request may well succeed a little later. */
+  /** Whether the same request may succeed a little later. */
   get passing(): boolean {
     return this.status === 429 || this.status >= 500
   }
@@ -98,7 +98,7 @@ export class ConnectionError extends Error {
     super(`Slipway does not answer at ${url} (${reasonOf(cause)}): is it running, and is the address right?`, { cause })
   }
 
-  /** The request never arrived, so that sending it again cannot do anything twice. */
+  /** The request never arrived, so a retry cannot have a second effect. */
   get refused(): boolean {
     return reasonOf(this.cause) === 'ECONNREFUSED'
   }
@@ -113,7 +113,7 @@ interface Refusal {
   retryAfter?: number | undefined
 }
 
-/** The error that an answer with a refusing status stands for. */
+/** The error for an answer with a status of 400 or more. */
 export async function refusalOf(response: Response): Promise<ApiError> {
   const { status, headers } = response
   const said = standardError(await response.text().catch(() => ''))

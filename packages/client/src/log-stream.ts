@@ -12,16 +12,16 @@ export interface FollowOptions {
   signal?: AbortSignal
 }
 
-// The server says `ping` every 15 s: three of them missing means that nobody is there any more.
+// The server sends a `ping` every 15 s. After three missing pings the connection counts as lost.
 const SILENCE_MS = 45_000
 const RETRY_FROM_MS = 100
 const RETRY_TO_MS = 5_000
 
 /**
- * The live log of a deployment: its state, steps, progress and lines, until the final `state_change`. After a break it
- * goes on with a new token from the line after the last one, so that no line is missing or repeated; what a stream says
- * again at its beginning (state, steps) is passed on only where it has changed. Throws ApiError when the server refuses,
- * and the last error when it stays away.
+ * The live log of a deployment: its state, steps, progress and lines, until the final `state_change`. After a lost connection
+ * it resumes with a new token at the line after the last one, so no line is missing or repeated. A stream begins with state
+ * and steps; these are passed on only if they have changed. Throws ApiError if the server refuses, and the last error if the
+ * server stays away.
  */
 export async function* followLogs(
   connection: Connection,
@@ -55,7 +55,7 @@ const FINAL: ReadonlySet<string> = new Set(['success', 'failed', 'cancelled', 'r
 /** Whether a deployment in this state has ended. */
 export const isFinalState = (state: string) => FINAL.has(state)
 
-/** The number of lines stands in the last message alone: a final state without it is a stream's opening, not its end. */
+/** Only the last message has the number of lines. A final state without it opens a stream. */
 function isEnd({ event, data }: LogStreamMessage): boolean {
   return event === 'state_change' && isFinalState(data.new_state) && data.log_lines !== undefined
 }
@@ -64,7 +64,7 @@ class Silence extends Error {
   override readonly name = 'Silence'
 }
 
-/** What a follower has passed on already. */
+/** What has been passed on already. */
 class SeenLines {
   nextLine: number
   #state: string | undefined
@@ -135,7 +135,7 @@ async function* messagesOf(response: Response, heard: () => void): AsyncGenerato
 }
 
 function mayPass(error: unknown): boolean {
-  // A token can be lost before it is used (the cache was emptied); the next one will do.
+  // Redis may have lost the token before its use. A new token works.
   if (error instanceof ApiError) return error.passing || error.code === 'INVALID_TOKEN'
   // fetch reports a connection that breaks in the middle as TypeError.
   return error instanceof ConnectionError || error instanceof Silence || (error as Error).name === 'TypeError'

@@ -1,4 +1,4 @@
-/** What a login gives: an access token for about an hour, and what it is renewed with. */
+/** The result of a login: an access token for about an hour, and the refresh token that renews it. */
 export interface Session {
   accessToken: string
   refreshToken?: string | undefined
@@ -13,7 +13,7 @@ export interface SessionStore {
 export interface Credentials {
   email: string
   password: string
-  /** Asked for when the account has a second factor: six digits, or a recovery code. */
+  /** Called if the account has a second factor. Returns six digits, or a recovery code. */
   code?: () => string | Promise<string>
 }
 

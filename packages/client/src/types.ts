@@ -15,10 +15,10 @@ type Bodies<R> = {
       : undefined
 }
 
-/** What an operation answers with; a union where it has several answers. */
+/** The answer of an operation; a union if it has several answers. */
 export type Answer<O extends OperationId> = Bodies<operations[O]['responses']>[keyof operations[O]['responses']]
 
-// Numbers travel as text in a query; callers need not know.
+// A query holds numbers as text; callers pass numbers.
 type Query<Q> = { [K in keyof Q]: string extends NonNullable<Q[K]> ? Q[K] | number : Q[K] }
 type Given<K extends string, V> = [NonNullable<V>] extends [never]
   ? unknown
@@ -36,11 +36,11 @@ type Json<B> = B extends { content: infer C }
 export interface CallOptions {
   /** Ends the call, its retries and the waiting between them. */
   signal?: AbortSignal
-  /** For operations that take one; made up where none is given, so that a retry never does anything twice. */
+  /** For operations that accept a key. Generated if omitted, so that a retry never has a second effect. */
   idempotencyKey?: string
 }
 
-/** What an operation takes: values for its path, its query and its body. */
+/** The values for path, query and body of an operation. */
 export type Input<O extends OperationId> = Given<'params', operations[O]['parameters']['path']> &
   Given<'query', Query<operations[O]['parameters']['query']>> &
   Given<'body', operations[O] extends { requestBody: infer B } ? Json<B> : OptionalBody<O>> &

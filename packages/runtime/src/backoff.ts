@@ -1,10 +1,10 @@
-/** How long to wait before try number `attempt` (from 1), in ms: evenly spread over 0 … min(cap, base × 2^(attempt-1)). */
+/** How long to wait before attempt number `attempt` (from 1), in ms: evenly spread over 0 … min(cap, base × 2^(attempt-1)). */
 export function fullJitter(attempt: number, limits: { baseMs: number; capMs: number }): number {
   const ceiling = Math.min(limits.capMs, limits.baseMs * 2 ** Math.min(attempt - 1, 52))
   return Math.floor(Math.random() * ceiling)
 }
 
-/** Waits `ms` milliseconds, or less: it resolves early when the signal aborts, so look at the signal afterwards. */
+/** Waits `ms` milliseconds. Resolves earlier if the signal aborts, so check the signal afterwards. */
 export function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()

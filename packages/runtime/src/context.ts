@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** What a piece of work is about: the ids that every log line within it carries. */
+/** The ids of the current work. Every log line has them. */
 export interface Context {
   request_id?: string | null
   message_id?: string
@@ -20,7 +20,7 @@ export function currentContext(): Context {
   return storage.getStore() ?? {}
 }
 
-/** Runs `fn` in no context: what it does belongs to nobody who happened to cause it. */
+/** Runs `fn` without a context, for work that does not belong to the current request. */
 export function withoutContext<T>(fn: () => T): T {
   return storage.run({}, fn)
 }

@@ -10,10 +10,10 @@ export interface HealthReport {
 
 type Check = () => boolean | Promise<boolean>
 
-/** With it a report takes less than a second, whatever hangs. */
+/** Bounds each check, so that a report takes less than a second. */
 const CHECK_MS = 900
 
-/** The dependencies of a service, and whether it may be given work. */
+/** The dependencies of a service, and whether it is ready for work. */
 export class Health {
   readonly #checks = new Map<string, Check>()
   #serving = false

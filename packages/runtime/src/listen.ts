@@ -8,14 +8,14 @@ import { failSpan, SpanKind, traced } from './tracing/spans.ts'
 export interface Place {
   host: string
   port: number
-  /** The variable that sets the port, for the message when it cannot be had. */
+  /** The variable that sets the port, for the error if the port is not available. */
   variable: string
 }
 
 export interface ListenOptions extends Place {
-  /** Aborted when stopping begins: from then on each answer is the last of its connection, so that clients go elsewhere. */
+  /** Aborted when stopping begins. From then on each answer closes its connection, so that clients use another replica. */
   stopping?: AbortSignal
-  /** Beyond the time limits that every server of Slipway has. */
+  /** Options in addition to the timeouts that every server of Slipway has. */
   server?: ServerOptions
   /** Serves HTTPS with this certificate; without it, plain HTTP. */
   tls?: TlsOptions
@@ -28,7 +28,7 @@ export interface ListenOptions extends Place {
 export interface ListeningServer {
   port: number
   server: Server
-  /** Takes no new requests and resolves when those in hand are answered. */
+  /** Accepts no new requests, and resolves when all current requests are answered. */
   close(): Promise<void>
 }
 
@@ -56,7 +56,7 @@ export async function listen(
     close: () =>
       new Promise((resolve) => {
         release()
-        // A connection kept alive after its last answer would hold up the stop.
+        // An idle connection would delay the stop.
         const idle = setInterval(() => server.closeIdleConnections(), IDLE_SWEEP_MS)
         server.close(() => {
           clearInterval(idle)
@@ -67,8 +67,8 @@ export async function listen(
 }
 
 /**
- * Has a server listen, and tells on which port.
- * @throws ConfigurationError when the port cannot be had
+ * Makes a server listen, and returns its port.
+ * @throws ConfigurationError when the port is not available
  */
 export function takePlace(server: NetServer, { host, port, variable }: Place): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -84,7 +84,7 @@ export function takePlace(server: NetServer, { host, port, variable }: Place): P
   })
 }
 
-/** Express notes the route that took a request. */
+/** Express stores the route of a request here. */
 type Routed = IncomingMessage & { route?: { path?: unknown } }
 
 /** `/v1/runs/{id}` of `/v1/runs/:id`: one way of writing for all services. */
@@ -92,7 +92,7 @@ function routeOf({ route }: Routed): string | null {
   return typeof route?.path === 'string' ? route.path.replace(/:(\w+)/g, '{$1}') : null
 }
 
-/** Measures each request, and makes it a span where its caller is part of a trace. */
+/** Measures each request, and makes a span for it if the caller sent a trace. */
 function observe(app: RequestListener): RequestListener {
   return (request, response) => {
     measureRequest(request, response, () => routeOf(request))
@@ -109,7 +109,7 @@ function observe(app: RequestListener): RequestListener {
   }
 }
 
-/** From the moment that stopping begins, says with each answer that its connection ends. */
+/** After stopping begins, each answer closes its connection. */
 function endConnectionsOf(server: Server, stopping: AbortSignal): void {
   server.prependListener('request', (_request, response) => {
     if (stopping.aborted) response.setHeader('Connection', 'close')

@@ -55,7 +55,7 @@ function limitOf(text: string): number {
   return limit
 }
 
-/** What to replay or drop: by ids, or all; never everything because somebody named nothing. */
+/** The letters to replay or drop: ids, or `--all`. Without either, an error: an omission must not mean all. */
 function choiceOf(ids: string[], values: { all: boolean } & Choice): Choice {
   if (ids.length > 0 === values.all) throw new UsageError('name ids, or say --all: one of the two')
   return { ...narrowed(values), ...(values.all ? {} : { ids }) }

@@ -6,7 +6,7 @@ import { type Letter, letterOf } from './letter.ts'
 import { outline } from './outline.ts'
 
 export interface Choice {
-  /** Those with these ids; all of them without. */
+  /** The letters with these ids; without ids, all letters. */
   ids?: readonly string[]
   queue?: string
   type?: string
@@ -15,12 +15,12 @@ export interface Choice {
 export interface Treated {
   /** Sent again, or dropped. */
   done: Letter[]
-  /** Left where they are, each with why. */
+  /** Letters that were left, each with the reason. */
   left: { letter: Letter; why: string }[]
 }
 
 export interface DeadLetters {
-  /** The first `limit` of those chosen, and how many there are of all. */
+  /** The first `limit` of the chosen letters, and the number of all chosen letters. */
   list(choice: Choice, limit: number): Promise<{ letters: Letter[]; total: number }>
   show(id: string): Promise<{ letter: Letter; body: unknown } | null>
   /** Sends them to the queue where they failed, as if for the first time. */
@@ -29,21 +29,21 @@ export interface DeadLetters {
   close(): Promise<void>
 }
 
-/** RabbitMQ 4 drops what was given back 20 times: before that, a letter that was looked at often is put in anew. */
+/** RabbitMQ 4 drops a message after 20 redeliveries. Before that, the letter is published anew. */
 const MANY_LOOKS = 10
 const CONNECT_MS = 5_000
 
 type Verdict = 'keep' | 'remove' | 'end'
 
-/** Looks into the queue of dead letters and empties it by hand. Whoever reads it has the letters for that time alone. */
+/** Reads and empties the queue of dead letters. While one process reads it, others see no letters. */
 export async function openDeadLetters(options: { url: string; namespace: string }): Promise<DeadLetters> {
   const { url, namespace } = options
   const model = await connect(url, { noDelay: true, timeout: CONNECT_MS })
-  // Each failure comes to light where something is awaited; without a listener it would end the process.
+  // The awaited calls report each failure. Without a listener, an error event ends the process.
   model.on('error', () => {})
   const queue = queueName(namespace, 'dead-letters')
 
-  /** Shows `visit` each letter that is there now, in order, once. */
+  /** Calls `visit` once for each letter that is there now, in order. */
   async function read(visit: (letter: Letter, message: GetMessage, out: ConfirmChannel) => Promise<Verdict>) {
     const channel = await model.createChannel()
     channel.on('error', () => {})
@@ -54,7 +54,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
         throw new Error(`there is no queue ${queue}: is SLIPWAY_NAMESPACE the services' own?`, { cause })
       })
       let seen = 0
-      // Not up to the count: what was given back a moment ago may not be in it yet.
+      // Not by the count: a message that was returned a moment ago may not be counted yet.
       for (;;) {
         const message = await channel.get(queue)
         if (message === false) break
@@ -71,7 +71,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
       channel.nackAll(true)
       return Math.max(seen, messageCount)
     } finally {
-      // Also waits until RabbitMQ has taken what was acknowledged.
+      // This also waits until RabbitMQ has processed the acknowledgements.
       await channel.close().catch(() => {})
       await out.close().catch(() => {})
     }
@@ -105,7 +105,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
       const sent = new Set<string>()
       const replay = randomUUID()
       await read(async (letter, message, out) => {
-        // Dead again already: those that follow came after this replay began.
+        // This letter has failed again, so the following letters came after this replay began.
         if (message.properties.headers?.[HEADER.replay] === replay) return 'end'
         if (!chosen(letter, choice)) return 'keep'
         const why = reasonNotToReplay(letter)
@@ -113,7 +113,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
           treated.left.push({ letter, why })
           return 'keep'
         }
-        // Of copies one is enough.
+        // One copy is enough.
         if (!sent.has(letter.id)) {
           await send(out, asNew(message, queueName(namespace, letter.queue as WorkQueue), replay))
           treated.done.push(letter)
@@ -138,18 +138,18 @@ export async function openDeadLetters(options: { url: string; namespace: string 
 
 function reasonNotToReplay({ queue, deadline }: Letter): string | null {
   if (queue === null) return 'where it failed is not known'
-  // Its sender was told that nothing would come of it.
+  // Its sender got a refusal.
   if (deadline !== null && Date.parse(deadline) <= Date.now()) return `its deadline passed at ${deadline}`
   return null
 }
 
-/** What RabbitMQ's own headers told is kept in ours: they are gone from a message that is sent again. */
+/** Copies what RabbitMQ's headers say into ours, because a message that is sent again loses them. */
 function buriedAnew(message: GetMessage, { queue, reason }: Letter, exchange: string): WireMessage {
   const headers = { [HEADER.reason]: reason, ...(queue === null ? {} : { [HEADER.queue]: queue }) }
   return forward(message, { exchange, routingKey: '', headers })
 }
 
-/** As it was first sent, to one queue: others that it went to have done with it. */
+/** The message as it was first sent, to this queue only: other queues have handled it. */
 function asNew(message: GetMessage, routingKey: string, replay: string): WireMessage {
   const again = forward(message, { exchange: '', routingKey, headers: {} })
   const {
@@ -158,12 +158,12 @@ function asNew(message: GetMessage, routingKey: string, replay: string): WireMes
     [HEADER.attempt]: _attempt,
     ...headers
   } = again.options.headers ?? {}
-  // Nobody waits for its answer any more.
+  // Its sender no longer waits for an answer.
   const { replyTo: _replyTo, ...options } = again.options
   return { ...again, options: { ...options, headers: { ...headers, [HEADER.replay]: replay } } }
 }
 
-/** Resolves when RabbitMQ has it on disk and in a queue. */
+/** Resolves when RabbitMQ has the message on disk and in a queue. */
 function send(out: ConfirmChannel, { exchange, routingKey, content, options }: WireMessage): Promise<void> {
   return new Promise((resolve, reject) => {
     let returned = false

@@ -4,11 +4,11 @@ import type { Message } from 'amqplib'
 import { HEADER } from '../message.ts'
 import { WORK_QUEUES, type WorkQueue } from '../topology.ts'
 
-/** What is said of a dead letter: where it failed and why, and nothing of what is in it. */
+/** What is shown of a dead letter: where and why it failed, without its content. */
 export interface Letter {
-  /** The same for copies of one message that died in one queue. */
+  /** Equal for copies of one message that failed in the same queue. */
   id: string
-  /** Where it failed; null: by none of our consumers, so there is nowhere to send it again. */
+  /** The queue in which it failed; null if it was no queue of ours, so that it cannot be replayed. */
   queue: WorkQueue | null
   type: string
   reason: string
@@ -43,7 +43,7 @@ export function letterOf(message: Message, namespace: string): Letter {
 
 type Headers = Record<string, unknown>
 
-/** Ours say it themselves; those that RabbitMQ gave up after too many deliveries have its headers. */
+/** Our headers name the reason. If RabbitMQ gave a message up after too many deliveries, its headers do. */
 function queueOf(headers: Headers, namespace: string): WorkQueue | null {
   const ofBroker = String(headers['x-first-death-queue'] ?? '').replace(`${namespace}.`, '')
   const name = headers[HEADER.queue] ?? ofBroker
@@ -55,7 +55,7 @@ function reasonOfBroker(headers: Headers): string {
   return typeof reason === 'string' ? `RabbitMQ gave it up: ${printable(reason)}` : 'no reason is known'
 }
 
-/** Fit for a terminal: a message that nobody wrote for us may hold control characters, and any number of any. */
+/** Safe for a terminal: a message of another program may hold control characters, and long texts. */
 export function printable(text: string): string {
   const plain = redactText(text).replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
   return plain.length > 500 ? `${plain.slice(0, 500)}…` : plain

@@ -2,16 +2,16 @@ import { validateBody } from '@slipway/contracts'
 import { printable } from './letter.ts'
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-/** Words of our own, in a body that is as the contracts say. */
+/** Fields with words of the contracts, in a body that fits the contracts. */
 const WORDS = new Set(['state', 'status', 'outcome', 'target_mode', 'failure_strategy', 'rollback_strategy'])
-/** What users give, and what is sealed: not even numbers of it are shown. */
+/** Fields with values of users, and sealed fields: not even their numbers are shown. */
 const VALUES = /variables|values|secret|token|passw|credential|key$|^sealed/
 const MAX_ITEMS = 20
 const MAX_DEPTH = 8
 
 /**
- * A message's body for people to read: ids, numbers and words of ours. All other text is given by its length, since a message
- * that is dead may hold anything.
+ * The body of a message for operators: ids, numbers and words of the contracts. Other texts are shown by their length, because
+ * a dead message may hold anything.
  */
 export function outline(type: string, content: Buffer): unknown {
   let body: unknown

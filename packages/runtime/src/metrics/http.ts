@@ -7,10 +7,10 @@ const requests = histogram(
   ['method', 'route', 'status'],
 )
 
-/** The client left before there was an answer. */
+/** The client closed the connection before the answer. */
 const GONE = '499'
 
-/** Measures a request until its answer is out. `route` is asked then: the template of the path, never the path. */
+/** Measures a request until its answer is sent. `route` is called then, and returns the template of the path, never the path. */
 export function measureRequest(
   request: IncomingMessage,
   response: ServerResponse,
@@ -18,7 +18,7 @@ export function measureRequest(
 ): void {
   const started = performance.now()
   response.once('close', () => {
-    // How long somebody watches says nothing about us.
+    // The length of a stream depends on the client, not on the server.
     if (String(response.getHeader('content-type')).startsWith('text/event-stream')) return
     const status = response.headersSent ? String(response.statusCode) : GONE
     const labels = { method: request.method ?? '', route: route() ?? 'none', status }

@@ -30,7 +30,7 @@ export function counter<L extends string = never>(
   return new Counter(declared(name, help, labels))
 }
 
-/** From a millisecond to a minute: what is waited for. */
+/** From a millisecond to a minute, for calls that a client waits for. */
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
 /** Durations, in seconds. */
@@ -44,7 +44,7 @@ export function histogram<L extends string = never>(
 
 interface Measured {
   help: string
-  /** Where one number a kind is told: what tells the kinds apart. */
+  /** The label of a metric that has one value for each kind. */
   label?: string
 }
 
@@ -65,7 +65,7 @@ const failures = counter(
   ['measurement'],
 )
 
-/** Declares metrics that are read when somebody asks for them: what a query or a look at memory tells. */
+/** Declares metrics whose values are computed at each scrape, by a query or from memory. */
 export function measure<M extends Record<string, Measured>>(
   what: string,
   metrics: M,
@@ -76,7 +76,7 @@ export function measure<M extends Record<string, Measured>>(
     return { name, label, gauge: new Gauge(declared(name as `slipway_${string}`, help, labels)) }
   })
   const forget = () => {
-    // `reset` would say 0 of one without labels, which nobody has measured.
+    // `reset` would set a metric without labels to 0, which was not measured.
     for (const { label, gauge } of gauges) label === undefined ? gauge.remove() : gauge.reset()
   }
   forget()
@@ -96,7 +96,7 @@ export function measure<M extends Record<string, Measured>>(
 }
 
 async function take({ what, take: measureNow, forget }: Measurement): Promise<void> {
-  // What cannot be read is not told; why it cannot says whoever works with it.
+  // A value that cannot be read is left out. The code that uses the same dependency logs the error.
   const taken = await within(MEASURE_MS, measureNow()).catch(() => LATE)
   if (taken !== LATE) return
   forget()
@@ -105,7 +105,7 @@ async function take({ what, take: measureNow, forget }: Measurement): Promise<vo
 
 let taking: Promise<unknown> | undefined
 
-/** Everything, in Prometheus's text form. Who asks at the same moment shares one measurement. */
+/** All metrics in the text format of Prometheus. Calls at the same time share one measurement. */
 export async function exposition(): Promise<{ type: string; text: string }> {
   taking ??= Promise.all(measurements.map(take)).finally(() => {
     taking = undefined
@@ -114,7 +114,7 @@ export async function exposition(): Promise<{ type: string; text: string }> {
   return { type: registry.contentType, text: await registry.metrics() }
 }
 
-/** Adds what is known of any process (memory, processor, handles, the event loop's lag), and which one this is. */
+/** Adds the metrics of every process (memory, CPU, handles, lag of the event loop) and its build information. */
 export function describeProcess(about: { component: string; version: string }): void {
   collectDefaultMetrics({ register: registry })
   const help = 'Always 1; its labels say which part of Slipway this is, and of which version'

@@ -18,8 +18,8 @@ export interface OtlpOptions {
 }
 
 /**
- * Records spans and sends them in batches over OTLP/HTTP. What waits is bounded: spans that a collector does not take in
- * time are dropped. Returns what sends the rest and ends it. Loaded only where it is configured.
+ * Records spans and sends them in batches over OTLP/HTTP. The queue is bounded: spans that the collector does not accept in
+ * time are dropped. Returns a function that sends the rest and stops. This module is loaded only if an endpoint is set.
  */
 export function exportSpans({ service, endpoint, headers, logger }: OtlpOptions): () => Promise<void> {
   complainTo(logger)
