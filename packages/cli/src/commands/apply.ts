@@ -57,7 +57,7 @@ async function apply({ client, output }: Context, options: ApplyOptions): Promis
   if (output.isForPeople)
     for (const change of found) for (const line of formatChange(change, output)) output.writeLine(line)
   if (!dryRun) await applyChanges(reconciler, found)
-  await output.printRecord(summary, () => [formatResult(found, unchanged, dryRun === true)])
+  output.printRecord(summary, () => [formatResult(found, unchanged, dryRun === true)])
   return dryRun && exitCode && found.length > 0 ? EXIT_CODES.failed : EXIT_CODES.success
 }
 
@@ -131,10 +131,10 @@ async function exportCatalog(
   const documents = await exportDocuments(client, new Set(kind ?? KINDS))
   if (directory !== undefined) {
     const files = writeDocuments(directory, documents)
-    await output.printRecord({ files }, () => files.map((file) => `wrote ${file}`))
+    output.printRecord({ files }, () => files.map((file) => `wrote ${file}`))
     return
   }
   const all = [...documents.values()].flat()
-  if (output.format === 'json') await output.printData(all)
+  if (output.format === 'json') output.printData(all)
   else process.stdout.write(formatDocuments(all))
 }

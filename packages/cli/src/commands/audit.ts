@@ -32,7 +32,7 @@ async function listAuditRecords({ client, output }: Context, options: AuditOptio
   const { action: name, resourceType, resource, actor, from, to } = options
   const filters = { action: name, resource_type: resourceType, resource_id: resource, actor_id: actor, from, to }
   const query = filters as NonNullable<Input<'listAuditLogs'>['query']>
-  await output.printList(
+  output.printList(
     await take(client.each('listAuditLogs', { query }), options.limit),
     [
       ['AT', ({ at }) => at.slice(0, 19).replace('T', ' ')],

@@ -105,7 +105,7 @@ async function startDeployment(
   }
   const { started, answer, warnings } = await start()
   output.warn(warnings)
-  await output.printRecord(answer, () => [formatStart(started)])
+  output.printRecord(answer, () => [formatStart(started)])
   return EXIT_CODES.success
 }
 

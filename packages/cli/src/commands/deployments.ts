@@ -57,7 +57,7 @@ async function showStatus(
 ): Promise<void> {
   if (id === undefined) {
     const query = { ...(state ? { state } : {}), ...(search ? { search } : {}) }
-    await output.printList(
+    output.printList(
       await take(client.each('listDeployments', { query }), limit),
       [
         ['ID', ({ id: its }) => its],
@@ -73,7 +73,7 @@ async function showStatus(
     return
   }
   const deployment = await client.call('getDeployment', { params: { id } })
-  await output.printRecord(deployment, () => [
+  output.printRecord(deployment, () => [
     ...formatFacts([
       ['deployment', deployment.id],
       ['source', sanitize(formatSource(deployment))],
@@ -119,8 +119,7 @@ async function showLogs(context: Context, id: string, { follow, from, target }: 
       if (follow && !isFinalState(deployment.state)) {
         for await (const message of client.followLogs(id, { from, signal })) {
           if (output.isForPeople) view.show(message)
-          else if (message.event === 'log' && isWanted(message.data.log.target_id))
-            await output.printItem(message.data.log)
+          else if (message.event === 'log' && isWanted(message.data.log.target_id)) output.printItem(message.data.log)
         }
         return
       }
@@ -129,7 +128,7 @@ async function showLogs(context: Context, id: string, { follow, from, target }: 
         const metadata = entry.metadata as { seq: number } | null
         const log = { timestamp, level, step_id, target_id, target_name, message, metadata }
         if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
-        else if (isWanted(target_id)) await output.printItem(log)
+        else if (isWanted(target_id)) output.printItem(log)
       }
     } finally {
       screen.end()
@@ -140,7 +139,7 @@ async function showLogs(context: Context, id: string, { follow, from, target }: 
 async function showResults({ client, output }: Context, id: string, { failed }: { failed?: boolean }): Promise<void> {
   const all = await client.call('listCommandResults', { params: { id } })
   const shown = failed ? all.filter((one) => one.status === 'failed') : all
-  await output.printList(
+  output.printList(
     shown,
     [
       ['TARGET', ({ target_name }) => target_name],
@@ -177,6 +176,6 @@ function explainFailure(result: Result): string[] {
 async function cancel({ client, output }: Context, id: string, { reason }: { reason?: string }): Promise<number> {
   const body = reason === undefined ? {} : { reason }
   const deployment = await client.call('cancelDeployment', { params: { id }, body })
-  await output.printRecord(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
+  output.printRecord(deployment, () => [`deployment ${deployment.id}: ${deployment.state}`])
   return EXIT_CODES.success
 }

@@ -50,7 +50,7 @@ export function addFreeze(program: Command): void {
       provideContext(async ({ client, output }, nameOrId: string) => {
         const { id, name } = await findRecord(client, 'freeze', nameOrId)
         await client.call('deleteFreeze', { params: { id } })
-        await output.printRecord({ id, name, deleted: true }, () => [`deleted freeze ${name}`])
+        output.printRecord({ id, name, deleted: true }, () => [`deleted freeze ${name}`])
       }),
     )
   addScopeOptions(freeze.command('check'))
@@ -71,7 +71,7 @@ const formatScope = ({ tenant_id, environment_id, solution_id }: Freeze) =>
     .join(', ') || 'everything'
 
 async function printFreezes({ output }: Context, freezes: readonly Freeze[], none: string): Promise<void> {
-  await output.printList(
+  output.printList(
     freezes,
     [
       ['ID', ({ id }) => id],
@@ -120,7 +120,7 @@ async function create(context: Context, name: string, options: CreateOptions): P
     ...(await findScopeIds(context, options)),
   })
   const freeze = await context.client.call('createFreeze', { body })
-  await context.output.printRecord(freeze, () => [
+  context.output.printRecord(freeze, () => [
     `created freeze ${freeze.name} (${freeze.id}), ${freeze.active ? 'in force now' : 'not in force yet'}`,
   ])
 }

@@ -20,7 +20,7 @@ export function addInstances(program: Command): void {
       provideContext(async ({ client, output }, nameOrId: string, { force }: { force?: boolean }) => {
         const id = await findId(client, 'instance', nameOrId)
         await client.call('deleteInstance', { params: { id }, ...(force ? { query: { force: 'true' } } : {}) })
-        await output.printRecord({ id, removed: true }, () => [`removed instance ${sanitize(nameOrId)}`])
+        output.printRecord({ id, removed: true }, () => [`removed instance ${sanitize(nameOrId)}`])
       }),
     )
   for (const [name, draining, description] of [
@@ -35,7 +35,7 @@ export function addInstances(program: Command): void {
         provideContext(async (context, nameOrId: string) => {
           const id = await findId(context.client, 'instance', nameOrId)
           const instance = await context.client.call('updateInstance', { params: { id }, body: { draining } })
-          await context.output.printRecord(instance, () => [
+          context.output.printRecord(instance, () => [
             `instance ${sanitize(instance.name)} is ${instance.status} and runs ${instance.active} deployments`,
           ])
         }),
@@ -68,7 +68,7 @@ function addGrants(instances: Command): void {
     .action(
       provideContext(async ({ client, output }, id: string) => {
         await client.call('revokeInstanceGrant', { params: { id } })
-        await output.printRecord({ id, revoked: true }, () => [`revoked join token ${id}`])
+        output.printRecord({ id, revoked: true }, () => [`revoked join token ${id}`])
       }),
     )
 }
@@ -94,11 +94,11 @@ async function createJoinToken({ client, output }: Context, options: TokenOption
     const often = grant.uses === 1 ? 'one instance joins' : `${grant.uses} instances join`
     process.stderr.write(`${often} with this token until ${formatTime(grant.expires_at)}; it is not shown again\n`)
   }
-  await output.printRecord(grant, () => [grant.token])
+  output.printRecord(grant, () => [grant.token])
 }
 
 async function listGrants({ client, output }: Context): Promise<void> {
-  await output.printList(
+  output.printList(
     await take(client.each('listInstanceGrants'), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],
@@ -115,7 +115,7 @@ async function listGrants({ client, output }: Context): Promise<void> {
 const formatLabel = ([key, value]: [string, string | null]) => (value === null ? key : `${key}=${value}`)
 
 async function list({ client, output }: Context): Promise<void> {
-  await output.printList(
+  output.printList(
     await take(client.each('listInstances'), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],

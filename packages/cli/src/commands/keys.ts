@@ -30,14 +30,14 @@ export function addKeys(program: Command): void {
     .action(
       provideContext(async ({ client, output }, id: string) => {
         await client.call('deleteApiKey', { params: { id } })
-        await output.printRecord({ id, deleted: true }, () => [`revoked key ${id}`])
+        output.printRecord({ id, deleted: true }, () => [`revoked key ${id}`])
       }),
     )
 }
 
 async function list({ client, output }: Context): Promise<void> {
   const { api_keys } = await client.call('listApiKeys')
-  await output.printList(
+  output.printList(
     api_keys,
     [
       ['ID', ({ id }) => id],
@@ -64,5 +64,5 @@ async function create({ client, output }: Context, name: string, options: Create
   const created = await client.call('createApiKey', { body })
   // Print only the key on stdout, for `KEY=$(slipway keys create ci)`.
   if (output.isForPeople) process.stderr.write(`${created.warning}\n`)
-  await output.printRecord(created, () => [created.full_key])
+  output.printRecord(created, () => [created.full_key])
 }

@@ -40,7 +40,7 @@ export function addLogin(program: Command): void {
     .action(
       provideContext(async ({ client, url, output }) => {
         const user = await client.call('getCurrentUser')
-        await output.printRecord(user, () =>
+        output.printRecord(user, () =>
           formatFacts([
             ['server', url],
             ['user', `${user.username} <${user.email}>`],

@@ -30,7 +30,7 @@ export function addPending(program: Command): void {
       provideContext(async ({ client, output }, id: string, { priority }: { priority: number }) => {
         const request = await client.call('updatePending', { params: { id }, body: { priority } })
         const place = request.position === undefined ? '' : `, place ${request.position}`
-        await output.printRecord(request, () => [`request ${id} has priority ${request.priority}${place}`])
+        output.printRecord(request, () => [`request ${id} has priority ${request.priority}${place}`])
       }),
     )
   pending
@@ -40,13 +40,13 @@ export function addPending(program: Command): void {
     .action(
       provideContext(async ({ client, output }, id: string) => {
         await client.call('cancelPending', { params: { id } })
-        await output.printRecord({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
+        output.printRecord({ id, status: 'cancelled' }, () => [`request ${id} was cancelled`])
       }),
     )
 }
 
 async function list({ client, output }: Context, { status }: { status?: Pending['status'] }): Promise<void> {
-  await output.printList(
+  output.printList(
     await client.call('listPending', { query: status ? { status } : {} }),
     [
       ['PLACE', ({ position }) => position],
@@ -63,7 +63,7 @@ async function list({ client, output }: Context, { status }: { status?: Pending[
 
 async function explainWaiting({ client, output }: Context, id: string): Promise<void> {
   const request = await findPending(client, id)
-  await output.printRecord(request, () =>
+  output.printRecord(request, () =>
     formatFacts([
       ['request', request.id],
       ['status', request.status],

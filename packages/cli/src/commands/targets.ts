@@ -25,7 +25,7 @@ export function addTargets(program: Command): void {
     .action(
       provideContext(async (context, nameOrId: string) => {
         const target = (await findRecord(context.client, 'target', nameOrId)) as Target
-        await context.output.printRecord(target, () => formatTarget(target))
+        context.output.printRecord(target, () => formatTarget(target))
       }),
     )
   for (const [name, enabled] of [
@@ -40,7 +40,7 @@ export function addTargets(program: Command): void {
         provideContext(async (context, nameOrId: string) => {
           const id = await findId(context.client, 'target', nameOrId)
           const target = await context.client.call('updateTarget', { params: { id }, body: { enabled } })
-          await context.output.printRecord(target, () => [`target ${sanitize(target.name)} is ${name}d`])
+          context.output.printRecord(target, () => [`target ${sanitize(target.name)} is ${name}d`])
         }),
       )
   }
@@ -57,7 +57,7 @@ async function list(
   const all = await take(client.each('listTargets', { query: search ? { search } : {} }), Number.POSITIVE_INFINITY)
   const hasTags = (target: Target) =>
     wanted.every((one) => target.tags.some((its) => its.key === one.key && its.value === one.value))
-  await output.printList(
+  output.printList(
     all.filter((target) => hasTags(target) && (environmentId === null || target.environment_id === environmentId)),
     [
       ['ID', ({ sqid }) => sqid],

@@ -61,13 +61,13 @@ export function addUsers(program: Command): void {
       provideContext(async ({ client, output }, nameOrId: string) => {
         const { id, email } = (await findRecord(client, 'user', nameOrId)) as Schema<'UserRecord'>
         await client.call('deleteUser', { params: { id } })
-        await output.printRecord({ id, email, deleted: true }, () => [`deleted user ${sanitize(email)}`])
+        output.printRecord({ id, email, deleted: true }, () => [`deleted user ${sanitize(email)}`])
       }),
     )
 }
 
 async function list({ client, output }: Context, { search }: { search?: string }): Promise<void> {
-  await output.printList(
+  output.printList(
     await take(client.each('listUsers', { query: search ? { search } : {} }), Number.POSITIVE_INFINITY),
     [
       ['ID', ({ id }) => id],
@@ -100,14 +100,14 @@ async function create({ client, output }: Context, email: string, options: UserO
     ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
   }
   const user = await client.call('createUser', { body })
-  await output.printRecord(user, () => [`created user ${sanitize(user.email)} (${user.id})`])
+  output.printRecord(user, () => [`created user ${sanitize(user.email)} (${user.id})`])
 }
 
 async function change({ client, output }: Context, nameOrId: string, options: UserOptions): Promise<void> {
   const id = await findId(client, 'user', nameOrId)
   const body = { ...buildFields(options), ...(options.passwordStdin ? { password: await readFirstLineOfStdin() } : {}) }
   const user = await client.call('updateUser', { params: { id }, body })
-  await output.printRecord(user, () => [
+  output.printRecord(user, () => [
     `user ${sanitize(user.email)}: ${user.status}, ${user.roles.join(', ') || 'without roles'}`,
   ])
 }

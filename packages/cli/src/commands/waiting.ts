@@ -178,7 +178,7 @@ async function watchDeployment(
 
 /** Prints the result of a deployment for each target. */
 async function printResult({ output }: Context, deployment: Detail): Promise<void> {
-  await output.printRecord(deployment, () => {
+  output.printRecord(deployment, () => {
     const results = summarizeTargets(deployment)
     const rows = results.map(({ target, result, steps, duration: time }) => [sanitize(target), result, steps, time])
     const success = deployment.state === 'success'

@@ -1,3 +1,4 @@
+import { stringify } from 'yaml'
 import { type Colour, hasColours, paint, sanitize } from './colour.ts'
 import { formatTable } from './table.ts'
 
@@ -36,9 +37,13 @@ export class Output {
   }
 
   /** Prints records, for people one on each line. */
-  async printList<T>(records: readonly T[], columns: readonly Column<T>[], none: string): Promise<void> {
-    if (!this.isForPeople) return await this.printData(records)
-    if (records.length === 0) return this.writeLine(none)
+  printList<T>(records: readonly T[], columns: readonly Column<T>[], none: string): void {
+    if (!this.isForPeople) this.printData(records)
+    else if (records.length === 0) this.writeLine(none)
+    else this.#printTable(records, columns)
+  }
+
+  #printTable<T>(records: readonly T[], columns: readonly Column<T>[]): void {
     const rows = records.map((record) => columns.map(([, cell]) => sanitize(String(cell(record) ?? '-'))))
     const [head = '', ...lines] = formatTable(
       columns.map(([title]) => title),
@@ -49,20 +54,20 @@ export class Output {
   }
 
   /** Prints one record, for people as the given lines. */
-  async printRecord(value: unknown, lines: () => readonly string[]): Promise<void> {
-    if (!this.isForPeople) return await this.printData(value)
-    for (const line of lines()) this.writeLine(line)
+  printRecord(value: unknown, lines: () => readonly string[]): void {
+    if (this.isForPeople) for (const line of lines()) this.writeLine(line)
+    else this.printData(value)
   }
 
   /** Prints a value as JSON or YAML. */
-  async printData(value: unknown): Promise<void> {
-    if (this.format === 'yaml') process.stdout.write((await import('yaml')).stringify(value))
+  printData(value: unknown): void {
+    if (this.format === 'yaml') process.stdout.write(stringify(value))
     else process.stdout.write(`${JSON.stringify(value, null, 2)}\n`)
   }
 
   /** Prints one value of a stream: a line of JSON, or a document of YAML. */
-  async printItem(value: unknown): Promise<void> {
-    if (this.format === 'yaml') process.stdout.write(`---\n${(await import('yaml')).stringify(value)}`)
+  printItem(value: unknown): void {
+    if (this.format === 'yaml') process.stdout.write(`---\n${stringify(value)}`)
     else process.stdout.write(`${JSON.stringify(value)}\n`)
   }
 }
