@@ -4,8 +4,9 @@ import { answerPage } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
+import { deleteGrant, findGrant, findGrants } from './instance-grants.sql.ts'
 import { requireNoTenant } from './instances.ts'
-import { GRANT_COLUMNS, type GrantRow, grantDetails, insertGrant } from './new-grant.ts'
+import { type GrantRow, grantDetails, makeGrant } from './new-grant.ts'
 
 type GrantOperation = 'listInstanceGrants' | 'createInstanceGrant' | 'getInstanceGrant' | 'revokeInstanceGrant'
 
@@ -18,13 +19,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
         answerPage(
           query,
           async () => (await database.prisma()).instanceGrant.count(),
-          async ({ skip, take }) => {
-            const { rows } = await database.query<GrantRow>(
-              `SELECT ${GRANT_COLUMNS} FROM instance_grants ORDER BY created_at DESC, id DESC LIMIT $1 OFFSET $2`,
-              [take, skip],
-            )
-            return rows.map(shown)
-          },
+          async (slice) => (await findGrants.all(database, slice)).map(shown),
         ),
     },
 
@@ -34,7 +29,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
         const wanted = { ...body, tenant_id: references.id('/tenant_id'), created_by: caller.user_id }
         const { grant, token } = await database.transaction(async (tx) => {
-          const made = await insertGrant(tx, wanted)
+          const made = await makeGrant(tx, wanted)
           await audit.record(tx, { resource_id: made.grant.id, tenant_id: null, details: grantDetails(made.grant) })
           return made
         })
@@ -45,8 +40,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
     getInstanceGrant: {
       authorize: (caller) => requireNoTenant(caller, 'instances:read for grants'),
       async handle({ params }) {
-        const sql = `SELECT ${GRANT_COLUMNS} FROM instance_grants WHERE id = $1`
-        return { status: 200, body: shown(await oneGrant(database, sql, params['id'] ?? '')) }
+        return { status: 200, body: shown(await oneGrant(database, findGrant, params['id'] ?? '')) }
       },
     },
 
@@ -54,8 +48,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
       authorize: (caller) => requireNoTenant(caller, 'instances:delete'),
       async handle({ params, audit }) {
         await database.transaction(async (tx) => {
-          const sql = `DELETE FROM instance_grants WHERE id = $1 RETURNING ${GRANT_COLUMNS}`
-          const { id, uses, used } = await oneGrant(tx, sql, params['id'] ?? '')
+          const { id, uses, used } = await oneGrant(tx, deleteGrant, params['id'] ?? '')
           await audit.record(tx, { resource_id: id, tenant_id: null, details: { uses, used } })
         })
         return { status: 204 }
@@ -65,10 +58,10 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
 }
 
 /** @throws Problem NOT_FOUND */
-async function oneGrant(db: Queryable, sql: string, id: string): Promise<GrantRow> {
-  const { rows } = isUuid(id) ? await db.query<GrantRow>(sql, [id]) : { rows: [] }
-  if (rows[0] === undefined) throw notFound('The grant')
-  return rows[0]
+async function oneGrant(db: Queryable, statement: typeof findGrant, id: string): Promise<GrantRow> {
+  const grant = isUuid(id) ? await statement.first(db, { id }) : null
+  if (grant === null) throw notFound('The grant')
+  return grant
 }
 
 const shown = ({ expired, created_at, expires_at, ...grant }: GrantRow) => ({

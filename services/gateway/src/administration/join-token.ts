@@ -3,7 +3,7 @@ import { recordAudit } from '@slipway/audit'
 import { CreateInstanceGrant, compile, Strict } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
 import { commonConfig, loadConfig, writeWhole } from '@slipway/runtime'
-import { grantDetails, insertGrant } from './new-grant.ts'
+import { grantDetails, makeGrant } from './new-grant.ts'
 
 const USAGE = `Usage: node services/gateway/dist/administration/join-token.js [--uses N] [--expires-in-seconds N]
          [--label KEY[=VALUE]]... [--file PATH]
@@ -53,7 +53,7 @@ async function main(): Promise<void> {
   })
   try {
     const token = await database.transaction(async (tx) => {
-      const made = await insertGrant(tx, { ...wanted, tenant_id: null, created_by: null })
+      const made = await makeGrant(tx, { ...wanted, tenant_id: null, created_by: null })
       await recordAudit(tx, [
         {
           ...{ actor_id: null, actor_name: ACTOR, actor_ip: null, request_id: null, tenant_id: null },

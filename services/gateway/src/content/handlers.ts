@@ -4,6 +4,7 @@ import { notFound } from '@slipway/domain'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { claimedDigest, digestHeader, digestMismatch } from './digest.ts'
+import { insertUploader } from './store.sql.ts'
 import { storeContent } from './store.ts'
 import { visibleContent } from './visible-content.ts'
 
@@ -22,10 +23,7 @@ export const contentHandlers = ({
           if (claimed !== null && claimed !== received.id) throw digestMismatch(received.id)
         },
         async finish(tx, received) {
-          await tx.query('INSERT INTO content_uploaders (content_id, user_id) VALUES ($1, $2) ON CONFLICT DO NOTHING', [
-            received.id,
-            caller.user_id,
-          ])
+          await insertUploader.run(tx, { content_id: received.id, user_id: caller.user_id })
           const details = { size: received.size }
           await audit.record(tx, { resource_id: received.id, tenant_id: caller.tenant_id, details })
         },

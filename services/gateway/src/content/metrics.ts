@@ -1,5 +1,6 @@
 import { type Database, forAllTenants } from '@slipway/database'
 import { measure } from '@slipway/runtime'
+import { sumUsage } from './quota.sql.ts'
 
 /** Measures what counts against the limit of all content together. */
 export function measureContent(database: Database): void {
@@ -7,12 +8,8 @@ export function measureContent(database: Database): void {
     'content',
     { slipway_content_bytes: { help: 'Bytes of stored content, and those that running uploads have reserved' } },
     async () => {
-      const { rows } = await forAllTenants(() =>
-        database.query<{ bytes: number }>(
-          `SELECT coalesce(sum(bytes), 0)::bigint AS bytes FROM content_usage WHERE scope = 'total'`,
-        ),
-      )
-      return { slipway_content_bytes: rows[0]?.bytes ?? 0 }
+      const { bytes } = await forAllTenants(() => sumUsage.one(database))
+      return { slipway_content_bytes: bytes }
     },
   )
 }

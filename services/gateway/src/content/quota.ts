@@ -1,6 +1,7 @@
-import { type Database, LOCK_KEYS, type Queryable } from '@slipway/database'
+import type { Database } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import type { ContentLimits } from '../dependencies.ts'
+import { findLongestKnown, foldUsage, lockQuota, reserveBytes } from './quota.sql.ts'
 
 export interface Upload {
   id: string
@@ -52,7 +53,8 @@ export class Reservation {
       return
     }
     this.#refusal = granted
-    this.#longestKnown = await longestKnown(this.#database, this.#upload)
+    const { tenantId: tenant_id, length } = this.#upload
+    this.#longestKnown = (await findLongestKnown.one(this.#database, { tenant_id, length })).size
   }
 }
 
@@ -68,45 +70,19 @@ async function reserve(
 ): Promise<number | Problem> {
   if (tenantBytes === 0 && totalBytes === 0) return Number.POSITIVE_INFINITY
   return database.transaction(async (tx) => {
-    const [, { total, tenant }] = await Promise.all([
-      // In a statement of its own: a statement that waits for the lock does not see what was committed meanwhile.
-      tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.contentQuota})`),
-      foldUsage(tx, upload.tenantId),
-    ])
+    const tenant_id = upload.tenantId
+    const [, usage] = await Promise.all([lockQuota.run(tx), foldUsage.all(tx, { tenant_id })])
+    const total = usage.find(({ scope }) => scope === 'total')?.bytes ?? 0
+    const tenant = usage.find(({ scope }) => scope !== 'total')?.bytes ?? 0
     const freeForTenant = tenantBytes === 0 ? Number.POSITIVE_INFINITY : tenantBytes - tenant
     const freeInTotal = totalBytes === 0 ? Number.POSITIVE_INFINITY : totalBytes - total
     if (freeForTenant < needed) return tenantIsFull(upload, tenantBytes)
     if (freeInTotal < needed) return storeIsFull(totalBytes)
     const step = upload.length === null && Math.min(freeForTenant, freeInTotal) >= STEP_BYTES ? STEP_BYTES : 0
     const granted = Math.max(needed, step)
-    await tx.query('UPDATE content_uploads SET reserved_bytes = reserved_bytes + $2 WHERE id = $1', [
-      upload.id,
-      granted,
-    ])
+    await reserveBytes.run(tx, { upload_id: upload.id, bytes: granted })
     return granted
   })
-}
-
-/** Reads the sums of the tenant and of all content, and replaces the rows of each by one. */
-async function foldUsage(tx: Queryable, tenantId: string | null): Promise<{ total: number; tenant: number }> {
-  const { rows } = await tx.query<{ scope: string; bytes: number }>(
-    `WITH taken AS (DELETE FROM content_usage WHERE scope IN ('total', content_scope($1)) RETURNING scope, bytes)
-     INSERT INTO content_usage (scope, bytes) SELECT scope, sum(bytes) FROM taken GROUP BY scope RETURNING scope, bytes`,
-    [tenantId],
-  )
-  const total = rows.find(({ scope }) => scope === 'total')
-  const tenant = rows.find(({ scope }) => scope !== 'total')
-  return { total: total?.bytes ?? 0, tenant: tenant?.bytes ?? 0 }
-}
-
-/** The size of the longest content that the tenant uploaded before and that this upload can be; 0: there is none. */
-async function longestKnown(db: Queryable, { tenantId, length }: Upload): Promise<number> {
-  const { rows } = await db.query<{ size: number }>(
-    `SELECT coalesce(max(size), 0) AS size FROM content_tenants
-     WHERE tenant_id IS NOT DISTINCT FROM $1 AND ($2::bigint IS NULL OR size = $2)`,
-    [tenantId, length],
-  )
-  return rows[0]?.size ?? 0
 }
 
 const NEXT =

@@ -4,6 +4,16 @@ import type { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import type { ContentLimits } from '../dependencies.ts'
 import { Reservation, type Upload } from './quota.ts'
+import {
+  deleteUpload,
+  dropReservation,
+  insertChunk,
+  insertUpload,
+  keepContent,
+  keepForTenant,
+  touchContent,
+  touchForTenant,
+} from './store.sql.ts'
 
 /** Postgres sends a chunk as hexadecimal text. Larger chunks make garbage faster than a busy gateway collects it. */
 const CHUNK_BYTES = 256 * 1024
@@ -40,7 +50,7 @@ export function storeContent(
   const reservation = new Reservation(database, limits, upload)
   return forAllTenants(async () => {
     try {
-      await database.query('INSERT INTO content_uploads (id, tenant_id) VALUES ($1, $2)', [upload.id, upload.tenantId])
+      await insertUpload.run(database, { id: upload.id, tenant_id: upload.tenantId })
       const received = await receive(database, upload, bytes, reservation)
       accept(received)
       const { refusal } = reservation
@@ -83,13 +93,9 @@ async function receive(
   return { id: hash.digest('hex'), size }
 }
 
-async function storeChunk(database: Database, { id }: Upload, number: number, chunk: Buffer): Promise<void> {
-  const { rowCount } = await database.query(
-    `WITH upload AS (UPDATE content_uploads SET touched_at = now() WHERE id = $1 RETURNING id)
-     INSERT INTO content_chunks (upload_id, number, bytes) SELECT id, $2, $3 FROM upload`,
-    [id, number, chunk],
-  )
-  if (rowCount !== 1) throw new Error('the sweep deleted an upload that was still running')
+async function storeChunk(database: Database, { id }: Upload, number: number, bytes: Buffer): Promise<void> {
+  const written = await insertChunk.run(database, { upload_id: id, number, bytes })
+  if (written !== 1) throw new Error('the sweep deleted an upload that was still running')
 }
 
 /** Joins the pieces to chunks of one size. All chunks are the same memory: each is overwritten when the next is read. */
@@ -110,20 +116,16 @@ async function* chunksOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 }
 
 /** Makes the upload content of its tenant. Returns the id of the upload whose chunks are kept. */
-async function keep(tx: Queryable, upload: Upload, { id, size }: Received): Promise<string> {
-  const { rows } = await tx.query<{ upload_id: string }>(
-    `INSERT INTO contents (id, size, upload_id) VALUES ($1, $2, $3)
-     ON CONFLICT (id) DO UPDATE SET uploaded_at = now() RETURNING upload_id`,
-    [id, size, upload.id],
-  )
-  await tx.query(
-    `INSERT INTO content_tenants (content_id, tenant_id, size) VALUES ($1, $2, $3)
-     ON CONFLICT (content_id, tenant_id) DO UPDATE SET uploaded_at = now()`,
-    [id, upload.tenantId, size],
-  )
+async function keep(
+  tx: Queryable,
+  { id: upload_id, tenantId: tenant_id }: Upload,
+  received: Received,
+): Promise<string> {
+  const kept = await keepContent.one(tx, { ...received, upload_id })
+  await keepForTenant.run(tx, { ...received, tenant_id })
   // From here on the content counts, not its reservation.
-  await tx.query('UPDATE content_uploads SET reserved_bytes = 0 WHERE id = $1', [upload.id])
-  return rows[0]?.upload_id ?? upload.id
+  await dropReservation.run(tx, { upload_id })
+  return kept.upload_id
 }
 
 /**
@@ -131,20 +133,12 @@ async function keep(tx: Queryable, upload: Upload, { id, size }: Received): Prom
  * @throws the refusal if it is not
  */
 async function keepKnown(tx: Queryable, { tenantId }: Upload, { id }: Received, refusal: Problem): Promise<void> {
-  await tx.query('UPDATE contents SET uploaded_at = now() WHERE id = $1', [id])
-  const { rowCount } = await tx.query(
-    'UPDATE content_tenants SET uploaded_at = now() WHERE content_id = $1 AND tenant_id IS NOT DISTINCT FROM $2',
-    [id, tenantId],
-  )
-  if (rowCount === 0) throw refusal
+  await touchContent.run(tx, { id })
+  const known = await touchForTenant.run(tx, { id, tenant_id: tenantId })
+  if (known === 0) throw refusal
 }
 
 /** If this fails, the sweep deletes the upload later. */
 async function discard(database: Database, { id }: Upload): Promise<void> {
-  await database
-    .query(
-      'DELETE FROM content_uploads u WHERE id = $1 AND NOT EXISTS (SELECT FROM contents c WHERE c.upload_id = u.id)',
-      [id],
-    )
-    .catch(() => {})
+  await deleteUpload.run(database, { id }).catch(() => {})
 }
