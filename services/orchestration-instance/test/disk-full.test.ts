@@ -83,7 +83,7 @@ function expectUnharmed(specs: RunSpec[]): void {
 
 const COUNT = 20_000
 const counting = (name: string) =>
-  specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}`, timeout_seconds: 6 }] })
+  specOf({ actions: [{ script: `seq -f '${name} %g' 1 ${COUNT}`, timeout_seconds: 15 }] })
 const counted = (name: string) => Array.from({ length: COUNT }, (_, n) => `${name} ${n + 1}`)
 
 onSmallDisk(
@@ -105,7 +105,7 @@ onSmallDisk(
       ),
     )
     // Longer than the commands may take, were their clocks not stopped.
-    await delay(8_000)
+    await delay(17_000)
     expect(await isReady()).toBe(false)
     expect(specs.some((spec) => bridge.eventsOf(spec, 'finished').length === 0)).toBe(true)
 
@@ -117,7 +117,7 @@ onSmallDisk(
     }
     expectUnharmed(specs)
   },
-  90_000,
+  120_000,
 )
 
 onSmallDisk(
