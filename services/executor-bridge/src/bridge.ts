@@ -16,12 +16,12 @@ export interface Bridge {
   wakeUps: WakeUps
   /** How often each ssh target is probed; 0 for never. */
   probeSeconds: number
-  /** Judges service account tokens; null where pods do not join with them. */
+  /** Verifies service account tokens; null if pods do not join with them. */
   serviceAccounts: ServiceAccounts | null
-  /** Labels that instances may claim which join with a service account. */
+  /** The labels that an instance with a service account may claim. */
   serviceAccountLabels: AllowedLabels
-  /** Whom to ask about failures; null where the rules alone explain them. */
+  /** Asks the analysis endpoint about failures; null if only the rules explain them. */
   analyst: Analyst | null
-  /** Has the outbox sent now instead of at its next look. */
+  /** Makes the relay publish the outbox now. */
   wakeRelay(): void
 }

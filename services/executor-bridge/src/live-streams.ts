@@ -15,7 +15,7 @@ export interface LiveStreams {
   publish(deploymentId: string, batch: LiveBatch): Promise<void>
 }
 
-/** Trimmed by length only to bound memory: nobody needs what is older, since Postgres has all of it. */
+/** The length bounds the memory. Older batches are in Postgres. */
 const MAX_ENTRIES = 10_000
 const EXPIRE_SECONDS = 3_600
 /** A larger batch (a skip of a hundred thousand steps) is cheaper to read from Postgres than to send to every stream client. */

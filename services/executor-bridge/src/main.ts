@@ -27,7 +27,7 @@ import { WakeUps } from './wake-ups.ts'
 
 /** How long a batch of events waits for Redis before it goes on without. */
 const LIVE_MS = 500
-/** Commands in hand at a time; each takes a connection to Postgres for a moment. */
+/** Command messages at a time. Each uses a connection to Postgres. */
 const PREFETCH = 4
 
 await runService({
@@ -56,7 +56,7 @@ await runService({
     health.check('broker', () => broker.isUp())
     measureConnections(database)
     measureQueues(broker)
-    // Redis is not among them: without it everything goes on, and watchers only see things later.
+    // Without a check of Redis: without Redis everything goes on, and stream clients get their batches later.
 
     const relay = startRelay({ database, logger, publish: (messages) => broker.publish(messages) })
     onStop('outbox relay', () => relay.stop())

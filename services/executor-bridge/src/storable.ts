@@ -4,7 +4,7 @@ const MAYBE_ESCAPED = /\\u(0000|d[89ab][0-9a-f]{2}|d[c-f][0-9a-f]{2})/i
 
 export const storableText = (text: string): string => text.replace(UNSTORABLE, '\ufffd')
 
-/** JSON that a jsonb column takes. Looks into the values only where the text hints at trouble. */
+/** JSON for a jsonb column. Checks the values only if the text may contain such characters. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value)
   return MAYBE_ESCAPED.test(json) ? JSON.stringify(mend(value)) : json

@@ -1,6 +1,6 @@
 import { EventEmitter } from 'node:events'
 
-/** `changed`: look again. `removed`: the instance is gone. `over`: the wait ended without a wake-up. */
+/** `changed`: read again. `removed`: the instance was removed. `over`: the wait ended without a wake-up. */
 export type WakeUp = 'changed' | 'removed' | 'over'
 
 /** Ends the waiting syncs of this process when RabbitMQ says that something changed. A lost wake-up costs one poll. */
@@ -16,12 +16,12 @@ export class WakeUps {
     this.#emitter.emit(instanceId, wakeUp)
   }
 
-  /** After a gap in the events: each waiting sync looks again. */
+  /** After a gap in the events: every waiting sync reads again. */
   wakeAll(): void {
     for (const instanceId of this.#emitter.eventNames()) this.#emitter.emit(instanceId, 'changed')
   }
 
-  /** The next wake-up from now on. Call it before the read that it is for, so that no change falls between the two. */
+  /** The next wake-up from now on. Call this before the read, so that no change is missed in between. */
   next(instanceId: string, over: AbortSignal): Promise<WakeUp> {
     return new Promise((resolve) => {
       const finish = (wakeUp: WakeUp) => {

@@ -4,7 +4,7 @@ import { idOf } from '../callers/credential.ts'
 import { unauthorized } from '../callers/refusal.ts'
 import { findCredential } from './agents.sql.ts'
 
-/** What an agent's key is sealed for. */
+/** The identity to which the sealed key of an agent is bound. */
 export const keyIdentity = (agentId: string) => `agent:${agentId}:key`
 
 /** The agent that holds the credential. */

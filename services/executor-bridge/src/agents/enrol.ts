@@ -12,8 +12,8 @@ import { keyIdentity } from './credentials.ts'
 export const AGENT_HEARTBEAT_SECONDS = 30
 
 /**
- * Takes an agent in for the target of its token, in place of the one that was there: from then on neither the token nor
- * the former agent's credential is good, and runs are given the new key.
+ * Enrols an agent for the target of its token, in place of the former agent. From then on the token and the credential of
+ * the former agent are invalid, and runs get the new key.
  */
 export async function enrolAgent(
   bridge: Bridge,
@@ -27,12 +27,12 @@ export async function enrolAgent(
   const { version, host, port } = request
   const grant = await database.transaction(async (tx) => {
     const found = await usableGrant(tx, token)
-    // After the token: what is not known to be an agent is told nothing. It may come again with it.
+    // After the check of the token, so that strangers learn nothing. The token stays valid for another attempt.
     refuseVersion(version)
     const { id: grant_id, target_id, tenant_id } = found
     const secrets = { key_sealed: keys.seal(key, keyIdentity(agentId)), credential_hash: hashToken(credential) }
     await replaceAgent.run(tx, { id: agentId, target_id, grant_id, host, port, version, ...secrets })
-    // Told of in any case.
+    // The event is sent in any case, so the result is not needed.
     await noteReached(tx, [{ target_id, host_key: null }])
     await enqueue(tx, [eventMessage('target.updated', { target_id, tenant_id })])
     return found
@@ -54,7 +54,7 @@ export function refuseVersion(version: string): void {
   throw new Refusal(409, 'CONFLICT', message, { agent_version: version, slipway_version: SLIPWAY_VERSION })
 }
 
-/** The newest grant of its target, as long as it lives and nobody has used it; locked. */
+/** The grant of the token, if it is the newest of its target, has not expired and was not used. Locks the target. */
 async function usableGrant(tx: Queryable, token: string | undefined): Promise<RowOf<typeof findUsableGrant>> {
   const id = idOf(token)
   if (id !== undefined) {

@@ -5,7 +5,7 @@ import { noteReached } from '../targets/reached.ts'
 import { noteAgent } from './agents.sql.ts'
 import { AGENT_HEARTBEAT_SECONDS, refuseVersion } from './enrol.ts'
 
-/** Notes that the agent's target is there, and where the agent is found from now on. */
+/** Notes that the target was reached, and the address and version of its agent. */
 export async function agentHeartbeat(
   bridge: Bridge,
   agentId: string,

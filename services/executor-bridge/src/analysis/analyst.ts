@@ -5,13 +5,13 @@ import { askEndpoint, type Endpoint, type Opinion } from './endpoint.ts'
 import type { AnalysedFailure, Failures } from './failures.ts'
 
 export interface Analyst {
-  /** Has failures looked at, which the rules have explained for the time being. Returns at once and never fails. */
+  /** Queues questions about failures, which the rules have explained. Returns at once and never fails. */
   consider(deploymentId: string, failures: Failures): void
-  /** Resolves when nothing that was asked is waited for any more. */
+  /** Resolves when no question is in progress. */
   stop(): Promise<void>
 }
 
-/** Questions to the endpoint at a time, and how many more may wait; beyond that, failures stay with the rules. */
+/** Questions to the endpoint at a time, and how many more may wait. Beyond that, the explanations of the rules stay. */
 const AT_ONCE = 4
 const MAX_WAITING = 200
 const STOP_MS = 3_000
@@ -32,7 +32,7 @@ export interface AnalystOptions {
   logger: Logger
 }
 
-/** Asks an endpoint about failures, and puts what it says in the place of what the rules said. */
+/** Asks an endpoint about failures, and replaces the explanations of the rules by its answers. */
 export function createAnalyst({ endpoint, database, logger }: AnalystOptions): Analyst {
   const waiting = new Map<string, Question>()
   const inHand = new Set<Promise<void>>()
@@ -92,7 +92,7 @@ export function createAnalyst({ endpoint, database, logger }: AnalystOptions): A
   }
 }
 
-/** Only where the result is still the one that was asked about. */
+/** Stores an opinion, if the result is still the one in the question. */
 async function keep(database: Database, question: Question, opinion: Opinion): Promise<void> {
   const { deploymentId: deployment_id, action, fingerprint, targets } = question
   await addOpinion.run(database, { deployment_id, action, targets, fingerprint, opinion })

@@ -29,7 +29,7 @@ export function endpointOf(config: BridgeConfig): Endpoint | null {
   }
 }
 
-/** Says at the start what every failure would say again: that the endpoint's address must not be called. */
+/** Warns at the start if the address of the endpoint is not allowed, because every question would fail. */
 export async function warnOfAddress({ url, destinations }: Endpoint, logger: Logger): Promise<void> {
   try {
     await checkedAddresses(url, destinations)

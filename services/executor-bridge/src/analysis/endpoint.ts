@@ -13,7 +13,7 @@ export interface Endpoint {
   destinations: DestinationRules
 }
 
-/** What an endpoint says; when and by whom is ours to say. */
+/** The part of an analysis that the endpoint gives. */
 export type Opinion = Omit<Analysis, 'analyzed_at' | 'fingerprint'>
 
 const MAX_ANSWER_BYTES = 64 * 1024
@@ -46,8 +46,8 @@ const completionProblems = compile(ChatCompletion)
 const saidProblems = compile(Said)
 
 /**
- * Asks the endpoint why a command failed. It is told no names and no addresses of ours but what the command wrote, which is
- * masked and cut.
+ * Asks the endpoint why a command failed. The question holds no names and addresses of Slipway, only the masked and shortened
+ * output of the command.
  * @throws DestinationRefused, or an Error that says what is wrong with the answer
  */
 export async function askEndpoint(endpoint: Endpoint, failure: Failure): Promise<Opinion> {
@@ -112,7 +112,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Some models put their JSON between fences, whatever they are told. */
+/** Some models put their JSON between fences against the instructions. */
 const unfenced = (text: string) =>
   text
     .trim()

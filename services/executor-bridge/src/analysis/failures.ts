@@ -10,7 +10,7 @@ interface StepEnd {
   result: (Omit<Failure, 'places'> & { status: 'completed' | 'failed'; completed_at: string }) | null
 }
 
-/** A command that failed, and why, as far as the rules know. */
+/** A failed command, with the explanation of the rules. */
 export interface AnalysedFailure {
   target: number
   action: number
@@ -23,7 +23,7 @@ export type Failures = ReadonlyMap<string, AnalysedFailure>
 
 export const placeKey = (target: number, action: number) => `${target}/${action}`
 
-/** Analyses the commands of a batch that failed. Many that ended alike, as on simulated targets, are looked at once. */
+/** Analyses the commands of a batch that failed. Equal failures, as on simulated targets, are analysed once. */
 export async function analyseFailures(
   tx: Queryable,
   deploymentId: string,
@@ -46,7 +46,7 @@ export async function analyseFailures(
   )
 }
 
-/** What each target is called and reached by: what differs on targets that fail alike. */
+/** The name and host of each target: they differ on targets that fail in the same way. */
 async function placesOf(tx: Queryable, deploymentId: string, targets: number[]): Promise<Map<number, string[]>> {
   const rows = await findPlaces.all(tx, { deployment_id: deploymentId, targets })
   return new Map(rows.map(({ target_index, names }) => [target_index, names]))

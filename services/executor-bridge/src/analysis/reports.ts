@@ -4,13 +4,13 @@ import type { Queryable } from '@slipway/database'
 import { findAnalyses } from './analysis.sql.ts'
 import { type Failures, placeKey } from './failures.ts'
 
-/** The line with which an instance reports that a step failed for good: it tells how its command ended. */
+/** The line with which an instance reports a failed step, with the exit code of the command. */
 const isReport = ({ s, l, i, a, x }: StoredLine) =>
   s === 's' && l === 'error' && i !== null && a !== null && x !== undefined && 'exit_code' in x
 
 /**
- * Puts into the lines that report failures what kind of failure it is, and why it may be. Where a report comes in a later
- * batch than the end of its step, that is in the database by now.
+ * Adds the fingerprint and the analysis to the lines that report failures. If the end of the step came in an earlier batch,
+ * its analysis is in the database.
  */
 export async function explainReports(
   tx: Queryable,

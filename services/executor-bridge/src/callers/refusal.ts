@@ -16,7 +16,7 @@ export class Refusal extends Error {
 export const invalid = (message: string, errors?: { path: string; message: string }[]) =>
   new Refusal(400, 'VALIDATION_ERROR', message, errors === undefined ? undefined : { errors })
 
-/** The instance reported what no run can do. The run ends failed, because it could never go on from there. */
+/** The instance reported an impossible event. The run ends failed, because it could never continue. */
 export class IllegalEvent extends Refusal {
   constructor(message: string) {
     super(400, 'VALIDATION_ERROR', message)

@@ -6,7 +6,7 @@ import { Refusal } from '../callers/refusal.ts'
 import { findContentOfRuns } from './content.sql.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** How long an instance may take nothing of what is sent to it. */
+/** How long an instance may read no byte. */
 const IDLE_MS = 60_000
 
 /** Sends content to an instance. Damaged content ends the answer before its end. */
@@ -19,7 +19,7 @@ export async function serveContent(
   const content = SHA256.test(id) ? await findContentOfRuns.first(database, { id, instance_id: instanceId }) : null
   if (content === null) throw new Refusal(404, 'NOT_FOUND', 'No run of this instance uses such content')
   const chunks = contentBytes(database, content)
-  // Before any header: the smallest content is known by now to be damaged or not.
+  // Before the header, so that damage in the first chunk is still answered with a status.
   let chunk = await chunks.next()
   response.writeHead(200, { 'Content-Type': 'application/octet-stream', 'Content-Length': content.size })
   response.setTimeout(IDLE_MS, () => response.destroy())

@@ -17,9 +17,9 @@ import { moveSteps } from './steps.ts'
 
 interface Outcome {
   nextEvent: number
-  /** What changed, for those who watch; null when nothing did. */
+  /** The changes for stream clients; null without any. */
   live: LiveBatch | null
-  /** Whether there are messages that somebody waits for: what tells of targets goes with the outbox's next look. */
+  /** Whether there are urgent messages. Events of targets wait for the next run of the relay. */
   messages: boolean
   failures: Failures
 }

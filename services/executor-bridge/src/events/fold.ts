@@ -8,7 +8,7 @@ import { storableText } from '../storable.ts'
 export interface StepChange {
   target: number
   action: number
-  /** States in which the first of its events may find the step. */
+  /** The states from which the first of its events may move the step. */
   sources: readonly StepState[]
   state: StepState
   retry_count: number | null
@@ -44,7 +44,7 @@ export interface PlanSize {
   actions: number
 }
 
-// A further attempt, and an undoing that was interrupted, begin in the state in which they end up.
+// A further attempt, and a repeated rollback, start in the state that they enter.
 const SOURCES = {
   started: [...stepSourcesOf('running'), 'running'],
   ended: ['running'],
@@ -55,7 +55,7 @@ const SOURCES = {
 
 /**
  * The net effect of a batch's events: several events of one step become one change. `firstEvent` is for the message.
- * @throws IllegalEvent for what no run can have done: places outside the plan, steps out of order, events after the end
+ * @throws IllegalEvent for impossible events: places outside the plan, steps out of order, events after the end
  */
 export function foldEvents(events: readonly RunEvent[], size: PlanSize, firstEvent: number): FoldedBatch {
   const batch: FoldedBatch = {

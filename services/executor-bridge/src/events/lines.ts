@@ -6,7 +6,7 @@ import { addChunk } from './events.sql.ts'
 
 const STREAMS = { stdout: 'o', stderr: 'e', system: 's' } as const
 
-/** The lines that continue the log at `nextLine`. Repeated ones are dropped; a gap is refused, for nothing could fill it. */
+/** The lines that continue the log at `nextLine`. Repeated lines are dropped. A gap is refused, because it could never be filled. */
 export function newLines(events: readonly LogEvent[], nextLine: number): StoredLine[] {
   const lines: StoredLine[] = []
   for (const event of events) {
@@ -23,7 +23,7 @@ function toStored({ at, target, action, stream, level, text, metadata }: LogEven
   return metadata === undefined ? line : { ...line, x: metadata }
 }
 
-/** Lines of one batch, as JSON that is made once: to be stored, and for those who watch. */
+/** The lines of one batch as JSON, encoded once for the database and for stream clients. */
 export interface Chunk {
   firstLine: number
   count: number

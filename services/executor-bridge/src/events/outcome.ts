@@ -9,7 +9,7 @@ export const isRollingBack = ({ state }: HeldRun, progress: Progress) =>
   progress.rolling_back || state === 'rolling_back'
 
 /**
- * Refuses an end that the states of a deployment do not allow: the dispatcher could never end the deployment so.
+ * Refuses an end that the states of a deployment do not allow, because the dispatcher could never enter it.
  * @throws IllegalEvent
  */
 export async function checkOutcome(

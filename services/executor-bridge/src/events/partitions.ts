@@ -3,12 +3,12 @@ import { createTicker, type Logger, measure, type Ticker } from '@slipway/runtim
 import { countPartitions, ensurePartition, findDaysToMake } from './partitions.sql.ts'
 
 const DAYS_AHEAD = 2
-/** A day that could not be made is tried again this soon. With nothing to do, a run costs one query of the catalog per day. */
+/** The interval of attempts. With nothing to do, a run costs one query of the catalog for each day. */
 const INTERVAL_MS = 10 * 60 * 1000
 /** More rows than this are reported as this number: counting must stay cheap. */
 const MOST_ROWS = 100_000
 
-/** Keeps the partitions of the log made ahead, from now on. */
+/** Creates the partitions of the log in advance. Runs until it is stopped. */
 export function keepLogPartitions(database: Database, logger: Logger): Ticker {
   measureLogPartitions(database)
   return createTicker({
@@ -19,7 +19,7 @@ export function keepLogPartitions(database: Database, logger: Logger): Ticker {
   })
 }
 
-/** Makes the partition of each day by itself: a day that fails is logged, tried again the next time, and stops no other. */
+/** Creates the partition of each day by itself. A day that fails is logged and retried, and does not stop the others. */
 export async function makeLogPartitions(database: Database, logger: Logger): Promise<void> {
   for (const { day } of await findDaysToMake.all(database, { days_ahead: DAYS_AHEAD })) {
     try {

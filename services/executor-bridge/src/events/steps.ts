@@ -7,13 +7,13 @@ import { storableText } from '../storable.ts'
 import type { StepChange } from './fold.ts'
 import { updateSteps } from './steps.sql.ts'
 
-/** Last so many characters of the output are kept beside a result. */
+/** How many characters of the end of the output a result keeps. */
 const TAIL_CHARACTERS = 2_000
 
 type MovedStep = RowOf<typeof updateSteps>
 
 export interface StepEffect {
-  /** Steps whose state is another now. */
+  /** Steps with a new state. */
   changed: StreamBatch['steps']
   ended: number
   completed: number
@@ -21,9 +21,9 @@ export interface StepEffect {
 }
 
 /**
- * Moves the steps of a batch in one statement, each only from a state in which its first event may find it, and keeps the
- * results of those that ended, with why they failed. A time that is later than the transaction (the clock of the instance is
- * ahead) becomes the time of the transaction. So every start that a cancel finds is earlier than the cancel.
+ * Updates the steps of a batch in one statement, each only from a state that its first event allows. Stores the results of
+ * commands that ended, with the analyses of failures. If the clock of the instance is ahead, a time becomes that of the
+ * statement. So every start that a cancel finds is earlier than the cancel.
  * @throws IllegalEvent when a step is in another state
  */
 export async function moveSteps(

@@ -33,12 +33,12 @@ import { fetchSpec } from '../runs/start.ts'
 
 const BATCH_LIMIT = 8 * 1024 * 1024
 const JOIN_LIMIT = 256 * 1024
-/** The token is judged with what it is good for, so a body may be a stranger's. */
+/** The body is read before the token is verified, so it may come from a stranger and must be small. */
 const AGENT_BODY_LIMIT = 4 * 1024
 
 /**
- * The API that orchestration instances and agents call. Who calls is known before a body of any size is read.
- * `stopping` ends the syncs that wait.
+ * The API for orchestration instances and agents. The caller is authenticated before a large body is read. `stopping` ends
+ * waiting syncs.
  */
 export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
   const app = express()
@@ -124,7 +124,7 @@ function checked<T extends TSchema>(schema: T): (body: unknown) => T['static'] {
   const problemsOf = compile(schema)
   return (body) => {
     const problems = problemsOf(body)
-    // A batch that is wrong throughout would be answered with an answer as large as itself.
+    // Otherwise the answer to a wrong batch could be as large as the batch.
     if (problems.length > 0) throw invalid('The body is not valid, see details.errors', problems.slice(0, 20))
     return body as T['static']
   }

@@ -19,7 +19,7 @@ export async function keyPairFilesOf(config: Settings): Promise<KeyPairFiles | n
   if (certificate !== undefined && key !== undefined) {
     if (plain) throw wrong(PLAIN, `is true, but ${CERT} is set as well: unset one of them`)
     const files = { certificate: { variable: CERT, file: certificate }, key: { variable: KEY, file: key } }
-    // A wrong pair ends the start before anything else is done.
+    // A wrong pair ends the start at once.
     readKeyPair(files)
     return files
   }

@@ -16,8 +16,8 @@ type Caller = CommandBody<'instance.delete'>['caller']
 type Administered = CommandReply<'instance.update'>
 
 /**
- * Drains an instance or ends that, and sets its labels. Once this is answered, a draining instance is given nothing any
- * more. Null past the deadline or once the command was refused, when it has no effect.
+ * Drains an instance or ends the draining, and sets its labels. After the answer, a draining instance gets no more runs.
+ * Returns null without any effect if the deadline is over or the command was refused before.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS
  */
 export function changeInstance(
@@ -68,7 +68,7 @@ interface Order extends ReceivedCommand {
   action: 'instance.update' | 'instance.delete'
 }
 
-/** Does the work on a locked instance in one transaction with its audit record, for which it gives the details. */
+/** Runs the work on the locked instance in one transaction with the audit record. The work returns the details of the record. */
 function administer(
   database: Database,
   { instance_id, caller, action, command_id, deadline, request_id }: Order,
@@ -76,7 +76,7 @@ function administer(
 ): Promise<Administered | null> {
   const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    // Who carries commands out does not rely on who sent them.
+    // The gateway has checked this, too. A command message is not proof of it.
     if (caller.tenant_id !== null) throw insufficientPermissions('instances:update, bound to no tenant')
     const before = await sql.lockInstance.first(tx, { id: instance_id })
     if (await wasCarriedOut(tx, command_id)) return { instance_id }

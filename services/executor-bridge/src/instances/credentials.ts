@@ -38,11 +38,11 @@ export async function authenticateInstance(
 
 const matches = (hash: string, known: string | null) => known !== null && known !== '' && constantTimeEqual(hash, known)
 
-/** An administrator has removed the instance. Only its id is known to be right, and an id is no secret. */
+/** An administrator has removed the instance. The caller has proved only the id, which is no secret. */
 export const removed = () =>
   new Refusal(401, 'INSTANCE_REMOVED', 'An administrator has removed this instance: it needs a new join token')
 
-/** Makes the next credential the current one. Another bridge may have done that in the same moment. */
+/** Makes the next credential the current one. Another bridge may do so at the same time. */
 async function isCurrentNow({ database }: Pick<Bridge, 'database'>, id: string, hash: string): Promise<boolean> {
   if ((await sql.useNextCredential.run(database, { id, hash })) > 0) return true
   return matches(hash, (await sql.findCredentials.first(database, { id }))?.current ?? null)

@@ -8,8 +8,8 @@ import * as sql from './instances.sql.ts'
 import { setSlots } from './slots.ts'
 
 /**
- * Renews the leases of an instance and keeps what it says of itself. Tells the dispatcher when the instance may be given
- * work again, or is another than before.
+ * Renews the leases of an instance and stores what it reports about itself. Sends an event to the dispatcher if the instance
+ * was lost before, or if its report has changed.
  */
 export async function recordHeartbeat(bridge: Bridge, instanceId: string, request: SyncRequest): Promise<void> {
   const { version, capacity, labels, accepts_runs } = request
@@ -25,7 +25,7 @@ export async function recordHeartbeat(bridge: Bridge, instanceId: string, reques
 }
 
 /**
- * Locks the instance. One that was removed in this moment has no leases to renew.
+ * Locks the instance, and checks its labels. A removed instance has no leases to renew.
  * @throws Refusal 401, 403
  */
 async function requireAllowed(tx: Queryable, instanceId: string, labels: Labels): Promise<void> {

@@ -10,7 +10,7 @@ export interface JoinCaller {
   request_id: string | null
 }
 
-/** What the caller says of itself. */
+/** The unverified statements of the caller. */
 type Claim = Partial<Pick<JoinRequest, 'name' | 'version'>>
 type Details = Record<string, unknown>
 
@@ -47,7 +47,7 @@ function actorOf(ticket: Ticket | undefined): string | null {
   return ticket.kind === 'grant' ? `join token ${ticket.grant_id}` : `service account ${ticket.account}`
 }
 
-/** Strangers can call as often as they like: beyond this, refusals of a minute are only in the log of the process. */
+/** Strangers can call without limit. Beyond this number, the refusals of a minute are only in the log of the process. */
 const RECORDS_PER_MINUTE = 60
 const MINUTE_MS = 60_000
 

@@ -30,7 +30,7 @@ interface Admission {
  * - A pod with the same name and service account, because a pod that was replaced has lost its disk.
  * - The caller of the same join, whose answer was lost: the credential was not used yet, and the caller knows its join key.
  *
- * Nothing of the ticket is used up when the join is refused.
+ * A refused join does not count as a use of the grant.
  * @throws Refusal 401, 403, 409
  */
 export async function join(
@@ -95,7 +95,7 @@ function ofPod(
   { account, pod }: Ticket & { kind: 'service_account' },
   { name }: JoinRequest,
 ): Admission {
-  // Otherwise one pod could take the name of another one before that one joins.
+  // Otherwise a pod could take the name of another pod before that one joins.
   if (name !== pod) {
     throw new Refusal(
       403,

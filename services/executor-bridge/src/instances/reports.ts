@@ -7,8 +7,8 @@ import { findUnstartedLeases } from './leases.sql.ts'
 import { endedLeases, keyOf } from './leases.ts'
 
 /**
- * Takes what the instance says of runs that it stopped, refused or declined. The instance repeats it until a sync
- * succeeds, so each part has the same effect however often it comes. What is not the instance's own has none.
+ * Processes the reports of runs that the instance stopped, refused or declined. The instance repeats them until a sync
+ * succeeds, so each report is idempotent. Reports of other instances' runs have no effect.
  */
 export async function takeReports(
   bridge: Bridge,

@@ -13,7 +13,7 @@ import { takeReports } from './reports.ts'
 export interface SyncCall {
   /** Called when the heartbeat is committed. */
   onHeartbeat(): void
-  /** Aborted when the caller is gone or the bridge stops: there is nothing left to wait for. */
+  /** Aborted when the caller is gone or the bridge stops. */
   closed: AbortSignal
 }
 
@@ -21,8 +21,8 @@ export interface SyncCall {
  * Compares what the instance has with what it should have, and gives the difference. Renews the instance's leases first.
  * Waits up to `wait_seconds` for a difference.
  *
- * A run that the instance had and no longer has cannot be given to it again: what it did of the run is unknown. Then
- * nothing is renewed. The instance kills its commands in time, and the dispatcher ends its leases as lost.
+ * If the instance no longer has a run that it had, the progress of the run is unknown, and the run cannot start there again.
+ * Then no lease is renewed. The instance kills its commands in time, and the dispatcher ends its leases as lost.
  * @throws Refusal 409 LEASES_LOST
  */
 export async function sync(
@@ -51,13 +51,13 @@ export async function sync(
   }
 }
 
-// Compared here and not by Postgres, which compares each with each under a plan made while there were few rows.
+// Compared here: with a plan from a time with few rows, Postgres would compare each lease with each run.
 const missing = (request: SyncRequest, leases: readonly LiveLease[]) => {
   const held = new Set(request.runs.map(keyOf))
   return leases.filter((lease) => !lease.finished && !held.has(keyOf(lease)))
 }
 
-/** Runs that the instance was never given, or whose answer was lost. */
+/** Runs that the instance never received, or whose answer was lost. */
 const missingRuns = (request: SyncRequest, leases: readonly LiveLease[]) =>
   missing(request, leases).filter(({ next_event, stale }) => next_event === 0 && !stale)
 

@@ -4,7 +4,7 @@ import { idOf } from '../callers/credential.ts'
 import { unauthorized } from '../callers/refusal.ts'
 import { findGrantToken } from './join.sql.ts'
 
-/** What lets a caller join: a grant whose token it has shown, or the service account of its pod. */
+/** The permission of a caller to join: the grant of its token, or the service account of its pod. */
 export type Ticket = { kind: 'grant'; grant_id: string } | { kind: 'service_account'; account: string; pod: string }
 
 export const MAKE_TOKEN = 'make one with `slipway instances join-token`'
@@ -13,7 +13,7 @@ export const MAKE_TOKEN = 'make one with `slipway instances join-token`'
 const JSON_WEB_TOKEN = /^[\w-]+\.[\w-]+\.[\w-]*$/
 
 /**
- * Finds out who wants to join. Uses and end of a grant are judged later, when the use is counted.
+ * Identifies the caller. Uses and expiry of a grant are checked later, when the use is counted.
  * @throws Refusal 401, or 503 when the keys of the Kubernetes cluster cannot be read
  */
 export async function ticketOf(

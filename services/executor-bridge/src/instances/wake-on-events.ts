@@ -2,7 +2,7 @@ import { type Broker, handleEvents } from '@slipway/broker'
 import { type EventHandlers, eventsOf } from '@slipway/contracts'
 import type { WakeUps } from '../wake-ups.ts'
 
-/** Passes on to waiting syncs what RabbitMQ tells of leases and instances. Each bridge has a queue of its own. */
+/** Ends waiting syncs on events about leases and instances. Each bridge has its own queue. */
 export async function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusively'>, wakeUps: WakeUps): Promise<void> {
   const handlers: EventHandlers<'executor-bridge'> = {
     'lease.changed': ({ instance_id }) => wakeUps.wake(instance_id, 'changed'),
@@ -11,6 +11,6 @@ export async function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusivel
   await broker.consumeEventsExclusively(eventsOf('executor-bridge'), handleEvents<'executor-bridge'>(handlers), {
     onResumed: () => wakeUps.wakeAll(),
   })
-  // Events from before this queue existed reached no bridge.
+  // This queue has no events from before it existed.
   wakeUps.wakeAll()
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import http from 'node:http'
 import https from 'node:https'
 
-/** The key set of the cluster cannot be read, so no token can be judged. */
+/** The key set of the cluster cannot be read, so no token can be verified. */
 export class KeysUnavailable extends Error {
   override name = 'KeysUnavailable'
 }
@@ -10,7 +10,7 @@ export class KeysUnavailable extends Error {
 export interface ClusterFiles {
   /** File with the CA certificates of the API server; those of the system unless given. */
   caFile?: string | undefined
-  /** File with the token by which the API server knows the bridge. Some clusters serve their keys to nobody else. */
+  /** File with the token by which the API server knows the bridge. Some clusters require a token for their keys. */
   tokenFile?: string | undefined
 }
 
@@ -33,7 +33,7 @@ export async function readJson(url: URL, { caFile, tokenFile }: ClusterFiles): P
   }
 }
 
-/** Not by fetch, which takes no CA of its own. Redirects are not followed: they could lead the token elsewhere. */
+/** `fetch` accepts no CA certificates. Redirects are not followed, because they could send the token to another server. */
 function get(url: URL, options: { ca: Buffer | undefined; headers: Record<string, string> }): Promise<string> {
   const { request } = url.protocol === 'https:' ? https : http
   return new Promise((resolve, reject) => {

@@ -4,7 +4,7 @@ import { createRemoteJWKSet, customFetch, errors, type JWTPayload, jwtVerify, ty
 import { Refusal, unauthorized } from '../callers/refusal.ts'
 import { type ClusterFiles, KeysUnavailable, readJson } from './cluster-files.ts'
 
-/** Whom a token of a pod's service account speaks for. */
+/** The identity in a token of a service account. */
 export interface PodIdentity {
   /** `namespace/name` of the service account. */
   account: string
@@ -23,11 +23,11 @@ export interface ServiceAccountRules extends ClusterFiles {
 }
 
 export interface ServiceAccounts {
-  /** @throws Refusal 401 when the token lets nobody join, 503 when the cluster's keys cannot be read */
+  /** @throws Refusal 401 when the token does not permit a join, 503 when the cluster's keys cannot be read */
   identify(token: string): Promise<PodIdentity>
 }
 
-/** What API servers sign with. Symmetric algorithms and `none` are never accepted. */
+/** The algorithms of API servers. Symmetric algorithms and `none` are never accepted. */
 const ALGORITHMS = ['RS256', 'ES256', 'ES384', 'ES512']
 const CLOCK_TOLERANCE_SECONDS = 5
 
@@ -36,7 +36,7 @@ const problemsOfBinding = compile(BoundToPod)
 const Discovery = Type.Object({ issuer: Type.String(), jwks_uri: Type.String({ format: 'uri' }) })
 const problemsOfDiscovery = compile(Discovery)
 
-/** Judges tokens that Kubernetes projects into pods, by the keys of one cluster. */
+/** Verifies tokens that Kubernetes projects into pods, by the keys of one cluster. */
 export function createServiceAccounts(rules: ServiceAccountRules): ServiceAccounts {
   let keys: Promise<RemoteJWKSet> | undefined
 

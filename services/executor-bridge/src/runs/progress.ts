@@ -57,7 +57,7 @@ export async function lockStoppedRun(tx: Queryable, lease: LeaseKey): Promise<Lo
   return run && progress ? { run, progress } : null
 }
 
-/** Opens the progress of runs whose leases are locked; of one that somebody else opened meanwhile it says nothing. */
+/** Opens the progress of runs whose leases are locked. Leaves out a run that another transaction has opened. */
 export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Promise<Map<number, Progress>> {
   if (runs.length === 0) return new Map()
   const rows = await sql.openProgress.all(tx, {
@@ -77,7 +77,7 @@ async function openedProgress(tx: Queryable, run: RunRef): Promise<Progress> {
 export const endUnstartedRun = (bridge: Bridge, lease: LeaseKey, problem: string): Promise<void> =>
   endFailed(bridge, lease, { reason: 'not_started', error_message: problem }, ({ next_event }) => next_event === 0)
 
-/** Ends a run that has reported what no run can do, as failed. */
+/** Ends a run that has reported an impossible event, as failed. */
 export const endIllegalRun = (bridge: Bridge, lease: LeaseKey, problem: string): Promise<void> => {
   const error_message = `The deployment ended because its instance reported an illegal event. ${problem}`
   return endFailed(bridge, lease, { reason: 'illegal_event', error_message }, () => true)

@@ -30,8 +30,8 @@ export class CannotRun extends Error {
 }
 
 /**
- * Everything an instance needs, secrets in clear: it is sent and forgotten, never logged or stored.
- * Throws CannotRun when something of it is gone, SecretError when a secret cannot be opened.
+ * Everything an instance needs, secrets in clear: it is never logged or stored.
+ * Throws CannotRun when a record is gone, SecretError when a secret cannot be opened.
  */
 export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, access, steps }: RunRecords): RunSpec {
   const open = (values: VariableValues) => openPlanValues(keys, plan, values)
@@ -54,7 +54,7 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, ac
   }
 }
 
-/** Nothing where there is none: an instance of the version before knows no traces. */
+/** Omitted without a trace: an instance of an earlier version refuses the field. */
 function specTrace(): Pick<RunSpec, 'traceparent'> {
   const traceparent = currentTraceparent()
   return traceparent === null ? {} : { traceparent }
@@ -81,7 +81,7 @@ function specAction(action: PlannedAction, definition: ActionDefinition | null, 
   }
 }
 
-/** Nothing where there are none: an instance of the version before knows no files. */
+/** Omitted without files: an instance of an earlier version refuses the field. */
 function specFiles(files: ActionFile[] = []): Pick<RunAction, 'files'> {
   if (files.length === 0) return {}
   return {
@@ -121,10 +121,10 @@ function specStep(step: StepRecord): RunSpec['steps'][number] {
   const { target, action, retry_count } = step
   switch (step.state) {
     case 'running':
-      // Whoever gives a new lease decides first what became of such a step.
+      // The dispatcher resolves such a step before it gives a new lease.
       throw new Error(`step ${target}/${action} still counts as running under an earlier epoch`)
     case 'rolling_back':
-      // Undone again from its beginning: how far the lost instance came is not known.
+      // The rollback starts again, because the progress of the lost instance is unknown.
       return { target, action, retry_count, state: step.ever_failed ? 'failed' : 'completed' }
     default:
       return { target, action, retry_count, state: step.state }

@@ -7,7 +7,7 @@ import { startedRuns } from './metrics.ts'
 import { endUnstartedRun } from './progress.ts'
 import { buildSpec, CannotRun } from './spec.ts'
 
-/** A run with more steps is fetched by a call of its own, so that answers to a sync stay small. */
+/** A run with more steps is fetched by a separate call, so that answers to a sync stay small. */
 const INLINE_STEPS = 100
 /** No further run is added to an answer of this size, in characters; the next sync gets the rest. */
 const ENOUGH = 8 * 1024 * 1024
@@ -63,7 +63,7 @@ function specOf(bridge: Bridge, { run, records }: LoadedRun): Promise<RunSpec | 
       } catch (error) {
         const reason = permanentReason(error)
         if (reason === null) {
-          // One bad run must not keep the others from their start. The next sync tries again.
+          // One bad run must not stop the start of the others. The next sync retries it.
           startedRuns.inc({ outcome: 'failed' })
           bridge.logger.error('a run cannot be given to its instance now', { instance_id, error })
           return null

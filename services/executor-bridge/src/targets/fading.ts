@@ -5,10 +5,10 @@ import { findFaded, noteStatus } from './probes.sql.ts'
 
 const TASK = 'fading-targets'
 const EVERY_MS = 5_000
-/** In one transaction. */
+/** How many targets are handled in one transaction. */
 const MAX_TARGETS = 1_000
 
-/** Tells of targets that become stale or offline because nothing reaches them any more, from now on. */
+/** Sends events of targets that become stale or offline because they are no longer reached. Runs until it is stopped. */
 export function tellOfFading(bridge: Bridge): Ticker {
   const quarantine = new Quarantine({ task: TASK, logger: bridge.logger })
   const ticker = createTicker({
@@ -23,8 +23,8 @@ export function tellOfFading(bridge: Bridge): Ticker {
 }
 
 /**
- * How many targets had another status than was noted. That a target is reached again is told by the process that reaches
- * it. A target that cannot be told of does not stop the others.
+ * Sends the events once, and returns how many targets had a new status. The process that reaches a target again sends that
+ * event itself. A target whose event fails does not stop the others.
  */
 export async function tellOnce(
   { database, wakeRelay, logger }: Bridge,

@@ -13,8 +13,8 @@ const AGAIN_SECONDS = 10
  * together. Any instance may be asked, with one exception: if an instance has missed a target, the one that reached it is
  * asked while it is online, and after a miss another one.
  *
- * A probe carries credentials only where the instance had them within
- * the last day, for a run. Otherwise it ends after the key exchange, so that no instance learns what it does not need.
+ * A probe carries credentials only if the instance had them for a run within the last day. Otherwise it ends after the key
+ * exchange, so that no instance learns what it does not need.
  */
 export async function dueProbes(bridge: Bridge, instanceId: string, limit: number): Promise<ProbeTarget[]> {
   const { database, probeSeconds: intervalSeconds } = bridge
@@ -31,14 +31,14 @@ function probeTarget({ keys, logger }: Bridge, target: RowOf<typeof sql.takeDue>
     const known = host_key === undefined ? {} : { host_key }
     return [{ id: target.id, host, port, ...known, ...(may_login ? { login } : {}) }]
   } catch (error) {
-    // A target that cannot be read must not keep the instance from its other targets and its runs. It is due again later.
+    // One unreadable target must not stop the sync. It is due again later.
     countRowFailure('probing')
     logger.warn('a target cannot be probed: its connection or secrets cannot be read', { target_id: target.id, error })
     return []
   }
 }
 
-/** Keeps what an instance found. Only results count that this instance was asked for, at the address that was asked. */
+/** Stores the results of probes. A result counts only if this instance was asked for it, at the same address. */
 export async function noteProbes(bridge: Bridge, instanceId: string, results: readonly ProbeResult[]): Promise<void> {
   if (results.length === 0) return
   const { database, logger, wakeRelay } = bridge

@@ -4,13 +4,13 @@ import * as sql from './probes.sql.ts'
 
 export interface Reached {
   target_id: string
-  /** The key that it showed where that is known. */
+  /** The host key of the target, if it is known. */
   host_key: string | null
 }
 
 /**
- * Notes when targets were reached; a host key is pinned on first use and never replaced here. Returns what tells of those
- * that lists show otherwise from now on. A local or simulated target's state follows the instances', not this.
+ * Notes when targets were reached. A host key is pinned on first use and never replaced here. Returns the events of targets
+ * that lists show with another status from now on. The status of local and simulated targets follows the instances instead.
  */
 export async function noteReached(tx: Queryable, reached: readonly Reached[]): Promise<OutboxMessage[]> {
   if (reached.length === 0) return []
