@@ -10,7 +10,7 @@ const RETRY = { baseMs: 500, capMs: 10_000 }
 const FETCHES = 4
 
 export interface ContentCacheOptions {
-  /** What is held by commands stays even beyond this. */
+  /** Content that commands use stays even beyond this limit. */
   maxBytes: number
   source: ContentSource
   logger: Logger
@@ -22,7 +22,7 @@ export interface HeldContent {
   release(): void
 }
 
-/** Content in a folder of this instance; what is not there is fetched. */
+/** Content in a folder of this instance. Missing content is fetched. */
 export class ContentCache {
   readonly #content: ContentFolder
   readonly #options: ContentCacheOptions
@@ -35,7 +35,7 @@ export class ContentCache {
     this.#options = options
   }
 
-  /** Takes up what an earlier process left in the folder; each file is verified before its first use. */
+  /** Uses the files of an earlier process. Each file is verified before its first use. */
   static async open(folder: string, options: ContentCacheOptions): Promise<ContentCache> {
     const { maxBytes, logger } = options
     const content = await ContentFolder.open(folder, {
@@ -46,11 +46,11 @@ export class ContentCache {
   }
 
   /**
-   * Content, verified; `fresh` has it fetched whether it is there or not. Whoever wants the same at once shares one fetch.
-   * Throws what the source throws, and errors of this disk.
+   * Verified content. With `fresh` it is fetched in any case. Calls for the same content at the same time share one fetch.
+   * Throws the errors of the source and of this disk.
    */
   async hold(id: string, fresh: boolean): Promise<HeldContent> {
-    // Before anything is waited for: from here on nobody else's need for room takes it away.
+    // Before the first wait: from here on the content is not deleted to make room.
     const release = this.#content.hold(id)
     try {
       if (fresh || !(await once(this.#checks, id, () => this.#isSound(id)))) {
@@ -64,7 +64,7 @@ export class ContentCache {
     }
   }
 
-  /** Somebody has read other bytes from it: it is verified before it is used again. */
+  /** A command has read wrong bytes. The content is verified before its next use. */
   doubt(id: string): void {
     this.#content.doubt(id)
   }
@@ -96,7 +96,7 @@ export class ContentCache {
   }
 }
 
-/** The work under this name that is under way, or this one. */
+/** The running work of this name; otherwise starts this work. */
 function once<T>(running: Map<string, Promise<T>>, name: string, work: () => Promise<T>): Promise<T> {
   const known = running.get(name)
   if (known !== undefined) return known

@@ -8,7 +8,7 @@ export interface HeldFiles {
   release(): void
 }
 
-/** Has the files of a run's commands at hand. */
+/** Provides the files of the commands of a run. */
 export class RunFiles {
   readonly #cache: ContentCache
   /** With `bypass_cache`: what was fetched for this run. */
@@ -19,7 +19,7 @@ export class RunFiles {
     this.#fetched = bypassCache ? new Set() : null
   }
 
-  /** Throws FileError when one of them cannot be had, and the signal's reason when that comes first. */
+  /** Throws FileError if a file cannot be fetched, and the reason of the signal if it aborts first. */
   async hold(files: readonly RunFile[], signal: AbortSignal): Promise<HeldFiles> {
     const held: HeldContent[] = []
     const release = () => {
@@ -39,7 +39,7 @@ export class RunFiles {
     }
   }
 
-  /** A command found other bytes in this content than there should be. */
+  /** A command found wrong bytes in this content. */
   doubt(id: string): void {
     this.#cache.doubt(id)
   }
@@ -61,7 +61,7 @@ export class RunFiles {
     } finally {
       abort.forget()
     }
-    // Others may wait for the same fetch, so it goes on.
+    // Other commands may wait for the same fetch, so it goes on.
     holding.then(
       ({ release }) => release(),
       () => {},

@@ -10,7 +10,7 @@ export function isPassing(error: unknown): boolean {
   return !(error instanceof WrongContent) && diskProblem(error) === null
 }
 
-/** Why content could not be had, for people. */
+/** Why content could not be fetched, for users. */
 export function fetchProblem(error: unknown): string {
   if (error instanceof BridgeError || error instanceof WrongContent) return error.message
   if (error instanceof UnauthorizedError) return 'the bridge does not know this instance'

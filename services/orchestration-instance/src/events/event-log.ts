@@ -8,16 +8,16 @@ import type { Record } from '../journal/records.ts'
 import { withoutTaken } from '../journal/rewrite.ts'
 
 const MAX_BATCH_BYTES = 1024 * 1024
-/** So much may wait for the bridge in memory; what is beyond it is read from the journal when its turn comes. */
+/** The limit of unacknowledged events in memory. Later events are read from the journal when they are sent. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
-/** So much may be on its way to the disk; then commands have to wait with their output until it is there. */
+/** The limit of bytes that are not on the disk yet. Beyond it, commands wait with their output. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024
 const READ_BYTES = 4 * 1024 * 1024
-/** The journal is written anew when so much of it is of no use any more; where little may wait, earlier. */
+/** The journal is rewritten when this much of it is acknowledged; earlier with a small limit of the journals. */
 const REWRITE_BYTES = 64 * 1024 * 1024
 /** The same while the disk is full. */
 const COMPACT_BYTES = 256 * 1024
-/** After there was no room for it. */
+/** The wait after a rewrite found no room. */
 const REWRITE_AGAIN_MS = 5_000
 
 export interface Batch {
@@ -28,7 +28,7 @@ export interface Batch {
   events: string
 }
 
-/** Where events lie that are on the disk alone, and how much they are. */
+/** The position and size of events that are only on the disk. */
 export interface Behind {
   position: number
   bytes: number
@@ -36,7 +36,7 @@ export interface Behind {
 
 export type Line = Pick<LogEvent, 'target' | 'action' | 'stream' | 'level' | 'text' | 'metadata'>
 
-/** The bridge asks for events that are not kept any more: it had them before. */
+/** The bridge asks for events that were deleted because it had acknowledged them. */
 export class EventsGone extends Error {
   override name = 'EventsGone'
 }
@@ -54,7 +54,7 @@ export class EventLog {
   readonly #journal: Journal
   readonly #space: JournalSpace
   readonly #disk: JournalDisk
-  /** Those from `#acknowledged` on that are in memory. Where there is something behind, they are not all. */
+  /** The events in memory, from `#acknowledged` on. Not all events, if `#behind` is set. */
   readonly #waiting: NumberedEvent[] = []
   #waitingBytes = 0
   #behind: Behind | null
@@ -62,7 +62,7 @@ export class EventLog {
   #next: number
   #durable: number
   #nextLine: number
-  /** Bytes of events that the bridge has taken since the journal was written anew. */
+  /** Bytes of events that were acknowledged since the last rewrite of the journal. */
   #takenBytes = 0
   #rewriteFrom = 0
   #rewriting: Promise<void> | null = null
@@ -70,7 +70,7 @@ export class EventLog {
   readonly #release: Promise<void>
   #resolveRelease = () => {}
   #released = false
-  /** Who waits until the bridge has the event of this number. */
+  /** The waits for the acknowledgement of an event, by its number. */
   #unknown: { n: number; resolve: () => void }[] = []
   #written: Promise<void> | null = null
   #writable: { free: Promise<void>; promise: Promise<void> } | null = null

@@ -7,15 +7,15 @@ import type { Logger } from '@slipway/runtime'
 const CHECK_MS = 1_000
 const MIB = 1024 * 1024
 const MAX_RESERVE_BYTES = 16 * MIB
-/** The reserve is this part of the disk, and of what may wait in journals. */
+/** The reserve is this share of the disk, and of the limit of the journals. */
 const RESERVE_SHARE = 16
 /** With less room than this the disk counts as full. */
 const MAX_LOW_BYTES = MIB
 
 export interface JournalDiskOptions {
-  /** How much may wait in the journals. */
+  /** The limit of the journals in bytes. */
   maxBytes: number
-  /** Deletes what can be had again, to make room. */
+  /** Deletes cached content to make room. */
   makeRoom(): Promise<void>
   logger: Logger
 }
@@ -67,7 +67,7 @@ export class JournalDisk {
     return this.#isFull
   }
 
-  /** For how long the disk has been full, all times together. */
+  /** The total time in which the disk was full. */
   get fullMs(): number {
     return this.#fullMs + (this.#isFull ? performance.now() - this.#fullSince : 0)
   }
@@ -76,7 +76,7 @@ export class JournalDisk {
     clearInterval(this.#timer)
   }
 
-  /** A write that can be left out found no room. */
+  /** An optional write found no room. */
   noted(error: unknown): void {
     this.#becomeFull(error)
   }
@@ -89,13 +89,13 @@ export class JournalDisk {
     await rm(this.#reserve, { force: true })
   }
 
-  /** Calls back when the disk becomes full and about every second while it is. Returns what ends that. */
+  /** Calls the listener when the disk becomes full, and about every second while it is. Returns a function that unsubscribes. */
   whileFull(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Looks now whether there is room. */
+  /** Checks now whether there is room. */
   check(): Promise<void> {
     this.#checking ??= this.#check()
       .catch((error) => this.#options.logger.error('the disk of the journals cannot be watched', { error }))
@@ -135,7 +135,7 @@ export class JournalDisk {
     return Math.min(MAX_LOW_BYTES, this.#reserveBytes / 4)
   }
 
-  /** Keeps the reserve of before where it is as large as it should be, else makes one if there is room for it. */
+  /** Keeps an existing reserve of the right size. Otherwise creates one if there is room. */
   async #keepReserve(): Promise<void> {
     const found = await stat(this.#reserve).catch(() => null)
     if (found?.size === this.#reserveBytes) {
@@ -148,7 +148,7 @@ export class JournalDisk {
 
   async #freeBytes(): Promise<number> {
     const { blocks, bsize, bavail, bfree } = await statfs(this.#folder)
-    // Some file systems do not say.
+    // Some file systems do not report their size.
     if (blocks === 0) return Number.POSITIVE_INFINITY
     return (process.getuid?.() === 0 ? bfree : bavail) * bsize
   }

@@ -1,7 +1,7 @@
-/** Between full and free again, so that not every line that goes lets one in. */
+/** The gap between full and free again, so that waiting commands do not start and stop with every line. */
 const MAX_SLACK_BYTES = 4 * 1024 * 1024
 
-/** How much of what the bridge has not taken yet lies in the journals, all runs together. */
+/** How many bytes of unacknowledged events are in the journals of all runs. */
 export class JournalSpace {
   readonly maxBytes: number
   #used = 0
@@ -22,7 +22,7 @@ export class JournalSpace {
     this.#whenFree = null
   }
 
-  /** Nothing while there is room, else a promise of that moment. */
+  /** Undefined while there is room, else a promise that resolves when there is. */
   whenFree(): Promise<void> | undefined {
     if (this.#used < this.maxBytes) return undefined
     if (!this.#whenFree) {

@@ -8,17 +8,17 @@ import { lines } from './read-journal.ts'
 import type { Header } from './records.ts'
 import type { Rewriting } from './rewrite.ts'
 
-/** How long lines that nobody waits for are gathered for one write. */
+/** How long lines are gathered for one write, if no caller waits for them. */
 const GATHER_MS = 5
-/** Each write is on the disk when it returns, which takes half the processor time of a write and a flush. */
+/** Each write is on the disk when it returns. This needs half the CPU of a write and a flush. */
 const FLUSHED = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_DSYNC
-/** How much is written at a time when the file is written anew, and while the disk is full. */
+/** The size of one write during a rewrite, and while the disk is full. */
 const SLICE_BYTES = 256 * 1024
 
 export interface JournalOptions {
   /** Knows whether there is room. */
   disk: JournalDisk
-  /** The disk fails, not for want of room. Called once; from then on nothing counts as durable any more. */
+  /** The disk fails for another reason than a lack of room. Called once. From then on nothing is durable. */
   onFailure(error: Error): void
 }
 
@@ -46,7 +46,7 @@ export class Journal {
   #broken = false
   #closing = false
   #closed = false
-  /** Told how to find where a line begins now, when the file was written anew. */
+  /** Called after a rewrite, with a function from old to new positions. */
   onMoved: OnMoved = () => {}
 
   private constructor(file: string, handle: FileHandle, written: number, options: JournalOptions) {
@@ -56,9 +56,9 @@ export class Journal {
     this.#options = options
   }
 
-  /** Makes the file with its first line. When this resolves, it survives a loss of power. */
+  /** Creates the file with its first line. When this resolves, the file survives a loss of power. */
   static async create(file: string, header: Header, options: JournalOptions): Promise<Journal> {
-    // Under another name until it is whole: a journal without its first line is none.
+    // Under another name until it is complete: a journal without its first line is not valid.
     const draft = `${file}.draft`
     const first = Buffer.from(`${JSON.stringify(header)}\n`)
     try {
@@ -79,24 +79,24 @@ export class Journal {
     }
   }
 
-  /** Goes on behind `length`, the end of the last whole line: a torn one is cut off. */
+  /** Continues after `length`, the end of the last complete line. Cuts off an incomplete one. */
   static async reopen(file: string, length: number, options: JournalOptions): Promise<Journal> {
     const handle = await open(file, FLUSHED, 0o600)
     await handle.truncate(length)
     return new Journal(file, handle, length, options)
   }
 
-  /** Where the next line begins. */
+  /** The position of the next line. */
   get end(): number {
     return this.#written + this.#queued
   }
 
-  /** Bytes that are still on their way to the disk. */
+  /** Bytes that are not on the disk yet. */
   get queued(): number {
     return this.#queued
   }
 
-  /** Adds a line. `then` is called when it, and all before it, are on the disk. */
+  /** Adds a line. Calls `then` when this line and all earlier ones are on the disk. */
   append(line: string, then?: () => void): void {
     if (this.#closed || this.#broken) return
     this.#push(line)
@@ -110,8 +110,8 @@ export class Journal {
   }
 
   /**
-   * Writes the file anew with those of its lines that are kept, and calls `onMoved`. Resolves when that survives a loss of
-   * power, or there was no room for it; never when it fails or the journal is closed before.
+   * Rewrites the file with the lines that are kept, and calls `onMoved`. Resolves when the new file survives a loss of power, or
+   * if there was no room for it. Never resolves if the rewrite fails or the journal is closed before.
    */
   rewrite(how: Rewriting): Promise<void> {
     return new Promise((done) => {
@@ -121,7 +121,7 @@ export class Journal {
     })
   }
 
-  /** Resolves when all that was appended is on the disk; never, when that fails or the journal is closed before. */
+  /** Resolves when all appended lines are on the disk. Never resolves if that fails or the journal is closed before. */
   durable(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#closed || this.#broken) return
@@ -130,7 +130,7 @@ export class Journal {
     })
   }
 
-  /** What finds no room now is lost: a restart takes the commands that it tells of for interrupted ones. */
+  /** Lines without room are lost. A restart treats their commands as interrupted. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closing = true
@@ -139,7 +139,7 @@ export class Journal {
     await this.#handle.close()
   }
 
-  /** Closes and deletes: nothing of the run is needed any more. */
+  /** Closes and deletes the journal of a run that is over. */
   async remove(): Promise<void> {
     this.#lines = []
     this.#queued = 0
@@ -207,7 +207,7 @@ export class Journal {
         await this.#handle.appendFile(bytes)
       } catch (error) {
         if (!isNoSpace(error)) throw error
-        // A part of it may be written.
+        // A part of the line may be written.
         await this.#handle.truncate(this.#written)
         await disk.noRoom(error)
         return lines.slice(from)
@@ -219,7 +219,7 @@ export class Journal {
     return []
   }
 
-  /** Does nothing where there is no room for it. */
+  /** Does nothing if there is no room. */
   async #rewrite(how: Rewriting): Promise<void> {
     const draft = `${this.file}.draft`
     const handle = await this.#openDraft(draft)
@@ -268,7 +268,7 @@ export class Journal {
     const [from, to] = [this.#written, written]
     this.#written = written
     this.onMoved((position) => {
-      // What was not in the file yet comes behind the line that was added.
+      // Lines that were not in the file yet follow the added line.
       if (position >= from) return position - from + to
       return position - (cuts.findLast(({ end }) => end <= position)?.bytes ?? 0)
     })
@@ -285,5 +285,5 @@ export class Journal {
   }
 }
 
-/** Where a line begins now that began at a position before. */
+/** Maps the old position of a line to the new one. */
 type OnMoved = (moved: (position: number) => number) => void

@@ -14,8 +14,8 @@ export async function readHeader(file: string): Promise<{ header: Header; end: n
 }
 
 /**
- * Reads the lines after the first, in order, with the position in the file at which each ends. A last line that was
- * being written when the machine stopped is left out, and so is all from the first line that cannot be read.
+ * Reads the lines after the first, in order, with the position at which each ends. Leaves out everything from the first
+ * unreadable line on, such as a last line that was being written when the machine stopped.
  */
 export async function* readRecords(file: string): AsyncGenerator<{ record: Record; end: number }> {
   let isHeader = true
@@ -43,7 +43,7 @@ export async function readEvents(file: string, from: number, limit: number): Pro
   return events
 }
 
-/** Events from a position in the file on, about so much of their text, and the position behind the last. */
+/** Events from a position in the file on, up to about this many bytes, and the position after the last one. */
 export async function readWaiting(
   file: string,
   position: number,
@@ -63,7 +63,7 @@ export async function readWaiting(
   return { events, position: reached }
 }
 
-/** Where the events from number `from` on begin, and how much text they are; null when there are none. */
+/** The position and size of the events from number `from` on; null without any. */
 export async function findWaiting(file: string, from: number): Promise<{ position: number; bytes: number } | null> {
   let found: { position: number; bytes: number } | null = null
   let before = 0
@@ -80,13 +80,13 @@ export async function findWaiting(file: string, from: number): Promise<{ positio
 
 const EVENT = /^\{"n":(\d+),"event":/
 
-/** Without parsing it: what is sent is what was written. */
+/** The event without parsing: it is sent as it was written. */
 function eventOf(line: string): NumberedEvent | null {
   const found = EVENT.exec(line)
   return found && { n: Number(found[1]), text: line.slice(found[0].length, -1) }
 }
 
-/** Whole lines from a position on, each with where it ends. */
+/** Complete lines from a position on, each with the position of its end. */
 export async function* lines(file: string, from = 0): AsyncGenerator<{ text: string; end: number }> {
   const handle = await open(file, 'r')
   try {

@@ -5,15 +5,15 @@ export interface Header {
   journal: 1
   deployment_id: string
   epoch: number
-  /** When the deployment's time is over, by this machine's clock; null for no limit. */
+  /** The deadline of the deployment by the clock of this machine; null for no limit. */
   deadline: string | null
   sealed_spec: string
 }
 
 /**
- * The other lines: an event with its number, and what only this instance has to know. An attempt that failed and will be
- * repeated is no event; `acknowledged` says before which event the bridge needs none again,
- * and where the lines before it are left out, how many of the deployment's lines there were.
+ * The other lines: events with their numbers, and facts for this instance only. A failed attempt that will be repeated is no
+ * event. `acknowledged` is the number of the first event that the bridge may still need. `next_line` replaces log lines that
+ * were left out.
  */
 export type Record =
   | { n: number; event: RunEvent }

@@ -1,7 +1,7 @@
 import type { LogEvent } from '@slipway/contracts'
 import type { Record } from './records.ts'
 
-/** What becomes of a journal's lines when it is written anew. */
+/** Which lines of a journal a rewrite keeps. */
 export interface Rewriting {
   keeps(line: string): boolean
   /** A line to be added at the end. */
@@ -10,7 +10,7 @@ export interface Rewriting {
 
 const LOG_EVENT = /^\{"n":(\d+),"event":\{"type":"log"/
 
-/** Leaves out the log lines that the bridge has, and keeps how many there were. */
+/** Leaves out acknowledged log lines, and keeps their number. */
 export function withoutTaken(acknowledged: number): Rewriting {
   let lastTaken: string | null = null
   let nextLine = 0

@@ -8,7 +8,7 @@ interface LocalUserSettings {
   SLIPWAY_LOCAL_DIR?: string | undefined
 }
 
-/** Others may pass the folder on their way to one inside it; they can list and read nothing. */
+/** Other users may traverse the folder. They cannot list or read it. */
 const PASSABLE = 0o711
 
 export interface LocalUserPlace {
@@ -40,7 +40,7 @@ export async function openLocalUser(
 }
 
 /**
- * Somebody may have given others permissions on what the instance keeps.
+ * Checks that the user cannot read the folders of the instance.
  * @throws ConfigurationError naming what the user could read
  */
 export async function requireUnreadable({ user }: LocalUserPlace, places: readonly string[]): Promise<void> {
@@ -51,7 +51,7 @@ export async function requireUnreadable({ user }: LocalUserPlace, places: readon
   throw new ConfigurationError([{ variable: 'SLIPWAY_LOCAL_USER', problem }])
 }
 
-/** Runs what opens the folder of the user's commands; tells a problem of it as one of the configuration. */
+/** Opens the folder for the commands of the user, and reports a problem as a configuration error. */
 export async function asConfiguration<T>(variable: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -9,7 +9,7 @@ import { SshTransport } from './ssh/ssh-transport.ts'
 
 const ABANDONING = 50
 
-/** What a transport tells of its target. */
+/** The events of a transport about its target. */
 export interface TargetNews {
   onHostKey(hostKey: string): void
   onSeen(): void
@@ -20,7 +20,7 @@ export interface TransportsOptions extends SshConnectionsOptions {
   asUser: { user: LocalUser; folder: string } | null
 }
 
-/** Makes the transports of this instance's runs, and holds what they share. */
+/** Creates the transports of runs, and holds their shared resources. */
 export class Transports {
   readonly #local: LocalTransport
   readonly #lifeline: Lifeline

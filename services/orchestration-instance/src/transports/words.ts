@@ -3,5 +3,5 @@ export function endpointOf({ host, port }: { host: string; port: number }): stri
   return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
 }
 
-/** In one line: what a target says may hold anything. */
+/** On one line without control characters, because the text of a target may hold anything. */
 export const plain = (text: string) => text.replace(/\p{Cc}+/gu, ' ').trim()

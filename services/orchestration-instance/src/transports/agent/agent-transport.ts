@@ -26,14 +26,14 @@ import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link
 import { agentOn, linkProblem } from './words.ts'
 
 const SMALL_ANSWER = 256 * 1024
-/** How long a start is tried of which the agent may or may not have heard. */
+/** How long a start is repeated if its answer was lost. */
 const START_MS = 30_000
-/** Content can go from an agent's disk again while other content comes. */
+/** Content may be deleted on an agent while other content arrives, so the transfer is repeated. */
 const START_ROUNDS = 3
-/** How often an agent is told that somebody is there, where it does not want to hear so more often. */
+/** How often the instance calls an agent at least, unless the agent asks for more. */
 const TOUCH_MS = 10_000
 const MIN_TOUCH_MS = 1_000
-/** An agent that was away for longer than that has killed the command; it is given a moment to say so. */
+/** An agent that was away for longer has killed the command. This is the extra time for its report. */
 const AFTER_ORPHANED_MS = 30_000
 const RETRY = { baseMs: 250, capMs: 5_000 }
 
@@ -48,15 +48,15 @@ export interface AgentTransportOptions {
   targetName: string
   /** Null where no agent is enrolled. */
   address: AgentAddress | null
-  /** Who takes a run over may have thousands of commands to end: this many agents are told at a time. */
+  /** An instance that takes over a run may have to end thousands of commands. It calls this many agents at a time. */
   abandoning: Turnstile
   /** The agent answered. */
   onSeen(): void
 }
 
 /**
- * Runs commands through the agent on a target. The command and its output live there: when the link is lost they are
- * asked for until it is back. What the agent has handed over it is told by the next question, so nothing comes twice.
+ * Runs commands through the agent on a target. The command and its output are on the target. After a lost connection the
+ * instance asks for them until the agent answers. Each call names the offset of the next byte, so no byte arrives twice.
  */
 export class AgentTransport implements Transport {
   readonly #options: AgentTransportOptions
@@ -86,7 +86,7 @@ export class AgentTransport implements Transport {
     return { exitCode: end.exit_code, signal: end.signal, confirmed: end.confirmed }
   }
 
-  /** Where the agent cannot be reached, it ends the command by itself when nobody has asked about it for a while. */
+  /** An agent that cannot be reached ends the command itself after some time without a call. */
   abandon(identity: CommandIdentity): void {
     const link = this.#link
     if (!link) return
@@ -100,14 +100,14 @@ export class AgentTransport implements Transport {
     void this.#farewells.then(() => this.#link?.close())
   }
 
-  /** Resolves with how long the agent keeps a command that nobody asks about. */
+  /** Resolves with the time after which the agent ends a command without calls. */
   async #start(link: AgentLink, id: string, command: Command, signal: AbortSignal): Promise<number> {
     const body = JSON.stringify(bodyOf(command))
     const until = performance.now() + START_MS
     let maybeStarted = false
     let rounds = 0
     for (let attempt = 1; ; attempt += 1) {
-      // It is not known to run, but it may.
+      // The command may run.
       if (signal.aborted && maybeStarted) return 0
       signal.throwIfAborted()
       try {
@@ -154,7 +154,7 @@ export class AgentTransport implements Transport {
     }
   }
 
-  /** Hands the output on until the end comes; null when it was killed and that is all that is known. */
+  /** Passes on the output until the end of the command. Null if it was killed and its end is unknown. */
   async #follow(
     link: AgentLink,
     id: string,
@@ -162,7 +162,7 @@ export class AgentTransport implements Transport {
     signal: AbortSignal,
     orphanedMs: number,
   ): Promise<AgentCommandEnd | null> {
-    // After a kill the agent has so long to tell of the end.
+    // After a kill, the agent has this long to report the end.
     const over = new AbortController()
     let timer: NodeJS.Timeout | undefined
     const kill = () => {
@@ -172,7 +172,7 @@ export class AgentTransport implements Transport {
     }
     if (signal.aborted) kill()
     else signal.addEventListener('abort', kill, { once: true })
-    // While nobody takes the output there are no other questions.
+    // While the sink is full there are no other calls.
     const touching = setInterval(
       () => {
         void link
@@ -185,7 +185,7 @@ export class AgentTransport implements Transport {
       return await this.#fetchOutput(link, id, io, over.signal, orphanedMs)
     } catch (error) {
       if (!signal.aborted) throw error
-      // Where the agent does not know it, it does not run.
+      // A command that the agent does not know does not run.
       return error instanceof UnknownCommand ? NEVER_RAN : null
     } finally {
       clearInterval(touching)
@@ -235,7 +235,7 @@ export class AgentTransport implements Transport {
     }
   }
 
-  /** Tells the agent until it has heard it. */
+  /** Repeats the call until the agent answers. */
   async #end(link: AgentLink, id: string, graceMs: number, over: AbortSignal): Promise<void> {
     const body = JSON.stringify({ grace_ms: graceMs })
     for (let attempt = 1; !over.aborted; attempt += 1) {
@@ -247,7 +247,7 @@ export class AgentTransport implements Transport {
     }
   }
 
-  /** What the agent keeps of the command can go. Where that does not reach it, it goes by itself some time. */
+  /** Lets the agent delete the folder of the command. Without this call the agent deletes it later. */
   #sayFarewell(link: AgentLink, id: string): void {
     const said = link
       .call({

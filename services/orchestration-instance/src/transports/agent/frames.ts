@@ -5,8 +5,8 @@ export type Frame = { kind: 'stdout' | 'stderr'; content: Buffer } | { kind: 'en
 const problemsOf = compile(AgentCommandEnd)
 
 /**
- * The whole frames at the beginning of these bytes, with how many bytes they take. Throws when they are none: agents are
- * not believed.
+ * The complete frames at the beginning of these bytes, and their length. Throws if they are not valid, because agents are not
+ * trusted.
  */
 export function readFrames(bytes: Buffer): { frames: Frame[]; length: number } {
   const frames: Frame[] = []

@@ -6,12 +6,12 @@ import tls from 'node:tls'
 import { AGENT_TLS } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
 
-/** Nothing moves for so long: the link is dead. A question for output is answered within 10 s. */
+/** Without any byte for this long, the connection counts as lost. A call for output is answered within 10 s. */
 const IDLE_MS = 20_000
 const KEPT_MS = 20_000
 const MAX_SOCKETS = 8
 
-/** Where an agent listens, and the key by which both sides know each other. */
+/** The address of an agent, and the key that authenticates both sides. */
 export interface AgentAddress {
   id: string
   host: string
@@ -23,7 +23,7 @@ export interface AgentAddress {
 export class LinkError extends Error {
   override name = 'LinkError'
   readonly code: string | undefined
-  /** Whether the agent may have got what was sent. */
+  /** Whether the agent may have received the call. */
   readonly sent: boolean
 
   constructor(cause: Error, sent: boolean) {
@@ -68,14 +68,14 @@ export class AgentLink {
         agent: this.#connections,
         method: call.method,
         path: call.path,
-        // The name means nothing: it is the key that tells who answers.
+        // The name is not checked: the key authenticates the agent.
         headers: { host: 'agent', ...headersOf(call.body), ...traceHeader() },
         ...(call.signal && { signal: call.signal }),
       })
       try {
         return await exchange(request, call)
       } catch (error) {
-        // A kept connection that the agent has closed meanwhile says nothing of the agent.
+        // The agent may have closed an idle connection. This does not mean that it is away.
         if (request.reusedSocket && !call.signal?.aborted && isClosed(error)) continue
         throw error
       }

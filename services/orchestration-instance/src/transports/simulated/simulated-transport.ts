@@ -5,7 +5,7 @@ import { sleep } from '@slipway/runtime'
 
 export type Simulation = Extract<RunConnection, { type: 'simulated' }>
 
-/** So many pieces at most does the output come in, however many lines there are. */
+/** The output comes in this many pieces at most. */
 const MAX_PIECES = 20
 
 /** Answers for a simulated target. Executes nothing. */
@@ -21,7 +21,7 @@ export class SimulatedTransport implements Transport {
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
     const { duration_ms: duration = 0, output_lines: lines = 1, drop_rate: dropRate = 0 } = this.#simulation
     const isDropped = this.#draw('drop', command) < dropRate
-    // Where the link is lost, it is so half-way.
+    // A simulated loss of the connection happens half-way.
     const share = isDropped ? 0.5 : 1
     const pieces = Math.max(1, Math.min(MAX_PIECES, lines))
     const until = Math.ceil(pieces * share)

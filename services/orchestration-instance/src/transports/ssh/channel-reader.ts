@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream'
 
-/** Takes a piece of output. While its promise is pending nothing more is read, so that the host has to wait. */
+/** Receives a piece of output. While its promise is pending nothing more is read, so that the host has to wait. */
 export type Sink = (chunk: Buffer) => void | Promise<void>
 
-/** Reads a stream for as long as it lives, for one sink after the other. What comes while there is none is nobody's. */
+/** Reads a stream until its end, for one sink after the other. Drops bytes that arrive without a sink. */
 export class ChannelReader {
   readonly #stream: Readable
   #sink: Sink | null = null
   #busy = false
   #over = false
-  /** All of it is read, and handed on. */
+  /** Everything is read and passed on. */
   readonly ended: Promise<void>
   #onEnded: () => void = () => {}
 
@@ -23,11 +23,11 @@ export class ChannelReader {
       this.#over = true
       read()
     }
-    // A reset connection ends the output as well; that the command was lost is the transport's to say.
+    // A reset connection ends the output, too. The transport reports that the command was lost.
     stream.on('readable', read).on('end', end).on('close', end).on('error', end)
   }
 
-  /** A sink that fails must say so itself. */
+  /** A sink reports its own failures. */
   set sink(sink: Sink | null) {
     this.#sink = sink
   }

@@ -16,7 +16,7 @@ const KEEPALIVE_COUNT = 3
 export interface ConnectOptions {
   keyExchanges: readonly KeyExchange[]
   privateKeys: PrivateKeys
-  /** How long the host may take until it lets us in. */
+  /** The timeout of connection and login. */
   readyMs?: number
   keepAliveMs?: number
   /** Ends with the key exchange: the host shows its key, and no credential is needed. */
@@ -73,7 +73,7 @@ function tryToConnect(
     onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) return onAbort()
-    // Or the library lets the host sign with each of its keys, as soon as it has let us in, for nobody.
+    // Otherwise the library makes the host sign with each of its keys after the login, without a use.
     client.once('handshake', () => Object.assign(client, { _remoteVer: '' }))
     if (options.keyExchangeOnly) {
       client.once('handshake', () => resolve({ client, hostKey: hostKeyText(hostKey as Buffer) }))
@@ -92,7 +92,7 @@ function tryToConnect(
       client.connect({ ...config, sock })
     } catch (error) {
       sock?.destroy()
-      // The library's own text may quote what it could not read.
+      // The text of the library may quote the key.
       const what = /key/i.test((error as Error).message)
         ? 'the private key cannot be read'
         : 'the settings are not valid'
@@ -114,7 +114,7 @@ function tryToConnect(
     )
 }
 
-/** Later words of a connection that is given up are of no interest, but must not become uncaught errors. */
+/** Later errors of a connection that is given up must not become uncaught errors. */
 function discard(client: Client): void {
   client.removeAllListeners().on('error', () => {})
   client.destroy()
@@ -137,7 +137,7 @@ function configOf(
   }
 }
 
-/** That no proof is needed is asked last: few hosts say so, and the question costs a round trip. */
+/** The method `none` comes last: few hosts accept it, and each method costs a round trip. */
 function waysIn({ username, password, private_key }: SshAddress, keys: PrivateKeys): AnyAuthMethod[] {
   const ways: AnyAuthMethod[] = []
   if (password !== undefined) ways.push({ type: 'password', username, password })

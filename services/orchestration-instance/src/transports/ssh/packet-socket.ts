@@ -1,8 +1,8 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A socket that hands over at once what is written in one go. The library writes each packet in three pieces, and each costs
- * us a call and the host a turn.
+ * A socket that sends the writes of one turn in one piece. The library writes each packet in three pieces, and each piece costs
+ * a system call here and a wake-up on the host.
  */
 export function openSocket(host: string, port: number): Socket {
   const socket = connect({ host, port, noDelay: true })

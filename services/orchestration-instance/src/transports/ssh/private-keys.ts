@@ -8,7 +8,7 @@ import ssh2, {
   type SigningRequestOptions,
 } from 'ssh2'
 
-/** So many are kept. Few targets have one of their own. */
+/** How many keys are cached. Few targets have their own key. */
 const KEPT = 32
 /** How keys sign for which the library does not say it. */
 const HASHES: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const HASHES: Readonly<Record<string, string>> = {
 export class PrivateKeys {
   readonly #keys = new LRUCache<string, PrivateKey>({ max: KEPT })
 
-  /** Throws when it is none, or needs a passphrase. */
+  /** Throws if the text is no private key, or needs a passphrase. */
   get(text: string): PrivateKey {
     const key = this.#keys.get(text) ?? new PrivateKey(text)
     this.#keys.set(text, key)
@@ -42,7 +42,7 @@ class PrivateKey extends BaseAgent<ParsedKey> {
       this.#key = key
       this.#secret = createPrivateKey(key.getPrivatePEM())
     } catch {
-      // What went wrong may quote the key.
+      // The error may quote the key.
       throw new Error('the private key cannot be read')
     }
   }

@@ -3,7 +3,7 @@ import type { CommandIo, OutputStream } from '@slipway/execution'
 import type { ChannelReader } from './channel-reader.ts'
 import { MarkedOutput } from './marked-output.ts'
 
-/** How long after a command's end its output is waited for: a daemon that it left may hold the streams for ever. */
+/** How long to wait for output after the end of a command. A daemon may hold the streams open without limit. */
 const AFTER_END_MS = 200
 /** More than pipes and windows hold: what comes later was written after the command's end. */
 const AFTER_END_BYTES = 4 * 1024 * 1024
@@ -65,27 +65,27 @@ export class SshOutput {
     return this.#outputs.stdout.hasBegun
   }
 
-  /** What the host said of the command's end; null as long as it did not. */
+  /** How the host reported the end of the command; null before. */
   get ending(): string | null {
     return this.#outputs.stdout.isOver ? this.#outputs.stdout.ending : null
   }
 
-  /** Why the host did not start the command; null where it did, or said nothing. */
+  /** Why the host did not start the command; null if it did, or gave no reason. */
   get problem(): string | null {
     return this.#said('failed')
   }
 
-  /** What else the host said instead of running the command. */
+  /** Other output of the host, if the command did not start. */
   get preamble(): string {
     return `${this.#outputs.stderr.preamble}\n${this.#outputs.stdout.preamble}`
   }
 
-  /** Nobody waits any more for what takes the output. */
+  /** The command no longer waits for its sink. */
   discard(): void {
     this.#onDiscarded()
   }
 
-  /** Resolves when all is read that the ended command wrote, and handed on. */
+  /** Resolves when all output of the ended command is read and passed on. */
   async finish(): Promise<void> {
     const limit = this.#bytes + AFTER_END_BYTES
     let complete = this.#isComplete

@@ -21,9 +21,9 @@ const IDLE_MS = 20_000
 export interface SshTransportOptions {
   address: SshAddress
   connections: SshConnections
-  /** Commands live no longer; unless given, as long as the link. */
+  /** The longest life of commands; without it, they live as long as the connection. */
   lifeline?: Lifeline
-  /** The host's key where none was known: from now on it has to stay the same. */
+  /** The first host key of the target. From now on it must stay the same. */
   onHostKey(hostKey: string): void
   /** The host answered. */
   onSeen(): void
@@ -42,7 +42,7 @@ export class SshTransport implements Transport {
   #known: KnownHostKey | null
   #kept: KeptPlace | null = null
   #idle: NodeJS.Timeout | undefined
-  /** The connection that is being made ahead; with what went wrong. */
+  /** The connection that is opened in advance, or its error. */
   #prepared: Promise<unknown> | null = null
   #closed = false
 
@@ -92,7 +92,7 @@ export class SshTransport implements Transport {
     this.#kept = null
   }
 
-  /** Throws what went wrong while the command waited for it. */
+  /** Throws the error of the connection that the command waited for. */
   async #whenPrepared(signal: AbortSignal): Promise<void> {
     if (!this.#prepared) return
     const aborted = whenAborted(signal)
@@ -107,7 +107,7 @@ export class SshTransport implements Transport {
     if (!signal.aborted) {
       throw this.#fileProblem(outcome, command) ?? new CommandError(this.#problem(outcome, command))
     }
-    // If the host lives, that ends what may still run there.
+    // If the host is alive, this ends commands that may still run there.
     this.#options.connections.end(connection)
     return { exitCode: null, signal: null, confirmed: false }
   }
@@ -123,7 +123,7 @@ export class SshTransport implements Transport {
   async #placeFor(request: Request, signal: AbortSignal): Promise<Place> {
     const kept = this.#kept
     this.#kept = null
-    // It may have been cut while nothing ran: then the host deserves a new connection, not a failure.
+    // The connection may have been lost while no command ran. Then a new connection is opened, and no command fails.
     const place = kept && (await this.#placeOver(kept, request, signal).catch(() => null))
     return place ?? this.#placeOver({ connection: await this.#connect(signal) }, request, signal)
   }
@@ -131,7 +131,7 @@ export class SshTransport implements Transport {
   /** Ends the connection when there can be no shell over it. */
   async #placeOver({ connection, shell }: KeptPlace, request: Request, signal: AbortSignal): Promise<Place> {
     const end = () => this.#options.connections.end(connection)
-    // That ends whatever is waited for here.
+    // This ends every wait on the connection.
     signal.addEventListener('abort', end, { once: true })
     try {
       if (shell && !shell.isTooLong(request) && (await shell.answers())) return { connection, shell }
