@@ -76,7 +76,9 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
       name: `gateway.deployments.${name}-from-newest`,
       ...page,
       parameters: given,
-      sql: far(`ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip`),
+      // The subquery hides the offset from the planner. If Postgres knows it, it sorts all deployments to reach a middle page:
+      // 475 ms instead of 22 ms at 250,000 of 600,000 (the middle page of `make bench ARGS=list`).
+      sql: far(`ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET (SELECT :skip::bigint)`),
     }),
     /** Offsets count from the newest, so from the other end they follow from the total. */
     fromOldest: statement({
