@@ -112,7 +112,7 @@ test('kill -9 of the orchestration instance in the middle: its command dies with
   expect(retries).toBe(unfinished)
 }, 90_000)
 
-test('a watcher whose log-stream is killed reads on from its number and has seen every line once', async () => {
+test('a stream client whose log-stream is killed resumes at its number and gets every line once', async () => {
   const journey = await startJourney()
   const seen: number[] = []
   const collect = (m: { event: string; data: { log?: { metadata: { seq: number } } } }) => {

@@ -110,7 +110,7 @@ test('a time limit and a cancel leave no process behind, children of children in
   await waitFor(() => !lives(two), { what: 'the command to end' })
 }, 60_000)
 
-test('an agent that is killed in mid-command costs that try; one that is away fails steps with its address', async () => {
+test('an agent that is killed in mid-command costs that attempt; one that is away fails steps with its address', async () => {
   const id = await deploy({ script: 'echo begun; sleep 5; echo over', max_retries: 1 })
   await waitFor(async () => (await logHistory(api, id)).length > 0, { what: 'the command to run' })
   await agent.end('SIGKILL')
@@ -126,7 +126,7 @@ test('an agent that is killed in mid-command costs that try; one that is away fa
   expect((await ended({ script: 'true' })).state).toBe('success')
 }, 90_000)
 
-test('an instance that is killed leaves nothing running beside the next try', async () => {
+test('an instance that is killed leaves nothing running beside the next attempt', async () => {
   const mark = randomUUID()
   const script = 'test "$SLIPWAY_ATTEMPT" = 1 && exec echo again; sleep 300'
   const id = await deploy({ script, env: { MARK: mark }, max_retries: 1 })
@@ -137,7 +137,7 @@ test('an instance that is killed leaves nothing running beside the next try', as
   expect(lives(mark)).toBe(false)
 }, 90_000)
 
-test('of a command without another try an instance that was killed leaves nothing either', async () => {
+test('an instance that is killed leaves nothing of a command without another attempt', async () => {
   const mark = randomUUID()
   const id = await deploy({ script: 'sleep 300', env: { MARK: mark } })
   await waitFor(() => lives(mark), { what: 'the command to run' })

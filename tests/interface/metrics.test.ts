@@ -234,7 +234,7 @@ test('while one deployment runs and another waits, slots, queue, commands and st
   expect(await told('dispatcher', 'slipway_pending_oldest_age_seconds')).toBe(0)
 })
 
-test('what a webhook made of a call is counted, and what waits for the next try is told', async () => {
+test('what a webhook made of a call is counted, and deliveries that wait for the next attempt are counted', async () => {
   receiver.answer = () => ({ status: 500 })
   const { body } = await api.post('/webhooks', { url: receiver.url, events: ['deployment.finished'] })
   await moves(() => run('true'), [['dispatcher', 'slipway_webhook_attempts_total', { outcome: 'again' }]])

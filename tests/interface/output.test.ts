@@ -104,7 +104,7 @@ async function deploy(what: { target_ids: unknown[]; action_id: string; variable
 }
 
 describe.each(['local', 'ssh'])('over %s', (kind) => {
-  test('history and every watcher have each byte that a command wrote, after masking', async () => {
+  test('history and every stream client have each byte that a command wrote, after masking', async () => {
     const folder = path.join(suite.folder, `written-${kind}`)
     const action_id = await createAction(api, {
       interpreter: 'python3',

@@ -34,7 +34,7 @@ const numbers = (count: number) => Array.from({ length: count }, (_, n) => n)
 const failedOf = (body: { plan: { steps: { target_name: string; exit_code: number | null }[] } }) =>
   body.plan.steps.filter(({ exit_code }) => exit_code === 4).map(({ target_name }) => target_name)
 
-test('a rollout over simulated targets is rehearsed with its failures and its rollback, and again alike', async () => {
+test('a deployment to simulated targets shows its failures and its rollback, and repeats them', async () => {
   const simulation = { failure_rate: 0.3, exit_code: 4, output_lines: 2 }
   for (const n of numbers(60)) await createTarget(`sim-${n}`, simulation, 'all')
   const action = await createAction(api, { script: 'rm -rf /', rollback: 'exit 1' })

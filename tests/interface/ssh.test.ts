@@ -75,7 +75,7 @@ test('a refused key and a closed port are failures that say what to look at', as
   expect(second).toMatch(/connection refused by 127\.0\.0\.1:1/)
 }, 60_000)
 
-test('the result of each command has its last try, times, masked ends of its output, and words to act on', async () => {
+test('the result of each command has its last attempt, times, masked ends of its output, and words to act on', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
   const action_id = await createAction(api, {
     script: `echo "try $SLIPWAY_ATTEMPT {{ token }}"; i=0; while [ $i -lt 300 ]; do echo "line $i of many"; i=$((i+1)); done

@@ -38,7 +38,7 @@ async function consume(broker: Broker, prefetch: number, isAway: () => boolean) 
   return { tried, done }
 }
 
-test('while something that a handler needs is away, no try counts, and it is handled when that is back', async () => {
+test('while a dependency of a handler is away no attempt counts, and the message is handled when it is back', async () => {
   const broker = await open()
   let isAway = true
   const { tried, done } = await consume(broker, 3, () => isAway)

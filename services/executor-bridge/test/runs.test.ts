@@ -354,7 +354,7 @@ describe('over RabbitMQ and Redis', () => {
     expect(body.start).toMatchObject([refOf(run)])
   })
 
-  test('a committed batch is told to watchers, and Redis being away fails no batch', async () => {
+  test('a committed batch is published to stream clients, and no batch fails while Redis is away', async () => {
     const live = createLiveStreams(redis, namespace, logger)
     const watched = await startBridge(db.database, live)
     const run = await newRun()

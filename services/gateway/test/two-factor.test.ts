@@ -217,7 +217,7 @@ describe('a login', () => {
     expect((await verify(gateway, pending, totp(secret))).status).toBe(200)
   })
 
-  test('is refused while tries cannot be counted', async () => {
+  test('is refused while attempts cannot be counted', async () => {
     const { secret } = await enable()
     const away = connectCache('redis://127.0.0.1:1', { ...logger, warn() {}, error() {} })
     const blind = createGateway({ ...gateway.dependencies, cache: away })
@@ -305,7 +305,7 @@ describe('wrong codes of a user', () => {
     expect(await tryCodes(wrong.slice(0, 5))).toEqual([...Array(4).fill(wrongOnce), locked(30)])
   })
 
-  test('tries while locked neither count nor spend a pending token', async () => {
+  test('attempts while locked neither count nor spend a pending token', async () => {
     const { secret } = await enable()
     await tryCodes(wrongFor(secret).slice(0, 5))
     const pending = await pendingToken()

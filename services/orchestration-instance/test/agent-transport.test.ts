@@ -68,7 +68,7 @@ describe('a command', () => {
     expect((await run({ script, files })).stdout).toBe('640\n3000000\n')
   })
 
-  test('whose file was damaged on the target fails, and the next try brings it again', async () => {
+  test('whose file was damaged on the target fails, and the next attempt transfers it again', async () => {
     const source = place('content')
     writeFileSync(source, 'right')
     const content = hashToken('right')

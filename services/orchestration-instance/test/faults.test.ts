@@ -49,7 +49,7 @@ function expectGapless(spec: RunSpec): void {
   expect(lineNumbers(spec)).toEqual(lineNumbers(spec).map((_, index) => index))
 }
 
-test('killed in the middle of a command, nothing lives on; started again, the run goes on and repeats no try', async () => {
+test('killed in the middle of a command, nothing lives on; started again, the run goes on and repeats no attempt', async () => {
   await instance.start()
   const mark = randomUUID()
   const { note, starts } = witness()
@@ -83,7 +83,7 @@ test('killed in the middle of a command, nothing lives on; started again, the ru
   expect(bridge.joins).toHaveLength(1)
 })
 
-test('without tries left, the interrupted command has failed and the run ends by its strategy', async () => {
+test('without attempts left, the interrupted command has failed and the run ends by its strategy', async () => {
   await instance.start()
   const { note, starts } = witness()
   const spec = specOf({
@@ -107,7 +107,7 @@ test('without tries left, the interrupted command has failed and the run ends by
   expect(bridge.eventsOf(spec, 'steps_skipped')).toMatchObject([{ steps: [[0, 2]] }])
 })
 
-test('killed again and again at any moment, with a bridge that loses answers: each try starts at most once', async () => {
+test('killed again and again at any moment, with a bridge that loses answers: each attempt starts at most once', async () => {
   const { note, starts } = witness()
   const spec = specOf({
     targets: ['one', 'two', 'three'],

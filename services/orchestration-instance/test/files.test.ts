@@ -111,7 +111,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     expect({ outcome, output }).toEqual({ outcome: 'rolled_back', output: [`undo ${kind}`, `undo ${kind}`] })
   })
 
-  test('a file that cannot be had or placed fails the try and says why, and the command does not start', async () => {
+  test('a file that cannot be fetched or placed fails the attempt with the reason, and the command does not start', async () => {
     const unknown = 'f'.repeat(64)
     const marker = path.join(outside, `started-${kind}`)
     const script = `touch ${marker}`
@@ -127,7 +127,7 @@ describe.each<Kind>(['local', 'ssh'])('on a %s target', (kind) => {
     expect(existsSync(marker)).toBe(false)
   })
 
-  test('a cancel while they are on their way ends the try, and nothing is left', async () => {
+  test('a cancel during the transfer ends the attempt, and nothing is left', async () => {
     const content = bridge.addContent(randomBytes(3_000_000))
     let arrived = () => {}
     const asked = new Promise<void>((resolve) => {

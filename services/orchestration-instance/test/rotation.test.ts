@@ -78,7 +78,7 @@ test('until the new credential was taken, the one before it is kept; a restart u
   expect(stored()).toMatchObject({ credential: 'one', next_credential: null })
 })
 
-test('a lost answer leaves the credential, and the next try comes a minute later', async () => {
+test('a lost answer leaves the credential, and the next attempt comes a minute later', async () => {
   now += DAY_MS
   given = new Error('the connection broke')
   await rotation.rotateIfDue()

@@ -185,7 +185,7 @@ describe('order and strategies', () => {
 })
 
 describe('retries and time limits', () => {
-  test('a failed try is repeated with the next number, and only the last one is its end', async () => {
+  test('a failed attempt is repeated with the next number, and only the last attempt ends the step', async () => {
     const spec = specOf({
       actions: [{ name: 'a', script: 'echo "try $SLIPWAY_ATTEMPT"; [ "$SLIPWAY_ATTEMPT" = 1 ]', max_retries: 3 }],
     })

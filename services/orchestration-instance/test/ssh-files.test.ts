@@ -51,7 +51,7 @@ describe('files', () => {
     expect(next.output.stdout).toBe('next\n')
   })
 
-  test('a connection that is lost meanwhile fails the try and leaves nothing on the host', async () => {
+  test('a connection that is lost during the transfer fails the attempt and leaves nothing on the host', async () => {
     const { made } = host.transport()
     const server = start(made, 'echo $PPID; sleep 0.2')
     await eventually('it runs', () => server.output.stdout !== '')

@@ -92,7 +92,7 @@ test.each([
   },
 )
 
-test('a cut link is a failed try, and the next one connects anew', async () => {
+test('a lost connection is a failed attempt, and the next attempt opens a new connection', async () => {
   const spec = specOf({
     targets: [target('one')],
     actions: [{ script: 'echo "server $PPID"; [ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 600', max_retries: 1 }],

@@ -2,13 +2,13 @@ import { NotFoundError, type SlipwayClient, ValidationError } from '@slipway/cli
 import { compareValues, type Difference, MASKED } from './difference.ts'
 import { InvalidFilesError } from './document.ts'
 import type { FileKind } from './kinds.ts'
-import type { Entry } from './load.ts'
+import type { CatalogEntry } from './load.ts'
 import { Catalog, OPERATIONS, type ServerRecord } from './server.ts'
 import { buildWantedBody, type IdResolver, isSource, normalizeDefinition, normalizeRecord } from './wanted.ts'
 
 /** One change that brings the server closer to the files. */
 export interface Change {
-  entry: Entry
+  entry: CatalogEntry
   what: 'create' | 'publish' | 'change'
   differences: Difference[]
 }
@@ -17,14 +17,14 @@ type SourceKind = 'action' | 'sequence' | 'solution'
 
 /** Compares files with a server, and changes the server to match the files. */
 export class Reconciler {
-  readonly #entries: readonly Entry[]
-  readonly #byName: ReadonlyMap<string, Entry>
+  readonly #entries: readonly CatalogEntry[]
+  readonly #byName: ReadonlyMap<string, CatalogEntry>
   readonly #catalog: Catalog
   readonly #resendSecrets: boolean
   /** Ids of the records that this run created. */
-  readonly #created = new Map<Entry, string>()
+  readonly #created = new Map<CatalogEntry, string>()
 
-  constructor(client: SlipwayClient, entries: readonly Entry[], { resendSecrets = false } = {}) {
+  constructor(client: SlipwayClient, entries: readonly CatalogEntry[], { resendSecrets = false } = {}) {
     this.#catalog = new Catalog(client)
     this.#entries = entries
     this.#byName = new Map(entries.map((entry) => [buildNameKey(entry.kind, entry.name, entry.tenant), entry]))
@@ -90,7 +90,7 @@ export class Reconciler {
     await Promise.all([...names].map(([kind, all]) => this.#catalog.read(kind, all)))
   }
 
-  async #planEntry(entry: Entry): Promise<Change[]> {
+  async #planEntry(entry: CatalogEntry): Promise<Change[]> {
     const wanted = buildWantedBody(entry, this.#createResolver(entry))
     const existing = this.#findExisting(entry)
     if (!existing) return [{ entry, what: 'create', differences: [] }]
@@ -105,7 +105,7 @@ export class Reconciler {
     return all.length > 0 ? [{ entry, what: 'change', differences: all }] : []
   }
 
-  async #planSource(entry: Entry, existing: ServerRecord, wanted: Record<string, unknown>): Promise<Change[]> {
+  async #planSource(entry: CatalogEntry, existing: ServerRecord, wanted: Record<string, unknown>): Promise<Change[]> {
     const { document } = entry
     const kind = entry.kind as SourceKind
     const { version, description } = wanted as { version: string; description: string | null }
@@ -127,7 +127,7 @@ export class Reconciler {
     return changes
   }
 
-  #findExisting({ kind, name, tenant }: Entry): ServerRecord | undefined {
+  #findExisting({ kind, name, tenant }: CatalogEntry): ServerRecord | undefined {
     const tenantId = tenant === null ? null : this.#findTenantId(tenant)
     return tenantId === undefined ? undefined : this.#catalog.find(kind, name, tenantId)
   }
@@ -142,12 +142,12 @@ export class Reconciler {
     return entry && this.#created.get(entry)
   }
 
-  #findEntry(kind: FileKind, name: string, tenant: string | null): Entry | undefined {
+  #findEntry(kind: FileKind, name: string, tenant: string | null): CatalogEntry | undefined {
     return this.#byName.get(buildNameKey(kind, name, tenant))
   }
 
   /** Returns a resolver that prefers records of the entry's tenant to records without a tenant. */
-  #createResolver({ tenant, document }: Entry): IdResolver {
+  #createResolver({ tenant, document }: CatalogEntry): IdResolver {
     return (kind, name, pointer) => {
       const owners = kind === 'tenant' || tenant === null ? [null] : [tenant, null]
       for (const owner of owners) {
@@ -181,7 +181,7 @@ const getVariableName = ({ path }: Difference) => /^variables\.(\w+)/.exec(path)
 /** Lists the secrets to send on request. The server does not return them, so a change cannot be detected. */
 function listSecretFields(
   wanted: Record<string, unknown>,
-  { document }: Entry,
+  { document }: CatalogEntry,
   sensitive: ReadonlySet<string>,
 ): Difference[] {
   const { connection, variables } = wanted as Record<string, Record<string, unknown> | undefined>

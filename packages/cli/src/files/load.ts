@@ -6,7 +6,7 @@ import { type FileKind, KINDS } from './kinds.ts'
 import { listAllowedFields, SCHEMAS } from './schemas.ts'
 
 /** A record as a file describes it. */
-export interface Entry {
+export interface CatalogEntry {
   kind: FileKind
   name: string
   /** Name of the tenant; null if the record belongs to no tenant. */
@@ -16,9 +16,9 @@ export interface Entry {
 }
 
 /** Reads and checks files, and all YAML files in folders. Throws InvalidFilesError with the problems of all files. */
-export function loadEntries(paths: readonly string[], defaultTenant: string | null): Entry[] {
+export function loadEntries(paths: readonly string[], defaultTenant: string | null): CatalogEntry[] {
   const problems: string[] = []
-  const entries: Entry[] = []
+  const entries: CatalogEntry[] = []
   const collect = (error: unknown) => {
     if (!(error instanceof InvalidFilesError)) throw error
     problems.push(...error.problems)
@@ -55,7 +55,7 @@ function findFiles(given: string): string[] {
 
 const validators = new Map<FileKind, ReturnType<typeof compile>>()
 
-function parseEntry(document: YamlDocument, defaultTenant: string | null): Entry {
+function parseEntry(document: YamlDocument, defaultTenant: string | null): CatalogEntry {
   const { value } = document
   const kinds = `one of: ${KINDS.join(', ')}`
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
@@ -73,13 +73,13 @@ function parseEntry(document: YamlDocument, defaultTenant: string | null): Entry
   })
   if (problems.length > 0) throw new InvalidFilesError(problems)
   const { name, tenant = defaultTenant } = value as { name: string; tenant?: string | null }
-  return { kind, name, tenant: kind === 'tenant' ? null : tenant, value: value as Entry['value'], document }
+  return { kind, name, tenant: kind === 'tenant' ? null : tenant, value: value as CatalogEntry['value'], document }
 }
 
 const isKind = (value: unknown): value is FileKind => KINDS.includes(value as FileKind)
 
-function findDuplicates(entries: readonly Entry[]): string[] {
-  const first = new Map<string, Entry>()
+function findDuplicates(entries: readonly CatalogEntry[]): string[] {
+  const first = new Map<string, CatalogEntry>()
   return entries.flatMap((entry) => {
     const key = JSON.stringify([entry.kind, entry.tenant, entry.name.toLowerCase()])
     const before = first.get(key)
