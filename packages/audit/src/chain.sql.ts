@@ -84,9 +84,9 @@ export const findLateRecords = statement({
 
 export const appendLinks = statement({
   name: 'audit.chain.append-links',
-  parameters: { positions: array(int8), numbers: array(int8), hashes: array(text) },
+  parameters: { position: array(int8), number: array(int8), hash: array(text) },
   sql: `INSERT INTO audit_links (position, record_number, hash)
-    SELECT * FROM unnest(:positions::bigint[], :numbers::bigint[], :hashes::text[])`,
+    SELECT * FROM unnest(:position::bigint[], :number::bigint[], :hash::text[])`,
 })
 
 /** The next links with their records. */

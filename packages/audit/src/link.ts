@@ -33,13 +33,7 @@ export async function linkAudit(
       hash = linkHash(hash, canonical)
       return { position, number, hash }
     })
-    if (links.length > 0) {
-      await appendLinks.run(tx, {
-        positions: links.map((link) => link.position),
-        numbers: links.map((link) => link.number),
-        hashes: links.map((link) => link.hash),
-      })
-    }
+    await appendLinks.runRows(tx, links)
     return { position, hash, linked: links.length, more: links.length === batch }
   })
 }

@@ -26,18 +26,9 @@ export interface AuditEntry {
  * Returns how many were written: an entry whose id has a record is left out, also when that record is of a transaction
  * that has yet to end, which is waited for.
  */
-export async function recordAudit(tx: Pick<Queryable, 'query'>, entries: readonly AuditEntry[]): Promise<number> {
-  if (entries.length === 0) return 0
-  return insertRecords.run(tx, {
-    id: entries.map((e) => e.id ?? uuidv7()),
-    actor_id: entries.map((e) => e.actor_id),
-    actor_name: entries.map((e) => e.actor_name),
-    actor_ip: entries.map((e) => e.actor_ip),
-    action: entries.map((e) => e.action),
-    resource_type: entries.map((e) => e.resource_type),
-    resource_id: entries.map((e) => e.resource_id),
-    tenant_id: entries.map((e) => e.tenant_id),
-    request_id: entries.map((e) => e.request_id),
-    details: entries.map((e) => e.details),
-  })
+export async function recordAudit(tx: Queryable, entries: readonly AuditEntry[]): Promise<number> {
+  return insertRecords.runRows(
+    tx,
+    entries.map((entry) => ({ ...entry, id: entry.id ?? uuidv7() })),
+  )
 }

@@ -2,6 +2,7 @@ import { ConfigurationError, type ServiceContext, sleep } from '@slipway/runtime
 import type { Database } from './database.ts'
 import { sqlState } from './failures.ts'
 import { NEWEST_MIGRATION } from './generated/newest-migration.ts'
+import { isApplied } from './wait-for-database.sql.ts'
 
 const AGAIN_MS = 500
 /** Between two log lines with the same reason. */
@@ -48,11 +49,7 @@ export async function waitForDatabase(
 
 async function hasNewestMigration(database: Pick<Database, 'query'>): Promise<boolean> {
   try {
-    const { rowCount } = await database.query(
-      'SELECT FROM _prisma_migrations WHERE migration_name = $1 AND finished_at IS NOT NULL AND rolled_back_at IS NULL',
-      [NEWEST_MIGRATION],
-    )
-    return rowCount !== 0
+    return (await isApplied.one(database, { name: NEWEST_MIGRATION })).applied
   } catch (error) {
     if (BEFORE_MIGRATIONS.has(sqlState(error) ?? '')) return false
     throw error

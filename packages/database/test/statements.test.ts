@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
@@ -31,6 +32,20 @@ test('all statements have the types that they declare', async () => {
   const problems = []
   for (const statement of statements.values()) problems.push(...(await statementProblems(client, statement)))
   expect(problems).toEqual([])
+})
+
+test('services send SQL as statements only', () => {
+  // The dispatcher still has SQL elsewhere, and this package sends what is no statement: BEGIN, rights, questions to the server.
+  const others = /^(packages\/(database|testing)|services\/dispatcher)\//
+  const sources = execFileSync('git', ['ls-files', 'packages/*/src/*.ts', 'services/*/src/*.ts'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+  })
+  const found = sources
+    .split('\n')
+    .filter((file) => file !== '' && !others.test(file))
+    .filter((file) => /\.query[(<]|\$(query|execute)Raw/.test(fs.readFileSync(path.join(repositoryRoot, file), 'utf8')))
+  expect(found).toEqual([])
 })
 
 test('no statement is longer than 40 lines, and Postgres takes its name', () => {

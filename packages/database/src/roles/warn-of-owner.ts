@@ -1,6 +1,7 @@
 import { setTimeout } from 'node:timers/promises'
 import type { Logger } from '@slipway/runtime'
 import type { Database } from '../database.ts'
+import { ownsTables } from './warn-of-owner.sql.ts'
 
 const AGAIN_MS = 2_000
 
@@ -15,7 +16,7 @@ export function warnOfOwner(database: Pick<Database, 'query' | 'pool'>, logger: 
 async function askUntilAnswered(database: Pick<Database, 'query' | 'pool'>, logger: Logger): Promise<void> {
   while (!database.pool.ended) {
     try {
-      if (await isOwner(database)) {
+      if ((await ownsTables.one(database)).owns) {
         logger.warn(
           'the user of DATABASE_URL owns the tables of Slipway, so this process can remove their policies and triggers: ' +
             'give it the role of its service, see "Users of Postgres" in docs/operations.md',
@@ -26,12 +27,4 @@ async function askUntilAnswered(database: Pick<Database, 'query' | 'pool'>, logg
       await setTimeout(AGAIN_MS, undefined, { ref: false })
     }
   }
-}
-
-async function isOwner(database: Pick<Database, 'query'>): Promise<boolean> {
-  const { rows } = await database.query<{ owns: boolean }>(
-    `SELECT EXISTS (SELECT FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')
-                     AND pg_has_role(relowner, 'USAGE')) AS owns`,
-  )
-  return rows[0]?.owns === true
 }

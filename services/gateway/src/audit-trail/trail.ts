@@ -33,7 +33,7 @@ export interface EarlierCall {
  */
 export interface AuditTrail {
   /** Writes the record in the transaction of the change, so that neither is without the other. */
-  record(tx: Pick<Queryable, 'query'>, change: Change): Promise<void>
+  record(tx: Queryable, change: Change): Promise<void>
   /** Says that the service which carries out this command writes the record, under the command's id. */
   leaveToCommand(commandId: string): void
   /** Says what the call is about, for the record of its refusal, where the path does not say. */
