@@ -22,7 +22,7 @@ export interface BrokerOptions {
   /** The service's name: shown in RabbitMQ's list of connections. */
   name: string
   logger: Logger
-  /** Whether this error of a handler says that something it needs is away. Such a try does not count against the message. */
+  /** Whether this error of a handler means that a dependency is away. Such an attempt does not count. */
   isUnavailable?: (error: unknown) => boolean
   /** The longest time that a handler may take, in ms; 120 s unless given. */
   handlerMs?: number
@@ -46,12 +46,12 @@ export interface Broker {
    * that were not confirmed. Any number may be given: 256 are in flight at a time.
    */
   publish(messages: OutgoingMessage[]): Promise<void>
-  /** Handles a work queue, `prefetch` messages at a time. Resolves when the consumer is there. See workHandling. */
+  /** Handles a work queue, `prefetch` messages at a time. Resolves when the consumer is subscribed. See workHandling. */
   consume(queue: WorkQueue, options: { prefetch: number; handle: Handler }): Promise<void>
   /**
-   * Events for this process alone, at most once: what comes while the connection is down is lost. `onLost` says that it is
-   * down, or that this process was too slow and events were dropped; `onResumed` that all that comes from now on comes.
-   * Resolves when the consumer is there.
+   * Events for this process alone, at most once: events are lost while the connection is down. `onLost` is called when the
+   * connection is lost, or when events were dropped because this process was too slow. `onResumed` is called when all later
+   * events arrive. Resolves when the consumer is subscribed.
    */
   consumeEventsExclusively(routingKeys: string[], handle: Handler, options?: EventOptions): Promise<void>
   /** Sends a command and waits for the answer. Throws TypeError, BrokerUnavailable or RequestTimeout. */
@@ -60,18 +60,18 @@ export interface Broker {
     body: CommandBody<T>,
     options: RequestOptions,
   ): Promise<ReplyEnvelope<CommandReply<T>>>
-  /** Answers a command, best effort. Whoever has the command may answer; a command without address is ignored. */
+  /** Answers a command, best effort. Any service that has the command may answer. Without a reply address it does nothing. */
   reply(replyTo: string | undefined, correlationId: string | undefined, reply: ReplyEnvelope | { json: string }): void
-  /** How full queues are. Throws BrokerUnavailable without a connection. */
+  /** The lengths of queues. Throws BrokerUnavailable without a connection. */
   inspect(queues: readonly DurableQueue[]): Promise<QueueState[]>
   /** Whether messages can be sent and received right now. */
   isUp(): boolean
-  /** Takes no more messages and finishes those in hand. */
+  /** Accepts no more messages and finishes the current ones. */
   stopConsuming(): Promise<void>
   close(): Promise<void>
 }
 
-/** Connects to RabbitMQ and declares all queues, in the background and for as long as it takes; see `connected`. */
+/** Connects to RabbitMQ and declares all queues, in the background and without limit; see `connected`. */
 export function connectBroker(options: BrokerOptions): Broker {
   const { url, namespace, name, logger, isUnavailable, handlerMs } = options
   const subscriptions: Subscription[] = []
@@ -79,10 +79,10 @@ export function connectBroker(options: BrokerOptions): Broker {
 
   const topology = new ExistingTopology({ namespace, name, logger })
   const work = new Publisher({ logger, prepare: (_channel, model) => topology.ensure(model) })
-  // Answers and questions have a channel of their own: they do not wait behind the outbox.
+  // Commands and answers have their own channel, so that they do not wait behind the outbox.
   const requester = new Requester({ namespace, logger, prepare: async () => {} })
 
-  // Apart, because RabbitMQ stops reading from a connection that publishes too fast, acknowledgements included.
+  // A separate connection, because RabbitMQ stops reading from a connection that publishes too fast, acknowledgements included.
   const publishing = new Link({
     url,
     label: `${name} publish`,
@@ -169,7 +169,7 @@ export function connectBroker(options: BrokerOptions): Broker {
         prefetch: HINT_PREFETCH,
         declare: async (channel, model) => {
           await topology.ensure(model)
-          // A new name each time: the broker may still hold the old one for a connection that it thinks alive.
+          // A new name each time: RabbitMQ may still keep the old queue for a connection that it believes to be alive.
           const queue = `${namespace}.${name}.events.${randomBytes(6).toString('hex')}`
           const { dropped } = await declareExclusiveQueue(channel, { namespace, name: queue, routingKeys })
           await channel.consume(dropped, (message) => message && onDropped(), { noAck: true })
@@ -211,7 +211,7 @@ export function connectBroker(options: BrokerOptions): Broker {
 
 function encodeAll(messages: OutgoingMessage[], namespace: string) {
   const wire: WireMessage[] = []
-  /** Of the messages that go together, by the id under which they go. */
+  /** The ids of the messages in a batch, by the id of the batch. */
   const idsOf = new Map<string, string[]>()
   const failures: PublishFailure[] = []
   const fail = (ids: string[], error: unknown) =>

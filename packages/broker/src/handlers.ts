@@ -32,7 +32,7 @@ export interface AnsweringOptions {
   onCommitted(): void
 }
 
-/** Handles the commands of a queue, and answers whoever asked after the handler has committed. */
+/** Handles the commands of a queue, and answers after the handler has committed. */
 export function answerCommands<Q extends CommandQueue>(
   handlers: CommandHandlers<Q>,
   { reply, logger, onCommitted }: AnsweringOptions,

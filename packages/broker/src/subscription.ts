@@ -96,7 +96,7 @@ export class Subscription {
     if (wasLive && !this.#stopped) this.#options.onLost?.()
   }
 
-  /** Tries until the consumer is there, or the connection is another. */
+  /** Repeats until the consumer is subscribed, or the connection is replaced. */
   async #subscribe(model: ChannelModel): Promise<void> {
     this.#missingSince = Date.now()
     for (let attempt = 1; this.#wanted(model); attempt++) {

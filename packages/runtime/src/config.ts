@@ -24,7 +24,7 @@ type Environment = Record<string, string | undefined>
 /**
  * Reads the variables that the schema names: its keys are the environment variables.
  * Each may come from the file that `<NAME>_FILE` names; a blank value counts as unset; others are ignored.
- * Throws ConfigurationError listing all that is wrong.
+ * Throws ConfigurationError with all problems.
  */
 export function loadConfig<T extends TObject>(schema: T, env: Environment = process.env): Static<T> {
   const problems: ConfigurationProblem[] = []
@@ -71,7 +71,7 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   keywords: ['expects'],
   formats: { email: /^[^\s@]+@[^\s@]+$/, uri: (text: string) => URL.canParse(text) },
-  // Our own schemas are valid. To look at one costs 50 ms of CPU time (`--cpu-prof` of a start).
+  // Our own schemas are valid. Checking one costs 50 ms of CPU time (`--cpu-prof` of a start).
   validateSchema: false,
 })
 

@@ -1,11 +1,11 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { ConfigurationError } from './config.ts'
 
-/** All secrets that this repository gives out for development hold this text, as it is or in base64. */
+/** All development secrets in this repository contain this text, as it is or in base64. */
 const MARK = 'slipway-development'
 
 /**
- * Refuses secrets that everybody can read in this repository.
+ * Refuses secrets that are public in this repository.
  * @throws ConfigurationError naming each variable that holds one
  */
 export function refuseDevelopmentSecrets<T extends TObject>(schema: T, config: Static<T>): void {
@@ -21,7 +21,7 @@ export function refuseDevelopmentSecrets<T extends TObject>(schema: T, config: S
   if (problems.length > 0) throw new ConfigurationError(problems)
 }
 
-/** Of an address only the password is a secret: a host may well be named like this. */
+/** Only the password of a URL is checked, because a host may have such a name. */
 export function isDevelopmentSecret(value: string): boolean {
   if (value.includes('://') && URL.canParse(value)) return new URL(value).password.includes(MARK)
   return value.includes(MARK) || value.split(/[:,\s]/).some(decodesToMark)

@@ -6,7 +6,7 @@ import type { LogLevel } from './variables.ts'
 type Fields = Record<string, unknown>
 type Write = (message: string, fields?: Fields) => void
 
-/** Writes one JSON object a line. Fields may hold errors; what sounds secret is blanked. */
+/** Writes one JSON object for each line. Fields may hold errors. Fields that look like secrets are redacted. */
 export interface Logger {
   error: Write
   warn: Write
@@ -62,7 +62,7 @@ function render(level: LogLevel, service: string, message: string, layers: Field
   return JSON.stringify(line)
 }
 
-/** A field that cannot be read (a throwing getter) must not take the log line, or the process, with it. */
+/** A field that cannot be read (a throwing getter) must not lose the log line or end the process. */
 function field(key: string, value: unknown): unknown {
   try {
     return loggableField(key, value)

@@ -8,7 +8,7 @@ const MAX_TEXT = 16_384
 
 const REDACTED = '[redacted]'
 
-/** A copy fit for a log line: secrets blanked at any depth, errors spelled out, size and depth bounded. */
+/** A copy for a log line: without secrets at any depth, with the fields of errors, and with bounded size and depth. */
 export function loggable(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()
@@ -26,7 +26,7 @@ export function loggable(value: unknown, depth = 0): unknown {
   return copy
 }
 
-/** Like `loggable`, for the value of a named field: a name that sounds secret hides all but absence and yes or no. */
+/** Like `loggable`, for the value of a named field: if the name looks like a secret, only null and booleans are shown. */
 export function loggableField(key: string, value: unknown, depth = 0): unknown {
   const tellsNothing = value === undefined || value === null || typeof value === 'boolean'
   return SECRET_KEY.test(key) && !tellsNothing ? REDACTED : loggable(value, depth)

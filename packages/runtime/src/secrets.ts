@@ -29,7 +29,7 @@ export class SecretError extends Error {
 
 /**
  * Seals secrets for storage. Each has its own data key, wrapped by the ring's current key and kept inside the blob,
- * so that a rotation rewrites data keys only. `aad` is the record's identity: a blob moved to another record stays shut.
+ * so that a rotation rewrites data keys only. `aad` is the identity of the record: a blob cannot be opened in another record.
  */
 export class KeyRing {
   readonly currentKeyId: string
@@ -57,8 +57,8 @@ export class KeyRing {
   }
 
   /**
-   * Begins a keyed hash for one purpose, under a key that is derived from that of the ring: without it nobody can try
-   * guesses at what was hashed. Null when the ring has no key of that id.
+   * Begins a keyed hash for one purpose, under a key that is derived from the key of the ring. Without this key, guesses at the
+   * hashed text cannot be tried. Null if the ring has no key of that id.
    */
   hmac(purpose: string, keyId = this.currentKeyId): Hmac | null {
     const key = this.#keys.get(keyId)
@@ -116,7 +116,7 @@ export function sealedKeyId(sealed: string): string {
   return parseSealed(sealed).id
 }
 
-/** Reads `id:base64` pairs in their order. Throws SecretError on anything else; lengths are the caller's to judge. */
+/** Reads `id:base64` pairs in their order. Throws SecretError on anything else. The caller checks the lengths. */
 export function parseKeys(text: string): Map<string, Buffer> {
   const keys = new Map<string, Buffer>()
   for (const part of text.split(',').map((piece) => piece.trim())) {
@@ -141,7 +141,7 @@ export function randomToken(bytes = 32): string {
   return randomBytes(bytes).toString('base64url')
 }
 
-/** Whether two texts are equal, in a time that tells nothing about where they differ. */
+/** Whether two texts are equal, in constant time. */
 export function constantTimeEqual(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text, 'utf8').digest()
   return timingSafeEqual(digest(a), digest(b))

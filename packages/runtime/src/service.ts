@@ -10,14 +10,14 @@ import { StopSequence } from './stopping.ts'
 import { processConfig } from './variables.ts'
 import { SLIPWAY_VERSION } from './version.ts'
 
-/** sysexits' EX_CONFIG: a supervisor can tell "will never start like this" from a crash. */
+/** EX_CONFIG of sysexits: a supervisor can tell a wrong configuration from a crash. */
 const EXIT_CONFIGURATION = 78
 const STOP_MS = 20_000
-/** A service that waits for its servers has nothing in hand, and its connections to them may not even end. */
+/** A service that still waits for its servers has no work, and its connections may not end. */
 const STOP_WAITING_MS = 1_000
-/** A collector that is away holds nobody up for longer. */
+/** The longest time that a stop waits for the collector. */
 const LAST_SPANS_MS = 3_000
-/** Ctrl-C reaches a whole process group and a supervisor then signals again: that is one request, not two. */
+/** Ctrl-C signals the process group, and the supervisor signals again. Two signals within this time count as one. */
 const SAME_REQUEST_MS = 500
 
 type ProcessConfig = Static<TObject<typeof processConfig>>
@@ -43,8 +43,7 @@ export interface ServiceOptions<T extends TObject> {
   name: string
   config: T
   /**
-   * Connects and wires; the service counts as ready when it has resolved. It waits for servers that are away for as long as
-   * that takes.
+   * Connects and wires the service, which is ready when this resolves. Waits for servers that are away without limit.
    */
   start(ctx: ServiceContext<Static<T>>): Promise<void>
 }
@@ -88,7 +87,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
     health.setServing(false)
     abort.abort()
     const leave = async () => {
-      // Whoever sends us requests sees "not ready" first; until then an ear that is closed would look like a failure.
+      // The load balancer must see "not ready" before the server stops listening. Otherwise calls fail.
       if (served) await sleep(settings.SLIPWAY_DRAIN_SECONDS * 1_000)
       await stopping.run(served ? STOP_MS : STOP_WAITING_MS)
     }
@@ -101,7 +100,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   process.on('SIGINT', stop)
   process.on('uncaughtException', fatal)
   process.on('unhandledRejection', fatal)
-  // A reader of our output that went away is no reason to die.
+  // A closed pipe behind our output must not end the process.
   process.stdout.on('error', () => {})
 
   try {
@@ -117,7 +116,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
       fatal,
     })
   } catch (error) {
-    // A start that was interrupted by a stop may fail for that very reason.
+    // A start may fail because a stop has interrupted it.
     if (!abort.signal.aborted) fatal(error)
     return
   }
@@ -151,7 +150,7 @@ async function serveManagement(
   describeProcess({ component: service, version: SLIPWAY_VERSION })
   const server = await startManagementServer({ health, port, host })
   logger.debug('management server listens', { host, port })
-  // Registered first, so it is closed last: whoever watches sees "not ready" until the end.
+  // Registered first, so it is closed last: probes get "not ready" until the end.
   stopping.add('management server', () => server.close())
 }
 
@@ -162,7 +161,7 @@ async function sendTraces(
   logger: Logger,
 ): Promise<void> {
   if (endpoint === undefined) return
-  // Loaded only where it is wanted: it is large.
+  // Loaded only with an endpoint, because the exporter is large.
   const { exportSpans } = await import('./tracing/otlp.ts')
   stopping.add('traces', exportSpans({ service, endpoint, headers, logger }), LAST_SPANS_MS)
 }

@@ -9,7 +9,7 @@ interface Step {
 
 const STEP_MS = 10_000
 
-/** The steps of leaving in order: the last added runs first, each named, timed and bounded. */
+/** The steps of a stop. The last added step runs first. Each has a name and a timeout. */
 export class StopSequence {
   readonly #steps: Step[] = []
   readonly #logger: Logger
@@ -22,7 +22,7 @@ export class StopSequence {
     this.#steps.push({ name, fn, timeoutMs })
   }
 
-  /** Runs all steps within `totalMs`. One that fails or is late is logged, and the next has its turn. */
+  /** Runs all steps within `totalMs`. A step that fails or is late is logged, and the next step runs. */
   async run(totalMs: number): Promise<void> {
     const end = Date.now() + totalMs
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {

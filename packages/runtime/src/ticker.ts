@@ -4,7 +4,7 @@ import type { Logger } from './logger.ts'
 export interface Ticker {
   /** Asks for a run soon. During a run it causes exactly one more. */
   kick(): void
-  /** Ends the ticking; resolves when the run in hand has ended. */
+  /** Stops the ticker. Resolves when the current run has ended. */
   stop(): Promise<void>
 }
 
@@ -25,7 +25,7 @@ export function createTicker(options: TickerOptions): Ticker {
 
   const runOnce = async () => {
     try {
-      // What it does is for all, not for the request that happened to kick it.
+      // A run belongs to no request, also if a request has triggered it.
       await withoutContext(options.run)
     } catch (error) {
       options.logger.error(`${options.name} failed; it runs again in ${options.intervalMs} ms`, { error })

@@ -1,4 +1,4 @@
-/** Lets through a number of tasks at a time, those that can wait after all others. */
+/** Runs a limited number of tasks at a time. Tasks of low priority run after all others. */
 export class Turnstile {
   #free: number
   readonly #waiting: (() => void)[] = []

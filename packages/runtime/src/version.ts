@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 
 const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as { version: string }
 
-/** All parts of Slipway are released together, under one version. */
+/** All parts of Slipway have the same version. */
 export const SLIPWAY_VERSION = manifest.version
 
 /** `MAJOR.MINOR`: the wire format between Slipway and its instances changes with it. */

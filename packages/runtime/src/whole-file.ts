@@ -1,12 +1,12 @@
 import { open, rename } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Gives a file this text, for its owner alone: whole or not at all, also where the power goes. One call at a time. */
+/** Writes a file that only its owner can read: completely or not at all, also after a loss of power. One call at a time. */
 export async function writeWhole(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`
   const handle = await open(draft, 'w', 0o600)
   try {
-    // A draft that was left may have been made otherwise.
+    // A draft of an earlier call may have other permissions.
     await handle.chmod(0o600)
     await handle.writeFile(text)
     await handle.sync()
@@ -17,7 +17,7 @@ export async function writeWhole(file: string, text: string): Promise<void> {
   await syncFolder(path.dirname(file))
 }
 
-/** A file that was made, renamed or deleted is so for good only when its folder is on the disk as well. */
+/** The creation, renaming or deletion of a file survives a loss of power only when its folder is on the disk, too. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {

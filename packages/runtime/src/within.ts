@@ -1,8 +1,8 @@
 export const LATE = Symbol('late')
 
 /**
- * What the promise resolves with, or LATE when that takes longer than this; the promise goes on then, and nothing reads its
- * result. An answer that has arrived in time counts, even if this process was too busy to read it.
+ * The result of the promise, or LATE if it takes longer. The promise then goes on, and its result is ignored. An answer that
+ * has arrived in time counts, even if this process was too busy to read it.
  */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T | typeof LATE> {
   let timer: NodeJS.Timeout | undefined

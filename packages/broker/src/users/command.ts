@@ -18,7 +18,7 @@ ${BROKER_USERS.map((user) => `                 ${serviceUrlVariable('RABBITMQ_UR
 `
 
 const CALL_MS = 10_000
-/** RabbitMQ may start at the same time: tries for two minutes. */
+/** RabbitMQ may be starting at the same time: attempts go on for two minutes. */
 const TRIES = 60
 const BETWEEN_MS = 2_000
 

@@ -19,7 +19,7 @@ export interface BridgeConnectionsOptions {
 export interface BridgeDownload {
   url: string
   token: string
-  /** The download fails when nothing has come for so long. */
+  /** The download fails after this time without a byte. */
   idleMs: number
 }
 

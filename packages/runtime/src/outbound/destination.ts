@@ -6,22 +6,22 @@ import { isPublicAddress } from './public-address.ts'
 
 const RESOLVE_MS = 5_000
 
-/** The place that a URL names must not be called, or cannot be found; the message says why and names no address. */
+/** The host of a URL must not be called, or cannot be resolved. The message gives the reason without an address. */
 export class DestinationRefused extends Error {
   override name = 'DestinationRefused'
 }
 
-/** Where calls to URLs that users gave may go. */
+/** Which addresses may be called by URLs of users. */
 export interface DestinationRules {
   /** Whether private, loopback and link-local addresses may be called. */
   allowPrivate: boolean
-  /** How names become addresses; the system's way unless given. */
+  /** Resolves names; by default as the system does. */
   resolve?: (host: string) => Promise<LookupAddress[]>
 }
 
 const systemsWay = (host: string) => lookup(host, { all: true, verbatim: true })
 
-/** What is wrong with a URL that is to be called, by its text alone; null when nothing is. */
+/** The problem with the text of a URL; null without one. */
 export function urlProblem(text: string): string | null {
   if (!URL.canParse(text)) return 'must be a URL'
   const { protocol, username, password, hash, hostname } = new URL(text)
@@ -47,7 +47,7 @@ export async function checkedAddresses(url: URL, rules: DestinationRules): Promi
 }
 
 async function resolved(host: string, resolve: (host: string) => Promise<LookupAddress[]>): Promise<LookupAddress[]> {
-  // A name that there is not and a server that does not know it are the same to the caller.
+  // A name that does not exist and a failing name server are the same to the caller.
   const addresses = await within(RESOLVE_MS, resolve(host)).catch(() => [])
   if (addresses === LATE) throw new DestinationRefused('names a host that was not resolved in time')
   if (addresses.length === 0) throw new DestinationRefused('names a host that cannot be resolved')

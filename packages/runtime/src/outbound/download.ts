@@ -4,21 +4,21 @@ import https from 'node:https'
 export interface Download {
   url: string
   headers: Record<string, string>
-  /** How the far end is called in errors. */
+  /** The name of the server in errors. */
   to: string
   agent: http.Agent
-  /** The download fails when nothing has come for so long. */
+  /** The download fails after this time without a byte. */
   idleMs: number
 }
 
 export interface DownloadAnswer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** The body as it comes. It has to be read, else it fails after `idleMs`. */
+  /** The body as a stream. If it is not read, it fails after `idleMs`. */
   body: AsyncIterable<Uint8Array>
 }
 
-/** Gets, and resolves when an answer begins. Redirects are answers like any other. */
+/** Sends a GET, and resolves when the answer begins. Redirects are not followed. */
 export function download({ url, headers, to, agent, idleMs }: Download): Promise<DownloadAnswer> {
   return new Promise((resolve, reject) => {
     const { get } = url.startsWith('https:') ? https : http

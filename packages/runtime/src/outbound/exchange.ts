@@ -6,17 +6,17 @@ export interface Exchange {
   url: URL | string
   headers: Record<string, string>
   body: string
-  /** How the far end is called in errors. */
+  /** The name of the server in errors. */
   to: string
   agent: http.Agent | false
   lookup?: LookupFunction
-  /** For everything together, from `since` on: from now unless given. */
+  /** The timeout for everything together, from `since` on, or from now. */
   timeoutMs: number
   since?: number
-  /** How long the answer may take once it has begun, in place of what is left of `timeoutMs`. */
+  /** The timeout of the answer after its beginning, instead of the rest of `timeoutMs`. */
   endingMs?: number
   maxAnswerBytes: number
-  /** Whether of a longer answer the beginning is enough. */
+  /** Whether the beginning of a longer answer is enough. */
   mayCut?: boolean
   signal?: AbortSignal
 }
@@ -24,13 +24,12 @@ export interface Exchange {
 export interface Answer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** Comes whether it is waited for or not; rejects when it breaks off, takes too long or is longer than it may be. */
+  /** The body. Rejects if it breaks off, takes too long or is too long. */
   body: Promise<Buffer>
 }
 
 /**
- * Posts, and resolves when an answer begins. Redirects are answers like any other. Not by fetch, which takes more than
- * twice the processor time.
+ * Posts, and resolves when the answer begins. Redirects are not followed. `fetch` would need more than twice the CPU.
  */
 export function exchange(options: Exchange): Promise<Answer> {
   const { url, to, body, timeoutMs, since = Date.now(), endingMs, signal } = options
@@ -42,7 +41,7 @@ export function exchange(options: Exchange): Promise<Answer> {
       ...(options.lookup ? { lookup: options.lookup } : {}),
       headers: { ...options.headers, 'content-length': Buffer.byteLength(body) },
     })
-    /** Before the connection ends: a response that has begun would tell of that in words of its own. */
+    /** Rejects first, then the connection is closed: the response would report the close with another error. */
     let fail = reject
     const giveUp = (reason: Error) => {
       fail(reason)

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { type Answer, type Exchange, exchange } from './exchange.ts'
 
-/** Shorter than servers of Slipway keep a connection, so that no call meets a connection that just closed. */
+/** Shorter than the idle timeout of Slipway's servers, so that no call uses a connection that is being closed. */
 export const KEEP_ALIVE_MS = 30_000
 
 const agents = {
@@ -14,10 +14,10 @@ const agents = {
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 export interface JsonPost extends Pick<Exchange, 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'signal'> {
-  /** What sends more is not read to its end. */
+  /** The limit of the answer. A longer one is an error. */
   maxAnswerBytes?: number
   url: string
-  /** What the caller shows of itself. */
+  /** The credential of the caller. */
   token: string
   headers?: Record<string, string>
   /** The pool of connections; one for all callers unless given. */

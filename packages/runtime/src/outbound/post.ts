@@ -7,7 +7,7 @@ export interface OutboundPost {
   url: URL
   headers: Record<string, string>
   body: string
-  /** For everything together: resolving, connecting, sending and the answer. */
+  /** The timeout for resolving, connecting, sending and the answer together. */
   timeoutMs: number
   /** How much of the answer's body is read; the rest is not waited for. */
   maxAnswerBytes: number
@@ -20,8 +20,8 @@ export interface OutboundAnswer {
 }
 
 /**
- * Posts to a URL that a user gave, over a connection of its own to an address that was checked just before: a name that
- * leads elsewhere a moment later changes nothing. Redirects are answers like any other.
+ * Posts to the URL of a user, over a new connection to an address that was checked just before. A later change of the name
+ * has no effect. Redirects are not followed.
  * @throws DestinationRefused, or an Error of the network
  */
 export async function postOutbound(post: OutboundPost, rules: DestinationRules): Promise<OutboundAnswer> {

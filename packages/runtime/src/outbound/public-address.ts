@@ -1,6 +1,6 @@
 import { BlockList, isIP } from 'node:net'
 
-/** What of IPv4 is private, loopback, link-local, shared, reserved, for documentation or for many at once. */
+/** IPv4 ranges that are private, loopback, link-local, shared, reserved, for documentation or multicast. */
 const NOT_PUBLIC_4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -18,7 +18,7 @@ const NOT_PUBLIC_4: [string, number][] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-/** Of what is global in IPv6: protocol assignments with Teredo, documentation, and 6to4, which wraps any IPv4 address. */
+/** Global IPv6 ranges that are excluded: protocol assignments with Teredo, documentation, and 6to4, which wraps any IPv4 address. */
 const NOT_PUBLIC_6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -33,7 +33,7 @@ for (const [network, prefix] of NOT_PUBLIC_6) refused.addSubnet(network, prefix,
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 
-/** Whether an address leads to the public internet and to nothing of one's own. */
+/** Whether an address is on the public internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address)
   if (family === 4) return !refused.check(address, 'ipv4')

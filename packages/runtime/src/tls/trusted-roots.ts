@@ -5,10 +5,10 @@ import type { Logger } from '../logger.ts'
 import type { FileSetting } from './key-pair.ts'
 import { pemCertificates } from './pem.ts'
 
-/** Between two looks at the file. */
+/** The interval between two checks of the file. */
 const LOOK_MS = 1_000
 
-/** Where operating systems keep the CA certificates that they trust; Node trusts a list of its own instead. */
+/** Where operating systems store their CA certificates. Node has its own list instead. */
 const SYSTEM_FILES = [
   '/etc/ssl/certs/ca-certificates.crt',
   '/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem',
@@ -17,8 +17,8 @@ const SYSTEM_FILES = [
 ]
 
 /**
- * The CA certificates that a client trusts: those of a configured file, else those of the system, else those that Node
- * brings along. A changed file applies to all connections made after the change; a broken one is reported and ignored.
+ * The CA certificates that a client trusts: those of a configured file, else those of the system, else the list of
+ * Node. A changed file applies to all connections made after the change; a broken one is reported and ignored.
  */
 export class TrustedRoots {
   readonly #file: string | undefined
