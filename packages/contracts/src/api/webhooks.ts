@@ -24,7 +24,7 @@ export const WEBHOOK_EVENTS = {
 } as const satisfies Record<string, Permission>
 
 export type WebhookEvent = keyof typeof WEBHOOK_EVENTS
-const EVENT_NAMES = Object.keys(WEBHOOK_EVENTS) as WebhookEvent[]
+export const WEBHOOK_EVENT_NAMES = Object.keys(WEBHOOK_EVENTS) as WebhookEvent[]
 
 /** Of Standard Webhooks: 24 to 64 bytes. */
 const SECRET = '^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
@@ -39,7 +39,7 @@ export const Webhook = Strict({
   id: Uuid,
   tenant_id: Nullable(Uuid),
   url: Type.String(),
-  events: Type.Array(literals(EVENT_NAMES)),
+  events: Type.Array(literals(WEBHOOK_EVENT_NAMES)),
   enabled: Type.Boolean(),
   disabled_reason: withOptions(Nullable(Type.String()), { description: 'Why Slipway itself switched it off' }),
   created_at: Timestamp,
@@ -58,7 +58,7 @@ const fields = {
     description: 'http or https, without user name and password; it must lead to a public address',
     examples: ['https://hooks.example.com/slipway'],
   }),
-  events: Type.Array(literals(EVENT_NAMES), {
+  events: Type.Array(literals(WEBHOOK_EVENT_NAMES), {
     minItems: 1,
     uniqueItems: true,
     description:
@@ -94,7 +94,7 @@ export const WebhookDelivery = Strict({
   /** Sent as `webhook-id`, the same in every attempt. */
   id: Uuid,
   webhook_id: Uuid,
-  event: literals(EVENT_NAMES),
+  event: literals(WEBHOOK_EVENT_NAMES),
   status: literals(WEBHOOK_DELIVERY_STATUSES),
   attempts: Type.Integer(),
   created_at: Timestamp,

@@ -1,10 +1,11 @@
 import { countOldAudit, dropOldAudit } from '@slipway/audit'
-import { type Database, LOCK_KEYS, Quarantine } from '@slipway/database'
+import { type Database, Quarantine } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 import { countOldDeployments, dropOldDeployments } from './deployments.ts'
 import type { DropOptions } from './drop-options.ts'
-import { dropOldDays, findOldDays, type OldDay } from './lines.ts'
+import { dropOldDays, type OldDay } from './lines.ts'
 import { countOldResults, dropOldResults } from './results.ts'
+import { findDays, releaseRetentionLock, takeRetentionLock } from './retention.sql.ts'
 import type { RetentionRules } from './settings.ts'
 
 /** What the rules would drop now. */
@@ -21,7 +22,7 @@ export async function findDroppable(database: Database, rules: RetentionRules): 
   const { logDays, resultDays, deploymentDays, auditDays, keepDeployments } = rules
   const none = { deployments: 0, steps: 0, requests: 0 }
   return {
-    days: logDays === null ? [] : await findOldDays(database, logDays),
+    days: logDays === null ? [] : await findDays.all(database, { days: logDays }),
     results: resultDays === null ? 0 : await countOldResults(database, resultDays),
     ...(deploymentDays === null
       ? none
@@ -92,10 +93,8 @@ async function dropAllOldAudit(database: Database, days: number, signal: AbortSi
 async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | null> {
   const connection = await database.pool.connect()
   try {
-    const { rows } = await connection.query<{ locked: boolean }>(
-      `SELECT pg_try_advisory_lock(${LOCK_KEYS.retention}) AS locked`,
-    )
-    if (rows[0]?.locked !== true) {
+    const { locked } = await takeRetentionLock.one(connection)
+    if (!locked) {
       connection.release()
       return null
     }
@@ -106,7 +105,7 @@ async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | 
   return {
     async end() {
       // Whatever becomes of the call, closing the connection ends the lock.
-      await connection.query(`SELECT pg_advisory_unlock(${LOCK_KEYS.retention})`).catch(() => {})
+      await releaseRetentionLock.run(connection).catch(() => {})
       connection.release(true)
     },
   }

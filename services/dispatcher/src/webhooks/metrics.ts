@@ -1,5 +1,6 @@
 import type { Database } from '@slipway/database'
 import { counter, measure } from '@slipway/runtime'
+import { measureWaiting } from './webhooks.sql.ts'
 
 export const attempts = counter(
   'slipway_webhook_attempts_total',
@@ -17,16 +18,8 @@ export function measureDeliveries(database: Database): void {
       },
     },
     async () => {
-      const { rows } = await database.query<{ pending: number; overdue: number }>(
-        `SELECT count(*) AS pending, greatest(0, extract(epoch FROM now() -
-                  least(min(d.next_attempt_at), (SELECT min(due_at) FROM webhook_events))))::float8 AS overdue
-           FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
-          WHERE d.status = 'pending' AND w.enabled`,
-      )
-      return {
-        slipway_webhook_deliveries_pending: rows[0]?.pending ?? 0,
-        slipway_webhook_overdue_seconds: rows[0]?.overdue ?? 0,
-      }
+      const { pending, overdue } = await measureWaiting.one(database)
+      return { slipway_webhook_deliveries_pending: pending, slipway_webhook_overdue_seconds: overdue }
     },
   )
 }

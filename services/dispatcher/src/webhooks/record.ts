@@ -4,19 +4,15 @@ import {
   countRowFailure,
   type Database,
   type KeptEvent,
-  LISTENS,
   type Queryable,
+  type RowOf,
+  seeTenant,
 } from '@slipway/database'
 import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
 import { listItems } from '@slipway/views'
+import { addDeliveries, deleteEvents, findListeners, putOffEvent, takeEvents } from './webhooks.sql.ts'
 
-/** How long a delivery is tried. */
-export const TRIED_FOR = '24 hours'
-/** Events a transaction takes in at most. */
-const BATCH = 100
-/** When an event is tried again that could not be taken in, its record's secrets being under a lost key, say. */
-const PUT_OFF = '5 minutes'
-/** A day of that. */
+/** An event that could not be taken in, its record's secrets being under a lost key, say, is tried for a day. */
 const MAX_FAILURES = 288
 
 export interface RecordOptions {
@@ -25,12 +21,7 @@ export interface RecordOptions {
   logger: Logger
 }
 
-/** A webhook that asks for an event. */
-interface Listener {
-  message_id: string
-  webhook_id: string
-  tenant_id: string | null
-}
+type Listener = RowOf<typeof findListeners>
 
 /**
  * Takes in events that were kept for webhooks: notes for each webhook what is to be delivered. Returns how many events
@@ -38,10 +29,7 @@ interface Listener {
  */
 export function recordEvents({ database, keys, logger }: RecordOptions): Promise<number> {
   return database.transaction(async (tx) => {
-    const { rows: events } = await tx.query<KeptEvent>(
-      `SELECT message_id, event, kind, record_id AS id, tenant_id, shared, gone, happened_at, failures
-         FROM webhook_events WHERE due_at <= now() ORDER BY message_id LIMIT ${BATCH} FOR UPDATE SKIP LOCKED`,
-    )
+    const events = await takeEvents.all(tx)
     await recordOrPutOff(tx, events, { keys, logger })
     return events.length
   })
@@ -64,10 +52,11 @@ async function recordOrPutOff(
 }
 
 async function record(tx: Queryable, events: readonly KeptEvent[], keys: KeyRing): Promise<void> {
-  const all = await listeners(tx, events)
+  const message_ids = events.map(({ message_id }) => message_id)
+  const all = await findListeners.all(tx, { message_ids })
   for (const tenantId of new Set(all.map(({ tenant_id }) => tenant_id))) {
     // Row-level security applies from here on: the reads see what the tenant of the webhook may see.
-    await see(tx, tenantId ?? ALL_TENANTS)
+    await seeTenant.run(tx, { tenant: tenantId ?? ALL_TENANTS })
     const asking = all.filter(({ tenant_id }) => tenant_id === tenantId)
     const heard = new Set(asking.map(({ message_id }) => message_id))
     const payloads = await payloadsOf(
@@ -77,23 +66,8 @@ async function record(tx: Queryable, events: readonly KeptEvent[], keys: KeyRing
     )
     await insert(tx, { tenantId, asking, payloads })
   }
-  await see(tx, ALL_TENANTS)
-  await tx.query('DELETE FROM webhook_events WHERE message_id = ANY($1::uuid[])', [
-    events.map(({ message_id }) => message_id),
-  ])
-}
-
-const see = (tx: Queryable, tenant: string) => tx.query(`SELECT set_config('slipway.tenant', $1, true)`, [tenant])
-
-/** The webhooks that ask for these and whose tenant may see them, in the order of events. */
-async function listeners(tx: Queryable, events: readonly KeptEvent[]): Promise<Listener[]> {
-  const { rows } = await tx.query<Listener>(
-    `SELECT e.message_id, w.id AS webhook_id, w.tenant_id
-       FROM webhook_events e JOIN webhooks w ON ${LISTENS}
-      WHERE e.message_id = ANY($1::uuid[]) ORDER BY e.message_id, w.id`,
-    [events.map(({ message_id }) => message_id)],
-  )
-  return rows
+  await seeTenant.run(tx, { tenant: ALL_TENANTS })
+  await deleteEvents.run(tx, { message_ids })
 }
 
 interface Payload {
@@ -135,25 +109,15 @@ async function insert(
   }: { tenantId: string | null; asking: readonly Listener[]; payloads: Map<string, Payload> },
 ): Promise<void> {
   const told = [...payloads]
-  // A webhook that was deleted meanwhile is left out, and so is a message without payload.
-  await tx.query(
-    `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
-     SELECT n.id, w.id, $1::uuid, p.message_id, p.event, p.payload, now() + interval '${TRIED_FOR}'
-       FROM unnest($2::uuid[], $3::uuid[], $4::uuid[]) AS n (id, webhook_id, message_id)
-       JOIN unnest($5::uuid[], $6::text[], $7::text[]) AS p (message_id, event, payload) USING (message_id)
-       JOIN webhooks w ON w.id = n.webhook_id
-        FOR KEY SHARE OF w
-     ON CONFLICT (webhook_id, message_id) DO NOTHING`,
-    [
-      tenantId,
-      asking.map(() => uuidv7()),
-      asking.map(({ webhook_id }) => webhook_id),
-      asking.map(({ message_id }) => message_id),
-      told.map(([message_id]) => message_id),
-      told.map(([, { event }]) => event),
-      told.map(([, { text }]) => text),
-    ],
-  )
+  await addDeliveries.run(tx, {
+    tenant_id: tenantId,
+    ids: asking.map(() => uuidv7()),
+    webhook_ids: asking.map(({ webhook_id }) => webhook_id),
+    message_ids: asking.map(({ message_id }) => message_id),
+    payload_of: told.map(([message_id]) => message_id),
+    events: told.map(([, { event }]) => event),
+    payloads: told.map(([, { text }]) => text),
+  })
 }
 
 /** An event that can be told to nobody is tried again for a day. */
@@ -166,12 +130,9 @@ async function putOff(
   const facts = { event, [`${kind}_id`]: id, failures: failures + 1, error }
   if (failures + 1 >= MAX_FAILURES) {
     logger.error('an event is given up: webhooks are not told of it', facts)
-    await tx.query('DELETE FROM webhook_events WHERE message_id = $1', [message_id])
+    await deleteEvents.run(tx, { message_ids: [message_id] })
   } else {
     logger.error('webhooks cannot be told of an event; it is tried again later', facts)
-    await tx.query(
-      `UPDATE webhook_events SET failures = failures + 1, due_at = now() + interval '${PUT_OFF}' WHERE message_id = $1`,
-      [message_id],
-    )
+    await putOffEvent.run(tx, { message_id })
   }
 }

@@ -1,0 +1,200 @@
+import { WEBHOOK_EVENT_NAMES } from '@slipway/contracts'
+import {
+  array,
+  bool,
+  float8,
+  int4,
+  int8,
+  LISTENS,
+  LOCK_KEYS,
+  nullable,
+  oneOf,
+  statement,
+  text,
+  timestamptz,
+  uuid,
+} from '@slipway/database'
+
+const deliveryStatus = oneOf('webhook_delivery_status', ['pending', 'delivered', 'failed'])
+const webhookEvent = oneOf('text', WEBHOOK_EVENT_NAMES)
+const recordKind = oneOf('text', ['deployment', 'pending', 'target', 'freeze', 'instance'])
+
+/** Attempts at a time for one webhook: a receiver that hangs holds no more. */
+export const MAX_PER_WEBHOOK = 4
+/** How long a delivery is tried. */
+const TRIED_FOR = '24 hours'
+/** Events that one transaction takes in at most. */
+const EVENTS = 100
+/** Deliveries that one statement gives up or deletes at most. */
+export const SWEPT = 1_000
+
+// --- events that webhooks are told of ------------------------------------------------------------------------------
+
+export const takeEvents = statement({
+  name: 'dispatcher.webhooks.take-events',
+  row: {
+    ...{ message_id: uuid, event: webhookEvent, kind: recordKind, id: uuid, tenant_id: nullable(uuid) },
+    ...{ shared: bool, gone: bool, happened_at: timestamptz, failures: int4 },
+  },
+  sql: `SELECT message_id, event, kind, record_id AS id, tenant_id, shared, gone, happened_at, failures
+      FROM webhook_events WHERE due_at <= now() ORDER BY message_id LIMIT ${EVENTS} FOR UPDATE SKIP LOCKED`,
+})
+
+/** The webhooks that ask for these events and whose tenant may see them, in the order of events. */
+export const findListeners = statement({
+  name: 'dispatcher.webhooks.find-listeners',
+  parameters: { message_ids: array(uuid) },
+  row: { message_id: uuid, webhook_id: uuid, tenant_id: nullable(uuid) },
+  sql: `SELECT e.message_id, w.id AS webhook_id, w.tenant_id
+      FROM webhook_events e JOIN webhooks w ON ${LISTENS}
+     WHERE e.message_id = ANY(:message_ids) ORDER BY e.message_id, w.id`,
+})
+
+/** Makes deliveries. A webhook that was deleted meanwhile is left out, and so is a message without payload. */
+export const addDeliveries = statement({
+  name: 'dispatcher.webhooks.add-deliveries',
+  parameters: {
+    ...{ tenant_id: nullable(uuid), ids: array(uuid), webhook_ids: array(uuid), message_ids: array(uuid) },
+    ...{ payload_of: array(uuid), events: array(text), payloads: array(text) },
+  },
+  sql: `INSERT INTO webhook_deliveries (id, webhook_id, tenant_id, message_id, event, payload, expires_at)
+    SELECT n.id, w.id, :tenant_id::uuid, p.message_id, p.event, p.payload, now() + interval '${TRIED_FOR}'
+      FROM unnest(:ids::uuid[], :webhook_ids::uuid[], :message_ids::uuid[]) AS n (id, webhook_id, message_id)
+      JOIN unnest(:payload_of::uuid[], :events::text[], :payloads::text[]) AS p (message_id, event, payload)
+           USING (message_id)
+      JOIN webhooks w ON w.id = n.webhook_id
+       FOR KEY SHARE OF w
+    ON CONFLICT (webhook_id, message_id) DO NOTHING`,
+})
+
+export const deleteEvents = statement({
+  name: 'dispatcher.webhooks.delete-events',
+  parameters: { message_ids: array(uuid) },
+  sql: 'DELETE FROM webhook_events WHERE message_id = ANY(:message_ids)',
+})
+
+export const putOffEvent = statement({
+  name: 'dispatcher.webhooks.put-off-event',
+  parameters: { message_id: uuid },
+  sql: `UPDATE webhook_events SET failures = failures + 1, due_at = now() + interval '5 minutes'
+     WHERE message_id = :message_id`,
+})
+
+// --- deliveries ----------------------------------------------------------------------------------------------------
+
+/** One dispatcher at a time claims: two would give one webhook more than its share. */
+export const lockClaims = statement({
+  name: 'dispatcher.webhooks.lock-claims',
+  sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.webhookClaims})`,
+})
+
+/**
+ * Claims up to `limit` deliveries that are due, of each webhook the longest due first, and every webhook in turn. A claim
+ * lasts longer than any attempt: what a dispatcher that died had in hand is due again after it.
+ */
+export const claimDeliveries = statement({
+  name: 'dispatcher.webhooks.claim-deliveries',
+  parameters: { limit: int8, claim: uuid },
+  row: {
+    ...{ id: uuid, webhook_id: uuid, event: text, payload: text, attempts: int4 },
+    ...{ url: text, secret_sealed: text },
+  },
+  sql: `WITH next AS MATERIALIZED (
+      SELECT n.id
+        FROM webhooks w
+       CROSS JOIN LATERAL (
+         SELECT d.id, row_number() OVER (ORDER BY d.next_attempt_at, d.id) AS place
+           FROM webhook_deliveries d
+          WHERE d.webhook_id = w.id AND d.status = 'pending' AND d.next_attempt_at <= now() AND d.expires_at > now()
+          ORDER BY d.next_attempt_at, d.id
+          LIMIT greatest(0, ${MAX_PER_WEBHOOK} - (
+            SELECT count(*) FROM webhook_deliveries b
+             WHERE b.webhook_id = w.id AND b.claim IS NOT NULL AND b.next_attempt_at > now()))
+       ) n
+       WHERE w.enabled
+       ORDER BY n.place, n.id LIMIT :limit
+    ), locked AS MATERIALIZED (
+      SELECT d.id FROM webhook_deliveries d JOIN next USING (id)
+       WHERE d.status = 'pending' AND d.next_attempt_at <= now() FOR UPDATE OF d SKIP LOCKED
+    )
+    UPDATE webhook_deliveries d
+       SET claim = :claim, attempts = d.attempts + 1, last_attempt_at = now(),
+           next_attempt_at = now() + interval '60 seconds'
+      FROM locked, webhooks w
+     WHERE d.id = locked.id AND w.id = d.webhook_id
+    RETURNING d.id, d.webhook_id, d.event, d.payload, d.attempts, w.url, w.secret_sealed`,
+})
+
+/** Writes down what came of an attempt, if the claim still holds. */
+export const finishDelivery = statement({
+  name: 'dispatcher.webhooks.finish-delivery',
+  parameters: {
+    ...{ id: uuid, claim: uuid, result: oneOf('text', ['delivered', 'failed', 'gone']), delay_seconds: float8 },
+    ...{ response_status: nullable(int4), response_body: nullable(text), error: nullable(text) },
+  },
+  row: { status: deliveryStatus },
+  sql: `UPDATE webhook_deliveries
+       SET claim = NULL, response_status = :response_status, response_body = :response_body, error = :error,
+           next_attempt_at = now() + make_interval(secs => :delay_seconds),
+           delivered_at = CASE WHEN :result::text = 'delivered' THEN now() END,
+           status = CASE WHEN :result = 'delivered' THEN 'delivered'
+                         WHEN :result = 'gone' OR now() + make_interval(secs => :delay_seconds) >= expires_at THEN 'failed'
+                         ELSE 'pending' END::webhook_delivery_status
+     WHERE id = :id AND claim = :claim
+    RETURNING status`,
+})
+
+/** Switches a webhook off, unless it has another URL by now. */
+export const disableWebhook = statement({
+  name: 'dispatcher.webhooks.disable',
+  parameters: { id: uuid, url: text, reason: text },
+  sql: `UPDATE webhooks SET enabled = false, disabled_reason = :reason, updated_at = now()
+     WHERE id = :id AND url = :url AND enabled`,
+})
+
+export const lockDelivery = statement({
+  name: 'dispatcher.webhooks.lock-delivery',
+  parameters: { delivery_id: uuid, webhook_id: uuid },
+  row: { tenant_id: nullable(uuid), enabled: bool, event: text, status: deliveryStatus, in_hand: bool },
+  sql: `SELECT w.tenant_id, w.enabled, d.event, d.status, d.claim IS NOT NULL AND d.next_attempt_at > now() AS in_hand
+      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+     WHERE d.id = :delivery_id AND w.id = :webhook_id FOR UPDATE OF d`,
+})
+
+/** Makes a delivery due again, as if it were new. */
+export const renewDelivery = statement({
+  name: 'dispatcher.webhooks.renew-delivery',
+  parameters: { id: uuid },
+  sql: `UPDATE webhook_deliveries
+       SET status = 'pending', attempts = 0, next_attempt_at = now(), expires_at = now() + interval '${TRIED_FOR}',
+           claim = NULL, delivered_at = NULL
+     WHERE id = :id`,
+})
+
+/** Gives up what was not delivered in time, for example because its webhook is switched off. */
+export const giveUpDeliveries = statement({
+  name: 'dispatcher.webhooks.give-up-deliveries',
+  sql: `UPDATE webhook_deliveries
+       SET status = 'failed', claim = NULL, error = coalesce(error, 'There was no attempt in time')
+     WHERE id IN (SELECT id FROM webhook_deliveries
+                   WHERE status = 'pending' AND expires_at <= now() AND (claim IS NULL OR next_attempt_at <= now())
+                   LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)`,
+})
+
+export const deleteOldDeliveries = statement({
+  name: 'dispatcher.webhooks.delete-old-deliveries',
+  sql: `DELETE FROM webhook_deliveries
+     WHERE id IN (SELECT id FROM webhook_deliveries
+                   WHERE created_at < now() - interval '7 days' AND status <> 'pending'
+                   LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)`,
+})
+
+/** Deliveries that wait, and how long what is due longest is due: a delivery, or an event of which one is to be made. */
+export const measureWaiting = statement({
+  name: 'dispatcher.webhooks.measure-waiting',
+  row: { pending: int8, overdue: float8 },
+  sql: `SELECT count(*) AS pending, greatest(0, extract(epoch FROM now() -
+           least(min(d.next_attempt_at), (SELECT min(due_at) FROM webhook_events))))::float8 AS overdue
+      FROM webhook_deliveries d JOIN webhooks w ON w.id = d.webhook_id
+     WHERE d.status = 'pending' AND w.enabled`,
+})
