@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   attempt,
   countRowFailure,
@@ -154,7 +155,8 @@ async function claimAndCheck(
   const { holds, logger } = options
   try {
     return await attempt(tx, async (inner) => {
-      const [claimed, vanished] = await Promise.all([claim(inner, ids), vanishedRecords(inner, ids)])
+      const claimed = await claim(inner, ids)
+      const vanished = await vanishedRecords(inner, claimed)
       if (!holds.freezes.aboutPlaces) return { claimed, vanished, moved: 0 }
       const inHand = claimed.map(({ id }) => id)
       const moved = new Set(await renewSubjects(inner, inHand))
@@ -201,20 +203,27 @@ async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): 
 
 async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
   const dispatched = pairs.map((pair) => ({ ...pair, deployment_id: uuidv7() }))
-  await Promise.all([
-    writeStarted(
+  // Postgres marks the requests while their plans are mapped to rows here (goal 4).
+  const write = async () => {
+    await nextTurn()
+    await writeStarted(
       tx,
       dispatched.map(({ request, slot, deployment_id }) => ({
         deployment_id,
         request_id: request.request_id,
         traceparent: request.traceparent,
         slot,
-        command: request.command,
+        command: withPriority(request),
         was_queued: true,
       })),
-    ),
-    markDispatched(tx, dispatched),
-  ])
+    )
+  }
+  await Promise.all([markDispatched(tx, dispatched), write()])
+}
+
+function withPriority({ command, priority }: ClaimedRequest): ClaimedRequest['command'] {
+  const { plan } = command
+  return { ...command, plan: { ...plan, options: { ...plan.options, priority } } }
 }
 
 /** Failures that say nothing about the request: the whole transaction is tried again. */

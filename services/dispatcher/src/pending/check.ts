@@ -1,46 +1,64 @@
 import type { Queryable } from '@slipway/database'
+import type { Plan } from '@slipway/domain'
+import { findPresent } from './check.sql.ts'
+import type { ClaimedRequest } from './status.ts'
 
-interface Row {
+/** A record that a plan was made with. */
+interface UsedRecord {
+  kind: 'source' | 'target' | 'tenant' | 'environment'
   id: string
-  gone: string[]
+  /** Of a source. */
+  version?: string
+  /** What the caller is told of a record that is gone. */
+  label: string
 }
 
 /**
  * Why requests can no longer be dispatched, by id: time has passed since they were planned, and what they were planned
  * with may be gone or disabled.
  */
-export async function vanishedRecords(tx: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
-  const { rows } = await tx.query<Row>(
-    // Of all requests at once: asked for each, Postgres may read all targets for each.
-    `WITH p AS MATERIALIZED (SELECT id, command -> 'plan' AS plan FROM pending_requests WHERE id = ANY($1::uuid[]))
-     SELECT id, array_agg(DISTINCT what) AS gone FROM (
-       SELECT id, (plan #>> '{source,type}') || ' "' || (plan #>> '{source,name}') || '" ' || (plan #>> '{source,version}') AS what
-         FROM p
-        WHERE NOT EXISTS (SELECT FROM source_versions v
-                           WHERE v.source_id = (plan #>> '{source,id}')::uuid AND v.version = plan #>> '{source,version}')
-       UNION ALL
-       SELECT p.id, 'action "' || (a ->> 'action_name') || '" ' || (a ->> 'action_version')
-         FROM p, jsonb_array_elements(plan -> 'actions') AS a
-        WHERE NOT EXISTS (SELECT FROM source_versions v
-                           WHERE v.source_id = (a ->> 'action_id')::uuid AND v.version = a ->> 'action_version')
-       UNION ALL
-       SELECT p.id, 'target "' || (t ->> 'name') || '"'
-         FROM p, jsonb_array_elements(plan -> 'targets') AS t
-        WHERE NOT EXISTS (SELECT FROM targets WHERE targets.id = (t ->> 'id')::uuid AND targets.enabled)
-       UNION ALL
-       SELECT id, 'tenant "' || (plan #>> '{tenant,name}') || '"'
-         FROM p
-        WHERE plan -> 'tenant' <> 'null'
-          AND NOT EXISTS (SELECT FROM tenants WHERE tenants.id = (plan #>> '{tenant,id}')::uuid)
-       UNION ALL
-       SELECT id, 'environment "' || (plan #>> '{environment,name}') || '"'
-         FROM p
-        WHERE plan -> 'environment' <> 'null'
-          AND NOT EXISTS (SELECT FROM environments e WHERE e.id = (plan #>> '{environment,id}')::uuid)
-     ) missing GROUP BY id`,
-    [ids],
+export async function vanishedRecords(
+  tx: Queryable,
+  requests: readonly ClaimedRequest[],
+): Promise<Map<string, string>> {
+  const used = requests.map(({ id, command }) => ({ id, records: recordsOf(command.plan) }))
+  // Requests that wait together are often of the same source and targets: each record is looked up once.
+  const wanted = [...new Map(used.flatMap(({ records }) => records).map((each) => [keyOf(each), each])).values()]
+  const ofKind = (kind: UsedRecord['kind']) => wanted.filter((each) => each.kind === kind)
+  const idsOf = (kind: UsedRecord['kind']) => ofKind(kind).map(({ id }) => id)
+  const found = await findPresent.all(tx, {
+    source_ids: idsOf('source'),
+    versions: ofKind('source').map(({ version = '' }) => version),
+    target_ids: idsOf('target'),
+    tenant_ids: idsOf('tenant'),
+    environment_ids: idsOf('environment'),
+  })
+  const present = new Set(found.map(keyOf))
+  return new Map(
+    used.flatMap(({ id, records }): [string, string][] => {
+      const gone = records.filter((each) => !present.has(keyOf(each))).map(({ label }) => label)
+      return gone.length === 0 ? [] : [[id, sentence([...new Set(gone)].sort())]]
+    }),
   )
-  return new Map(rows.map(({ id, gone }) => [id, sentence(gone)]))
+}
+
+const keyOf = ({ kind, id, version }: { kind: string; id: string; version?: string | null }) =>
+  `${kind} ${id} ${version ?? ''}`
+
+function recordsOf({ source, actions, targets, tenant, environment }: Plan): UsedRecord[] {
+  const { type, id, name, version } = source
+  return [
+    { kind: 'source', id, version, label: `${type} "${name}" ${version}` },
+    ...actions.map(({ action_id, action_name, action_version }): UsedRecord => {
+      const label = `action "${action_name}" ${action_version}`
+      return { kind: 'source', id: action_id, version: action_version, label }
+    }),
+    ...targets.map((target): UsedRecord => ({ kind: 'target', id: target.id, label: `target "${target.name}"` })),
+    ...(tenant ? [{ kind: 'tenant' as const, id: tenant.id, label: `tenant "${tenant.name}"` }] : []),
+    ...(environment
+      ? [{ kind: 'environment' as const, id: environment.id, label: `environment "${environment.name}"` }]
+      : []),
+  ]
 }
 
 const NAMED = 5

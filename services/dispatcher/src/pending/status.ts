@@ -10,7 +10,8 @@ export interface ClaimedRequest {
   request_id: string | null
   traceparent: string | null
   retry_count: number
-  /** With the priority that the request has by now. */
+  /** The command has the priority that it came with. */
+  priority: number
   command: CommandBody<'deployment.start'>
 }
 
@@ -26,9 +27,7 @@ const IN_HAND = pendingSourcesOf('processing')
 /** Takes requests in hand, in the order given. One that is being cancelled is left. */
 export async function claim(tx: Queryable, ids: readonly string[]): Promise<ClaimedRequest[]> {
   const { rows } = await tx.query<ClaimedRequest>(
-    `SELECT id, tenant_id, request_id, traceparent, retry_count,
-            jsonb_set(command, '{plan,options,priority}', to_jsonb(priority)) AS command
-       FROM pending_requests
+    `SELECT id, tenant_id, request_id, traceparent, retry_count, priority, command FROM pending_requests
       WHERE id = ANY($1::uuid[]) AND status = ANY($2::pending_status[])
       ORDER BY id FOR UPDATE SKIP LOCKED`,
     [ids, IN_HAND],
