@@ -11,7 +11,7 @@ import {
 import { type Logger, sleep, uuidv7 } from '@slipway/runtime'
 import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
-import { anyOrphan } from '../leases/orphans.ts'
+import { isAnyOrphan } from '../leases/leases.sql.ts'
 import { vanishedRecords } from '../pending/check.ts'
 import { holdsNow, type NextRequest, nextWaiting, type QueueLimits, renewSubjects } from '../pending/queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
@@ -58,9 +58,9 @@ function drainOnce({
   orphans = new Quarantine({ task: 'resume', logger }),
 }: DrainOptions): Promise<Round> {
   return database.transaction(async (tx) => {
-    const [isAlone, orphaned, holds, owners] = await Promise.all([
+    const [isAlone, { any: orphaned }, holds, owners] = await Promise.all([
       lockDrain(tx),
-      anyOrphan(tx),
+      isAnyOrphan.one(tx),
       holdsNow(tx),
       tenantsWithInstances(tx),
     ])

@@ -1,6 +1,6 @@
 import type { CommandBody } from '@slipway/contracts'
 import { LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
-import { ANY_ORPHAN } from '../leases/orphans.ts'
+import { ANY_ORPHAN } from '../leases/leases.sql.ts'
 import { rankBehind } from '../pending/queue.ts'
 
 /** A `deployment.start` command with what its message says besides the body. */

@@ -1,29 +1,17 @@
-import type { Queryable } from '@slipway/database'
-import { STILL_HELD } from '@slipway/views'
+import type { Queryable, RowOf } from '@slipway/database'
+import { endLeaseOf, type LEASE_ENDS } from './leases.sql.ts'
 
-export type LeaseEnd = 'finished' | 'cancelled' | 'lost' | 'overdue' | 'final'
-
-export interface EndedLease {
-  deployment_id: string
-  epoch: number
-  instance_id: string
-}
+export type EndedLease = RowOf<typeof endLeaseOf>
 
 /**
  * Ends the live lease of a deployment, that of `epoch` alone where one is given; null when there is none. Waits for a
  * batch of events that is being applied under it; afterwards no other will be.
  */
-export async function endLease(
+export function endLease(
   tx: Queryable,
   deploymentId: string,
-  reason: LeaseEnd,
+  reason: (typeof LEASE_ENDS)[number],
   epoch: number | null = null,
 ): Promise<EndedLease | null> {
-  const { rows } = await tx.query<EndedLease>(
-    `UPDATE leases l SET ended_at = clock_timestamp(), end_reason = $2
-      WHERE deployment_id = $1 AND ${STILL_HELD} AND ($3::bigint IS NULL OR epoch = $3)
-     RETURNING deployment_id, epoch, instance_id`,
-    [deploymentId, reason, epoch],
-  )
-  return rows[0] ?? null
+  return endLeaseOf.first(tx, { deployment_id: deploymentId, reason, epoch })
 }

@@ -1,19 +1,12 @@
-import type { EventBody } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, Quarantine } from '@slipway/database'
 import { forRequest, type Logger } from '@slipway/runtime'
-import { LOST_AFTER, STILL_HELD } from '@slipway/views'
 import { closeSteps } from '../deployments/close-steps.ts'
 import { finishDeployment } from '../deployments/finish.ts'
 import { ended } from '../deployments/metrics.ts'
 import { deploymentUpdated, lockDeployment, transition } from '../deployments/transitions.ts'
 import { type EndedLease, endLease } from '../leases/end.ts'
 import { lostLeases } from '../leases/metrics.ts'
-
-/** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
-const OVERDUE_AFTER = '60 seconds'
-/** The message that a run has ended takes this long at most, unless it was lost. */
-const UNTOLD_AFTER = '5 seconds'
-const BATCH = 100
+import { findOverdue, findUntold, LOST_LEASES, STALE_LEASES } from './runs.sql.ts'
 
 interface SweepOptions {
   database: Database
@@ -50,12 +43,7 @@ type Part = () => Promise<number>
 const lostLeasePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
-    const lost = await endWhere(database, rows, 'lost', {
-      from: '',
-      // Mostly there is no such instance: then no lease is read.
-      where: `l.instance_id = ANY (ARRAY(
-        SELECT id FROM instances WHERE coalesce(last_heartbeat_at, enrolled_at) < now() - interval '${LOST_AFTER}'))`,
-    })
+    const lost = await endLeases(database, rows, LOST_LEASES)
     lostLeases.inc(lost.length)
     for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
     return lost.length
@@ -65,16 +53,7 @@ const lostLeasePart =
 const untoldPart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
-    const { rows: untold } = await database.query<EventBody<'run.finished'>>(
-      `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_reason AS reason,
-              p.finished_error AS error_message
-         FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
-        WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
-          AND p.finished_at < now() - interval '${UNTOLD_AFTER}'
-          AND l.deployment_id <> ALL($1::uuid[])
-        ORDER BY l.epoch LIMIT ${BATCH}`,
-      [rows.held],
-    )
+    const untold = await findUntold.all(database, { except: rows.held })
     const outcomes = await rows.each(
       untold,
       ({ deployment_id }) => deployment_id,
@@ -93,79 +72,43 @@ const untoldPart =
 const staleLeasePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
-    const stale = await endWhere(database, rows, 'final', {
-      from: 'JOIN deployments d ON d.id = l.deployment_id',
-      where: 'd.completed_at IS NOT NULL',
-    })
+    const stale = await endLeases(database, rows, STALE_LEASES)
     for (const lease of stale) logger.warn('ended the lease of a deployment that had ended', { ...lease })
     return stale.length
   }
 
 const sum = (numbers: readonly number[]) => numbers.reduce((total, number) => total + number, 0)
 
-async function endWhere(
-  database: Database,
-  rows: Quarantine,
-  reason: 'lost' | 'final',
-  condition: { from: string; where: string },
-): Promise<EndedLease[]> {
-  const { rows: found } = await database.query<{ epoch: number }>(
-    `SELECT l.epoch FROM leases l ${condition.from}
-      WHERE l.ended_at IS NULL AND ${condition.where} AND l.epoch <> ALL($1::bigint[])
-      ORDER BY l.epoch LIMIT ${BATCH}`,
-    [rows.held],
-  )
+async function endLeases(database: Database, rows: Quarantine, sweep: typeof LOST_LEASES): Promise<EndedLease[]> {
   const batches = await rows.together(
-    found,
+    await sweep.find.all(database, { except: rows.held.map(Number) }),
     ({ epoch }) => String(epoch),
     (leases) =>
       endBatch(
         database,
-        reason,
-        condition,
+        sweep,
         leases.map(({ epoch }) => epoch),
       ),
   )
   return batches.flat()
 }
 
-function endBatch(
-  database: Database,
-  reason: 'lost' | 'final',
-  condition: { from: string; where: string },
-  epochs: readonly number[],
-): Promise<EndedLease[]> {
+function endBatch(database: Database, sweep: typeof LOST_LEASES, epochs: readonly number[]): Promise<EndedLease[]> {
   return database.transaction(async (tx) => {
-    const { rows } = await tx.query<EndedLease>(
-      // Chosen once: as a condition it may be asked again for each live lease.
-      `WITH chosen AS MATERIALIZED (
-         SELECT l.epoch FROM leases l ${condition.from}
-          WHERE l.epoch = ANY($2::bigint[]) AND l.ended_at IS NULL AND ${condition.where}
-          ORDER BY l.epoch FOR UPDATE OF l SKIP LOCKED)
-       UPDATE leases l SET ended_at = clock_timestamp(), end_reason = $1
-         FROM chosen WHERE l.epoch = chosen.epoch AND ${STILL_HELD}
-       RETURNING l.deployment_id, l.epoch, l.instance_id`,
-      [reason, epochs],
-    )
+    const leases = await sweep.end.all(tx, { epochs })
     // No wake-up: a lost instance cannot be reached, and any other is told by its next sync.
     await enqueue(
       tx,
-      rows.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),
+      leases.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),
     )
-    return rows
+    return leases
   })
 }
 
 const overduePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
-    const { rows: overdue } = await database.query<{ id: string }>(
-      `SELECT id FROM deployments
-        WHERE completed_at IS NULL AND state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
-          AND id <> ALL($1::uuid[])
-        ORDER BY deadline_at LIMIT ${BATCH}`,
-      [rows.held],
-    )
+    const overdue = await findOverdue.all(database, { except: rows.held })
     const failed = await rows.each(
       overdue,
       ({ id }) => id,

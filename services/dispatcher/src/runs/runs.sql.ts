@@ -1,0 +1,121 @@
+import { RUN_FAILURE_REASONS, RUN_OUTCOMES } from '@slipway/contracts'
+import { array, deploymentState, int8, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
+import { LOST_AFTER, STILL_HELD } from '@slipway/views'
+import { ORPHANS } from '../leases/leases.sql.ts'
+
+/** Rows that a sweep takes on at most. */
+const BATCH = 100
+/** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
+const OVERDUE_AFTER = '60 seconds'
+/** The message that a run has ended takes this long at most, unless it was lost. */
+const UNTOLD_AFTER = '5 seconds'
+
+// --- runs whose instance was lost ----------------------------------------------------------------------------------
+
+export const findOrphans = statement({
+  name: 'dispatcher.runs.find-orphans',
+  parameters: { limit: int8, tenant_id: nullable(uuid), except: array(uuid) },
+  row: { id: uuid },
+  sql: `SELECT d.id FROM ${ORPHANS} AND (:tenant_id::uuid IS NULL OR d.tenant_id = :tenant_id) AND d.id <> ALL(:except)
+     ORDER BY (d.plan_head #>> '{options,priority}')::int DESC, d.created_at, d.id LIMIT :limit`,
+})
+
+export const lockOrphans = statement({
+  name: 'dispatcher.runs.lock-orphans',
+  parameters: { ids: array(uuid) },
+  row: {
+    ...{ id: uuid, tenant_id: nullable(uuid), state: deploymentState },
+    ...{ request_id: nullable(text), traceparent: nullable(text) },
+  },
+  sql: `SELECT d.id, d.tenant_id, d.state, d.request_id, d.traceparent FROM ${ORPHANS} AND d.id = ANY(:ids)
+     ORDER BY d.id FOR UPDATE OF d SKIP LOCKED`,
+})
+
+/**
+ * What a command that was running when its instance was lost came to is unknown: a failed attempt. It is tried again
+ * where retries are left. A rollback that was running is done again: its steps stay as they are.
+ */
+export const resolveLostSteps = statement({
+  name: 'dispatcher.runs.resolve-lost-steps',
+  parameters: { deployment_ids: array(uuid), message: text },
+  sql: `UPDATE steps s
+       SET state = CASE WHEN s.retry_count < a.max_retries THEN 'pending'::step_state ELSE 'failed' END,
+           retry_count = CASE WHEN s.retry_count < a.max_retries THEN s.retry_count + 1 ELSE s.retry_count END,
+           ever_failed = s.ever_failed OR s.retry_count >= a.max_retries,
+           error_message = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE :message END,
+           end_confirmed = CASE WHEN s.retry_count < a.max_retries THEN s.end_confirmed ELSE false END,
+           started_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE s.started_at END,
+           completed_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE clock_timestamp() END
+      FROM deployment_actions a
+     WHERE s.deployment_id = ANY(:deployment_ids) AND s.state = 'running'
+       AND a.deployment_id = s.deployment_id AND a.action_index = s.action_index`,
+})
+
+// --- what no living instance will end any more ---------------------------------------------------------------------
+
+/** Finds leases by a condition, and ends those of them that still meet it. */
+const sweepOf = (reason: 'lost' | 'final', { from, where }: { from: string; where: string }) => ({
+  reason,
+  find: statement({
+    name: `dispatcher.runs.find-${reason}-leases`,
+    parameters: { except: array(int8) },
+    row: { epoch: int8 },
+    sql: `SELECT l.epoch FROM leases l ${from}
+       WHERE l.ended_at IS NULL AND ${where} AND l.epoch <> ALL(:except)
+       ORDER BY l.epoch LIMIT ${BATCH}`,
+  }),
+  // Chosen once: as a condition it may be asked again for each live lease.
+  end: statement({
+    name: `dispatcher.runs.end-${reason}-leases`,
+    parameters: { epochs: array(int8) },
+    row: { deployment_id: uuid, epoch: int8, instance_id: uuid },
+    sql: `WITH chosen AS MATERIALIZED (
+        SELECT l.epoch FROM leases l ${from}
+         WHERE l.epoch = ANY(:epochs) AND l.ended_at IS NULL AND ${where}
+         ORDER BY l.epoch FOR UPDATE OF l SKIP LOCKED)
+      UPDATE leases l SET ended_at = clock_timestamp(), end_reason = '${reason}'
+        FROM chosen WHERE l.epoch = chosen.epoch AND ${STILL_HELD}
+      RETURNING l.deployment_id, l.epoch, l.instance_id`,
+  }),
+})
+
+/** Leases of instances without heartbeat. Mostly there is no such instance: then no lease is read. */
+export const LOST_LEASES = sweepOf('lost', {
+  from: '',
+  where: `l.instance_id = ANY (ARRAY(
+    SELECT id FROM instances WHERE coalesce(last_heartbeat_at, enrolled_at) < now() - interval '${LOST_AFTER}'))`,
+})
+
+/** Leases of deployments that have ended. */
+export const STALE_LEASES = sweepOf('final', {
+  from: 'JOIN deployments d ON d.id = l.deployment_id',
+  where: 'd.completed_at IS NOT NULL',
+})
+
+/** Runs that ended, as the bridge wrote down, and of whose end no message came. */
+export const findUntold = statement({
+  name: 'dispatcher.runs.find-untold',
+  parameters: { except: array(uuid) },
+  row: {
+    ...{ deployment_id: uuid, epoch: int8, error_message: nullable(text) },
+    outcome: present(oneOf('text', RUN_OUTCOMES)),
+    reason: nullable(oneOf('text', RUN_FAILURE_REASONS)),
+  },
+  sql: `SELECT l.deployment_id, l.epoch, p.finished_outcome AS outcome, p.finished_reason AS reason,
+           p.finished_error AS error_message
+      FROM leases l JOIN run_progress p ON p.deployment_id = l.deployment_id AND p.epoch = l.epoch
+     WHERE l.ended_at IS NULL AND p.finished_outcome IS NOT NULL
+       AND p.finished_at < now() - interval '${UNTOLD_AFTER}'
+       AND l.deployment_id <> ALL(:except)
+     ORDER BY l.epoch LIMIT ${BATCH}`,
+})
+
+export const findOverdue = statement({
+  name: 'dispatcher.runs.find-overdue',
+  parameters: { except: array(uuid) },
+  row: { id: uuid },
+  sql: `SELECT id FROM deployments
+     WHERE completed_at IS NULL AND state = 'running' AND deadline_at < now() - interval '${OVERDUE_AFTER}'
+       AND id <> ALL(:except)
+     ORDER BY deadline_at LIMIT ${BATCH}`,
+})
