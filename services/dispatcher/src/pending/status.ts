@@ -1,19 +1,10 @@
-import type { CommandBody } from '@slipway/contracts'
-import { enqueue, eventMessage, type Queryable } from '@slipway/database'
+import { enqueue, eventMessage, type Queryable, type RowOf } from '@slipway/database'
 import { pendingSourcesOf } from '@slipway/domain'
 import type { Slot } from '../leases/allocate.ts'
+import { claimRequests, dispatchRequests, failRequests, retryRequest } from './status.sql.ts'
 
 /** A request that the drain has in hand. */
-export interface ClaimedRequest {
-  id: string
-  tenant_id: string | null
-  request_id: string | null
-  traceparent: string | null
-  retry_count: number
-  /** The command has the priority that it came with. */
-  priority: number
-  command: CommandBody<'deployment.start'>
-}
+export type ClaimedRequest = RowOf<typeof claimRequests>
 
 /** After so many dispatches that went wrong a request is given up. */
 const MAX_RETRIES = 5
@@ -26,12 +17,7 @@ const IN_HAND = pendingSourcesOf('processing')
 
 /** Takes requests in hand, in the order given. One that is being cancelled is left. */
 export async function claim(tx: Queryable, ids: readonly string[]): Promise<ClaimedRequest[]> {
-  const { rows } = await tx.query<ClaimedRequest>(
-    `SELECT id, tenant_id, request_id, traceparent, retry_count, priority, command FROM pending_requests
-      WHERE id = ANY($1::uuid[]) AND status = ANY($2::pending_status[])
-      ORDER BY id FOR UPDATE SKIP LOCKED`,
-    [ids, IN_HAND],
-  )
+  const rows = await claimRequests.all(tx, { ids, from: IN_HAND })
   const claimed = new Map(rows.map((row) => [row.id, row]))
   return ids.flatMap((id) => claimed.get(id) ?? [])
 }
@@ -42,19 +28,12 @@ export async function markDispatched(
 ): Promise<void> {
   const requests = dispatched.map(({ request }) => request)
   await Promise.all([
-    tx.query(
-      `UPDATE pending_requests p
-          SET status = 'dispatched', deployment_id = d.deployment_id, dispatched_at = now(),
-              dispatched_to_instance_id = d.instance_id, error_message = NULL
-         FROM unnest($1::uuid[], $2::uuid[], $3::uuid[]) AS d (id, deployment_id, instance_id)
-        WHERE p.id = d.id AND p.status = ANY($4::pending_status[])`,
-      [
-        requests.map(({ id }) => id),
-        dispatched.map(({ deployment_id }) => deployment_id),
-        dispatched.map(({ slot }) => slot.instance_id),
-        IN_HAND,
-      ],
-    ),
+    dispatchRequests.run(tx, {
+      ids: requests.map(({ id }) => id),
+      deployment_ids: dispatched.map(({ deployment_id }) => deployment_id),
+      instance_ids: dispatched.map(({ slot }) => slot.instance_id),
+      from: IN_HAND,
+    }),
     announce(tx, requests, 'dispatched'),
   ])
 }
@@ -65,12 +44,11 @@ export async function markFailed(
   failed: readonly { request: ClaimedRequest; reason: string }[],
 ): Promise<void> {
   if (failed.length === 0) return
-  await tx.query(
-    `UPDATE pending_requests p SET status = 'failed', error_message = f.reason
-       FROM unnest($1::uuid[], $2::text[]) AS f (id, reason)
-      WHERE p.id = f.id AND p.status = ANY($3::pending_status[])`,
-    [failed.map(({ request }) => request.id), failed.map(({ reason }) => reason), IN_HAND],
-  )
+  await failRequests.run(tx, {
+    ids: failed.map(({ request }) => request.id),
+    reasons: failed.map(({ reason }) => reason),
+    from: IN_HAND,
+  })
   await announce(
     tx,
     failed.map(({ request }) => request),
@@ -81,12 +59,7 @@ export async function markFailed(
 /** The dispatch went wrong: back into the queue for another try, or given up after the last. */
 export async function markRetry(tx: Queryable, request: ClaimedRequest, reason: string): Promise<void> {
   const status = request.retry_count + 1 >= MAX_RETRIES ? 'failed' : 'pending'
-  await tx.query(
-    `UPDATE pending_requests
-        SET status = $3, retry_count = retry_count + 1, last_retry_at = now(), error_message = $2
-      WHERE id = $1 AND status = ANY($4::pending_status[])`,
-    [request.id, reason, status, IN_HAND],
-  )
+  await retryRequest.run(tx, { id: request.id, reason, to: status, from: IN_HAND })
   await announce(tx, [request], status)
 }
 
