@@ -2,6 +2,7 @@ import type { Broker } from '@slipway/broker'
 import { type Database, Quarantine, startRelay } from '@slipway/database'
 import { createTicker, type DestinationRules, type KeyRing, type Logger } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
+import { foldCounts } from './deployments/deployments.sql.ts'
 import { drain } from './dispatch/drain.ts'
 import { createEventHandler } from './events/handler.ts'
 import { applySettings, type QueueSettings } from './pending/settings.ts'
@@ -85,7 +86,7 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     name: 'fold-counts',
     intervalMs: FOLD_MS,
     logger,
-    run: () => database.query('SELECT fold_deployment_counts()'),
+    run: () => foldCounts.run(database),
   })
   const deliveries = startDeliveries(options)
   const recorder = createTicker({

@@ -1,9 +1,9 @@
 import type { EventBody, RunOutcome } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, type Queryable } from '@slipway/database'
 import { canTransition, isFinalDeploymentState } from '@slipway/domain'
-import { STILL_HELD } from '@slipway/views'
 import { endLease } from '../leases/end.ts'
 import { closeSteps } from './close-steps.ts'
+import { findHeldLease, hasBegunRollback } from './deployments.sql.ts'
 import { failureOf } from './failure.ts'
 import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
@@ -16,7 +16,7 @@ export function beginRollback(
 ): Promise<boolean> {
   return database.transaction(async (tx) => {
     const deployment = await lockDeployment(tx, deployment_id)
-    if (!deployment || !(await holdsLease(tx, deployment_id, epoch))) return false
+    if (!deployment || !(await findHeldLease.first(tx, { deployment_id, epoch }))) return false
     if (!(await transition(tx, deployment_id, { to: 'rolling_back', message: ROLLBACK_BEGAN }))) return false
     await enqueue(tx, [deploymentUpdated(deployment, 'rolling_back')])
     return true
@@ -63,26 +63,15 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
   })
 }
 
-async function holdsLease(tx: Queryable, deploymentId: string, epoch: number): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `SELECT FROM leases l WHERE deployment_id = $1 AND epoch = $2 AND ${STILL_HELD}`,
-    [deploymentId, epoch],
-  )
-  return rowCount === 1
-}
-
 const explanationOf = async (tx: Queryable, end: EventBody<'run.finished'>) =>
   end.outcome === 'success' ? null : failureOf(tx, end)
 
 /** Messages may overtake each other: then the end comes before the rollback that led to it. */
 async function hasRolledBack(tx: Queryable, deploymentId: string, reported: RunOutcome): Promise<boolean> {
   if (reported === 'rolled_back') return true
-  const { rows } = await tx.query<{ rolled_back: boolean }>(
-    // After a success no step is looked at: there may be very many, and the progress knows.
-    `SELECT coalesce((SELECT rolling_back FROM run_progress WHERE deployment_id = $1), false)
-         OR CASE WHEN $2 THEN EXISTS (SELECT FROM steps WHERE deployment_id = $1
-                                         AND state IN ('rolling_back', 'rolled_back', 'rollback_failed')) END AS rolled_back`,
-    [deploymentId, reported === 'failed'],
-  )
-  return rows[0]?.rolled_back ?? false
+  const { rolled_back } = await hasBegunRollback.one(tx, {
+    deployment_id: deploymentId,
+    ask_steps: reported === 'failed',
+  })
+  return rolled_back ?? false
 }

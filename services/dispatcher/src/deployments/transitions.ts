@@ -1,25 +1,15 @@
-import { eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
+import { eventMessage, type OutboxMessage, type Queryable, type RowOf } from '@slipway/database'
 import { type DeploymentState, isFinalDeploymentState, sourcesOf } from '@slipway/domain'
+import { lockDeploymentRow, moveDeployment } from './deployments.sql.ts'
 
-export interface LockedDeployment {
-  id: string
-  tenant_id: string | null
-  state: DeploymentState
-  request_id: string | null
-  traceparent: string | null
-}
+export type LockedDeployment = RowOf<typeof lockDeploymentRow>
 
 /**
- * Locks a deployment, or returns undefined when there is none. Everything that changes a deployment begins here, so the
- * order of locks is the same everywhere: slots, pending requests, deployment, lease, steps.
+ * Locks a deployment, or returns null when there is none. Everything that changes a deployment begins here, so the order
+ * of locks is the same everywhere: slots, pending requests, deployment, lease, steps.
  */
-export async function lockDeployment(tx: Queryable, id: string): Promise<LockedDeployment | undefined> {
-  const { rows } = await tx.query<LockedDeployment>(
-    'SELECT id, tenant_id, state, request_id, traceparent FROM deployments WHERE id = $1 FOR UPDATE',
-    [id],
-  )
-  return rows[0]
-}
+export const lockDeployment = (tx: Queryable, id: string): Promise<LockedDeployment | null> =>
+  lockDeploymentRow.first(tx, { id })
 
 export interface Transition {
   to: DeploymentState
@@ -35,34 +25,17 @@ export interface Transition {
  * Entering a final state sets `completed_at`.
  */
 export async function transition(tx: Queryable, id: string, { to, message, ...rest }: Transition): Promise<boolean> {
-  const { rowCount } = await tx.query(
-    `WITH old AS (SELECT id, state FROM deployments WHERE id = $1 AND state = ANY($3::deployment_state[]) FOR UPDATE),
-          moved AS (
-            UPDATE deployments d
-               SET state = $2::deployment_state,
-                   completed_at = CASE WHEN $4 THEN clock_timestamp() END,
-                   error_message = $6,
-                   cancel_reason = $7,
-                   cancelled_by = $8
-              FROM old WHERE d.id = old.id
-            RETURNING d.id, old.state AS from_state
-          )
-     INSERT INTO deployment_transitions (deployment_id, number, from_state, to_state, message)
-     SELECT moved.id, (SELECT count(*) FROM deployment_transitions t WHERE t.deployment_id = moved.id),
-            moved.from_state, $2::deployment_state, $5
-       FROM moved`,
-    [
-      id,
-      to,
-      sourcesOf(to),
-      isFinalDeploymentState(to),
-      message,
-      rest.error_message ?? null,
-      rest.cancel_reason ?? null,
-      rest.cancelled_by ?? null,
-    ],
-  )
-  return rowCount === 1
+  const moved = await moveDeployment.run(tx, {
+    id,
+    from: sourcesOf(to),
+    to,
+    is_final: isFinalDeploymentState(to),
+    message,
+    error_message: rest.error_message ?? null,
+    cancel_reason: rest.cancel_reason ?? null,
+    cancelled_by: rest.cancelled_by ?? null,
+  })
+  return moved === 1
 }
 
 /** Tells that a deployment is in another state. */

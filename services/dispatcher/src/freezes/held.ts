@@ -1,6 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { type FreezeSubject, type FreezeVerdict, judgeFreezes, type TargetPlace } from '@slipway/domain'
 import { readFreezes } from '@slipway/views'
+import { findPlaces } from './held.sql.ts'
 
 export interface FreezesInForce {
   /** No freeze is in force, so no request needs to be judged. */
@@ -23,11 +24,9 @@ export async function freezesInForce(tx: Queryable): Promise<FreezesInForce> {
 
 /** Of each list of targets, the tenants and environments to which they belong now. */
 export async function placesOfTargets(tx: Queryable, lists: readonly (readonly string[])[]): Promise<TargetPlace[][]> {
-  const { rows } = await tx.query<TargetPlace & { list: number }>(
-    `SELECT l.list, t.tenant_id, t.environment_id, array_agg(t.id::text) AS target_ids
-       FROM unnest($1::int[], $2::uuid[]) AS l (list, target_id) JOIN targets t ON t.id = l.target_id
-      GROUP BY l.list, t.tenant_id, t.environment_id`,
-    [lists.flatMap((ids, list) => ids.map(() => list)), lists.flat()],
-  )
+  const rows = await findPlaces.all(tx, {
+    lists: lists.flatMap((ids, list) => ids.map(() => list)),
+    target_ids: lists.flat(),
+  })
   return lists.map((_, index) => rows.flatMap(({ list, ...place }) => (list === index ? [place] : [])))
 }
