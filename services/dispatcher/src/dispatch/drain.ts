@@ -4,7 +4,6 @@ import {
   countRowFailure,
   type Database,
   isConnectionError,
-  LOCK_KEYS,
   Quarantine,
   type Queryable,
 } from '@slipway/database'
@@ -13,6 +12,7 @@ import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
 import { vanishedRecords } from '../pending/check.ts'
+import { tryLockDrain } from '../pending/queue.sql.ts'
 import { holdsNow, type NextRequest, nextWaiting, type QueueLimits, renewSubjects } from '../pending/queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
 import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
@@ -58,8 +58,8 @@ function drainOnce({
   orphans = new Quarantine({ task: 'resume', logger }),
 }: DrainOptions): Promise<Round> {
   return database.transaction(async (tx) => {
-    const [isAlone, { any: orphaned }, holds, owners] = await Promise.all([
-      lockDrain(tx),
+    const [{ locked: isAlone }, { any: orphaned }, holds, owners] = await Promise.all([
+      tryLockDrain.one(tx),
       isAnyOrphan.one(tx),
       holdsNow(tx),
       tenantsWithInstances(tx),
@@ -75,14 +75,6 @@ function drainOnce({
     }
     return taken > 0 ? 'more' : 'idle'
   })
-}
-
-async function lockDrain(tx: Queryable): Promise<boolean> {
-  const { rows } = await tx.query<{ locked: boolean }>(
-    `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDrain}) AS locked`,
-    [],
-  )
-  return rows[0]?.locked ?? false
 }
 
 /** Number of requests that left the queue, or tried to, for the instances of this tenant, or for those that serve all. */

@@ -1,8 +1,9 @@
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
-import { conflict, notFound, type PendingState, pendingSourcesOf } from '@slipway/domain'
+import { conflict, notFound, pendingSourcesOf } from '@slipway/domain'
 import { checkMayChange } from '../deployments/visibility.ts'
+import { cancelRequest, lockRequest } from './queue.sql.ts'
 
 /**
  * Takes a request out of the queue for good. A drain that has it in hand is waited for: either that dispatches it or
@@ -15,22 +16,15 @@ export function cancelPending(
   { pending_request_id: id, caller }: CommandBody<'pending.cancel'>,
   { command_id, deadline, request_id }: ReceivedCommand,
 ): Promise<CommandReply<'pending.cancel'> | null> {
-  const cancelled = database.transaction(async (tx) => {
+  const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const { rows } = await tx.query<{ tenant_id: string | null; status: PendingState }>(
-      'SELECT tenant_id, status FROM pending_requests WHERE id = $1 FOR UPDATE',
-      [id],
-    )
-    const [request] = rows
+    const request = await lockRequest.first(tx, { id })
     if (!request) throw notFound('The pending request')
     checkMayChange(caller, request.tenant_id, 'The pending request')
     if (request.status === 'cancelled' && (await wasCarriedOut(tx, command_id))) return { pending_request_id: id }
 
-    const { rowCount } = await tx.query(
-      `UPDATE pending_requests SET status = 'cancelled' WHERE id = $1 AND status = ANY($2::pending_status[])`,
-      [id, pendingSourcesOf('cancelled')],
-    )
-    if (rowCount === 0) throw conflict(`The request is ${request.status} already`, { status: request.status })
+    const cancelled = await cancelRequest.run(tx, { id, from: pendingSourcesOf('cancelled') })
+    if (cancelled === 0) throw conflict(`The request is ${request.status} already`, { status: request.status })
     await enqueue(tx, [
       eventMessage('pending.updated', { pending_request_id: id, tenant_id: request.tenant_id, status: 'cancelled' }),
     ])
@@ -45,5 +39,5 @@ export function cancelPending(
     })
     return { pending_request_id: id }
   })
-  return unlessRefused(cancelled)
+  return unlessRefused(done)
 }

@@ -1,4 +1,5 @@
 import type { Database } from '@slipway/database'
+import { lockSettings, RANK_ANEW, rankAll, saveSettings } from './queue.sql.ts'
 
 /** How the queue is run; null for "no such limit". */
 export interface QueueSettings {
@@ -16,26 +17,14 @@ export interface QueueSettings {
  */
 export async function applySettings(database: Database, settings: QueueSettings): Promise<void> {
   await database.transaction(async (tx) => {
-    const { rows } = await tx.query<QueueSettings>(
-      'SELECT ageing_seconds, tenant_running_limit, analysis_enabled FROM queue_settings FOR UPDATE',
-      [],
-    )
-    const [before] = rows
+    const before = await lockSettings.first(tx)
     const ageingChanges = before?.ageing_seconds !== settings.ageing_seconds
     const isSame = (['tenant_running_limit', 'analysis_enabled'] as const).every(
       (name) => before?.[name] === settings[name],
     )
     if (!ageingChanges && isSame) return
-    if (ageingChanges) {
-      // A million requests take longer than a statement may.
-      await tx.query('SET LOCAL statement_timeout = 0')
-      await tx.query('LOCK TABLE pending_requests IN SHARE ROW EXCLUSIVE MODE')
-    }
-    await tx.query('UPDATE queue_settings SET ageing_seconds = $1, tenant_running_limit = $2, analysis_enabled = $3', [
-      settings.ageing_seconds,
-      settings.tenant_running_limit,
-      settings.analysis_enabled,
-    ])
-    if (ageingChanges) await tx.query(`UPDATE pending_requests SET priority = priority WHERE status = 'pending'`)
+    if (ageingChanges) for (const preparation of RANK_ANEW) await preparation.run(tx)
+    await saveSettings.run(tx, settings)
+    if (ageingChanges) await rankAll.run(tx)
   })
 }

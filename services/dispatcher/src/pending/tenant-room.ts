@@ -1,4 +1,5 @@
-import { LOCK_KEYS_BY_VALUE, type Queryable } from '@slipway/database'
+import type { Queryable } from '@slipway/database'
+import { countRunning, lockTenantsRunning } from './queue.sql.ts'
 
 /** How many more deployments each tenant may run now, under a limit for each; those of no tenant have none. */
 export class TenantRoom {
@@ -27,19 +28,12 @@ export class TenantRoom {
 
 /** Null when tenants have no limit. */
 export async function tenantRoom(tx: Queryable): Promise<TenantRoom | null> {
-  const { rows } = await tx.query<{ tenant_limit: number | null; tenant_id: string | null; running: number }>(
-    `SELECT s.tenant_running_limit AS tenant_limit, r.tenant_id, r.running
-       FROM queue_settings s
-       LEFT JOIN LATERAL (SELECT tenant_id, count(*) AS running FROM deployments
-                           WHERE completed_at IS NULL AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
-                           GROUP BY tenant_id) r ON true`,
-    [],
-  )
+  const rows = await countRunning.all(tx)
   const limit = rows[0]?.tenant_limit ?? null
   if (limit === null) return null
   return new TenantRoom(
     limit,
-    new Map(rows.flatMap(({ tenant_id, running }) => (tenant_id === null ? [] : [[tenant_id, running]]))),
+    new Map(rows.flatMap(({ tenant_id, running }) => (tenant_id === null ? [] : [[tenant_id, running ?? 0]]))),
   )
 }
 
@@ -47,9 +41,5 @@ export async function tenantRoom(tx: Queryable): Promise<TenantRoom | null> {
 export async function lockTenants(tx: Queryable, tenants: readonly (string | null)[]): Promise<void> {
   const ids = [...new Set(tenants)].filter((tenant) => tenant !== null).sort()
   if (ids.length === 0) return
-  await tx.query(
-    `SELECT pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.tenantRunning('tenant')})
-       FROM (SELECT tenant FROM unnest($1::text[]) AS t (tenant) ORDER BY tenant COLLATE "C") ordered`,
-    [ids],
-  )
+  await lockTenantsRunning.run(tx, { tenants: ids })
 }

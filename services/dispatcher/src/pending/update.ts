@@ -1,8 +1,9 @@
 import { recordCall, unlessRefused, wasCarriedOut } from '@slipway/audit'
 import type { CommandBody, CommandReply } from '@slipway/contracts'
 import { type Database, enqueue, eventMessage, isPast, type ReceivedCommand } from '@slipway/database'
-import { conflict, notFound, type PendingState } from '@slipway/domain'
+import { conflict, notFound } from '@slipway/domain'
 import { checkMayChange } from '../deployments/visibility.ts'
+import { lockRequest, setPriority } from './queue.sql.ts'
 
 /**
  * Gives a request that waits another priority; its age counts on. A drain that has it in hand is waited for. Null past
@@ -17,18 +18,14 @@ export function updatePending(
 ): Promise<CommandReply<'pending.update'> | null> {
   const updated = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    const { rows } = await tx.query<{ tenant_id: string | null; status: PendingState; priority: number }>(
-      'SELECT tenant_id, status, priority FROM pending_requests WHERE id = $1 FOR UPDATE',
-      [id],
-    )
-    const [request] = rows
+    const request = await lockRequest.first(tx, { id })
     if (!request) throw notFound('The pending request')
     checkMayChange(caller, request.tenant_id, 'The pending request', 'deployments:create')
     if (await wasCarriedOut(tx, command_id)) return { pending_request_id: id }
     if (request.status !== 'pending') {
       throw conflict(`The request is ${request.status} already`, { status: request.status })
     }
-    await tx.query('UPDATE pending_requests SET priority = $2 WHERE id = $1', [id, priority])
+    await setPriority.run(tx, { id, priority })
     await enqueue(tx, [
       eventMessage('pending.updated', { pending_request_id: id, tenant_id: request.tenant_id, status: 'pending' }),
     ])

@@ -1,0 +1,39 @@
+import {
+  array,
+  bool,
+  int4,
+  int8,
+  LOCK_KEYS_BY_VALUE,
+  nullable,
+  statement,
+  text,
+  timestamptz,
+  uuid,
+} from '@slipway/database'
+import { ANY_ORPHAN } from '../leases/leases.sql.ts'
+import { rankBehind } from '../pending/queue.sql.ts'
+
+export const lockCommandIds = statement({
+  name: 'dispatcher.start-commands.lock',
+  parameters: { ids: array(text) },
+  sql: `SELECT FROM unnest(:ids::text[]) AS c (id), LATERAL pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.command('id')})`,
+})
+
+/**
+ * What the database says about commands now: whether one started or is queued, whether its deadline is over (`past`), the
+ * rank that it would have (`waiting`, null when no pending request comes first), and whether any deployment has lost its
+ * instance. Scalar subqueries, not EXISTS: on a table without statistics Postgres plans EXISTS as a hash of every deployment.
+ */
+export const findStatus = statement({
+  name: 'dispatcher.start-commands.find-status',
+  parameters: { ids: array(uuid), deadlines: array(nullable(timestamptz)), priorities: array(int4) },
+  row: { started: bool, queued: bool, past: bool, waiting: nullable(int8), orphaned: bool },
+  sql: `SELECT (SELECT true FROM deployments d WHERE d.id = c.id) IS NOT NULL AS started,
+           (SELECT true FROM pending_requests p WHERE p.id = c.id) IS NOT NULL AS queued,
+           coalesce(clock_timestamp() > c.deadline, false) AS past,
+           ${rankBehind('c.priority')} AS waiting,
+           (SELECT ${ANY_ORPHAN}) AS orphaned
+      FROM unnest(:ids::uuid[], :deadlines::timestamptz[], :priorities::int[])
+           WITH ORDINALITY AS c (id, deadline, priority, place)
+     ORDER BY c.place`,
+})

@@ -1,0 +1,185 @@
+import type { CommandBody } from '@slipway/contracts'
+import {
+  array,
+  bool,
+  float8,
+  int4,
+  int8,
+  jsonb,
+  LOCK_KEYS,
+  LOCK_KEYS_BY_VALUE,
+  nullable,
+  pendingStatus,
+  present,
+  statement,
+  text,
+  uuid,
+} from '@slipway/database'
+import type { FreezeSubject } from '@slipway/domain'
+
+// --- one request ---------------------------------------------------------------------------------------------------
+
+/** The commands are one jsonb and no jsonb[]: whoever sends or reads that goes through each of them twice. */
+export const addRequests = statement({
+  name: 'dispatcher.pending_requests.add',
+  parameters: {
+    ...{ ids: array(uuid), priorities: array(int4), commands: jsonb<CommandBody<'deployment.start'>[]>() },
+    ...{ tenant_ids: array(nullable(uuid)), tenant_names: array(nullable(text)) },
+    ...{ environment_ids: array(nullable(uuid)), environment_names: array(nullable(text)) },
+    ...{ triggered_by: array(text), request_ids: array(nullable(text)), traceparents: array(nullable(text)) },
+  },
+  sql: `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
+                                  command, request_id, traceparent)
+    SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
+           :commands::jsonb -> (place::int - 1), request_id, traceparent
+      FROM unnest(:ids::uuid[], :priorities::int[], :tenant_ids::uuid[], :tenant_names::text[], :environment_ids::uuid[],
+                  :environment_names::text[], :triggered_by::text[], :request_ids::text[], :traceparents::text[])
+           WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
+                                 request_id, traceparent, place)`,
+})
+
+export const lockRequest = statement({
+  name: 'dispatcher.pending_requests.lock',
+  parameters: { id: uuid },
+  row: { tenant_id: nullable(uuid), status: pendingStatus, priority: int4 },
+  sql: 'SELECT tenant_id, status, priority FROM pending_requests WHERE id = :id FOR UPDATE',
+})
+
+export const cancelRequest = statement({
+  name: 'dispatcher.pending_requests.cancel',
+  parameters: { id: uuid, from: array(pendingStatus) },
+  sql: `UPDATE pending_requests SET status = 'cancelled' WHERE id = :id AND status = ANY(:from)`,
+})
+
+export const setPriority = statement({
+  name: 'dispatcher.pending_requests.set-priority',
+  parameters: { id: uuid, priority: int4 },
+  sql: 'UPDATE pending_requests SET priority = :priority WHERE id = :id',
+})
+
+// --- whose turn it is ----------------------------------------------------------------------------------------------
+
+/** One dispatcher at a time works on the queue. */
+export const tryLockDrain = statement({
+  name: 'dispatcher.pending_requests.try-lock-drain',
+  row: { locked: bool },
+  sql: `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDrain}) AS locked`,
+})
+
+/** SQL: what would be the rank of a request of this priority that comes now; null when nothing waits that comes first. */
+export const rankBehind = (priority: string) =>
+  `(SELECT now.rank FROM (SELECT queue_rank(${priority}, now()) AS rank OFFSET 0) now
+     WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank))`
+
+const NEXT = {
+  /** Bytes of the command. */
+  row: { id: uuid, rank: int8, tenant_id: nullable(uuid), size: int4 },
+  fields: 'p.id, p.rank, p.tenant_id, pg_column_size(p.command) AS size',
+  condition: `p.status = 'pending' AND p.rank <= :max_rank
+    AND (p.last_retry_at IS NULL OR p.last_retry_at < now() - make_interval(secs => p.retry_count))`,
+}
+
+export const findNext = statement({
+  name: 'dispatcher.pending_requests.find-next',
+  parameters: { max_rank: int8, limit: int8 },
+  row: NEXT.row,
+  sql: `SELECT ${NEXT.fields} FROM pending_requests p WHERE ${NEXT.condition} ORDER BY p.rank, p.id LIMIT :limit`,
+})
+
+/** The first requests of each of these subjects, as many as its limit says, all in one order. */
+export const findNextOfEach = statement({
+  name: 'dispatcher.pending_requests.find-next-of-each',
+  parameters: { max_rank: int8, keys: array(uuid), limits: array(int4) },
+  row: NEXT.row,
+  sql: `SELECT first.* FROM unnest(:keys::uuid[], :limits::int[]) AS wanted (key, most)
+     CROSS JOIN LATERAL (
+       SELECT ${NEXT.fields} FROM pending_requests p
+        WHERE p.freeze_key = wanted.key AND ${NEXT.condition} ORDER BY p.rank, p.id LIMIT wanted.most
+     ) first
+     ORDER BY first.rank, first.id`,
+})
+
+const nextSubject = (bound: string) =>
+  `(SELECT freeze_key, freeze_subject FROM pending_requests
+     WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
+
+/** The subjects of all requests that wait, each once. Jumps from subject to subject, however many requests there are. */
+export const findSubjects = statement({
+  name: 'dispatcher.pending_requests.find-subjects',
+  row: { key: present(uuid), subject: present(jsonb<FreezeSubject>()) },
+  sql: `WITH RECURSIVE subjects (key, subject) AS (
+      ${nextSubject('')}
+      UNION ALL
+      SELECT next.* FROM subjects CROSS JOIN LATERAL ${nextSubject('AND freeze_key > subjects.key')} next
+    )
+    SELECT key, subject FROM subjects`,
+})
+
+/** Renews what freezes judge these requests by, where a target went to another tenant or environment meanwhile. */
+export const renewSubjectsOf = statement({
+  name: 'dispatcher.pending_requests.renew-subjects',
+  parameters: { ids: array(uuid) },
+  row: { id: uuid },
+  sql: `UPDATE pending_requests p SET freeze_subject = now.subject
+      FROM (SELECT id, freeze_subject_of(tenant_id, environment_id, command) AS subject
+              FROM pending_requests WHERE id = ANY(:ids)) now
+     WHERE p.id = now.id AND p.freeze_subject IS DISTINCT FROM now.subject
+    RETURNING p.id`,
+})
+
+/** The limit of each tenant, and how many deployments of each run; no tenants where there is no limit. */
+export const countRunning = statement({
+  name: 'dispatcher.pending_requests.count-running',
+  row: { tenant_limit: nullable(int4), tenant_id: nullable(uuid), running: nullable(int8) },
+  sql: `SELECT s.tenant_running_limit AS tenant_limit, r.tenant_id, r.running
+      FROM queue_settings s
+      LEFT JOIN LATERAL (SELECT tenant_id, count(*) AS running FROM deployments
+                          WHERE completed_at IS NULL AND tenant_id IS NOT NULL AND s.tenant_running_limit IS NOT NULL
+                          GROUP BY tenant_id) r ON true`,
+})
+
+export const lockTenantsRunning = statement({
+  name: 'dispatcher.pending_requests.lock-tenants',
+  parameters: { tenants: array(text) },
+  sql: `SELECT FROM (SELECT tenant FROM unnest(:tenants::text[]) AS t (tenant) ORDER BY tenant COLLATE "C") ordered,
+           LATERAL pg_advisory_xact_lock(${LOCK_KEYS_BY_VALUE.tenantRunning('tenant')})`,
+})
+
+// --- settings and metrics ------------------------------------------------------------------------------------------
+
+const SETTINGS = { ageing_seconds: nullable(int4), tenant_running_limit: nullable(int4), analysis_enabled: bool }
+
+export const lockSettings = statement({
+  name: 'dispatcher.queue_settings.lock',
+  row: SETTINGS,
+  sql: 'SELECT ageing_seconds, tenant_running_limit, analysis_enabled FROM queue_settings FOR UPDATE',
+})
+
+export const saveSettings = statement({
+  name: 'dispatcher.queue_settings.save',
+  parameters: SETTINGS,
+  sql: `UPDATE queue_settings SET ageing_seconds = :ageing_seconds, tenant_running_limit = :tenant_running_limit,
+           analysis_enabled = :analysis_enabled`,
+})
+
+/** While everything is ranked anew nothing is queued, and a million requests take longer than a statement may. */
+export const RANK_ANEW = [
+  statement({ name: 'dispatcher.queue_settings.no-timeout', sql: 'SET LOCAL statement_timeout = 0' }),
+  statement({
+    name: 'dispatcher.queue_settings.lock-queue',
+    sql: 'LOCK TABLE pending_requests IN SHARE ROW EXCLUSIVE MODE',
+  }),
+]
+
+/** A trigger ranks each. */
+export const rankAll = statement({
+  name: 'dispatcher.queue_settings.rank-all',
+  sql: `UPDATE pending_requests SET priority = priority WHERE status = 'pending'`,
+})
+
+export const measureWaiting = statement({
+  name: 'dispatcher.pending_requests.measure-waiting',
+  row: { waiting: int8, age: float8 },
+  sql: `SELECT count(*) AS waiting, coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS age
+      FROM pending_requests WHERE status = 'pending'`,
+})
