@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { counter, type Logger } from '@slipway/runtime'
 import type pg from 'pg'
-import type { PreparingClient } from './preparing-client.ts'
 import type { Probe } from './probe.ts'
+import type { WatchedClient } from './watched-client.ts'
 
 const TICK_MS = 1_000
 /** Half of that stays for the judgement, so that ticks never overlap. */
@@ -48,7 +48,7 @@ export interface WatchOptions {
  */
 export class ConnectionWatch {
   readonly #options: WatchOptions
-  readonly #watched = new Map<PreparingClient, Watched>()
+  readonly #watched = new Map<WatchedClient, Watched>()
   readonly #timer: NodeJS.Timeout
   #bytesOfEnded = 0
   #judging = false
@@ -59,7 +59,7 @@ export class ConnectionWatch {
     this.#timer.unref()
   }
 
-  add(client: PreparingClient): void {
+  add(client: WatchedClient): void {
     const watched: Watched = { session: null, bytesRead: 0, unheardTicks: 0, silentTicks: 0 }
     this.#watched.set(client, watched)
     client.once('end', () => {
@@ -103,12 +103,12 @@ export class ConnectionWatch {
     }
   }
 
-  async #judge(suspects: PreparingClient[]): Promise<void> {
+  async #judge(suspects: WatchedClient[]): Promise<void> {
     const sessions = suspects.map((client) => this.#watched.get(client)?.session ?? null)
     const asked = sessions.filter((session) => session !== null)
     const heardBefore = this.bytesRead
     /** Connections on whose statement the server works. Its own bounds hold for them. */
-    const atWork = new Set<PreparingClient>()
+    const atWork = new Set<WatchedClient>()
     const answer = await this.#options.probe.ask<{ session: string }>(WORKING_SESSIONS, [asked], ASK_MS)
     // What the suspects were sent in the meantime is read first.
     await nextTurn()
@@ -128,15 +128,15 @@ export class ConnectionWatch {
     await this.#close(unknown, `no answer within ${(boundTicks * TICK_MS) / 1_000} s`)
   }
 
-  #silentFor(ticks: number): PreparingClient[] {
+  #silentFor(ticks: number): WatchedClient[] {
     return [...this.#watched].flatMap(([client, { silentTicks }]) => (silentTicks >= ticks ? [client] : []))
   }
 
-  #stillSilent(clients: PreparingClient[]): PreparingClient[] {
+  #stillSilent(clients: WatchedClient[]): WatchedClient[] {
     return clients.filter((client) => client.isWaiting && client.bytesRead === this.#watched.get(client)?.bytesRead)
   }
 
-  async #close(lost: PreparingClient[], reason: string): Promise<void> {
+  async #close(lost: WatchedClient[], reason: string): Promise<void> {
     const found = this.#stillSilent(lost)
     if (found.length === 0) return
     // Connections that brought nothing since then, idle ones too, have not proved to work: they are closed as well.

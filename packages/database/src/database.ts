@@ -4,10 +4,10 @@ import pg from 'pg'
 import { ConnectionWatch } from './connection-watch.ts'
 import { isCollision } from './failures.ts'
 import type { Prisma, PrismaClient } from './generated/client.ts'
-import { PreparingClient } from './preparing-client.ts'
 import { Probe } from './probe.ts'
 import type { Queryable } from './queryable.ts'
 import { TenantPool, tenantOption } from './tenant.ts'
+import { WatchedClient } from './watched-client.ts'
 
 export interface DatabaseOptions {
   url: string
@@ -106,7 +106,7 @@ export function createDatabase({
     ...connection,
     max,
     idleTimeoutMillis: 30_000,
-    Client: PreparingClient,
+    Client: WatchedClient,
     // A connection takes the next statement before it has answered the last: independent ones cost one round trip.
     pipeline: true,
   }
@@ -121,7 +121,7 @@ export function createDatabase({
     // An idle connection that breaks is replaced at its next use. Without a listener the event ends the process.
     each.on('error', () => {})
     each.on('connect', (client) => {
-      if (client instanceof PreparingClient) watch.add(client)
+      if (client instanceof WatchedClient) watch.add(client)
     })
   }
   let loaded: Promise<PrismaClient> | undefined

@@ -1,6 +1,6 @@
 import { LATE, within } from '@slipway/runtime'
 import type pg from 'pg'
-import { PreparingClient } from './preparing-client.ts'
+import { WatchedClient } from './watched-client.ts'
 
 /** `silent`: the server did not answer. `refused`: it answered that it cannot serve this connection now. */
 export type ProbeAnswer<Row> = { rows: Row[] } | 'silent' | 'refused'
@@ -11,8 +11,8 @@ export type ProbeAnswer<Row> = { rows: Row[] } | 'silent' | 'refused'
  */
 export class Probe {
   readonly #config: pg.ClientConfig
-  #connected: Promise<PreparingClient> | undefined
-  #client: PreparingClient | undefined
+  #connected: Promise<WatchedClient> | undefined
+  #client: WatchedClient | undefined
 
   constructor(config: pg.ClientConfig) {
     this.#config = config
@@ -45,8 +45,8 @@ export class Probe {
     this.#client = undefined
   }
 
-  async #connect(): Promise<PreparingClient> {
-    const client = new PreparingClient(this.#config)
+  async #connect(): Promise<WatchedClient> {
+    const client = new WatchedClient(this.#config)
     this.#client = client
     await client.connect()
     return client
