@@ -42,7 +42,7 @@ export async function measureDrain({ suite, database, api, instance, body, round
     const many = await interleave({ product: () => drained.run() }, rounds)
     await drained.close()
     return [
-      line(4, 'drain, of BullMQ with priorities', rates.product, rates.bullmq, '≥ 0.4'),
+      line(4, 'drain, of BullMQ with priorities', rates.product, rates.bullmq, '≥ 0.35'),
       line(4, 'drain, of graphile-worker', rates.product, rates.graphile, '≥ 2'),
       line(5, `drain with ${MANY} waiting, of that with ${JOBS}`, many.product, rates.product, '≥ 0.9'),
       figure('requests started a second', rates.product),

@@ -64,7 +64,7 @@ describe('a statement', () => {
 
   test('takes its parameters by name, once and again, and gives typed rows', async () => {
     for (const at of [new Date(), null]) {
-      const values = [[1, 'two'], { three: 3 }]
+      const values = [[1, 'two, "2"', 'C:\\n\n\u2028\u0001 é {}'], { 'th"ree\\': null }]
       expect(await PAIRS.all(server.database, { ids, values, at })).toEqual([
         { id: ids[0], value: values[0], at },
         { id: ids[1], value: values[1], at },

@@ -45,7 +45,16 @@ export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...(of as S
 export const present = <T>(of: SqlType<T>): SqlType<T> => ({ ...of, nulls: 'present' })
 
 export const array = <T>(of: SqlType<T>): SqlType<T[]> =>
-  type(`${of.name}[]`, (values) => values.map((value) => encoded(of, value)))
+  type<T[]>(`${of.name}[]`, (values) =>
+    /^jsonb?$/.test(of.name) ? jsonArray(values) : values.map((value) => encoded(of, value)),
+  )
+
+/**
+ * A list of JSON as Postgres reads it: elements in quotes, with quotes and backslashes escaped. JSON has no control characters,
+ * so that the second `stringify` does just this. node-postgres searches each element twice instead, which goal 4 feels.
+ */
+const jsonArray = (values: readonly unknown[]) =>
+  `{${values.map((value) => (value === null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`
 
 /** The value of a parameter as node-postgres takes it. */
 export const encoded = (of: SqlType<unknown>, value: unknown): unknown =>
