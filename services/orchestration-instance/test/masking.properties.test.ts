@@ -5,7 +5,7 @@ import { Masker } from '../src/output/masking.ts'
 
 // Secrets in every form in which programs print them, cut into chunks at any byte: nothing of them is left.
 
-const RUNS = 1_500
+const RUNS = 1_000
 
 /** The lines of an output that comes in chunks that end at these places. */
 function linesOf(text: string, places: readonly number[], masker: Masker): string[] {
