@@ -6,13 +6,13 @@ import { build } from 'esbuild'
 
 const root = path.dirname(import.meta.dirname)
 
-// A thread is loaded by a file name of its own, which the code that starts it names.
+// A worker thread starts from a file of its own. The code that starts the thread names this file.
 const THREADS = { 'services/planner': { thread: 'dist/large/thread.js' } }
 
-// Read from their own folders at run time: native code, and the files of the page that shows the API.
+// Not bundled: native code, and swagger-ui-dist, whose files the gateway serves from their folder.
 const EXTERNAL = ['bcrypt', 'ssh2', 'swagger-ui-dist', 'pg-native']
 
-// What packages in the older module format expect to find.
+// CommonJS packages use these names, which an ES module does not have.
 const BANNER = `import { createRequire as $createRequire } from 'node:module'
 const require = $createRequire(import.meta.url), __filename = import.meta.filename, __dirname = import.meta.dirname`
 
@@ -20,7 +20,7 @@ const DAY_MS = 86_400_000
 
 const changed = (file) => (fs.existsSync(file) ? fs.statSync(file).mtimeMs : 0)
 
-/** When the compiler last wrote anything, or a package changed its version. */
+/** The time of the last compilation or change of dependencies. */
 function lastChange() {
   const built = ['packages', 'services'].flatMap((kind) =>
     fs.readdirSync(path.join(root, kind)).map((name) => path.join(root, kind, name, 'dist/.tsbuildinfo')),
@@ -36,7 +36,7 @@ async function bundle(program) {
     entryPoints: { bundle: 'dist/main.js', ...THREADS[program] },
     outdir: 'dist',
     bundle: true,
-    // What is imported only when it is needed stays in files of its own: the compiler of queries alone has 4 MB.
+    // Keeps what is loaded by import() in separate files. Prisma's query compiler alone has 4 MB.
     splitting: true,
     chunkNames: 'bundle-[hash]',
     platform: 'node',
@@ -48,7 +48,7 @@ async function bundle(program) {
     sourcesContent: false,
     logLevel: 'warning',
   })
-  // Files of earlier builds stay for a day: a service that runs may still load them.
+  // A running service may still load files of an earlier build, so they are kept for a day.
   for (const name of fs.readdirSync(dist).filter((name) => name.startsWith('bundle-'))) {
     if (changed(path.join(dist, name)) < Date.now() - DAY_MS) fs.rmSync(path.join(dist, name))
   }

@@ -131,5 +131,6 @@ export interface StreamCredential {
   token_version: number
 }
 
-/** Kinds of record of whose changes others are told. */
-export type ItemKind = 'deployment' | 'pending' | 'target' | 'freeze' | 'instance'
+/** Kinds of record whose changes are sent to streams and webhooks. */
+export const ITEM_KINDS = ['deployment', 'pending', 'target', 'freeze', 'instance'] as const
+export type ItemKind = (typeof ITEM_KINDS)[number]

@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { afterEach, describe, expect, test } from '@jest/globals'
+import { freePort } from '@slipway/testing'
 import { sleep } from '../src/index.ts'
 
 interface Run {
@@ -54,14 +55,6 @@ const eventually = async (condition: () => unknown | Promise<unknown>) => {
 }
 const said = (run: Run, message: string) => run.lines.some((line) => line['message'] === message)
 const stepsOf = (run: Run) => run.lines.filter((line) => 'step' in line).map((line) => line['step'])
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
 
 describe('stopping', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(

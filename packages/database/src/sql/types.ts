@@ -50,8 +50,9 @@ export const array = <T>(of: SqlType<T>): SqlType<T[]> =>
   )
 
 /**
- * A list of JSON as Postgres reads it: elements in quotes, with quotes and backslashes escaped. JSON has no control characters,
- * so that the second `stringify` does just this. node-postgres searches each element twice instead, which goal 4 feels.
+ * An array literal of Postgres with JSON elements. The outer `stringify` adds quotes and escapes quotes and backslashes, as
+ * Postgres requires: JSON text has no control characters to escape. node-postgres escapes by two regular expressions per
+ * element, which takes a quarter of the dispatcher's CPU during a drain (goal 4).
  */
 const jsonArray = (values: readonly unknown[]) =>
   `{${values.map((value) => (value === null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`

@@ -11,7 +11,7 @@ export const lockDeploymentRow = statement({
   sql: 'SELECT id, tenant_id, state, request_id, traceparent FROM deployments WHERE id = :id FOR UPDATE',
 })
 
-/** Moves a deployment that is in one of the states `from`, and notes it in its history. */
+/** Changes the state of a deployment that is in one of the states `from`, and adds the change to its history. */
 export const moveDeployment = statement({
   name: 'dispatcher.deployments.move',
   parameters: {
@@ -42,7 +42,7 @@ export const findHeldLease = statement({
   sql: `SELECT epoch FROM leases l WHERE deployment_id = :deployment_id AND epoch = :epoch AND ${STILL_HELD}`,
 })
 
-/** After a success no step is looked at: there may be very many, and the progress knows. */
+/** Reads steps only if `ask_steps`: a large deployment has many, and after a success `run_progress` has the answer. */
 export const hasBegunRollback = statement({
   name: 'dispatcher.deployments.has-begun-rollback',
   parameters: { deployment_id: uuid, ask_steps: bool },
@@ -53,7 +53,7 @@ export const hasBegunRollback = statement({
                 AND state IN ('rolling_back', 'rolled_back', 'rollback_failed')) END AS rolled_back`,
 })
 
-/** Ends every step that has not ended; a rollback that had begun counts as failed. */
+/** Ends every open step. A rollback that has begun counts as failed. */
 export const closeOpenSteps = statement({
   name: 'dispatcher.deployments.close-steps',
   parameters: { deployment_id: uuid, pending: stepState, running: stepState, message: text, killed: bool },
@@ -68,7 +68,7 @@ export const closeOpenSteps = statement({
      WHERE deployment_id = :deployment_id AND state IN ('pending', 'running', 'rolling_back')`,
 })
 
-/** Notes that a run has stopped, once, and of each command that was killed whether its end is confirmed. */
+/** Records once that a run has stopped, and for each killed command whether its end is confirmed. */
 export const noteStopped = statement({
   name: 'dispatcher.deployments.note-stopped',
   parameters: { deployment_id: uuid, epoch: int8, targets: array(int4), actions: array(int4) },
@@ -127,7 +127,7 @@ export const findCommonestFailure = statement({
      LIMIT 1`,
 })
 
-/** Adds the changes of counts, which each transaction writes for itself, to the totals. */
+/** Adds the changes that transactions wrote to the total counts. */
 export const foldCounts = statement({
   name: 'dispatcher.deployments.fold-counts',
   sql: 'SELECT FROM fold_deployment_counts()',

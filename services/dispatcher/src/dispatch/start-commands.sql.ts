@@ -20,9 +20,9 @@ export const lockCommandIds = statement({
 })
 
 /**
- * What the database says about commands now: whether one started or is queued, whether its deadline is over (`past`), the
- * rank that it would have (`waiting`, null when no pending request comes first), and whether any deployment has lost its
- * instance. Scalar subqueries, not EXISTS: on a table without statistics Postgres plans EXISTS as a hash of every deployment.
+ * The status of commands: `past` if the deadline is over; `waiting` is the rank that the request would get, null if no pending
+ * request comes first; `orphaned` if any deployment has lost its instance. Scalar subqueries, not EXISTS: on a table without
+ * statistics Postgres plans EXISTS as a hash of every deployment.
  */
 export const findStatus = statement({
   name: 'dispatcher.start-commands.find-status',

@@ -20,8 +20,8 @@ const SLOTS = {
 }
 
 /**
- * Which of its slots an instance gives does not matter: they are looked for from anywhere on, so that neither the leases
- * before them are read nor others look at the same ones.
+ * Locks up to `count` free slots, those of the least loaded instances first. The search within an instance begins at a random
+ * slot. It therefore reads few leases, and concurrent searches rarely meet at the same slots.
  */
 export const lockSlots = statement({
   name: 'dispatcher.leases.lock-slots',
@@ -61,7 +61,7 @@ export const lockSlots = statement({
      LIMIT :count`,
 })
 
-/** The same for many slots: all leases are read once. A lease may have come before the lock, see `findTaken`. */
+/** Like `lockSlots`, for many slots: it reads all leases once. A slot may be leased before it is locked: check with `findTaken`. */
 export const lockManySlots = statement({
   name: 'dispatcher.leases.lock-many-slots',
   ...SLOTS,
@@ -93,8 +93,8 @@ export const lockManySlots = statement({
 })
 
 /**
- * Live leases of these instances on slots from `first` to `last`, and with `slot` null the instances that drain. In one pass
- * whatever the plan: one made while there are few leases is kept, and slot by slot it may read them all.
+ * The live leases of these instances on the slots `first` to `last`. A row with `slot` null is an instance that drains. The
+ * range keeps the cached plan cheap: a lookup per slot, planned while there were few leases, would read all leases each time.
  */
 export const findTaken = statement({
   name: 'dispatcher.leases.find-taken',
@@ -106,7 +106,7 @@ export const findTaken = statement({
     SELECT id, NULL FROM instances WHERE id = ANY(:instance_ids) AND draining`,
 })
 
-/** Not now(), the transaction's beginning: the slot may have become free since then. */
+/** Uses clock_timestamp(): now() is when the transaction began, and the slot may have become free after that. */
 export const addLeases = statement({
   name: 'dispatcher.leases.add',
   parameters: { instance_ids: array(uuid), slots: array(int4), deployment_ids: array(uuid) },
@@ -138,17 +138,16 @@ export const countSlots = statement({
 })
 
 /**
- * The deployments `d` that somebody should be running and nobody is: the last lease `l` was lost with its instance. It is
- * in the rows, not in a process's memory, so any dispatcher finds them. Read from the lost leases, which are few: there
- * may be any number of deployments.
+ * SQL: the running deployments `d` without an instance: their last lease `l` ended because its instance was lost. The search
+ * begins with lost leases, because these are few and deployments may be many.
  */
 export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
   WHERE l.end_reason = 'lost' AND d.completed_at IS NULL
     AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch)`
 
 /**
- * SQL: whether there is one. From the lost leases on, whatever the plan: by a join it may read all that runs. CASE keeps the
- * order of what is asked, which costs tell wrongly while there are no leases: every lease was looked for behind every other.
+ * SQL: whether there is such a deployment. Scalar subqueries in a CASE fix the order of the lookups. As a join, planned while
+ * the table of leases was empty, Postgres compared every lease with every other.
  */
 export const ANY_ORPHAN = `EXISTS (SELECT FROM leases l
   WHERE l.end_reason = 'lost' AND CASE WHEN l.end_reason = 'lost'

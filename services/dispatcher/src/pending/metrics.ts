@@ -1,6 +1,6 @@
 import type { Database } from '@slipway/database'
 import { measure } from '@slipway/runtime'
-import { measureWaiting } from './queue.sql.ts'
+import { countPending } from './queue.sql.ts'
 
 export function measureQueue(database: Database): void {
   measure(
@@ -10,8 +10,8 @@ export function measureQueue(database: Database): void {
       slipway_pending_oldest_age_seconds: { help: 'How long the longest waiting request has waited; 0 when none does' },
     },
     async () => {
-      const { waiting, age } = await measureWaiting.one(database)
-      return { slipway_pending_requests: waiting, slipway_pending_oldest_age_seconds: age }
+      const { pending, age } = await countPending.one(database)
+      return { slipway_pending_requests: pending, slipway_pending_oldest_age_seconds: age }
     },
   )
 }

@@ -19,7 +19,7 @@ import type { FreezeSubject } from '@slipway/domain'
 
 // --- one request ---------------------------------------------------------------------------------------------------
 
-/** The commands are one jsonb and no jsonb[]: whoever sends or reads that goes through each of them twice. */
+/** Sends all commands as one jsonb value. With jsonb[], client and server escape and parse each command twice. */
 export const addRequests = statement({
   name: 'dispatcher.pending_requests.add',
   parameters: {
@@ -57,16 +57,16 @@ export const setPriority = statement({
   sql: 'UPDATE pending_requests SET priority = :priority WHERE id = :id',
 })
 
-// --- whose turn it is ----------------------------------------------------------------------------------------------
+// --- order of the queue --------------------------------------------------------------------------------------------
 
-/** One dispatcher at a time works on the queue. */
+/** Only one dispatcher at a time assigns slots to pending requests. */
 export const tryLockDrain = statement({
   name: 'dispatcher.pending_requests.try-lock-drain',
   row: { locked: bool },
   sql: `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDrain}) AS locked`,
 })
 
-/** SQL: what would be the rank of a request of this priority that comes now; null when nothing waits that comes first. */
+/** SQL: the rank that a request of this priority would get now; null if no pending request has a lower or equal rank. */
 export const rankBehind = (priority: string) =>
   `(SELECT now.rank FROM (SELECT queue_rank(${priority}, now()) AS rank OFFSET 0) now
      WHERE EXISTS (SELECT FROM pending_requests p WHERE p.status = 'pending' AND p.rank <= now.rank))`
@@ -86,7 +86,7 @@ export const findNext = statement({
   sql: `SELECT ${NEXT.fields} FROM pending_requests p WHERE ${NEXT.condition} ORDER BY p.rank, p.id LIMIT :limit`,
 })
 
-/** The first requests of each of these subjects, as many as its limit says, all in one order. */
+/** For each freeze subject the first requests, up to its limit, ordered by rank across all subjects. */
 export const findNextOfEach = statement({
   name: 'dispatcher.pending_requests.find-next-of-each',
   parameters: { max_rank: int8, keys: array(uuid), limits: array(int4) },
@@ -103,7 +103,7 @@ const nextSubject = (bound: string) =>
   `(SELECT freeze_key, freeze_subject FROM pending_requests
      WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
 
-/** The subjects of all requests that wait, each once. Jumps from subject to subject, however many requests there are. */
+/** The distinct freeze subjects of pending requests. Skips along the index, so that the cost does not grow with the queue. */
 export const findSubjects = statement({
   name: 'dispatcher.pending_requests.find-subjects',
   row: { key: present(uuid), subject: present(jsonb<FreezeSubject>()) },
@@ -115,7 +115,7 @@ export const findSubjects = statement({
     SELECT key, subject FROM subjects`,
 })
 
-/** Renews what freezes judge these requests by, where a target went to another tenant or environment meanwhile. */
+/** Recomputes the freeze subjects of requests whose targets have moved to another tenant or environment. */
 export const renewSubjectsOf = statement({
   name: 'dispatcher.pending_requests.renew-subjects',
   parameters: { ids: array(uuid) },
@@ -127,7 +127,7 @@ export const renewSubjectsOf = statement({
     RETURNING p.id`,
 })
 
-/** The limit of each tenant, and how many deployments of each run; no tenants where there is no limit. */
+/** The limit of running deployments per tenant, and how many each tenant runs. Without a limit, tenants are not counted. */
 export const countRunning = statement({
   name: 'dispatcher.pending_requests.count-running',
   row: { tenant_limit: nullable(int4), tenant_id: nullable(uuid), running: nullable(int8) },
@@ -162,8 +162,8 @@ export const saveSettings = statement({
            analysis_enabled = :analysis_enabled`,
 })
 
-/** While everything is ranked anew nothing is queued, and a million requests take longer than a statement may. */
-export const RANK_ANEW = [
+/** Run before `rankAll`: it takes longer than the statement timeout for a million requests, and blocks new requests meanwhile. */
+export const BEFORE_RANKING = [
   statement({ name: 'dispatcher.queue_settings.no-timeout', sql: 'SET LOCAL statement_timeout = 0' }),
   statement({
     name: 'dispatcher.queue_settings.lock-queue',
@@ -171,15 +171,15 @@ export const RANK_ANEW = [
   }),
 ]
 
-/** A trigger ranks each. */
+/** A trigger computes the rank of every row that is updated. */
 export const rankAll = statement({
   name: 'dispatcher.queue_settings.rank-all',
   sql: `UPDATE pending_requests SET priority = priority WHERE status = 'pending'`,
 })
 
-export const measureWaiting = statement({
-  name: 'dispatcher.pending_requests.measure-waiting',
-  row: { waiting: int8, age: float8 },
-  sql: `SELECT count(*) AS waiting, coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS age
+export const countPending = statement({
+  name: 'dispatcher.pending_requests.count-pending',
+  row: { pending: int8, age: float8 },
+  sql: `SELECT count(*) AS pending, coalesce(extract(epoch FROM now() - min(queued_at)), 0)::float8 AS age
       FROM pending_requests WHERE status = 'pending'`,
 })

@@ -1,5 +1,5 @@
 import type { Database } from '@slipway/database'
-import { lockSettings, RANK_ANEW, rankAll, saveSettings } from './queue.sql.ts'
+import { BEFORE_RANKING, lockSettings, rankAll, saveSettings } from './queue.sql.ts'
 
 /** How the queue is run; null for "no such limit". */
 export interface QueueSettings {
@@ -23,7 +23,7 @@ export async function applySettings(database: Database, settings: QueueSettings)
       (name) => before?.[name] === settings[name],
     )
     if (!ageingChanges && isSame) return
-    if (ageingChanges) for (const preparation of RANK_ANEW) await preparation.run(tx)
+    if (ageingChanges) for (const preparation of BEFORE_RANKING) await preparation.run(tx)
     await saveSettings.run(tx, settings)
     if (ageingChanges) await rankAll.run(tx)
   })

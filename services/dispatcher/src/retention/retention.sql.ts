@@ -1,6 +1,6 @@
 import { array, bool, int4, int8, LOCK_KEYS, statement, text, uuid } from '@slipway/database'
 
-/** Rows that one statement deletes at most. What is left is found by the next one. */
+/** The most rows that one statement deletes. The caller repeats the statement until it deletes fewer. */
 export const MOST_ROWS = { chunks: 1_000, requests: 1_000, results: 5_000, remains: 10_000 }
 /** Deployments of one transaction. */
 export const BATCH = 200
@@ -37,7 +37,7 @@ export const countOld = statement({
   sql: `SELECT count(*) AS deployments, coalesce(sum(total_steps), 0)::bigint AS steps FROM (${OLD}) o`,
 })
 
-/** Looking at all deployments is worth it only when there is one that is old. */
+/** A cheap check before `findOldDeployments`, which reads all deployments. */
 export const hasOld = statement({
   name: 'dispatcher.retention.has-old-deployments',
   parameters: { days: int4 },
@@ -59,14 +59,14 @@ export const lockEnded = statement({
   sql: 'SELECT id FROM deployments WHERE id = ANY (:ids) AND completed_at IS NOT NULL ORDER BY id FOR UPDATE SKIP LOCKED',
 })
 
-/** Notes what is dropped, so that what can be many rows is found and deleted later. */
+/** Records the deleted deployments, so that their steps, results and log lines are found and deleted later. */
 export const noteDropped = statement({
   name: 'dispatcher.retention.note-dropped',
   parameters: { ids: array(uuid) },
   sql: 'INSERT INTO dropped_deployments (id) SELECT unnest(:ids::uuid[]) ON CONFLICT DO NOTHING',
 })
 
-/** With all that is at most one row for a deployment. */
+/** Deletes deployments, and the tables with few rows for each of them. */
 export const DELETE_DEPLOYMENTS = [
   statement({
     name: 'dispatcher.retention.delete-leases',
@@ -85,7 +85,7 @@ export const DELETE_DEPLOYMENTS = [
   }),
 ]
 
-// --- what deployments left -----------------------------------------------------------------------------------------
+// --- rows of deleted deployments ------------------------------------------------------------------------------------
 
 export const findDropped = statement({
   name: 'dispatcher.retention.find-dropped',
@@ -111,7 +111,7 @@ const deleteRemains = (table: string, key: string, most: number) => ({
   }),
 })
 
-/** What can be many rows of a deployment: a large one goes piece by piece. */
+/** Tables with many rows for a deployment. One transaction deletes at most `most` rows of each. */
 export const DELETE_REMAINS = [
   deleteRemains('steps', 'deployment_id, target_index, action_index', MOST_ROWS.remains),
   deleteRemains('command_results', 'deployment_id, target_index, action_index', MOST_ROWS.remains),
@@ -142,7 +142,7 @@ export const deleteOldRequests = statement({
 
 const OLD_RESULT = `r.completed_at < now() - make_interval(days => :days) AND d.completed_at IS NOT NULL`
 
-// Planned without knowing the days, both would read the whole table.
+// Both are planned for the given days. A plan for any number of days would read the whole table.
 export const countResults = statement({
   name: 'dispatcher.retention.count-results',
   parameters: { days: int4 },
@@ -187,7 +187,7 @@ export const dropPartition = statement({
   sql: 'SELECT FROM drop_log_partition(:day::text::date, :days)',
 })
 
-/** Lines that came on a day without partition of its own. */
+/** Deletes old lines from the default partition, which holds the lines of days without a partition. */
 export const deleteStrays = statement({
   name: 'dispatcher.retention.delete-strays',
   parameters: { days: int4 },

@@ -3,11 +3,11 @@ import { array, deploymentState, int8, nullable, oneOf, present, statement, text
 import { LOST_AFTER, STILL_HELD } from '@slipway/views'
 import { ORPHANS } from '../leases/leases.sql.ts'
 
-/** Rows that a sweep takes on at most. */
+/** The most rows that one sweep reads. */
 const BATCH = 100
-/** The instance itself ends a deployment that runs out of time, and rolls it back; this long it has to do so. */
+/** The instance ends a deployment at its timeout and rolls it back. After this time the dispatcher ends it. */
 const OVERDUE_AFTER = '60 seconds'
-/** The message that a run has ended takes this long at most, unless it was lost. */
+/** After this time without `run.finished` the message counts as lost. */
 const UNTOLD_AFTER = '5 seconds'
 
 // --- runs whose instance was lost ----------------------------------------------------------------------------------
@@ -32,8 +32,8 @@ export const lockOrphans = statement({
 })
 
 /**
- * What a command that was running when its instance was lost came to is unknown: a failed attempt. It is tried again
- * where retries are left. A rollback that was running is done again: its steps stay as they are.
+ * The result of a command whose instance was lost is unknown, so the attempt counts as failed. The step is pending again if
+ * retries are left, else failed. Steps that were rolling back stay as they are: the next instance repeats the rollback.
  */
 export const resolveLostSteps = statement({
   name: 'dispatcher.runs.resolve-lost-steps',
@@ -51,7 +51,7 @@ export const resolveLostSteps = statement({
        AND a.deployment_id = s.deployment_id AND a.action_index = s.action_index`,
 })
 
-// --- what no living instance will end any more ---------------------------------------------------------------------
+// --- runs that no instance will end ---------------------------------------------------------------------------------
 
 /** Finds leases by a condition, and ends those of them that still meet it. */
 const sweepOf = (reason: 'lost' | 'final', { from, where }: { from: string; where: string }) => ({
@@ -64,7 +64,7 @@ const sweepOf = (reason: 'lost' | 'final', { from, where }: { from: string; wher
        WHERE l.ended_at IS NULL AND ${where} AND l.epoch <> ALL(:except)
        ORDER BY l.epoch LIMIT ${BATCH}`,
   }),
-  // Chosen once: as a condition it may be asked again for each live lease.
+  // MATERIALIZED: else Postgres may evaluate the condition again for each live lease.
   end: statement({
     name: `dispatcher.runs.end-${reason}-leases`,
     parameters: { epochs: array(int8) },
@@ -79,7 +79,7 @@ const sweepOf = (reason: 'lost' | 'final', { from, where }: { from: string; wher
   }),
 })
 
-/** Leases of instances without heartbeat. Mostly there is no such instance: then no lease is read. */
+/** Leases of instances without a heartbeat. Usually there is no such instance, and then no lease is read. */
 export const LOST_LEASES = sweepOf('lost', {
   from: '',
   where: `l.instance_id = ANY (ARRAY(
@@ -92,7 +92,7 @@ export const STALE_LEASES = sweepOf('final', {
   where: 'd.completed_at IS NOT NULL',
 })
 
-/** Runs that ended, as the bridge wrote down, and of whose end no message came. */
+/** Runs whose end the bridge has stored, but whose `run.finished` was lost. */
 export const findUntold = statement({
   name: 'dispatcher.runs.find-untold',
   parameters: { except: array(uuid) },

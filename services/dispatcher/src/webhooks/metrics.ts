@@ -1,6 +1,6 @@
 import type { Database } from '@slipway/database'
 import { counter, measure } from '@slipway/runtime'
-import { measureWaiting } from './webhooks.sql.ts'
+import { countPendingDeliveries } from './webhooks.sql.ts'
 
 export const attempts = counter(
   'slipway_webhook_attempts_total',
@@ -18,7 +18,7 @@ export function measureDeliveries(database: Database): void {
       },
     },
     async () => {
-      const { pending, overdue } = await measureWaiting.one(database)
+      const { pending, overdue } = await countPendingDeliveries.one(database)
       return { slipway_webhook_deliveries_pending: pending, slipway_webhook_overdue_seconds: overdue }
     },
   )

@@ -1,4 +1,4 @@
-import { WEBHOOK_EVENT_NAMES } from '@slipway/contracts'
+import { ITEM_KINDS, WEBHOOK_EVENT_NAMES } from '@slipway/contracts'
 import {
   array,
   bool,
@@ -17,7 +17,7 @@ import {
 
 const deliveryStatus = oneOf('webhook_delivery_status', ['pending', 'delivered', 'failed'])
 const webhookEvent = oneOf('text', WEBHOOK_EVENT_NAMES)
-const recordKind = oneOf('text', ['deployment', 'pending', 'target', 'freeze', 'instance'])
+const recordKind = oneOf('text', ITEM_KINDS)
 
 /** Attempts at a time for one webhook: a receiver that hangs holds no more. */
 export const MAX_PER_WEBHOOK = 4
@@ -50,7 +50,7 @@ export const findListeners = statement({
      WHERE e.message_id = ANY(:message_ids) ORDER BY e.message_id, w.id`,
 })
 
-/** Makes deliveries. A webhook that was deleted meanwhile is left out, and so is a message without payload. */
+/** Adds deliveries. It skips webhooks that were deleted meanwhile, and messages without a payload. */
 export const addDeliveries = statement({
   name: 'dispatcher.webhooks.add-deliveries',
   parameters: {
@@ -82,15 +82,15 @@ export const putOffEvent = statement({
 
 // --- deliveries ----------------------------------------------------------------------------------------------------
 
-/** One dispatcher at a time claims: two would give one webhook more than its share. */
+/** Two dispatchers that claim at once would exceed the limit of a webhook. */
 export const lockClaims = statement({
   name: 'dispatcher.webhooks.lock-claims',
   sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.webhookClaims})`,
 })
 
 /**
- * Claims up to `limit` deliveries that are due, of each webhook the longest due first, and every webhook in turn. A claim
- * lasts longer than any attempt: what a dispatcher that died had in hand is due again after it.
+ * Claims up to `limit` deliveries that are due: for each webhook the oldest first, and all webhooks in turn. A claim lasts
+ * 60 s, longer than any attempt. If the dispatcher dies, its deliveries are due again after that.
  */
 export const claimDeliveries = statement({
   name: 'dispatcher.webhooks.claim-deliveries',
@@ -125,7 +125,7 @@ export const claimDeliveries = statement({
     RETURNING d.id, d.webhook_id, d.event, d.payload, d.attempts, w.url, w.secret_sealed`,
 })
 
-/** Writes down what came of an attempt, if the claim still holds. */
+/** Stores the outcome of an attempt, if the claim is still valid. */
 export const finishDelivery = statement({
   name: 'dispatcher.webhooks.finish-delivery',
   parameters: {
@@ -161,7 +161,7 @@ export const lockDelivery = statement({
      WHERE d.id = :delivery_id AND w.id = :webhook_id FOR UPDATE OF d`,
 })
 
-/** Makes a delivery due again, as if it were new. */
+/** Resets a delivery, so that it is due now and has all its attempts again. */
 export const renewDelivery = statement({
   name: 'dispatcher.webhooks.renew-delivery',
   parameters: { id: uuid },
@@ -171,7 +171,7 @@ export const renewDelivery = statement({
      WHERE id = :id`,
 })
 
-/** Gives up what was not delivered in time, for example because its webhook is switched off. */
+/** Marks deliveries as failed that have expired, for example because their webhook is disabled. */
 export const giveUpDeliveries = statement({
   name: 'dispatcher.webhooks.give-up-deliveries',
   sql: `UPDATE webhook_deliveries
@@ -189,9 +189,9 @@ export const deleteOldDeliveries = statement({
                    LIMIT ${SWEPT} FOR UPDATE SKIP LOCKED)`,
 })
 
-/** Deliveries that wait, and how long what is due longest is due: a delivery, or an event of which one is to be made. */
-export const measureWaiting = statement({
-  name: 'dispatcher.webhooks.measure-waiting',
+/** Counts pending deliveries. `overdue` is for how many seconds the oldest delivery or event has been due. */
+export const countPendingDeliveries = statement({
+  name: 'dispatcher.webhooks.count-pending-deliveries',
   row: { pending: int8, overdue: float8 },
   sql: `SELECT count(*) AS pending, greatest(0, extract(epoch FROM now() -
            least(min(d.next_attempt_at), (SELECT min(due_at) FROM webhook_events))))::float8 AS overdue
