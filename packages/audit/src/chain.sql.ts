@@ -1,8 +1,8 @@
 import { array, bool, int4, int8, LOCK_KEYS, nullable, statement, text } from '@slipway/database'
 
 /**
- * All of a record `r` as one text that is always written the same way: a JSON array of texts in this order. The database
- * makes it, because only there are details and times exactly what is stored.
+ * SQL: the canonical text of a record `r`, a JSON array of texts in this order. The database builds the text, because a client
+ * would lose precision of times and the stored form of details.
  */
 const CANONICAL = `json_build_array(
     r.number::text, r.id::text, to_char(r.at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"'), r.actor_id::text,
@@ -11,7 +11,7 @@ const CANONICAL = `json_build_array(
 
 const NOT_LINKED = 'NOT EXISTS (SELECT FROM audit_links l WHERE l.record_number = r.number)'
 
-/** The link before the first one that is kept: a record of the log has it in its details since retention dropped all before. */
+/** The last link that retention dropped. A record of the audit log holds it in its details. */
 export const findDropped = statement({
   name: 'audit.chain.find-dropped',
   row: { position: int8, hash: text },
@@ -26,9 +26,8 @@ export const findHead = statement({
 })
 
 /**
- * Records up to this number are linked, or never will be: whoever put one there afterwards did it behind the chain's back.
- * A transaction may take five minutes from writing its record to its commit, far more than the timeouts of statements and of
- * idle transactions allow.
+ * The settled number: every record up to it is linked. An unlinked record below it was inserted outside of Slipway. A record is
+ * settled after five minutes, which is longer than the timeouts allow between writing a record and its commit.
  */
 export const findSettled = statement({
   name: 'audit.chain.find-settled',
@@ -41,8 +40,7 @@ export const findSettled = statement({
 })
 
 /**
- * How many records there are, without counting them: positions of the chain say how many are linked, and only records after
- * the settled number may not be.
+ * The number of records without a full count: the position of the last link, plus the unlinked records after the settled number.
  */
 export const countRecords = statement({
   name: 'audit.chain.count-records',
@@ -52,7 +50,7 @@ export const countRecords = statement({
       + (SELECT count(*) FROM audit_records r WHERE r.number > :settled AND ${NOT_LINKED}) AS total`,
 })
 
-/** Whether this transaction is the one that appends links. */
+/** Tries to lock the chain, so that only one transaction appends links. */
 export const lockChain = statement({
   name: 'audit.chain.lock',
   row: { locked: bool },
@@ -74,7 +72,7 @@ export const findNewRecords = statement({
      WHERE r.number > :after ORDER BY r.number LIMIT :limit`,
 })
 
-/** As `findNewRecords`, among records of which some are linked. */
+/** Like `findNewRecords`, for a range that has linked records, too. */
 export const findLateRecords = statement({
   name: 'audit.chain.find-late-records',
   ...unlinked,
@@ -100,7 +98,7 @@ export const findLinks = statement({
      ORDER BY l.position`,
 })
 
-/** The next links with their records, but for the last link of the chain, and whether they are older than so many days. */
+/** The next links with their records, without the last link of the chain, and whether each is older than `days`. */
 export const findOldLinks = statement({
   name: 'audit.chain.find-old-links',
   parameters: { after: int8, limit: int8, days: int4 },
@@ -114,7 +112,7 @@ export const findOldLinks = statement({
      ORDER BY l.position`,
 })
 
-/** Records that no link vouches for, though the time in which they would have been linked is over. */
+/** Settled records without a link. */
 export const findUnlinked = statement({
   name: 'audit.chain.find-unlinked',
   parameters: { settled: int8, limit: int8 },
@@ -131,7 +129,7 @@ export const lockDrop = statement({
   sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.auditDrop})`,
 })
 
-/** Drops records and links up to a position; the function checks once more that they are that old. */
+/** Drops records and links up to a position. The database function checks their age again. */
 export const dropUpTo = statement({
   name: 'audit.chain.drop',
   parameters: { position: int8, days: int4 },

@@ -1,8 +1,8 @@
 import { array, bool, jsonb, nullable, statement, text, uuid } from '@slipway/database'
 
 /**
- * Writes records but for those whose id has one. One of a transaction that has not ended is waited for. No column is named
- * after CONFLICT: Postgres would demand the right to read it, which a caller who is refused does not have.
+ * Adds records. It skips ids that exist, and waits for transactions that are adding one of them. ON CONFLICT names no column,
+ * because Postgres would then require the right to read the column.
  */
 export const insertRecords = statement({
   name: 'audit.records.insert',

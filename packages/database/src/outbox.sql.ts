@@ -2,8 +2,8 @@ import { statement } from './sql/statement.ts'
 import { array, float8, int8, nullable, oneOf, text, timestamptz, uuid } from './sql/types.ts'
 
 /**
- * The time is that of the moment, not of the transaction: a transaction that waited for the lock of a record changed it after
- * one that began later.
+ * Uses clock_timestamp(), not now(): a transaction that waited for a row lock changed the row after a transaction that began
+ * later.
  */
 export const insertMessages = statement({
   name: 'database.outbox.insert',
@@ -11,7 +11,7 @@ export const insertMessages = statement({
     message_ids: array(uuid),
     exchanges: array(text),
     types: array(text),
-    /** JSON, as text: Postgres would read it twice as `jsonb[]`. */
+    /** JSON as text. Postgres would parse the elements of `jsonb[]` twice. */
     bodies: array(text),
     request_ids: array(nullable(text)),
     traceparents: array(nullable(text)),
@@ -23,12 +23,12 @@ export const insertMessages = statement({
 })
 
 /**
- * For the transaction. The outbox is mostly empty when Postgres analyzes it. Planned by those statistics, each batch would read
- * all that waits, which the test of the relay counts.
+ * Until the end of the transaction. The outbox is usually empty when Postgres analyzes it. Planned by these statistics, each
+ * batch would read the whole outbox. A test of the relay counts the rows that are read.
  */
 export const preferIndex = statement({ name: 'database.outbox.prefer-index', sql: 'SET LOCAL enable_seqscan = off' })
 
-/** The next messages, by what is unsent and never by "id above the last": ids are taken before commit. */
+/** The next unsent messages. An id above the last one is no criterion, because ids are assigned before the commit. */
 export const lockMessages = statement({
   name: 'database.outbox.lock',
   parameters: { held: array(int8), limit: int8 },
@@ -52,7 +52,7 @@ export const deleteMessages = statement({
   sql: 'DELETE FROM outbox WHERE id = ANY (:ids)',
 })
 
-/** What waits, up to a limit: counting stays cheap while a broker is away. */
+/** Counts unsent messages up to a limit, so that the count stays cheap while RabbitMQ is away. */
 export const measureMessages = statement({
   name: 'database.outbox.measure',
   parameters: { limit: int8 },

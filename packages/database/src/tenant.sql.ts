@@ -1,7 +1,7 @@
 import { statement } from './sql/statement.ts'
 import { text } from './sql/types.ts'
 
-/** Until the end of the transaction, sees the rows of this tenant alone, or of `ALL_TENANTS`. */
+/** Limits the transaction to the rows of this tenant. `ALL_TENANTS` removes the limit. */
 export const seeTenant = statement({
   name: 'database.tenant.see',
   parameters: { tenant: text },
@@ -9,7 +9,7 @@ export const seeTenant = statement({
   sql: `SELECT set_config('slipway.tenant', :tenant, true)`,
 })
 
-/** The same for a connection, until it is told otherwise. */
+/** The same for the connection, until the next call. */
 export const seeTenantOnConnection = statement({
   name: 'database.tenant.see-on-connection',
   parameters: { tenant: text },

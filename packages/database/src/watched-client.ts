@@ -1,15 +1,15 @@
 import type { Socket } from 'node:net'
 import pg from 'pg'
 
-/** What the types of pg leave out. */
+/** Fields of pg that its types do not declare. */
 interface Internals {
   connection: { stream: Socket }
-  /** False while an answer to a statement is missing; undefined until connected. */
+  /** False while a statement is in progress; undefined until connected. */
   readyForQuery: boolean | undefined
   _ending: boolean
 }
 
-/** A connection that tells whether the server answers on it, so that a half-open one can be found and closed. */
+/** A connection that shows whether the server answers, so that half-open connections can be found and closed. */
 export class WatchedClient extends pg.Client {
   constructor(config?: pg.ClientConfig) {
     super(config)
@@ -17,7 +17,7 @@ export class WatchedClient extends pg.Client {
     this.on('error', () => {})
   }
 
-  /** Whether the server owes an answer to a statement, or its end of the connection. */
+  /** Whether a statement or the closing of the connection waits for the server. */
   get isWaiting(): boolean {
     const { readyForQuery, _ending } = this.#internals
     return readyForQuery !== undefined && (!readyForQuery || _ending)

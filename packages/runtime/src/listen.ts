@@ -21,7 +21,7 @@ export interface ListenOptions extends Place {
   tls?: TlsOptions
   /** False where the application measures and traces its requests by itself. */
   observed?: boolean
-  /** Adds to the server before its first connection. */
+  /** Called with the server before the first connection, to add listeners. */
   prepare?(server: Server): void
 }
 

@@ -1,10 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { uuidv7 } from './ids.ts'
 
-/** Of a caller, only what may stand in a log and in a header as it is. */
+/** Only characters that are safe in a log line and in a header. */
 const ACCEPTED = /^[A-Za-z0-9._-]{1,128}$/
 
-/** The id under which a request is logged and recorded: the caller's, or a new one. The answer has it as `X-Request-Id`. */
+/** Returns the request id of the caller if it is acceptable, else a new one, and sets it as `X-Request-Id` of the answer. */
 export function takeRequestId(request: IncomingMessage, response: ServerResponse): string {
   const given = request.headers['x-request-id']
   const id = typeof given === 'string' && ACCEPTED.test(given) ? given : uuidv7()

@@ -9,7 +9,7 @@ interface Column {
   attribute: number
 }
 
-/** What Postgres makes of a statement, without running it. */
+/** Asks Postgres for the parameters and columns of a statement, without running it. */
 class Description implements pg.Submittable {
   parameters: number[] = []
   columns: Column[] = []
@@ -60,7 +60,7 @@ interface Plan {
   Plans?: Plan[]
 }
 
-/** On which sides of outer joins a plan reads each table: true where a join may fill its columns with null. */
+/** For each table of a plan, on which sides of outer joins it is read: true if the join may return null for its columns. */
 function sidesOf(plan: Plan, filled = false, sides = new Map<string, Set<boolean>>()): Map<string, Set<boolean>> {
   const table = plan['Relation Name']
   if (table !== undefined) sides.set(table, (sides.get(table) ?? new Set()).add(filled))
@@ -72,7 +72,7 @@ function sidesOf(plan: Plan, filled = false, sides = new Map<string, Set<boolean
   return sides
 }
 
-/** What is wrong with the types that a statement declares: one sentence for each. The schema is that of the connection. */
+/** The differences between the declared types of a statement and the schema of the connection, one sentence for each. */
 export async function statementProblems(client: pg.Client, statement: Statement<unknown, unknown>): Promise<string[]> {
   const { name, text, parameters, row } = statement
   const described = await describe(client, text).catch((error: Error) => error)
@@ -111,7 +111,7 @@ export async function statementProblems(client: pg.Client, statement: Statement<
       [column.table, column.attribute],
     )
     const side = sides.get(rows[0].table) ?? new Set([false])
-    // A table that is read on both sides of an outer join: the description does not say which of the two it is.
+    // The table is on both sides of an outer join, and the description does not say to which side the column belongs.
     if (side.size === 2) continue
     const mayBeNull = !rows[0].filled || side.has(true)
     if (mayBeNull && type.nulls === 'none') problems.push(`${what} may be null`)
@@ -120,7 +120,7 @@ export async function statementProblems(client: pg.Client, statement: Statement<
   return problems
 }
 
-/** A plan that holds for all values. */
+/** The generic plan of a statement. */
 async function planOf(client: pg.Client, { text, parameters }: Statement<unknown, unknown>): Promise<Plan> {
   const values = Object.keys(parameters).map(() => 'NULL')
   await client.query('SET plan_cache_mode = force_generic_plan')

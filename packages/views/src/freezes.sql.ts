@@ -6,8 +6,8 @@ export const notEndedAt = (time: string) =>
   `(end_time > ${time} OR (recurrence IS NOT NULL AND (recurs_until IS NULL OR recurs_until > ${time})))`
 
 /**
- * The freezes that have not ended, if their version is none of the known ones, and the present time. One that has just ended
- * stays for a minute: streams still have to tell that it ended.
+ * The present time, and the freezes that have not ended unless the caller knows their version. A freeze stays for a minute after
+ * its end, so that streams can report the end.
  */
 export const findCurrentFreezes = statement({
   name: 'views.freezes.find-current',

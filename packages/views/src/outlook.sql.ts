@@ -1,7 +1,7 @@
 import { float8, int4, int8, json, nullable, statement, text, timestamptz } from '@slipway/database'
 import { hasVersion, LOST_AFTER } from './instances.ts'
 
-/** Instances that may be given runs, their slots, and how many of these are taken. */
+/** Instances that accept runs, their slots, and how many slots are leased. */
 export interface Capacity {
   instances: number
   slots: number
@@ -9,8 +9,8 @@ export interface Capacity {
 }
 
 /**
- * What the queue waits for: instances by why they are given no runs, the capacity of those that are given runs, and how long the
- * last runs took (null while there are too few of them). Deployments that run are counted only under a limit.
+ * Why requests are pending: how many instances get no runs, by reason; the capacity of the others; and the duration of the last
+ * runs, null if there are too few. Running deployments are counted only if there is a limit.
  */
 export const findOutlook = statement({
   name: 'views.outlook.find',

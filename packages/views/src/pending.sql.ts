@@ -28,8 +28,8 @@ const REQUEST = jsonObject({
 })
 
 /**
- * Of requests `r` with their `position`: the item, in which what is not set is left out, and what says why the
- * request waits. `position` and `subject` are null on one that does not wait. `retry_at` is set where its dispatch has just failed.
+ * SQL: the list items of requests `r` with their `position`, without fields that are null, and the reason why each is pending.
+ * `position` and `subject` are null if the request is not pending. `retry_at` is set after a failed dispatch.
  */
 export const PENDING = {
   columns: `json_strip_nulls(${REQUEST}) AS request, r.tenant_id, r.tenant_name, r.position,

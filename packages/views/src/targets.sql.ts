@@ -1,18 +1,18 @@
 import { array, nullable, oneOf, statement, text, timestamptz, uuid } from '@slipway/database'
 import { LOST_AFTER } from './instances.ts'
 
-/** A target that was not reached for this long is shown as something else than online. */
+/** Without contact for this time, a target is no longer shown as online. */
 export const REACHED_FOR = '90 seconds'
 
-/** What a target is by its `last_seen_at`. */
+/** SQL: the status of a target by its `last_seen_at`. */
 export const targetStatus = (onlineFor = `interval '${REACHED_FOR}'`) =>
   `CASE WHEN last_seen_at > now() - ${onlineFor} THEN 'online'
         WHEN last_seen_at > now() - interval '10 min' THEN 'stale'
         ELSE 'offline' END`
 
 /**
- * When each target was last reached, and what that makes it, by the database's clock. Nothing ever reaches a local or a
- * simulated target: it is there while an instance is. `host_key` is the key that an SSH host showed when it was first reached.
+ * The time of the last contact with each target, and its status by the clock of the database. Local and simulated targets have
+ * no contact: they are online while an instance is. `host_key` is the pinned key of an SSH host.
  */
 export const findSightings = statement({
   name: 'views.targets.find-sightings',

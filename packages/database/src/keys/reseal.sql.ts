@@ -3,10 +3,10 @@ import { array, int4, int8, json, nullable, text, uuid } from '../sql/types.ts'
 import { SEALED_PLACES, type SealedPlace } from './sealed-places.ts'
 
 const TYPES = { uuid, text, integer: int4 }
-/** Before every key. */
+/** Sorts before every key. */
 const FIRST = { uuid: '00000000-0000-0000-0000-000000000000', text: '', integer: -1 }
 
-/** Reads the rows of a place with secrets in the order of their keys, and writes them. */
+/** Statements that read the rows of a column with secrets, ordered by key, and write them. */
 function resealing({ table, key, column, json: isJson, required }: SealedPlace) {
   const names = Object.keys(key)
   const columns = names.join(', ')

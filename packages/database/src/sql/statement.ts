@@ -8,7 +8,7 @@ type Taken<T> = T extends (infer E)[] ? readonly E[] : T
 /** A statement without parameters takes none. */
 type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Taken<Values<P>[K]> }]
 
-/** A row of a statement whose parameters are all lists: a value of each. */
+/** One row for `runRows`: an element of each list parameter. */
 type Listed<P> = { [K in keyof P]: P[K] extends SqlType<(infer E)[]> ? E : never }
 
 export interface Declaration<P, R> {
@@ -20,8 +20,8 @@ export interface Declaration<P, R> {
   row?: R
   sql: string
   /**
-   * The statement is not prepared: Postgres plans each call by the present size of the tables, and, unless the service forces
-   * generic plans, by the values. Optional conditions such as `(:state::text IS NULL OR state = :state)` cost nothing then.
+   * Postgres plans each call for its values and for the present size of the tables; the statement is not prepared. Use it for
+   * optional conditions such as `(:state::text IS NULL OR state = :state)`, which then cost nothing.
    */
   planEachCall?: true
 }
@@ -36,7 +36,7 @@ export class Statement<P, R> {
   readonly row: Columns
   readonly text: string
   readonly #planEachCall: boolean
-  /** Columns that hold no null. */
+  /** Columns that must not be null. */
   readonly #filled: string[]
 
   constructor({ name, parameters = {} as P, row = {} as R, sql, planEachCall }: Declaration<P, R>) {
@@ -76,7 +76,7 @@ export class Statement<P, R> {
     return (await this.#send(db, given)).rowCount ?? 0
   }
 
-  /** Writes rows by a statement whose parameters are all lists: sends each field of the rows as one list. */
+  /** Writes rows with a statement whose parameters are all arrays. Each field of the rows becomes one array. */
   async runRows(db: Queryable, rows: readonly Listed<P>[]): Promise<number> {
     if (rows.length === 0) return 0
     const fields = Object.keys(this.parameters) as (keyof P & string)[]

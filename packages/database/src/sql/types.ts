@@ -8,7 +8,7 @@ export interface SqlType<T> {
   readonly nulls: 'none' | 'allowed' | 'present'
   /** All values of an enum. */
   readonly labels?: readonly string[]
-  /** Makes of a value what node-postgres sends rightly. */
+  /** Converts a value for node-postgres. */
   readonly encode?: (value: never) => unknown
   /** Only for the compiler. */
   readonly [VALUE]?: T
@@ -33,7 +33,7 @@ export const bytea = type<Buffer>('bytea')
 export const json = <T>(): SqlType<T> => type('json', JSON.stringify)
 export const jsonb = <T>(): SqlType<T> => type('jsonb', JSON.stringify)
 
-/** An enum of the schema with all its values, or with the name `text` one of these texts. */
+/** An enum of the schema with all its values. With the name `text`: a text column with these values. */
 export const oneOf = <const V extends readonly string[]>(name: string, labels: V): SqlType<V[number]> => ({
   ...type<V[number]>(name),
   labels,
@@ -41,7 +41,7 @@ export const oneOf = <const V extends readonly string[]>(name: string, labels: V
 
 export const nullable = <T>(of: SqlType<T>): SqlType<T | null> => ({ ...(of as SqlType<never>), nulls: 'allowed' })
 
-/** A column that the table allows to be null, where a condition of the statement leaves such rows out. */
+/** A column that is nullable in the table, but not in the result, because a condition excludes such rows. */
 export const present = <T>(of: SqlType<T>): SqlType<T> => ({ ...of, nulls: 'present' })
 
 export const array = <T>(of: SqlType<T>): SqlType<T[]> =>

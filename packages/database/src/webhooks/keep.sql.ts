@@ -1,18 +1,18 @@
 import { statement } from '../sql/statement.ts'
 import { array, bool, nullable, text, timestamptz, uuid } from '../sql/types.ts'
 
-/** Whether the webhook `w` asks for the event `e` and its tenant may see it. */
+/** SQL: whether the webhook `w` subscribes to the event `e`, and its tenant may see the event. */
 export const LISTENS = `w.enabled AND e.event = ANY(w.events)
   AND (w.tenant_id IS NULL OR w.tenant_id = e.tenant_id OR (e.tenant_id IS NULL AND e.shared))`
 
-/** The events that some webhook asks for. */
+/** The events to which a webhook subscribes. */
 export const findAskedFor = statement({
   name: 'database.webhooks.find-asked-for',
   row: { event: text },
   sql: 'SELECT DISTINCT event FROM webhooks w, unnest(w.events) AS event WHERE w.enabled',
 })
 
-/** Keeps the events that a webhook asks for whose tenant may see them. */
+/** Stores the events to which a webhook subscribes whose tenant may see them. */
 export const keepEvents = statement({
   name: 'database.webhooks.keep-events',
   parameters: {

@@ -12,7 +12,7 @@ import {
 } from '@slipway/database'
 import type { PlanHead, VariableValues } from '@slipway/domain'
 
-/** Started deployments. Clocks and switches are those of the database. */
+/** Adds started deployments. Times and settings come from the database. */
 export const insertDeployments = statement({
   name: 'dispatcher.deployments.insert',
   parameters: {

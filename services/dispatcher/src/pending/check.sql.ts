@@ -1,6 +1,6 @@
 import { array, nullable, oneOf, statement, text, uuid } from '@slipway/database'
 
-/** Those of these records that are there. A target has to be enabled, too. */
+/** The records that still exist. Targets must also be enabled. */
 export const findPresent = statement({
   name: 'dispatcher.records.present',
   parameters: {

@@ -11,7 +11,7 @@ export const claimRequests = statement({
     traceparent: nullable(text),
     retry_count: int4,
     priority: int4,
-    /** It has the priority that it came with. */
+    /** As it was sent: it has the first priority, not the present one. */
     command: jsonb<CommandBody<'deployment.start'>>(),
   },
   sql: `SELECT id, tenant_id, request_id, traceparent, retry_count, priority, command FROM pending_requests

@@ -33,7 +33,7 @@ export const removeInstance = statement({
      WHERE id = :id`,
 })
 
-/** Waits for a dispatcher that is about to lease one of the slots. The next dispatcher sees what has changed. */
+/** Waits for a dispatcher that is leasing one of the slots. The next dispatcher sees the change. */
 export const lockSlots = statement({
   name: 'executor-bridge.instances.lock-slots',
   parameters: { id: uuid },

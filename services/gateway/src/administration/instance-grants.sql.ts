@@ -34,7 +34,7 @@ export const deleteGrant = statement({
   sql: `DELETE FROM instance_grants WHERE id = :id RETURNING ${COLUMNS}`,
 })
 
-/** Grants that ended 30 days ago. The audit log keeps their story. */
+/** Deletes grants that ended 30 days ago. The audit log keeps their records. */
 export const deleteOldGrants = statement({
   name: 'gateway.instance-grants.delete-old',
   sql: `DELETE FROM instance_grants WHERE expires_at < now() - interval '30 days'`,

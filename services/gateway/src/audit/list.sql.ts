@@ -16,7 +16,7 @@ const RECORD = jsonObject({
   details: 'r.details',
 })
 
-/** Null is no condition. */
+/** Null means no condition. */
 const filter = {
   tenant_id: nullable(uuid),
   action: nullable(text),
@@ -42,7 +42,7 @@ export const countRecords = statement({
 
 const NEWEST_FIRST = 'r.at DESC, r.number DESC'
 
-/** Records, newest first, which are passed over in this order. */
+/** A page of records, newest first. */
 const page = (name: string, order: string) =>
   statement({
     name,

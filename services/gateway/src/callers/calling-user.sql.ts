@@ -1,6 +1,6 @@
 import { array, bool, int4, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 
-/** A user `u` with its roles, as it is at this moment. */
+/** SQL: a user `u` with the present roles. */
 const USER = {
   row: {
     user_id: uuid,
@@ -23,7 +23,7 @@ const USER = {
               WHERE ur.user_id = u.id ORDER BY 1) AS permissions`,
 }
 
-/** Whether a session is good: the one rule, for `sessions s` of `users u`. */
+/** SQL: whether the session `s` of the user `u` is valid. The only place with this rule. */
 export const LIVING_SESSION = `s.user_id = u.id AND s.token_version = u.token_version AND s.revoked_at IS NULL
          AND s.expires_at > now()`
 
@@ -38,8 +38,8 @@ export const findUserOfSession = statement({
 })
 
 /**
- * The user of an API key with all that they may do; the key's scopes stand beside it. `use_is_due`: its last use was noted a
- * minute ago or earlier, or came from another address.
+ * The user of an API key with all permissions, and the scopes of the key. `use_is_due`: the recorded last use is older than a
+ * minute, or came from another address.
  */
 export const findUserOfKey = statement({
   name: 'gateway.callers.find-user-of-key',
@@ -52,7 +52,7 @@ export const findUserOfKey = statement({
       FROM api_keys k JOIN users u ON u.id = k.user_id WHERE k.key_hash = :key_hash`,
 })
 
-/** With what only the checks of a login need. */
+/** The user with the fields that only a login checks. */
 const LOGIN = {
   row: { ...USER.row, password_hash: text, totp_enabled: bool, totp_sealed: nullable(text) },
   columns: `${USER.columns}, u.password_hash, u.totp_enabled, u.totp_sealed`,

@@ -3,7 +3,7 @@ import { notEndedAt } from '@slipway/views'
 
 const LIVE = notEndedAt('now()')
 
-/** How many freezes that have not ended the tenant of this one has; none if it has ended itself. */
+/** The number of freezes of the same tenant that have not ended; 0 if this freeze has ended. */
 export const countBeside = statement({
   name: 'gateway.freezes.count-beside',
   parameters: { id: uuid },

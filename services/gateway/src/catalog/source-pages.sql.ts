@@ -11,7 +11,7 @@ export const countSources = statement({
   sql: `SELECT count(*) AS total FROM sources s WHERE ${SELECTED}`,
 })
 
-/** Sources with the highest version of each that is no prerelease, newest source first. */
+/** Sources, newest first, each with its highest version that is not a prerelease. */
 export const findSources = statement({
   name: 'gateway.sources.find-page',
   parameters: { ...selection, take: int8, skip: int8 },

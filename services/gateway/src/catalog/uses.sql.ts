@@ -20,7 +20,7 @@ const RUNS_OF_SOURCE = [
        OR p.command #> '{plan,actions}' @> jsonb_build_array(jsonb_build_object('sequence_id', :id::uuid))))`,
 ]
 
-/** What uses a record of this kind, in words. */
+/** SQL: the names of records that use a record of this kind. */
 const uses = (kind: string, places: string[]) =>
   statement({
     name: `gateway.catalog.find-uses-of-${kind}`,
@@ -29,7 +29,7 @@ const uses = (kind: string, places: string[]) =>
     sql: places.join('\n UNION ALL\n '),
   })
 
-/** Where a record of each kind can be in use. */
+/** For each kind of record, the places that may refer to it. */
 export const USES = {
   action: uses('action', [inVersionsOf('sequence', 'actions', 'action_id'), ...RUNS_OF_SOURCE]),
   sequence: uses('sequence', [inVersionsOf('solution', 'sequences', 'sequence_id'), ...RUNS_OF_SOURCE]),
@@ -62,7 +62,7 @@ export const USES = {
   ]),
 }
 
-/** Publishing a version holds the lock shared, deleting a source holds it alone. */
+/** Publishing a version takes the lock shared, deleting a source takes it exclusively. */
 export const LOCK_COMPOSITION = {
   publish: statement({
     name: 'gateway.catalog.lock-composition-shared',

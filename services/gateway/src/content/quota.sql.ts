@@ -1,6 +1,6 @@
 import { int8, LOCK_KEYS, nullable, statement, text, uuid } from '@slipway/database'
 
-/** In a statement of its own: a statement that waits for the lock does not see what was committed meanwhile. */
+/** A separate statement, because a statement that waits for the lock has an older snapshot. */
 export const lockQuota = statement({
   name: 'gateway.content.lock-quota',
   sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.contentQuota})`,
@@ -22,7 +22,7 @@ export const foldUsage = statement({
     INSERT INTO content_usage (scope, bytes) SELECT scope, sum(bytes) FROM taken GROUP BY scope RETURNING scope, bytes`,
 })
 
-/** The size of the longest content that the tenant uploaded before and that an upload of this length can be; 0: there is none. */
+/** The largest size of the tenant's content that an upload of this length may repeat; 0 if there is none. */
 export const findLongestKnown = statement({
   name: 'gateway.content.find-longest-known',
   parameters: { tenant_id: nullable(uuid), length: nullable(int8) },
@@ -31,7 +31,7 @@ export const findLongestKnown = statement({
      WHERE tenant_id IS NOT DISTINCT FROM :tenant_id AND (:length::bigint IS NULL OR size = :length)`,
 })
 
-/** What counts against the limit of all content together. */
+/** The bytes that count toward the total limit. */
 export const sumUsage = statement({
   name: 'gateway.content.sum-usage',
   row: { bytes: int8 },

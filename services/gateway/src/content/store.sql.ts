@@ -6,7 +6,7 @@ export const insertUpload = statement({
   sql: 'INSERT INTO content_uploads (id, tenant_id) VALUES (:id, :tenant_id)',
 })
 
-/** Writes nothing if the upload is gone. */
+/** Writes nothing if the upload was deleted. */
 export const insertChunk = statement({
   name: 'gateway.content.insert-chunk',
   parameters: { upload_id: uuid, number: int4, bytes: bytea },
@@ -49,7 +49,7 @@ export const touchForTenant = statement({
      WHERE content_id = :id AND tenant_id IS NOT DISTINCT FROM :tenant_id`,
 })
 
-/** Unless its chunks are content by now. */
+/** Deletes an upload, unless its chunks have become content. */
 export const deleteUpload = statement({
   name: 'gateway.content.delete-upload',
   parameters: { id: uuid },

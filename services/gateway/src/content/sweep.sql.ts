@@ -10,7 +10,7 @@ export const findUnused = statement({
   sql: `SELECT id FROM contents c WHERE ${UNUSED} AND id <> ALL (:held) ORDER BY uploaded_at LIMIT :limit`,
 })
 
-/** A transaction that publishes a use meanwhile holds a lock on the row, or the foreign key refuses it. */
+/** A concurrent transaction that refers to the content either holds a lock on the row, or fails on the foreign key. */
 export const deleteUnused = statement({
   name: 'gateway.content.delete-unused',
   parameters: { days: int4, ids: array(text) },
@@ -21,8 +21,8 @@ export const deleteUnused = statement({
 })
 
 /**
- * Ends what content costs a tenant that does not use it any more, while others still do. Its users lose their access with it:
- * otherwise they could use the content again without it counting.
+ * Removes unused content from the quota of a tenant, while other tenants still use it. The users of the tenant lose access to the
+ * content. Otherwise they could use it again without a charge.
  */
 export const dropUnusedClaims = statement({
   name: 'gateway.content.drop-unused-claims',

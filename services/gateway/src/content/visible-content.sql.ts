@@ -1,7 +1,7 @@
 import { array, int8, nullable, statement, text, uuid } from '@slipway/database'
 import { visibleSql } from '../tenancy/visibility.ts'
 
-/** Content that the user brought, or that a source which they see uses; all for users of no tenant. */
+/** Content that the user uploaded, or that a visible source uses. Users without a tenant see all content. */
 export const findVisibleContent = statement({
   name: 'gateway.content.find-visible',
   parameters: { ids: array(text), tenant_id: nullable(uuid), user_id: uuid },

@@ -20,8 +20,8 @@ const RESULT = jsonObject({
 })
 
 /**
- * What ran, with its result. Commands that were ended with their deployment, or lost with their instance, left none, and
- * retention drops old ones: of those the steps tell.
+ * The commands that ran, each with its result. Killed and lost commands have no result, and retention drops old results. In these
+ * cases the data comes from the steps.
  */
 const RESULTS = `SELECT deployment_id, target_index, action_index, status, exit_code, stdout_tail, stderr_tail,
            error_message, analysis, started_at, completed_at
@@ -36,7 +36,7 @@ const RESULTS = `SELECT deployment_id, target_index, action_index, status, exit_
        AND NOT EXISTS (SELECT FROM command_results c WHERE c.deployment_id = :id AND c.target_index = s.target_index
                                                        AND c.action_index = s.action_index)`
 
-/** The results of all commands that ended, as JSON text, and whether some failure has no explanation and should have one. */
+/** The results of all ended commands as JSON text, and whether the analysis of a failure is still missing. */
 export const findResults = statement({
   name: 'gateway.deployments.find-results',
   parameters: { id: uuid },

@@ -17,7 +17,7 @@ const CANCELLATION = jsonObject({
 })
 const NOT_CANCELLED = jsonObject({ cancelled_by: 'NULL', cancelled_at: 'NULL', cancel_reason: 'NULL' })
 
-/** `steps` is null where the plan is not told. */
+/** `steps` is null if the answer has no plan. */
 const detail = (name: string, summary: Record<string, string>, cancellation: string, steps: string) =>
   statement({
     name: `gateway.deployments.find-detail-${name}`,
@@ -41,7 +41,7 @@ const detail = (name: string, summary: Record<string, string>, cancellation: str
       FROM ${withProgress('deployments')} WHERE d.id = :id AND ${ownSql('d')}`,
   })
 
-/** By whether the deployment is told as it is or as it started, and whether its plan is told. */
+/** One statement for each form of the answer: the present state or the state at the start, with or without the plan. */
 export const DETAIL = {
   now: {
     full: detail('now', SUMMARY, CANCELLATION, FIRST_STEPS.now),

@@ -2,8 +2,8 @@ import type { StoredLine } from '@slipway/contracts'
 import { array, int4, int8, jsonb, nullable, present, statement, text, timestamptz, uuid } from '@slipway/database'
 
 /**
- * Between these times the lines of a deployment were stored. A day more on both sides, should the clock have been set, or the
- * last lines have come with the end.
+ * SQL: the period in which the lines of a deployment were stored, with a day more on both sides. The clock may have been set, and
+ * the last lines may arrive after the end.
  */
 export const findSpan = statement({
   name: 'gateway.history.find-span',
@@ -13,10 +13,10 @@ export const findSpan = statement({
       FROM deployments WHERE id = :id`,
 })
 
-/** The span lets Postgres look at the partitions of those days alone. */
+/** The period limits the query to the partitions of these days. */
 const WITHIN = `deployment_id = :id AND created_at >= :from AND created_at < coalesce(:to::timestamptz, 'infinity')`
 
-/** The lines from an offset, cut out of the chunk that holds the first of them and of the chunks after it. */
+/** The lines from an offset on, taken from the chunk of the first line and the following chunks. */
 export const findLines = statement({
   name: 'gateway.history.find-lines',
   parameters: { id: uuid, offset: int8, limit: int8, from: nullable(timestamptz), to: nullable(timestamptz) },

@@ -1,13 +1,13 @@
 import { bool, int8, nullable, statement, text, uuid } from '@slipway/database'
 
-/** A key counts for this long from the call that took it. */
+/** A key is valid for this time after the call that took it. */
 const IS_OVER = `claimed_at <= now() - interval '24 hours'`
 
 /** A key of a user; `scope` is method and path. */
 const key = { user_id: uuid, scope: text, key: text }
 const IS_KEY = 'user_id = :user_id AND scope = :scope AND key = :key'
 
-/** Takes a key that is free, or whose time is over. */
+/** Takes a key that is free or has expired. */
 export const takeKey = statement({
   name: 'gateway.idempotency.take',
   parameters: {
@@ -26,8 +26,8 @@ export const takeKey = statement({
 })
 
 /**
- * The call that took a key. After 10 s it is not in hand any more: its gateway has answered or is dead, for a command is not
- * waited for as long.
+ * The call that took a key. After 10 s the call is no longer in progress: a gateway waits less than that for a command, so it has
+ * answered or is dead.
  */
 export const findKey = statement({
   name: 'gateway.idempotency.find',

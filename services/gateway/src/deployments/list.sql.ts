@@ -4,13 +4,13 @@ import { jsonObject, SUMMARY, withProgress } from '@slipway/views'
 import { ownSql } from '../tenancy/visibility.ts'
 
 /**
- * Values that are planned with the call leave nothing but `d.state = 'running'` of this, which the partial indexes by state and
- * source type serve (`make bench ARGS=list`).
+ * SQL: a filter by one of these values. Postgres plans each call for its value and reduces the filter to `d.state = 'running'`.
+ * Only this form uses the partial indexes by state and source type (`make bench ARGS=list`).
  */
 const isAnyOf = (column: string, values: readonly string[], parameter: string) =>
   values.map((value) => `(d.${column} = '${value}' AND '${value}' = ANY (${parameter}::text[]))`).join(' OR ')
 
-/** Null is no condition. Records are given by their id or their number. */
+/** Null means no condition. Records are given by id or number. */
 const filter = {
   tenant_id: nullable(uuid),
   of_tenant: nullable(uuid),
@@ -51,7 +51,7 @@ interface Selection<P> {
 function pages<P extends Columns>({ name, parameters, where, total }: Selection<P>) {
   const page = { planEachCall: true, row: { total: int8, data: text } } as const
   const given = { ...parameters, take: int8, skip: int8 }
-  /** Passed over by the index alone. `slice` may use `total.n`, which the same snapshot gives. */
+  /** Skips rows by an index-only scan. `slice` may use `total.n`, which is of the same snapshot. */
   const far = (slice: string) => `WITH total AS MATERIALIZED (SELECT ${total} AS n)
     SELECT total.n AS total, ${asJson(`(SELECT d.* FROM (
       SELECT d.id, d.created_at FROM deployments d WHERE ${where} ${slice}) k JOIN deployments d ON d.id = k.id)`)} AS data
@@ -80,7 +80,7 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
       // 475 ms instead of 22 ms at 250,000 of 600,000 (the middle page of `make bench ARGS=list`).
       sql: far(`ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET (SELECT :skip::bigint)`),
     }),
-    /** Offsets count from the newest, so from the other end they follow from the total. */
+    /** Offsets count from the newest row. The total gives the offset from the oldest row. */
     fromOldest: statement({
       name: `gateway.deployments.${name}-from-oldest`,
       ...page,
@@ -91,7 +91,7 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
   }
 }
 
-/** The counters know everything but names. */
+/** The counters cover all filters except names. */
 export const LISTED = pages({
   name: 'listed',
   parameters: filter,
@@ -106,7 +106,7 @@ export const FOUND = pages({
   total: `(SELECT count(*) FROM deployments d WHERE ${FILTER} AND ${SEARCH})`,
 })
 
-/** Whether any and whether all names of deployments match: there are few names, each once a tenant. */
+/** Whether any, and whether all names of deployments match. There are few distinct names per tenant. */
 export const matchNames = statement({
   name: 'gateway.deployments.match-names',
   parameters: { pattern: text },

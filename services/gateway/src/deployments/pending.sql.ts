@@ -3,8 +3,8 @@ import { PENDING } from '@slipway/views'
 import { ownSql } from '../tenancy/visibility.ts'
 
 /**
- * Requests that wait, in the order in which they will start, then others. A position counts everybody who waits, also those whom
- * the viewer cannot see.
+ * Pending requests in the order of their start, then the others. A position counts all pending requests, also those that the
+ * viewer cannot see.
  */
 export const listRequests = statement({
   name: 'gateway.pending.list',

@@ -1,6 +1,6 @@
 import { jsonb, nullable, statement, uuid } from '@slipway/database'
 
-/** The warnings of what a command started, or of what waits. */
+/** The warnings of the deployment or pending request that a command created. */
 export const findWarnings = statement({
   name: 'gateway.deployments.find-warnings',
   parameters: { id: uuid },

@@ -7,23 +7,23 @@ export type Step = Static<typeof StepSchema>
 /** An action in its place. */
 export type Place = CommandReply<'plan.preview'>['plan']['actions'][number]
 export type StepState = Omit<Step, keyof Place | 'id' | 'target_id' | 'target_name'>
-/** Of each action, null where nothing has happened. */
+/** One value per action, null if the step has not changed. */
 type States = (StepState | null)[]
 
-/** A row of the plan: a target, and what has happened to its steps; no states where nothing has to any of them. */
+/** A target of the plan with the states of its steps; without states if no step has changed. */
 export interface TargetRow {
   target_id: string
   target_name: string
   states?: States | null
 }
 
-/** The actions of a deployment and its first targets: for most plans all there is to read. */
+/** The actions of a deployment and its first targets. For most plans these are all targets. */
 export interface FirstSteps {
   actions: PlannedActionRow[]
   targets: TargetRow[]
 }
 
-/** So many of a deployment's targets are read together with what else is told of it. */
+/** How many targets are read together with the other fields of a deployment. */
 export const FIRST_TARGETS = 50
 
 const STATE = jsonObject({
@@ -37,7 +37,7 @@ const STATE = jsonObject({
   end_confirmed: 's.end_confirmed',
 })
 
-// Most of a large plan is pending most of the time, and building that in SQL costs more than reading it.
+// Most steps of a large plan are pending, and building them in SQL costs more than in the gateway.
 const STATES = `(SELECT json_agg(CASE WHEN s.state <> 'pending' OR s.retry_count > 0 THEN ${STATE} END
                                  ORDER BY s.action_index)
                  FROM steps s WHERE s.deployment_id = t.deployment_id AND s.target_index = t.target_index)`

@@ -1,6 +1,6 @@
 import { array, bool, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 
-/** Of a user whose second factor is not in force. */
+/** Stores the secret of a user whose second factor is not enabled. */
 export const setFactor = statement({
   name: 'gateway.second-factor.set',
   parameters: { user_id: uuid, totp_sealed: text },
@@ -19,7 +19,7 @@ export const disableFactor = statement({
   sql: 'UPDATE users SET totp_enabled = false, totp_sealed = NULL, totp_last_step = NULL WHERE id = :user_id',
 })
 
-/** `totp_last_step`: the step of the last code that was right. */
+/** `totp_last_step`: the time step of the last accepted code. */
 const factor = {
   parameters: { user_id: uuid },
   row: { totp_enabled: bool, totp_sealed: nullable(text), totp_last_step: nullable(int8) },
@@ -29,7 +29,7 @@ const FACTOR = 'SELECT totp_enabled, totp_sealed, totp_last_step FROM users WHER
 export const findFactor = statement({ name: 'gateway.second-factor.find', ...factor, sql: FACTOR })
 export const lockFactor = statement({ name: 'gateway.second-factor.lock', ...factor, sql: `${FACTOR} FOR UPDATE` })
 
-/** A code succeeds once, however many come at the same time. */
+/** Accepts each code once, also if the same code arrives several times at once. */
 export const spendStep = statement({
   name: 'gateway.second-factor.spend-step',
   parameters: { user_id: uuid, step: int8 },
@@ -48,7 +48,7 @@ export const deleteRecoveryCodes = statement({
   sql: 'DELETE FROM recovery_codes WHERE user_id = :user_id',
 })
 
-/** Uses a recovery code up. Of many at once one is spent now. No row: there is no such code. */
+/** Consumes a recovery code, once. Returns no row if there is no such code. */
 export const spendCode = statement({
   name: 'gateway.recovery-codes.spend',
   parameters: { user_id: uuid, code_hash: text },
@@ -60,7 +60,7 @@ export const spendCode = statement({
       FROM recovery_codes WHERE user_id = :user_id AND code_hash = :code_hash`,
 })
 
-/** The seconds for which the codes of a user are still locked; no row: they are not. */
+/** The seconds until the codes of a user are unlocked; no row if they are not locked. */
 export const findLock = statement({
   name: 'gateway.wrong-codes.find-lock',
   parameters: { user_id: uuid },
@@ -69,7 +69,7 @@ export const findLock = statement({
      WHERE user_id = :user_id AND locked_until > clock_timestamp()`,
 })
 
-/** With the clock of the database: those of the replicas may differ. */
+/** Uses the clock of the database, because the clocks of replicas may differ. */
 export const findWrongCodes = statement({
   name: 'gateway.wrong-codes.find',
   parameters: { user_id: uuid },

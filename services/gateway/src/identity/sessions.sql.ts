@@ -1,7 +1,7 @@
 import { int4, statement, text, uuid } from '@slipway/database'
 import { LIVING_SESSION } from '../callers/calling-user.sql.ts'
 
-/** How long a refresh token lasts. */
+/** The lifetime of a refresh token. */
 export const REFRESH_TOKEN_DAYS = 30
 const IN_FULL = `now() + interval '${REFRESH_TOKEN_DAYS} days'`
 
@@ -22,7 +22,7 @@ export const insertSession = statement({
     SELECT :token_hash, id, user_id, expires_at FROM session`,
 })
 
-/** Puts a new refresh token in the place of one. One statement decides, so that of many at once one succeeds. */
+/** Replaces a refresh token. One statement decides, so that only one of several concurrent calls succeeds. */
 export const rotateToken = statement({
   name: 'gateway.sessions.rotate-token',
   parameters: { token_hash: text, next_hash: text },
@@ -43,8 +43,8 @@ export const rotateToken = statement({
 })
 
 /**
- * Ends the session of a refresh token that was used before. Two tabs may send the same cookie at once: one that comes second
- * within 10 s is not a thief.
+ * Ends the session of a refresh token that is used a second time, which suggests theft. The first 10 s are excepted, because two
+ * tabs of a browser may send the same cookie at once.
  */
 export const revokeReusedToken = statement({
   name: 'gateway.sessions.revoke-reused-token',
@@ -56,7 +56,7 @@ export const revokeReusedToken = statement({
     RETURNING s.user_id, s.id AS session_id`,
 })
 
-/** Changes the password, if it is still the old one, and with it the version that all sessions must have. */
+/** Changes the password, if it is still the old one, and raises the version, which ends all sessions. */
 export const changePassword = statement({
   name: 'gateway.sessions.change-password',
   parameters: { user_id: uuid, old_hash: text, new_hash: text },
@@ -65,14 +65,14 @@ export const changePassword = statement({
      WHERE id = :user_id AND password_hash = :old_hash RETURNING token_version`,
 })
 
-/** Lets one session live on that was good before the version was raised. */
+/** Keeps one session that was valid before the version was raised. */
 export const keepSession = statement({
   name: 'gateway.sessions.keep',
   parameters: { id: uuid, token_version: int4 },
   sql: 'UPDATE sessions SET token_version = :token_version WHERE id = :id AND token_version = :token_version - 1',
 })
 
-/** Ends everything of a user that carries the version. */
+/** Raises the version of a user, which ends all sessions and tokens. */
 export const raiseTokenVersion = statement({
   name: 'gateway.sessions.raise-token-version',
   parameters: { user_id: uuid },

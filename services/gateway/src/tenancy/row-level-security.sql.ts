@@ -1,6 +1,6 @@
 import { bool, statement } from '@slipway/database'
 
-/** Whether the user of the connection passes by row-level security. */
+/** Whether the user of the connection bypasses row-level security. */
 export const bypassesPolicies = statement({
   name: 'gateway.tenancy.bypasses-policies',
   row: { bypasses: bool },

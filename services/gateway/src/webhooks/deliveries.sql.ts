@@ -3,7 +3,7 @@ import { isoTime, jsonObject } from '@slipway/views'
 
 const EXCERPT_CHARACTERS = 1_024
 
-/** A delivery as answers show it, from `webhook_deliveries` as `d`. */
+/** SQL: the delivery `d` as the API shows it. */
 const DELIVERY = jsonObject({
   id: 'd.id',
   webhook_id: 'd.webhook_id',

@@ -3,7 +3,7 @@ import { INSTANCE } from '@slipway/views'
 
 const row = { id: uuid, tenant_id: nullable(uuid), shown: text }
 
-/** How far deployments are that run. */
+/** The progress of running deployments. */
 export const findProgressShown = statement({
   name: 'log-stream.changes.find-progress',
   row,
@@ -11,7 +11,7 @@ export const findProgressShown = statement({
       FROM deployments d JOIN run_progress p ON p.deployment_id = d.id WHERE d.completed_at IS NULL`,
 })
 
-/** What instances are, and how many slots are taken. */
+/** The status of each instance, and its number of leased slots. */
 export const findInstancesShown = statement({
   name: 'log-stream.changes.find-instances',
   row,

@@ -30,7 +30,7 @@ const HEAD = {
   from: 'FROM deployments d LEFT JOIN run_progress p ON p.deployment_id = d.id',
 }
 
-/** How far each of these deployments is: one small query, however many are watched. */
+/** The progress of these deployments, in one query for all watched deployments. */
 export const findHeads = statement({
   name: 'log-stream.deployments.find-heads',
   parameters: { ids: array(uuid) },
@@ -70,7 +70,7 @@ export const findTransitions = statement({
      WHERE deployment_id = :deployment_id ORDER BY number`,
 })
 
-/** Every step that has left pending. */
+/** All steps that are not pending. */
 export const findSteps = statement({
   name: 'log-stream.deployments.find-steps',
   parameters: { deployment_id: uuid },
@@ -79,7 +79,7 @@ export const findSteps = statement({
       FROM steps s WHERE deployment_id = :deployment_id AND state <> 'pending' ORDER BY target_index, action_index`,
 })
 
-/** What the commands of these steps wrote. */
+/** The output of the commands of these steps. */
 export const findOutputs = statement({
   name: 'log-stream.deployments.find-outputs',
   parameters: { deployment_id: uuid, targets: array(int4), actions: array(int4) },

@@ -1,6 +1,6 @@
 import { array, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
 
-/** Tokens that stand for something, by their place from 1: a session or an API key of an active user. */
+/** The valid tokens by position, from 1: those of a session or an API key of an active user. */
 export const findStandings = statement({
   name: 'log-stream.tokens.find-standings',
   parameters: { user_ids: array(uuid), kinds: array(text), credential_ids: array(uuid), token_versions: array(int4) },

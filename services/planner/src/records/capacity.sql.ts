@@ -1,7 +1,7 @@
 import { bool, int4, nullable, statement, text, uuid } from '@slipway/database'
 import { servesTenant, takesRuns } from '@slipway/views'
 
-/** Whether instances live that may run deployments of the tenant, have a free slot, and whether other requests come first. */
+/** Whether instances for the tenant are online, whether one has a free slot, and whether other requests come first. */
 export const findCapacity = statement({
   name: 'planner.capacity.find',
   parameters: { version: text, priority: int4, tenant_id: nullable(uuid) },

@@ -3,8 +3,7 @@ import { array, json, jsonb, nullable, statement, uuid } from '@slipway/database
 import type { PlanHead, PlannedActionRow } from '@slipway/domain'
 
 /**
- * The deployment that is to be run again, and in plan order the targets whose part is not complete: a step of theirs failed,
- * was skipped, cancelled or rolled back.
+ * The deployment to repeat and, in plan order, its incomplete targets: a step failed, or was skipped, cancelled or rolled back.
  */
 export const findOriginal = statement({
   name: 'planner.deployments.find_original',

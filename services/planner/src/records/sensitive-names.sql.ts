@@ -1,6 +1,6 @@
 import { nullable, statement, text, uuid } from '@slipway/database'
 
-/** Another text whenever a version was published since. */
+/** A text that changes whenever a version is published. */
 export const readPublished = statement({
   name: 'planner.source_versions.state',
   row: { state: text },

@@ -4,9 +4,9 @@ import { LOST_AFTER, targetStatus } from '@slipway/views'
 import { visible } from './visibility.ts'
 
 /**
- * A local or simulated target is seen whenever an instance is; the others when something reached them. Ids are gathered
- * first and looked up by the index. With a join, Postgres compares each of thousands of targets that have just come, and of
- * which it has no statistics, with all the others.
+ * Targets by id or number, with their status. Local and simulated targets are online while an instance is. The ids are collected
+ * in an array, so that Postgres uses the index. With a join it compares every id with every target while the table has no
+ * statistics.
  */
 export const findTargets = statement({
   name: 'planner.targets.find',
@@ -34,7 +34,7 @@ export const findTargets = statement({
        AND ${visible('t.tenant_id', ':tenant_id')}`,
 })
 
-/** Those of these tags that targets carry. */
+/** The targets with at least one of these tags, each with its matching tags. */
 export const findTags = statement({
   name: 'planner.target_tags.find',
   parameters: { keys: array(text), values: array(text) },
