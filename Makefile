@@ -133,5 +133,5 @@ images: ## Build the images of all services with docker, podman or buildah; see 
 
 clean: ## Stop everything and remove what was made
 	@if [ -d .slipway ]; then $(SUITE) down; sh examples/storefront/stop.sh; scripts/infra.sh remove; fi
-	rm -rf .slipway coverage packages/database/src/generated packages/*/dist services/*/dist
+	rm -rf .slipway packages/database/src/generated packages/*/dist services/*/dist
 	rm -rf node_modules packages/*/node_modules services/*/node_modules .tools

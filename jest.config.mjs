@@ -1,5 +1,5 @@
 // Run as `make test`, or one part of it as
-//   node --experimental-vm-modules --no-warnings node_modules/jest/bin/jest.js packages/domain
+//   node --conditions=@slipway/source --import=./scripts/jest/register.mjs node_modules/jest/bin/jest.js packages/domain
 import { execFileSync } from 'node:child_process'
 
 // Tests speak with real servers: those of the environment, else those of scripts/infra.sh.
@@ -26,23 +26,11 @@ export default {
         ]),
   ],
   modulePathIgnorePatterns: ['/dist/', '/\\.slipway/', '/\\.tools/'],
-  extensionsToTreatAsEsm: ['.ts'],
-  transform: {
-    '^.+\\.ts$': [
-      '@swc/jest',
-      {
-        jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-        module: { type: 'es6' },
-        sourceMaps: 'inline',
-      },
-    ],
-  },
-  // Packages are taken from their sources: no build before a test.
-  testEnvironmentOptions: { customExportConditions: ['@slipway/source', 'node', 'node-addons'] },
+  // Node loads tests and sources, as TypeScript: scripts/jest/register.mjs.
+  runtime: '<rootDir>/scripts/jest/runtime.cjs',
+  transform: {},
   // A bound for a machine with both cores busy; no test asserts a time by it.
   testTimeout: 120_000,
   // Tests wait for servers more than they compute.
-  maxWorkers: 3,
-  coverageProvider: 'v8',
-  coveragePathIgnorePatterns: ['/node_modules/', '/dist/', '/generated/'],
+  maxWorkers: 4,
 }

@@ -28,7 +28,9 @@ function count() {
 }
 
 function runJest(options, env = {}) {
-  const args = ['--experimental-vm-modules', '--no-warnings', 'node_modules/jest/bin/jest.js']
+  // Packages are taken from their sources: no build before a test.
+  const args = ['--conditions=@slipway/source', '--import=./scripts/jest/register.mjs']
+  args.push('node_modules/jest/bin/jest.js')
   args.push('--ci', '--json', `--outputFile=${result}`, '--passWithNoTests', ...options)
   // With --json jest prints the whole result on stdout too; what people read goes to stderr.
   jest = spawn(process.execPath, args, {

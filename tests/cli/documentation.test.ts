@@ -4,7 +4,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import { type Api, loginToSuite, repositoryRoot, type Suite, startSuite } from '@slipway/testing'
-import { transformSync } from '@swc/core'
+import { transformSync } from '@swc/wasm-typescript'
 import { parse } from 'yaml'
 import { binFolder, start } from './slipway.ts'
 
@@ -74,10 +74,7 @@ describe('docs/client.md', () => {
     const tsc = path.join(repositoryRoot, 'node_modules/.bin/tsc')
     execFileSync(tsc, ['-p', folder], { stdio: 'pipe' })
 
-    const { code } = transformSync(source, {
-      jsc: { target: 'es2022', parser: { syntax: 'typescript' } },
-      isModule: true,
-    })
+    const { code } = transformSync(source, { mode: 'strip-only', module: true })
     fs.writeFileSync(path.join(folder, 'examples.mjs'), code)
     const env = { SLIPWAY_URL: suite.url, SLIPWAY_API_KEY: key }
     const ended = await start(process.execPath, [path.join(folder, 'examples.mjs')], { env }).ended

@@ -14,7 +14,7 @@ afterEach(() => {
 
 /** The bridge on all addresses; none of its servers answers. */
 function start(env: Record<string, string>): { child: ChildProcess; output(): string } {
-  const started = spawn(process.execPath, [path.join(repositoryRoot, 'services/executor-bridge/dist/main.js')], {
+  const started = spawn(process.execPath, [path.join(repositoryRoot, 'services/executor-bridge/dist/bundle.js')], {
     env: {
       PATH: String(process.env['PATH']),
       DATABASE_URL: 'postgres://slipway:none@127.0.0.1:1/slipway',

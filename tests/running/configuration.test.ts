@@ -60,7 +60,7 @@ const SERVICES = fs.readdirSync(path.join(repositoryRoot, 'services'))
 const NEEDY = SERVICES.filter((service) => requiredBy(service).length > 0)
 
 test.each(NEEDY)('%s names every variable that is missing, with an example, and does not start', async (service) => {
-  const { code, stdout, stderr } = await run(`services/${service}/dist/main.js`)
+  const { code, stdout, stderr } = await run(`services/${service}/dist/bundle.js`)
   expect(code).toBe(78)
   expect(stdout).toBe('')
   const named = [...stderr.matchAll(/^ {2}(\w+) is missing \(.+\)\. Example: \1=.+$/gm)].map(([, name]) => name)
@@ -72,7 +72,7 @@ test.each(NEEDY)('%s names every variable that is missing, with an example, and 
 })
 
 describe.each(SERVICES)('%s', (service) => {
-  const main = `services/${service}/dist/main.js`
+  const main = `services/${service}/dist/bundle.js`
 
   test('says what is wrong with a value, and never shows one that may be secret', async () => {
     const secrets = requiredBy(service).filter(({ secret }) => secret)

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
-import { connectTo, createTestDatabase, repositoryRoot, type TestDatabase } from '@slipway/testing'
+import { connectTo, createTestDatabase, repositoryFiles, repositoryRoot, type TestDatabase } from '@slipway/testing'
 import { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from '../src/index.ts'
 
 let made: TestDatabase
@@ -41,20 +41,10 @@ test('a lock for one value differs from the same lock for another value', async 
   }
 })
 
-/** The files below a folder, without what is generated. */
-function filesBelow(folder: string, isWanted: (file: string) => boolean): string[] {
-  return fs
-    .readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: 'utf8' })
-    .map((file) => path.join(folder, file))
-    .filter((file) => isWanted(file) && !/node_modules|\/dist\/|\/generated\//.test(file))
-}
-
 const LOCK_CALL = /pg_(?:try_)?advisory_\w*lock\w*\(\s*([^\s)]*)/g
 
 test('every use of an advisory lock takes its key from the registry', () => {
-  const sources = ['packages', 'services', 'tests', 'scripts', 'bench'].flatMap((folder) =>
-    filesBelow(folder, (file) => /\.(ts|mjs)$/.test(file) && !file.endsWith('lock-keys.test.ts')),
-  )
+  const sources = repositoryFiles('*.ts', '*.mjs').filter((file) => !file.endsWith('lock-keys.test.ts'))
   const calls = sources.flatMap((file) =>
     [...fs.readFileSync(path.join(repositoryRoot, file), 'utf8').matchAll(LOCK_CALL)].map(([, key]) => ({ file, key })),
   )
@@ -64,7 +54,7 @@ test('every use of an advisory lock takes its key from the registry', () => {
 })
 
 test('every advisory lock that a migration takes is in the registry', () => {
-  const calls = filesBelow('prisma/migrations', (file) => file.endsWith('.sql')).flatMap((file) =>
+  const calls = repositoryFiles('prisma/migrations/*.sql').flatMap((file) =>
     [...fs.readFileSync(path.join(repositoryRoot, file), 'utf8').matchAll(/advisory_\w+\((.*?)\)\s*(?:;|THEN)/g)].map(
       ([, key]) => key ?? '',
     ),

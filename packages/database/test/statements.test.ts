@@ -1,9 +1,15 @@
-import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { connectTo, type OpenTestDatabase, openTestDatabase, repositoryRoot, statementProblems } from '@slipway/testing'
+import {
+  connectTo,
+  type OpenTestDatabase,
+  openTestDatabase,
+  repositoryFiles,
+  repositoryRoot,
+  statementProblems,
+} from '@slipway/testing'
 import type pg from 'pg'
 import { array, int4, jsonb, nullable, oneOf, Statement, statements, text, timestamptz, uuid } from '../src/index.ts'
 
@@ -19,15 +25,10 @@ afterAll(async () => {
   await server.drop()
 })
 
-const files = ['packages', 'services'].flatMap((folder) =>
-  fs
-    .readdirSync(path.join(repositoryRoot, folder), { recursive: true, encoding: 'utf8' })
-    .filter((file) => /^[^/]+\/src\/.*\.sql\.ts$/.test(file))
-    .map((file) => path.join(repositoryRoot, folder, file)),
-)
+const files = repositoryFiles('packages/*/src/*.sql.ts', 'services/*/src/*.sql.ts')
 
 test('all statements have the types that they declare', async () => {
-  for (const file of files) await import(file)
+  for (const file of files) await import(path.join(repositoryRoot, file))
   expect(statements.size).toBeGreaterThanOrEqual(files.length)
   const problems = []
   for (const statement of statements.values()) problems.push(...(await statementProblems(client, statement)))
@@ -37,13 +38,8 @@ test('all statements have the types that they declare', async () => {
 test('services send SQL as statements only', () => {
   // This package sends what is no statement: BEGIN, rights, questions to the server.
   const others = /^packages\/(database|testing)\//
-  const sources = execFileSync('git', ['ls-files', 'packages/*/src/*.ts', 'services/*/src/*.ts'], {
-    cwd: repositoryRoot,
-    encoding: 'utf8',
-  })
-  const found = sources
-    .split('\n')
-    .filter((file) => file !== '' && !others.test(file))
+  const found = repositoryFiles('packages/*/src/*.ts', 'services/*/src/*.ts')
+    .filter((file) => !others.test(file))
     .filter((file) => /\.query[(<]|\$(query|execute)Raw/.test(fs.readFileSync(path.join(repositoryRoot, file), 'utf8')))
   expect(found).toEqual([])
 })

@@ -53,12 +53,16 @@ test('requests are timed under their route, with what was answered; streams are 
   }).listen(0, '127.0.0.1')
   await new Promise((resolve) => server.once('listening', resolve))
   const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  for (const path of ['/things/1', '/things/2', '/nowhere', '/stream']) await (await fetch(base + path)).text()
+  // A method that no other test uses: the counts are those of the whole process.
+  const method = 'REPORT'
+  for (const path of ['/things/1', '/things/2', '/nowhere', '/stream'])
+    await (await fetch(base + path, { method })).text()
   server.closeAllConnections()
   await new Promise((resolve) => server.close(resolve))
 
-  expect(await told('slipway_http_request_duration_seconds_count')).toEqual([
-    'slipway_http_request_duration_seconds_count{method="GET",route="/things/{id}",status="200"} 2',
-    'slipway_http_request_duration_seconds_count{method="GET",route="none",status="404"} 1',
+  const counts = await told('slipway_http_request_duration_seconds_count')
+  expect(counts.filter((line) => line.includes(`method="${method}"`))).toEqual([
+    'slipway_http_request_duration_seconds_count{method="REPORT",route="/things/{id}",status="200"} 2',
+    'slipway_http_request_duration_seconds_count{method="REPORT",route="none",status="404"} 1',
   ])
 })

@@ -2,8 +2,9 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import type { AddressInfo } from 'node:net'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
-import { afterEach, describe, expect, test } from '@jest/globals'
-import { freePort } from '@slipway/testing'
+import { afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { freePort, repositoryRoot, waitFor } from '@slipway/testing'
+import { build } from 'esbuild'
 import { sleep } from '../src/index.ts'
 
 interface Run {
@@ -18,20 +19,31 @@ afterEach(() => {
   for (const child of running.splice(0)) child.kill('SIGKILL')
 })
 
-const here = import.meta.dirname
-const loader = `data:text/javascript,${encodeURIComponent(
-  `import { register } from 'node:module'; register(${JSON.stringify(`file://${join(here, 'fixtures', 'typescript.mjs')}`)})`,
-)}`
+// Bundled, as services are, so that it starts fast; the test of what is loaded looks for packages that stay outside.
+const dist = join(repositoryRoot, 'packages/runtime/dist')
+const program = join(dist, 'service-fixture.js')
+beforeAll(async () => {
+  await build({
+    entryPoints: { 'service-fixture': join(import.meta.dirname, 'fixtures', 'service.ts') },
+    outdir: dist,
+    splitting: true,
+    chunkNames: 'service-fixture-[hash]',
+    bundle: true,
+    platform: 'node',
+    format: 'esm',
+    conditions: ['@slipway/source'],
+    external: ['@opentelemetry/*'],
+    banner: {
+      js: "import { createRequire as $require } from 'node:module'; const require = $require(import.meta.url)",
+    },
+  })
+})
 
 function start(env: Record<string, string>): Run {
-  const child = spawn(
-    process.execPath,
-    ['--no-warnings', '--import', loader, '--conditions=@slipway/source', join(here, 'fixtures', 'service.ts')],
-    {
-      env: { PATH: process.env['PATH'] ?? '', REDIS_URL: 'redis://127.0.0.1:1', ...env },
-      stdio: ['ignore', 'pipe', 'pipe'],
-    },
-  )
+  const child = spawn(process.execPath, [program], {
+    env: { PATH: process.env['PATH'] ?? '', REDIS_URL: 'redis://127.0.0.1:1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
   running.push(child)
   const lines: Record<string, unknown>[] = []
   let rest = ''
@@ -50,9 +62,6 @@ function start(env: Record<string, string>): Run {
   return { child, lines, stderr: () => stderr, exit }
 }
 
-const eventually = async (condition: () => unknown | Promise<unknown>) => {
-  while (!(await condition())) await sleep(20)
-}
 const said = (run: Run, message: string) => run.lines.some((line) => line['message'] === message)
 const stepsOf = (run: Run) => run.lines.filter((line) => 'step' in line).map((line) => line['step'])
 
@@ -61,7 +70,7 @@ describe('stopping', () => {
     'on %s the steps run, the last registered first, whatever fails, and the exit is clean',
     async (signal) => {
       const run = start({})
-      await eventually(() => said(run, 'started'))
+      await waitFor(() => said(run, 'started'))
       run.child.kill(signal)
       expect(await run.exit).toEqual({ code: 0, signal: null })
       expect(stepsOf(run)).toEqual(['last in', 'hangs', 'fails', 'first in'])
@@ -75,7 +84,7 @@ describe('stopping', () => {
 
   test('a step that is late is left behind', async () => {
     const run = start({ MODE: 'late' })
-    await eventually(() => said(run, 'started'))
+    await waitFor(() => said(run, 'started'))
     run.child.kill('SIGTERM')
     expect((await run.exit).code).toBe(0)
     expect(run.lines.find((line) => line['step'] === 'hangs')).toMatchObject({ level: 'warn' })
@@ -84,7 +93,7 @@ describe('stopping', () => {
 
   test('a second signal ends it at once', async () => {
     const run = start({ MODE: 'hang' })
-    await eventually(() => said(run, 'started'))
+    await waitFor(() => said(run, 'started'))
     const again = setInterval(() => run.child.kill('SIGTERM'), 100)
     const { code } = await run.exit
     clearInterval(again)
@@ -99,7 +108,7 @@ describe('stopping', () => {
       SLIPWAY_LOG_LEVEL: 'debug',
       SLIPWAY_MANAGEMENT_PORT: String(await freePort()),
     })
-    await eventually(() => said(run, 'management server listens'))
+    await waitFor(() => said(run, 'management server listens'))
     run.child.kill('SIGTERM')
     expect((await run.exit).code).toBe(0)
     expect(stepsOf(run)).toContain('first in')
@@ -151,11 +160,11 @@ describe('ending', () => {
 test('with SLIPWAY_DEVELOPMENT a service starts in production with development secrets, and warns', async () => {
   const secret = { REDIS_URL: 'redis://:slipway-development@127.0.0.1:6379' }
   const run = start({ NODE_ENV: 'production', SLIPWAY_DEVELOPMENT: 'true', ...secret })
-  await eventually(() => said(run, 'started'))
+  await waitFor(() => said(run, 'started'))
   const warning = run.lines.find(({ level }) => level === 'warn')
   expect(warning?.['message']).toMatch(/^SLIPWAY_DEVELOPMENT is true/)
   const outside = start(secret)
-  await eventually(() => said(outside, 'started'))
+  await waitFor(() => said(outside, 'started'))
   expect(outside.lines.filter(({ level }) => level === 'warn')).toEqual([])
 })
 
@@ -166,19 +175,19 @@ test('readiness follows the dependencies, and is gone before the first step of s
     const response = await fetch(`http://127.0.0.1:${port}${path}`)
     return { status: response.status, body: await response.json() }
   }
-  await eventually(() => said(run, 'started'))
+  await waitFor(() => said(run, 'started'))
   expect(await get('/livez')).toEqual({ status: 200, body: { alive: true } })
   expect(await get('/readyz')).toEqual({ status: 200, body: { ready: true, dependencies: { redis: 'up' } } })
   expect((await get('/')).status).toBe(404)
 
   run.child.kill('SIGUSR2')
-  await eventually(async () => (await get('/readyz')).status === 503)
+  await waitFor(async () => (await get('/readyz')).status === 503)
   expect((await get('/readyz')).body).toEqual({ ready: false, dependencies: { redis: 'down' } })
   run.child.kill('SIGUSR2')
-  await eventually(async () => (await get('/readyz')).status === 200)
+  await waitFor(async () => (await get('/readyz')).status === 200)
 
   run.child.kill('SIGTERM')
-  await eventually(() => said(run, 'leaving'))
+  await waitFor(() => said(run, 'leaving'))
   expect(await get('/readyz')).toEqual({ status: 503, body: { ready: false, dependencies: { redis: 'up' } } })
   expect((await get('/livez')).status).toBe(200)
 })
@@ -186,7 +195,7 @@ test('readiness follows the dependencies, and is gone before the first step of s
 test('nothing that records traces is loaded, unless they are sent somewhere', async () => {
   const loaded = async (env: Record<string, string>) => {
     const run = start({ MODE: 'loaded', ...env })
-    await eventually(() => said(run, 'modules'))
+    await waitFor(() => said(run, 'modules'))
     run.child.kill('SIGTERM')
     expect((await run.exit).code).toBe(0)
     return run.lines.find((line) => line['message'] === 'modules')?.['loaded']
@@ -199,7 +208,7 @@ test('nothing that records traces is loaded, unless they are sent somewhere', as
 test('metrics are told on the management port', async () => {
   const port = await freePort()
   const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port) })
-  await eventually(() => said(run, 'started'))
+  await waitFor(() => said(run, 'started'))
   const answer = await fetch(`http://127.0.0.1:${port}/metrics`)
   expect(answer.status).toBe(200)
   expect(answer.headers.get('content-type')).toMatch(/^text\/plain/)
@@ -210,10 +219,10 @@ test('what is told to stop serves on for as long as it is set to, not ready, and
   const port = await freePort()
   const run = start({ SLIPWAY_MANAGEMENT_PORT: String(port), SLIPWAY_DRAIN_SECONDS: '60' })
   const readiness = async () => (await fetch(`http://127.0.0.1:${port}/readyz`)).status
-  await eventually(() => said(run, 'started'))
+  await waitFor(() => said(run, 'started'))
   expect(await readiness()).toBe(200)
   run.child.kill('SIGTERM')
-  await eventually(() => said(run, 'stopping'))
+  await waitFor(() => said(run, 'stopping'))
   expect(await readiness()).toBe(503)
   await sleep(600)
   expect(stepsOf(run)).toEqual([])
@@ -222,7 +231,7 @@ test('what is told to stop serves on for as long as it is set to, not ready, and
   expect((await run.exit).code).toBe(1)
 
   const brief = start({ SLIPWAY_DRAIN_SECONDS: '1' })
-  await eventually(() => said(brief, 'started'))
+  await waitFor(() => said(brief, 'started'))
   brief.child.kill('SIGTERM')
   expect((await brief.exit).code).toBe(0)
   expect(stepsOf(brief)).toContain('last in')

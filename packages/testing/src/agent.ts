@@ -28,7 +28,7 @@ export interface AgentProcess {
   remove(): Promise<void>
 }
 
-const program = path.join(repositoryRoot, 'services/target-agent/dist/main.js')
+const program = path.join(repositoryRoot, 'services/target-agent/dist/bundle.js')
 
 let built = false
 

@@ -104,7 +104,12 @@ async function ensureOwner(admin: pg.Client): Promise<Role | null> {
   return owner
 }
 
-async function ensureTemplate(admin: pg.Client): Promise<{ name: string; owner: Role | null }> {
+interface Template {
+  name: string
+  owner: Role | null
+}
+
+async function ensureTemplate(admin: pg.Client): Promise<Template> {
   const name = templateName()
   await admin.query(`SELECT pg_advisory_lock(${LOCK_KEYS.testTemplate})`)
   try {
@@ -141,13 +146,17 @@ async function grantRights(url: string): Promise<void> {
 
 const ownedBy = (owner: Role | null) => (owner === null ? '' : `OWNER ${owner.name}`)
 
+/** This process has looked for it once: sources do not change under its tests. */
+let knownTemplate: Promise<Template> | null = null
+
 /** A migrated, empty database of its own: a clone of a template, which takes a fraction of a second. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const admin = new pg.Client(serverUrl('DATABASE_URL'))
   await admin.connect()
   const name = `slipway_test_${randomBytes(6).toString('hex')}`
   try {
-    const template = await ensureTemplate(admin)
+    knownTemplate ??= ensureTemplate(admin)
+    const template = await knownTemplate
     await admin.query(`CREATE DATABASE ${name} TEMPLATE ${template.name} ${ownedBy(template.owner)}`)
     return {
       url: serverAs(template.owner, name),

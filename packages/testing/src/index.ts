@@ -36,7 +36,7 @@ export { loseMessages, removeNamespace, testNamespace, wipeBroker } from './name
 export { createNetworks, type Network, networksProblem } from './networks.ts'
 export { freePort } from './ports.ts'
 export { type PrivateRedis, startRedis } from './redis-server.ts'
-export { repositoryRoot } from './repository.ts'
+export { repositoryFiles, repositoryRoot } from './repository.ts'
 export { brokerUrlOf, serverUrl } from './servers.ts'
 export { type Sshd, startSshd } from './sshd.ts'
 export { statementProblems } from './statement-check.ts'

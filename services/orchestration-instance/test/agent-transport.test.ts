@@ -260,7 +260,7 @@ test('a second agent on the port of one that runs says so, and touches nothing t
   const output: Buffer[] = []
   const running = run({ script: `echo begun; ${until.wait}; touch inner && echo ended` }, { output })
   await eventually('it has begun', () => Buffer.concat(output).length > 0)
-  const program = path.resolve(import.meta.dirname, '../../target-agent/dist/main.js')
+  const program = path.resolve(import.meta.dirname, '../../target-agent/dist/bundle.js')
   const second = await new Promise<{ code: unknown; stderr: string }>((resolve) => {
     const env = {
       PATH: process.env['PATH'] ?? '',

@@ -41,7 +41,7 @@ export class InstanceProcess {
     build()
     this.managementPort ||= await freePort()
     if (!existsSync(this.tokenFile)) writeFileSync(this.tokenFile, `${JOIN_TOKEN}\n`, { mode: 0o600 })
-    const child = spawn(process.execPath, [path.join(service, 'dist/main.js')], {
+    const child = spawn(process.execPath, [path.join(service, 'dist/bundle.js')], {
       env: {
         PATH: process.env['PATH'] ?? '',
         SLIPWAY_INSTANCE_NAME: 'under-test',

@@ -1,11 +1,11 @@
 import { spawn } from 'node:child_process'
 import { generateKeyPairSync } from 'node:crypto'
 import type { AddressInfo } from 'node:net'
-import { type AuthContext, type Connection, Server, type ServerChannel } from 'ssh2'
+import ssh2, { type AuthContext, type Connection, type ServerChannel } from 'ssh2'
 
 /** An ssh server that asks for a password; sshd would need a user of the system with one. */
 export class PasswordServer {
-  readonly #server: Server
+  readonly #server: ssh2.Server
   readonly #connections = new Set<Connection>()
   readonly #username: string
   readonly #password: string
@@ -19,7 +19,7 @@ export class PasswordServer {
       privateKeyEncoding: { type: 'pkcs1', format: 'pem' },
       publicKeyEncoding: { type: 'pkcs1', format: 'pem' },
     })
-    this.#server = new Server({ hostKeys: [privateKey] }, (connection) => this.#serve(connection))
+    this.#server = new ssh2.Server({ hostKeys: [privateKey] }, (connection) => this.#serve(connection))
   }
 
   get port(): number {
