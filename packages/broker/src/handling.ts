@@ -5,9 +5,9 @@ import {
   type Logger,
   parseTraceparent,
   redactText,
+  Semaphore,
   SpanKind,
   sleep,
-  Turnstile,
   traced,
   withContext,
   within,
@@ -62,7 +62,7 @@ export function workHandling(
   const { namespace, queue, logger, prefetch } = options
   const isUnavailable = (error: unknown) =>
     error instanceof BrokerUnavailable || options.isUnavailable?.(error) === true
-  const turnstile = new Turnstile(prefetch)
+  const semaphore = new Semaphore(prefetch)
 
   /** Whether RabbitMQ has the message in another queue now. Otherwise the channel is gone, and RabbitMQ delivers it again. */
   const move = async (channel: Channel, to: WireMessage): Promise<boolean> => {
@@ -143,14 +143,14 @@ export function workHandling(
     // One of the parts may have crashed the process. From now on each part goes alone.
     const ends = message.fields.redelivered
       ? parts.map(leave)
-      : parts.map((part) => turnstile.pass(() => (stopping.aborted ? leave(part) : settle(part, channel, stopping))))
+      : parts.map((part) => semaphore.run(() => (stopping.aborted ? leave(part) : settle(part, channel, stopping))))
     return (await Promise.all(ends)).every(Boolean)
   }
 
   return async (message, channel, stopping) => {
     const isDone = isBatch(message)
       ? await settleParts(message, channel, stopping)
-      : await turnstile.pass(() => settle(message, channel, stopping))
+      : await semaphore.run(() => settle(message, channel, stopping))
     if (isDone) acknowledge(channel, message)
   }
 }

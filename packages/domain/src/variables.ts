@@ -1,5 +1,5 @@
 import type { VariableDefinition } from './definitions.ts'
-import type { Plan, PlannedTarget, VariableValues } from './plan-schema.ts'
+import type { Plan, PlannedAction, PlannedTarget, VariableValues } from './plan-schema.ts'
 
 /** A value sealed with the key ring. Only services that hold the keys can open it. */
 export interface SealedValue {
@@ -85,7 +85,9 @@ export function layerActionVariables(layers: {
 
 /** The values that a step of this action on this target sees. */
 export function valuesFor(
-  plan: Pick<Plan, 'actions' | 'shared_variables' | 'override_variables'>,
+  plan: Pick<Plan, 'shared_variables' | 'override_variables'> & {
+    actions: readonly Pick<PlannedAction, 'variables'>[]
+  },
   actionIndex: number,
   target: Pick<PlannedTarget, 'variables'>,
 ): VariableValues {

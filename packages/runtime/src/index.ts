@@ -28,6 +28,7 @@ export {
   type SecretProblem,
   sealedKeyId,
 } from './secrets.ts'
+export { Semaphore } from './semaphore.ts'
 export { runService, type ServiceContext, type ServiceOptions, serviceConfig } from './service.ts'
 export {
   DEFAULT_USER_PREFIX,
@@ -41,7 +42,6 @@ export { type FileSetting, type KeyPairFiles, readKeyPair } from './tls/key-pair
 export type { TlsOptions } from './tls/server.ts'
 export { failSpan, forRequest, type Span, SpanKind, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
-export { Turnstile } from './turnstile.ts'
 export {
   type CommonConfig,
   commonConfig,

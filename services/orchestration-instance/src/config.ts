@@ -20,14 +20,14 @@ export const config = Type.Object({
   SLIPWAY_INSTANCE_NAME: Type.String({
     minLength: 1,
     maxLength: 255,
-    description: 'Name of this instance; each has its own',
+    description: 'Name of this instance; unique in the installation',
     examples: ['instance-1'],
   }),
   SLIPWAY_INSTANCE_CAPACITY: figureVariable({
     default: 10,
     minimum: 1,
     maximum: 10_000,
-    description: 'How many deployments it runs at a time',
+    description: 'How many deployments the instance runs at a time',
   }),
   SLIPWAY_INSTANCE_LABELS: Type.String({
     default: '',
@@ -40,31 +40,32 @@ export const config = Type.Object({
     default: 50,
     minimum: 1,
     maximum: 10_000,
-    description: 'How many commands of one deployment it runs at a time',
+    description: 'How many commands of one deployment the instance runs at a time',
   }),
   SLIPWAY_STEP_OUTPUT_BYTES: figureVariable({
     default: 134_217_728,
     minimum: 1_024,
     maximum: 1_000_000_000_000,
-    description: "How much of a command's output is kept, in bytes: its beginning and its end",
+    description: 'Limit of the output of one command, in bytes. The middle of a longer output is left out',
   }),
   SLIPWAY_JOURNAL_MIB: figureVariable({
     default: 4_096,
     minimum: 1,
     maximum: 100_000_000,
     description:
-      'How much that the executor-bridge has not taken yet may wait on its disk, in MiB; then commands wait with their output',
+      'Limit of run events that the executor-bridge has not acknowledged, in MiB on the disk. Beyond it, commands wait with their output',
   }),
   SLIPWAY_SSH_HANDSHAKES: figureVariable({
     default: 16,
     minimum: 1,
     maximum: 1_000,
-    description: 'How many ssh connections it makes at a time; one costs far more than a command over it',
+    description:
+      'How many ssh connections the instance opens at a time; opening one costs far more than running a command',
   }),
   SLIPWAY_SSH_KEY_EXCHANGES: Type.String({
     default: KEY_EXCHANGES.join(','),
     pattern: `^(${NAMES})(,(${NAMES}))*$`,
-    description: 'Ways to agree on keys with ssh hosts, in the order of preference',
+    description: 'Key exchange algorithms for ssh hosts, in the order of preference',
     examples: ['curve25519-sha256'],
     expects: `names, comma separated, of ${KEY_EXCHANGES.join(', ')}`,
   }),
@@ -74,7 +75,7 @@ export const config = Type.Object({
       expects: 'a user name or a uid',
       description:
         'User as whom local commands run; the instance must be root or have CAP_SETUID and CAP_SETGID. Unset: they run as ' +
-        'the user of the instance, and can read all that the instance can',
+        'the user of the instance, and can read every file that the instance can read',
       examples: ['slipway-local'],
     }),
   ),
@@ -82,7 +83,7 @@ export const config = Type.Object({
     Type.String({
       minLength: 1,
       description:
-        'Folder of this instance alone, in which SLIPWAY_LOCAL_USER can reach the directories of local commands; unset: ' +
+        'Folder of this instance alone, with the directories of local commands that run as SLIPWAY_LOCAL_USER; unset: ' +
         'SLIPWAY_JOURNAL_DIR',
       examples: ['/var/lib/slipway/local-1'],
     }),
@@ -94,7 +95,7 @@ export const config = Type.Object({
     default: 10_240,
     minimum: 1,
     maximum: 100_000_000,
-    description: 'How much content for files it keeps on its disk, in MiB; what runs need at the moment may be more',
+    description: 'Limit of the cache of content for files, in MiB; content that current runs need is kept beyond it',
   }),
   SLIPWAY_BRIDGE_URL: urlVariable({
     schemes: ['http', 'https'],
@@ -106,7 +107,7 @@ export const config = Type.Object({
     Type.String({
       minLength: 1,
       description:
-        'File with the token with which the instance joins: a join token, or a Kubernetes service account token; `-` for standard input. Needed until it has joined',
+        'File with the token for the join: a join token, or a Kubernetes service account token; `-` for standard input. Needed until the instance has joined',
       examples: ['/run/secrets/slipway-join-token'],
     }),
   ),

@@ -51,7 +51,7 @@ await runService({
     onStop('transports', () => transports.close())
     const content = await ContentCache.open(path.join(folder, 'content'), {
       maxBytes: config.SLIPWAY_CONTENT_CACHE_MIB * 1024 * 1024,
-      source: (id) => asMember((credential) => bridge.content(id, credential)),
+      source: (id) => withCredential((credential) => bridge.content(id, credential)),
       logger,
     })
 
@@ -59,7 +59,7 @@ await runService({
     const maxBytes = config.SLIPWAY_JOURNAL_MIB * 1024 * 1024
     const disk = await JournalDisk.open(journals, {
       maxBytes,
-      makeRoom: () => content.deleteUnused(),
+      freeSpace: () => content.deleteUnused(),
       logger,
     })
     onStop('journal disk', () => disk.close())
@@ -72,14 +72,14 @@ await runService({
       space: new JournalSpace(maxBytes),
       disk,
       post: (ref, batch) => postEvents(ref, batch),
-      fetchSpec: (ref) => asMember((credential) => bridge.spec(ref, credential)),
+      fetchSpec: (ref) => withCredential((credential) => bridge.spec(ref, credential)),
       logger,
       fatal,
     })
     disk.onChange = () => {
-      // The bridge has to know now whether new runs may come.
-      runs.reports.onNews()
-      if (!disk.isFull) void identity.saveAgain()
+      // The next sync says whether this instance accepts runs.
+      runs.reports.onUpdate()
+      if (!disk.isFull) void identity.saveIfUnsaved()
     }
     if (asUser) {
       const own = ['identity.json', 'journals', 'content', 'commands'].map((name) => path.join(folder, name))
@@ -104,21 +104,20 @@ await runService({
       logger,
     })
     async function postEvents({ deployment_id, epoch }: RunRef, batch: PostedBatch): Promise<number> {
-      return (await asMember((credential) => bridge.events(deployment_id, credential, epoch, batch))).next_event
+      return (await withCredential((credential) => bridge.events(deployment_id, credential, epoch, batch))).next_event
     }
-    /** A call with the credential of this instance. */
-    async function asMember<T>(call: (credential: string) => Promise<T>): Promise<T> {
+    async function withCredential<T>(call: (credential: string) => Promise<T>): Promise<T> {
       const { credential } = syncLoop
       try {
         return await call(credential)
       } catch (error) {
-        if (error instanceof UnauthorizedError) await syncLoop.refused(credential, error)
+        if (error instanceof UnauthorizedError) await syncLoop.handleRefusal(credential, error)
         throw error
       }
     }
 
-    measureRuns(runs, { capacity: self.capacity, heardAgoMs: () => syncLoop.heardAgoMs })
-    // Last to stop: while commands end, their leases live on.
+    measureRuns(runs, { capacity: self.capacity, heartbeatAgeMs: () => syncLoop.heartbeatAgeMs })
+    // Sync stops last: it keeps the leases alive while commands end.
     onStop('sync', () => syncLoop.stop())
     onStop('runs', () => runs.shutDown(), { timeoutMs: 19_000 })
     health.check('journal-disk', () => !disk.isFull)
@@ -132,10 +131,10 @@ function labelsOf(text: string): { [label: string]: string } {
   return Object.fromEntries(pairs.map((pair): [string, string] => [pair.split('=')[0] ?? '', pair.split('=')[1] ?? '']))
 }
 
-/** @throws ConfigurationError when this instance can not join, or is another one than the settings say */
+/** @throws ConfigurationError if the instance cannot join, or the folder belongs to another instance */
 function tokensFor({ membership }: Identity, config: Config): JoinTokenSource | null {
   if (membership !== null && membership.name !== config.SLIPWAY_INSTANCE_NAME) {
-    const problem = `is another name than ${membership.name}, the name of the instance that SLIPWAY_JOURNAL_DIR belongs to: give each instance a folder of its own`
+    const problem = `differs from ${membership.name}, the name of the instance that owns SLIPWAY_JOURNAL_DIR: give each instance its own folder`
     throw new ConfigurationError([{ variable: 'SLIPWAY_INSTANCE_NAME', problem }])
   }
   const file = config.SLIPWAY_JOIN_TOKEN_FILE

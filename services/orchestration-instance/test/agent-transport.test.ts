@@ -5,7 +5,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
 import { Kill } from '@slipway/execution'
-import { hashToken, Turnstile } from '@slipway/runtime'
+import { hashToken, Semaphore } from '@slipway/runtime'
 import { startTcpProxy, type TcpProxy } from '@slipway/testing'
 import { AgentHost } from './support/agent-host.ts'
 import { commandOf } from './support/commands.ts'
@@ -326,9 +326,9 @@ describe('another run of the deployment', () => {
     const until = gate(folder)
     const of = (deploymentId: string, epoch: number) => ({ ...commandOf({}).identity, deploymentId, epoch })
     const [first, second] = [randomUUID(), randomUUID()]
-    const abandoning = new Turnstile(1)
+    const abandoning = new Semaphore(1)
     let leave = () => {}
-    const turn = abandoning.pass(() => new Promise<void>((resolve) => (leave = resolve)))
+    const turn = abandoning.run(() => new Promise<void>((resolve) => (leave = resolve)))
     const former = run({ script: until.wait, identity: of(first, 1) })
     const mark = randomUUID()
     const lasting = run({ script: 'sleep 60', environment: { MARK: mark }, identity: of(second, 1) })
@@ -336,7 +336,7 @@ describe('another run of the deployment', () => {
     await eventually('the former runs', () => processesWith(mark).length > 0)
     const transport = host.transport({ abandoning })
     for (const deploymentId of [first, second]) transport.abandon(of(deploymentId, 2))
-    // What goes past the turnstile reaches the agent meanwhile.
+    // What goes past the semaphore reaches the agent meanwhile.
     expect((await run({ script: 'sleep 0.5' })).end).toMatchObject({ exitCode: 0 })
     until.open()
     expect(await former).toMatchObject({ end: { exitCode: 0 } })

@@ -61,7 +61,7 @@ test('tells refusals apart', async () => {
   answering(302, '')
   await expect(send()).rejects.toThrow(new BridgeError(302, 'the bridge answered 302'))
   answering(200, '{"next_event":"many"}')
-  await expect(send()).rejects.toThrow("the bridge's answer is wrong: /next_event")
+  await expect(send()).rejects.toThrow('the answer of the bridge is not valid: /next_event')
 })
 
 test('takes no answer that breaks off or has no end', async () => {

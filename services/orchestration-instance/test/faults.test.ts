@@ -76,8 +76,8 @@ test('killed in the middle of a command, nothing lives on; started again, the ru
   expect([...starts()].sort()).toEqual(['a@one 0', 'a@two 0', 'b@one 0', 'b@one 1', 'b@two 0', 'b@two 1'])
   const told = bridge.lines(spec).filter(({ stream }) => stream === 'system')
   expect(told.map(({ text }) => text).sort()).toEqual([
-    'b on one failed: the instance was restarted while the command ran; next try (2 of 2)',
-    'b on two failed: the instance was restarted while the command ran; next try (2 of 2)',
+    'b on one failed: the instance was restarted while the command ran; next attempt (2 of 2)',
+    'b on two failed: the instance was restarted while the command ran; next attempt (2 of 2)',
   ])
   expectGapless(spec)
   expect(bridge.joins).toHaveLength(1)
@@ -190,7 +190,7 @@ test('without a bridge for too long it kills its commands; when the lease is sti
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect(starts()).toEqual(['a@one 0', 'a@one 1'])
   expect(bridge.lines(spec).map(({ text }) => text)).toContain(
-    'a on one failed: the instance lost contact with Slipway and killed the command; next try (2 of 2)',
+    'a on one failed: the instance lost contact with Slipway and killed the command; next attempt (2 of 2)',
   )
   expectGapless(spec)
 })
@@ -245,7 +245,7 @@ test('a bridge that is away for a while, and then does not know the credential f
   await bridge.close()
   bridge.knowsNobody = true
   await bridge.listen()
-  await eventually('the instance tells of it', () => instance.output.includes('does not take the credential'))
+  await eventually('the instance tells of it', () => instance.output.includes('refuses the credential'))
   bridge.knowsNobody = false
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toEqual(['1', '2', '3', '4', '5', '6'])

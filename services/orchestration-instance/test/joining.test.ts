@@ -137,7 +137,7 @@ describe('an instance that was removed', () => {
     remove()
     await says('an administrator has removed this instance')
     await eventually('no command lives', () => processesWith(mark).length === 0)
-    await says('has joined with the token')
+    await says('was used already')
     expect(identity().membership).toBeNull()
     const syncs = bridge.syncs.length
     await sleep(3_000)
@@ -148,7 +148,7 @@ describe('an instance that was removed', () => {
   test('joins again with a new token, after a restart too', async () => {
     await instance.start()
     remove()
-    await says('has joined with the token')
+    await says('was used already')
     await instance.end('SIGTERM')
     await instance.launch()
     await sleep(2_000)
@@ -167,9 +167,9 @@ describe('an instance whose credential is not taken', () => {
     await instance.start()
     const { membership } = identity()
     bridge.knowsNobody = true
-    await says('does not take the credential')
+    await says('refuses the credential')
     await sleep(3_000)
-    expect([timesSaid('does not take the credential'), bridge.joinCalls]).toEqual([1, 1])
+    expect([timesSaid('refuses the credential'), bridge.joinCalls]).toEqual([1, 1])
     expect(identity().membership).toEqual(membership)
     bridge.knowsNobody = false
     const before = bridge.syncs.length
@@ -180,7 +180,7 @@ describe('an instance whose credential is not taken', () => {
     await instance.start()
     bridge.credential = 'of somebody else'
     bridge.joinTokens.add('another-token')
-    await says('does not take the credential')
+    await says('refuses the credential')
     writeFileSync(instance.tokenFile, 'another-token')
     await eventually('the instance joins', () => bridge.joins.length === 2)
     await eventually('the new credential is stored', () => identity().membership.credential === bridge.credential)
@@ -193,7 +193,7 @@ describe('the folder of an instance', () => {
     await instance.end('SIGTERM')
     await instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })
     await exited()
-    expect(instance.output).toMatch(/SLIPWAY_INSTANCE_NAME is another name than under-test/)
+    expect(instance.output).toMatch(/SLIPWAY_INSTANCE_NAME differs from under-test/)
   }, 30_000)
 
   test('of the version before keeps its membership: its credential is good, and is exchanged at once', async () => {

@@ -109,6 +109,6 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
     await instance.end('SIGTERM')
     chmodSync(path.join(instance.folder, 'identity.json'), 0o644)
     await expect(instance.start(asUser)).rejects.toThrow('The instance ended with 78')
-    expect(instance.output).toMatch(/SLIPWAY_LOCAL_USER .*who can read .*identity\.json: take that permission away/)
+    expect(instance.output).toMatch(/SLIPWAY_LOCAL_USER .*which can read .*identity\.json: remove that permission/)
   })
 })

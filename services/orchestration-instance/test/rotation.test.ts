@@ -56,7 +56,7 @@ test('each day the credential is exchanged, once', async () => {
   await rotation.rotateIfDue()
   expect(calls).toEqual(['one'])
   expect(identity.credential).toBe('two')
-  await identity.accepted('two')
+  await identity.confirmCredential('two')
   expect(stored()).toMatchObject({ credential: 'two', next_credential: null })
   now += DAY_MS
   given = 'three'
@@ -71,10 +71,10 @@ test('until the new credential was taken, the one before it is kept; a restart u
   await start()
   expect(identity.credential).toBe('two')
   // The bridge has forgotten it: another answer, which was lost, came after it.
-  expect(await identity.goBackFrom('two')).toBe(true)
+  expect(await identity.revertCredential('two')).toBe(true)
   expect(identity.credential).toBe('one')
-  expect(await identity.goBackFrom('one')).toBe(false)
-  await identity.accepted('one')
+  expect(await identity.revertCredential('one')).toBe(false)
+  await identity.confirmCredential('one')
   expect(stored()).toMatchObject({ credential: 'one', next_credential: null })
 })
 
@@ -95,10 +95,10 @@ test('a lost answer leaves the credential, and the next attempt comes a minute l
 test('a call that was sent with the former credential does not undo the exchange', async () => {
   now += DAY_MS
   await rotation.rotateIfDue()
-  await identity.accepted('one')
+  await identity.confirmCredential('one')
   expect(identity.credential).toBe('two')
-  await identity.accepted('two')
-  expect(await identity.goBackFrom('one')).toBe(false)
+  await identity.confirmCredential('two')
+  expect(await identity.revertCredential('one')).toBe(false)
   expect(identity.credential).toBe('two')
 })
 
@@ -106,6 +106,6 @@ test('an instance that has left exchanges nothing', async () => {
   await identity.leave()
   now += DAY_MS
   await rotation.rotateIfDue()
-  await identity.takeCredential('stray')
+  await identity.storeNextCredential('stray')
   expect([calls, identity.credential]).toEqual([[], null])
 })

@@ -193,7 +193,7 @@ describe('retries and time limits', () => {
     expect(story(spec)).toEqual(['a@one try 0', 'a@one try 1', 'a@one completed', 'success'])
     expect(bridge.output(spec)).toEqual(['try 0', 'try 1'])
     expect(bridge.lines(spec).filter(({ stream }) => stream === 'system')).toMatchObject([
-      { level: 'warning', text: 'a on one failed: exit code 1; next try (2 of 4) in 1 s' },
+      { level: 'warning', text: 'a on one failed: exit code 1; next attempt (2 of 4) in 1 s' },
     ])
   })
 

@@ -103,7 +103,7 @@ test('a lost connection is a failed attempt, and the next attempt opens a new co
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   const [told] = bridge.lines(spec).filter(({ stream }) => stream === 'system')
   expect(told?.text).toBe(
-    `action-0 on one failed: connection to 127.0.0.1:${sshd.port} was lost while the command ran; next try (2 of 2) in 1 s`,
+    `action-0 on one failed: connection to 127.0.0.1:${sshd.port} was lost while the command ran; next attempt (2 of 2) in 1 s`,
   )
   // The key seen first is the one expected since.
   expect(bridge.eventsOf(spec, 'host_key')).toHaveLength(1)

@@ -97,7 +97,7 @@ export class ContentFolder {
   }
 
   /** Somebody has read other bytes from it: it is verified before it counts as sound again. */
-  doubt(id: string): void {
+  verifyAgain(id: string): void {
     const kept = this.#kept.get(id)
     if (kept) kept.seal = null
   }

@@ -2,7 +2,7 @@ import { answerCommands, type Broker, type Handler } from '@slipway/broker'
 import type { CommandBody, CommandHandlers, CommandReply, Received } from '@slipway/contracts'
 import { type Database, type ReceivedCommand, receivedCommand } from '@slipway/database'
 import { Problem } from '@slipway/domain'
-import { type Logger, Turnstile } from '@slipway/runtime'
+import { type Logger, Semaphore } from '@slipway/runtime'
 import { cancelDeployment } from '../deployments/cancel.ts'
 import { ended, requests } from '../deployments/metrics.ts'
 import { createStarter } from '../dispatch/starter.ts'
@@ -26,7 +26,7 @@ export interface CommandOptions {
 /** Handles the dispatcher's commands and answers whoever asked, after the commit. */
 export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions): Handler {
   const starter = createStarter(database)
-  const others = new Turnstile(OTHERS)
+  const others = new Semaphore(OTHERS)
 
   /** A started deployment uses its slot, so the queue does not need to run. */
   async function start(body: CommandBody<'deployment.start'>, { deadline, request_id }: Received) {
@@ -45,7 +45,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
   const change =
     <Body, Reply>(execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>) =>
     (body: Body, received: Received): Promise<Reply | null> =>
-      others.pass(async () => {
+      others.run(async () => {
         const reply = await execute(database, body, receivedCommand(received))
         if (reply !== null) wake()
         return reply

@@ -12,11 +12,11 @@ import {
 import type { BridgeConnections } from '@slipway/runtime'
 
 const TIMEOUT_MS = 10_000
-/** Until the heartbeat is committed. */
+/** How long the bridge may take to commit a heartbeat. */
 const HEARTBEAT_TIMEOUT_MS = 4_000
-/** How long an answer to a sync may take beyond the time that the bridge may wait. */
+/** How long an answer to a sync may take after its `wait_seconds`. */
 const ANSWER_MS = 10_000
-/** The bridge builds the specification of ten thousand targets before it sends the first byte. */
+/** The bridge builds the specification of 10,000 targets before it sends the first byte. */
 const SPEC_IDLE_MS = 30_000
 const MAX_SYNC_BYTES = 64 * 1024 * 1024
 const IDLE_MS = 60_000
@@ -27,10 +27,10 @@ const checkCredential = compile(CredentialResponse)
 const checkSync = compile(SyncResponse)
 const checkEvents = compile(EventBatchResponse)
 
-/** The bridge does not take the credential, or the token. */
+/** The bridge refused the credential or the token. */
 export class UnauthorizedError extends Error {
   override name = 'UnauthorizedError'
-  /** An administrator has removed this instance. */
+  /** Whether an administrator has removed this instance. */
   readonly isRemoved: boolean
 
   constructor(message: string, { isRemoved = false } = {}) {
@@ -39,12 +39,12 @@ export class UnauthorizedError extends Error {
   }
 }
 
-/** The run belongs to somebody else by now. */
+/** The lease of the run has ended. */
 export class FencedError extends Error {
   override name = 'FencedError'
 }
 
-/** Any other refusal. The message is the bridge's own where it gave one. */
+/** Any other refusal, with the message of the bridge if the answer has one. */
 export class BridgeError extends Error {
   override name = 'BridgeError'
   readonly status: number
@@ -59,11 +59,10 @@ export interface PostedBatch {
   first: number
   /** The events as a JSON array. */
   events: string
-  /** Nothing more of the run starts here: the bridge takes the log lines alone. */
+  /** Whether the run was stopped: then the bridge stores the log lines and ignores all other events. */
   afterStop: boolean
 }
 
-/** Speaks with the executor-bridge over HTTP or HTTPS. */
 export class BridgeClient {
   readonly #baseUrl: string
   readonly #connections: BridgeConnections
@@ -81,7 +80,7 @@ export class BridgeClient {
     return this.#post('/v1/instances/credential', credential, '{}', TIMEOUT_MS, checkCredential)
   }
 
-  /** Resolves when the heartbeat is committed; `body` when there is something to do, or the wait is over. */
+  /** Resolves when the heartbeat is committed. `body` resolves when there is something to do or the wait is over. */
   async sync(credential: string, request: SyncRequest, signal: AbortSignal): Promise<{ body: Promise<SyncResponse> }> {
     const { status, body } = await this.#connections.post({
       url: `${this.#baseUrl}/v1/sync`,
@@ -98,7 +97,7 @@ export class BridgeClient {
     return { body: answer }
   }
 
-  /** What a run needs that was too large for the answer to a sync; null when it need not start any more. Unchecked. */
+  /** Gets a specification that was too large for the answer to a sync, unvalidated; null if the run need not start any more. */
   async spec({ deployment_id, epoch }: RunRef, credential: string): Promise<unknown> {
     const url = `${this.#baseUrl}/v1/runs/${deployment_id}/spec?epoch=${epoch}`
     const { status, body } = await this.#connections.download({ url, token: credential, idleMs: SPEC_IDLE_MS })
@@ -108,14 +107,13 @@ export class BridgeClient {
     throw refusal(status, answer)
   }
 
-  /** `events` is the JSON text of the array. */
   events(deploymentId: string, credential: string, epoch: number, { first, events, afterStop }: PostedBatch) {
-    const marks = afterStop ? ',"after_stop":true' : ''
-    const body = `{"epoch":${epoch},"first_event":${first},"events":${events}${marks}}`
+    const flag = afterStop ? ',"after_stop":true' : ''
+    const body = `{"epoch":${epoch},"first_event":${first},"events":${events}${flag}}`
     return this.#post<EventBatchResponse>(`/v1/runs/${deploymentId}/events`, credential, body, TIMEOUT_MS, checkEvents)
   }
 
-  /** Content as it comes. Reading it throws when nothing has come for a minute. */
+  /** Streams content. Reading throws after a minute without bytes. */
   async content(id: string, credential: string): Promise<{ size: number; bytes: AsyncIterable<Uint8Array> }> {
     const url = `${this.#baseUrl}/v1/content/${id}`
     const { status, headers, body } = await this.#connections.download({ url, token: credential, idleMs: IDLE_MS })
@@ -148,7 +146,8 @@ function checked(
   const answer = parsed(bytes.toString('utf8'))
   if (status < 200 || status >= 300) throw refusal(status, answer)
   const problem = check(answer)[0]
-  if (problem) throw new BridgeError(status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
+  if (problem)
+    throw new BridgeError(status, `the answer of the bridge is not valid: ${problem.path} ${problem.message}`)
   return answer
 }
 
@@ -160,7 +159,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Enough of an answer for its error message. */
+/** Reads enough of an answer for its error message. */
 async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<string> {
   const pieces: Uint8Array[] = []
   let size = 0

@@ -4,36 +4,35 @@ import path from 'node:path'
 import { isNoSpace } from '@slipway/execution'
 import { hashToken, KeyRing, randomToken, writeWhole } from '@slipway/runtime'
 
-/** What the bridge gave this instance when it joined, and since then. */
 export interface Membership {
   instance_id: string
-  /** The name that it joined under. */
+  /** The name at the join. */
   name: string
-  /** The credential that was last used with success, or the first one. */
+  /** The newest credential with a successful call, or the first one. */
   credential: string
-  /** The credential that the bridge gave last, until a call with it succeeds. */
+  /** The newest credential, until a call with it succeeds. */
   next_credential: string | null
-  /** When the newest of both was given. */
+  /** When the newest credential was issued. */
   credential_since: string
   lost_after_seconds: number
 }
 
 interface Stored {
   journal_key: string
-  /** With it the same join can be repeated when its answer was lost. */
+  /** Lets the instance repeat a join when its answer was lost. */
   join_key: string
   membership: Membership | null
-  /** The hash of the token of the last join: it is good for no other join. */
+  /** The hash of the token of the last join. The token is not valid for another join. */
   used_token_hash: string | null
 }
 
-/** The file as version 0.1.0 and earlier wrote it. Their credential is good for this version, too. */
+/** The file of version 0.1.0 and earlier. Its credential is still valid. Delete when upgrades from 0.1.0 end. */
 interface StoredByEnrolment {
   journal_key: string
   enrolment: { instance_id: string; credential: string; lost_after_seconds: number; as: { name: string } } | null
 }
 
-/** Who this instance is, in a file that only it can read, so that a restart does not change it. */
+/** The identity of this instance, in a file that no other user can read. It survives a restart. */
 export class Identity {
   readonly #file: string
   #stored: Stored
@@ -45,7 +44,7 @@ export class Identity {
     this.#stored = stored
   }
 
-  /** Reads the file in this folder, or makes one. */
+  /** Reads the file in this folder, or creates one. */
   static async open(folder: string): Promise<Identity> {
     const file = path.join(folder, 'identity.json')
     const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -64,7 +63,7 @@ export class Identity {
     return identity
   }
 
-  /** Seals what journals keep of secrets. */
+  /** The key that seals the secrets in journals. */
   get journalKeys(): KeyRing {
     return KeyRing.parse(this.#stored.journal_key)
   }
@@ -77,46 +76,46 @@ export class Identity {
     return this.#stored.membership
   }
 
-  /** The credential for calls to the bridge: the newest one. Null before the join. */
+  /** The newest credential; null before the join. */
   get credential(): string | null {
     const { membership } = this.#stored
     return membership?.next_credential ?? membership?.credential ?? null
   }
 
-  /** Whether this token let the instance join the last time. */
+  /** Whether the last join used this token. */
   hasUsed(token: string): boolean {
     return this.#stored.used_token_hash === hashToken(token)
   }
 
   async join(membership: Membership, token: string): Promise<void> {
     this.#stored = { ...this.#stored, membership, used_token_hash: hashToken(token) }
-    await this.#saveIfRoom()
+    await this.#saveIfSpace()
   }
 
-  /** The instance was removed. The key of its join goes with it: a new join is no repetition. */
+  /** Forgets the membership of a removed instance. The new join key makes the next join a new one. */
   async leave(): Promise<void> {
     this.#stored = { ...this.#stored, membership: null, join_key: randomToken() }
-    await this.#saveIfRoom()
+    await this.#saveIfSpace()
   }
 
   /**
-   * Stores a new credential beside the one that is known to be good. It is used only when it is on the disk: its first use
-   * ends the other one.
+   * Stores a new credential beside the current one. The new credential must be on the disk before its first use, because
+   * that use ends the current one.
    */
-  async takeCredential(next_credential: string, now = new Date()): Promise<void> {
+  async storeNextCredential(next_credential: string, now = new Date()): Promise<void> {
     const change = { next_credential, credential_since: now.toISOString() }
     await this.#save(withChange(this.#stored, change))
     this.#stored = withChange(this.#stored, change)
   }
 
-  /** A call with this credential has succeeded. */
-  async accepted(credential: string): Promise<void> {
+  /** A successful call with the next credential makes it the current one. */
+  async confirmCredential(credential: string): Promise<void> {
     if (this.#stored.membership?.next_credential !== credential) return
     await this.#change({ credential, next_credential: null })
   }
 
-  /** The bridge refused this new credential: go on with the one before. False when there is no one before. */
-  async goBackFrom(credential: string): Promise<boolean> {
+  /** Drops the next credential after the bridge refused it. False if it was not the next one. */
+  async revertCredential(credential: string): Promise<boolean> {
     if (this.#stored.membership?.next_credential !== credential) return false
     await this.#change({ next_credential: null })
     return true
@@ -124,16 +123,16 @@ export class Identity {
 
   async #change(change: Partial<Membership>): Promise<void> {
     this.#stored = withChange(this.#stored, change)
-    await this.#saveIfRoom()
+    await this.#saveIfSpace()
   }
 
-  /** Saves what found no room on the disk before. */
-  async saveAgain(): Promise<void> {
-    if (this.#isUnsaved) await this.#saveIfRoom()
+  /** Saves a change that found no disk space before. */
+  async saveIfUnsaved(): Promise<void> {
+    if (this.#isUnsaved) await this.#saveIfSpace()
   }
 
-  /** On a full disk the change is kept in memory, until `saveAgain`. */
-  async #saveIfRoom(): Promise<void> {
+  /** On a full disk the change stays in memory until `saveIfUnsaved`. */
+  async #saveIfSpace(): Promise<void> {
     this.#isUnsaved = false
     try {
       await this.#save()
@@ -143,7 +142,7 @@ export class Identity {
     }
   }
 
-  /** One after the other: they share the draft. */
+  /** Saves run one after the other, because they share the draft file. */
   #save(stored?: Stored): Promise<void> {
     const text = () => `${JSON.stringify(stored ?? this.#stored, null, 2)}\n`
     const saved = this.#saving.then(() => writeWhole(this.#file, text()))
@@ -159,7 +158,7 @@ function withChange(stored: Stored, change: Partial<Membership>): Stored {
 function membershipOf({ enrolment }: StoredByEnrolment): Membership | null {
   if (!enrolment) return null
   const { instance_id, credential, lost_after_seconds, as } = enrolment
-  // Old enough that it is exchanged for a new one at once.
+  // An old date: the instance exchanges the credential at once.
   const credential_since = new Date(0).toISOString()
   return { instance_id, name: as.name, credential, next_credential: null, credential_since, lost_after_seconds }
 }

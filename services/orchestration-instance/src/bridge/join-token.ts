@@ -1,13 +1,13 @@
 import { readFile } from 'node:fs/promises'
 import { text } from 'node:stream/consumers'
 
-/** Where this instance reads the token for its join. It is read for each attempt, because Kubernetes renews the file. */
+/** Where this instance reads its token. Each attempt reads the token again, because Kubernetes renews the file. */
 export interface JoinTokenSource {
-  /** For people: `the file /run/join-token`. */
+  /** For error texts: `the file /run/join-token`. */
   readonly name: string
-  /** Whether another token can come. */
+  /** Whether the source can have another token later. */
   readonly canChange: boolean
-  /** Null while there is none. Throws when it cannot be read. */
+  /** Null while the source has no token. Throws when the source cannot be read. */
   read(): Promise<string | null>
 }
 

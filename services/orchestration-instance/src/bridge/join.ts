@@ -4,11 +4,11 @@ import { type BridgeClient, BridgeError, UnauthorizedError } from './bridge-clie
 import type { Identity, Membership } from './identity.ts'
 import type { JoinTokenSource } from './join-token.ts'
 
-/** How often to look whether there is a token, or another one. The bridge is not asked. */
-const LOOK_MS = 1_000
-/** The bridge could not be reached, or had no time. */
+/** How often the instance reads the token source again. This makes no call to the bridge. */
+const READ_TOKEN_MS = 1_000
+/** For a bridge that cannot be reached or has no time. */
 const RETRY = { baseMs: 500, capMs: 15_000 }
-/** The bridge refused. An administrator may change that. */
+/** For a refusal that an administrator may resolve. */
 const REFUSED_RETRY = { baseMs: 30_000, capMs: 60_000 }
 
 export const TOKEN_ADVICE =
@@ -18,37 +18,37 @@ export interface JoinOptions {
   bridge: Pick<BridgeClient, 'join'>
   identity: Identity
   self: Omit<JoinRequest, 'join_key'>
-  /** Null where no source is configured: then an instance that was removed waits until it is restarted. */
+  /** Null if no source is configured: then a removed instance waits for its restart. */
   tokens: JoinTokenSource | null
   logger: Logger
-  /** Ends the process: no other token can come. */
+  /** Ends the process, because the source can have no other token. */
   fatal(error: unknown): void
-  lookMs?: number
+  readTokenMs?: number
 }
 
-/** Lets this instance join, with a token that it has not used before. */
+/** Lets this instance join with a new token. */
 export class Joining {
   readonly #options: JoinOptions
-  /** The last token that the bridge refused: it is not shown again. */
+  /** The last token that the bridge refused. It is not sent again. */
   #refused: string | null = null
   #failures = 0
-  #told = ''
+  #lastProblem = ''
 
   constructor(options: JoinOptions) {
     this.#options = options
   }
 
-  /** Whether there is a token that was neither used nor refused. Standard input is not waited for. */
+  /** Whether the source has a token that was neither used nor refused. Does not wait for standard input. */
   async hasNewToken(): Promise<boolean> {
     return this.#options.tokens?.canChange === true && (await this.#newToken()) !== null
   }
 
-  /** Repeats the join until it succeeds. Null when the signal ends it. */
+  /** Repeats the join until it succeeds; null if the signal aborts first. */
   async join(signal: AbortSignal): Promise<Membership | null> {
     while (!signal.aborted) {
       const token = await this.#newToken()
       if (token === null) {
-        await sleep(this.#options.lookMs ?? LOOK_MS, signal)
+        await sleep(this.#options.readTokenMs ?? READ_TOKEN_MS, signal)
         continue
       }
       const wait = await this.#attempt(token)
@@ -59,7 +59,7 @@ export class Joining {
     return null
   }
 
-  /** How long to wait until the next attempt, in ms; null when it has joined. */
+  /** Returns the wait in ms before the next attempt; null after a successful join. */
   async #attempt(token: string): Promise<number | null> {
     const { bridge, identity, self, logger } = this.#options
     try {
@@ -71,7 +71,7 @@ export class Joining {
       await identity.join({ instance_id, name: self.name, credential, ...given, lost_after_seconds }, token)
       logger.info('joined', { instance_id, name: self.name })
       this.#failures = 0
-      this.#told = ''
+      this.#lastProblem = ''
       return null
     } catch (error) {
       this.#failures += 1
@@ -107,7 +107,7 @@ export class Joining {
       if (token === null && tokens.canChange) this.#tell(`there is no token in ${tokens.name}: ${TOKEN_ADVICE}`)
       else if (token === null) fatal(new Error(`there is no token on ${tokens.name}: ${TOKEN_ADVICE}`))
       else if (token !== this.#refused) {
-        this.#tell(`this instance has joined with the token in ${tokens.name} before, and was removed: ${TOKEN_ADVICE}`)
+        this.#tell(`the token in ${tokens.name} was used already, and this instance was removed since: ${TOKEN_ADVICE}`)
       }
     } catch (error) {
       this.#tell(`${tokens.name} cannot be read: ${(error as Error).message}`)
@@ -115,10 +115,10 @@ export class Joining {
     return null
   }
 
-  /** Logs each problem once until it changes, because attempts go on without limit. */
+  /** Logs a problem once until it changes, because the number of attempts has no limit. */
   #tell(message: string): void {
-    if (this.#told === message) return
-    this.#told = message
+    if (this.#lastProblem === message) return
+    this.#lastProblem = message
     this.#options.logger.error(message)
   }
 }

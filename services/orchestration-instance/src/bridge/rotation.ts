@@ -14,10 +14,8 @@ export interface RotationOptions {
 }
 
 /**
- * Exchanges the credential of this instance each day.
- *
- * The new credential is stored beside the old one, and replaces it when a call with it has succeeded. A process that
- * dies before it has stored the new one goes on with the old one, which the bridge still takes.
+ * Exchanges the credential of this instance each day. The new credential replaces the old one after the first successful call
+ * with it. If the process dies before it has stored the new credential, the old one is still valid.
  */
 export class Rotation {
   readonly #options: RotationOptions
@@ -32,17 +30,20 @@ export class Rotation {
   async rotateIfDue(): Promise<void> {
     const { bridge, identity, logger, everyMs = DAY_MS, now = Date.now } = this.#options
     const { membership, credential } = identity
-    // One exchange at a time: while the newest credential is not used, there is no other.
+    // The next exchange waits until a call with the newest credential has succeeded.
     if (this.#isRunning || membership === null || credential === null || membership.next_credential !== null) return
     if (now() < this.#notBefore || now() - Date.parse(membership.credential_since) < everyMs) return
     this.#isRunning = true
     try {
       const given = await bridge.newCredential(credential)
-      await identity.takeCredential(given.credential, new Date(now()))
+      await identity.storeNextCredential(given.credential, new Date(now()))
       logger.info('the bridge gave this instance a new credential')
     } catch (error) {
       this.#notBefore = now() + RETRY_MS
-      logger.warn('the credential of this instance could not be exchanged; the old one stays good', { error })
+      logger.warn(
+        'the credential of this instance could not be exchanged: it stays valid, and the next attempt is in a minute',
+        { error },
+      )
     } finally {
       this.#isRunning = false
     }

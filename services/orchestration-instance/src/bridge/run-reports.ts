@@ -3,35 +3,35 @@ import type { StepRef } from '@slipway/domain'
 
 type Reports = Pick<SyncRequest, 'stopped' | 'refused' | 'declined'>
 
-/** As many of each kind as one sync may carry. */
+/** How many reports of each kind one sync may carry. */
 const MAX_REPORTS = 1_000
 
-/** Reports of runs that are no longer here. Each is kept until a sync has delivered it. */
+/** Reports of runs that this instance has stopped or not accepted. A report stays until a sync has delivered it. */
 export class RunReports {
   readonly #reports: Reports = { stopped: [], refused: [], declined: [] }
-  /** Called when there is something to tell. */
-  onNews: () => void = () => {}
+  /** Called when a sync has something to report. */
+  onUpdate: () => void = () => {}
 
-  /** The run was stopped; of these steps the commands may still run. */
+  /** The run was stopped. The commands of the unconfirmed steps may still run. */
   stopped({ deployment_id, epoch }: RunRef, unconfirmed: readonly StepRef[]): void {
     const places = unconfirmed.map(({ target, action }): [number, number] => [target, action])
     this.#reports.stopped.push({ deployment_id, epoch, unconfirmed: places })
-    this.onNews()
+    this.onUpdate()
   }
 
-  /** The run can never start here. */
+  /** This instance can never start the run. */
   refused({ deployment_id, epoch }: RunRef, reason: string): void {
     this.#reports.refused.push({ deployment_id, epoch, reason })
-    this.onNews()
+    this.onUpdate()
   }
 
-  /** The run cannot start here now. */
+  /** This instance cannot start the run now. */
   declined({ deployment_id, epoch }: RunRef): void {
     this.#reports.declined.push({ deployment_id, epoch })
-    this.onNews()
+    this.onUpdate()
   }
 
-  /** The oldest reports, and what to call when they were told. */
+  /** The oldest reports, and a function to call after their delivery. */
   take(): { reports: Reports; delivered(): void } {
     const { stopped, refused, declined } = this.#reports
     const reports = {

@@ -15,13 +15,13 @@ import type { RunReports } from './run-reports.ts'
 
 /** How long the bridge holds a sync. A sync is the heartbeat, so this is also the time between two heartbeats. */
 const WAIT_SECONDS = 5
-/** Commands must be dead before another instance may start them again. */
+/** Commands must have ended before another instance may start them again. */
 const FENCE_BEFORE_LOST_MS = 8_000
-/** By then the commands were killed, unless this process is frozen: then their watchdogs kill them. */
+/** At this time watchdogs kill commands. This happens only when this process hangs and has not killed them itself. */
 const CUT_BEFORE_LOST_MS = 4_000
 const WATCH_MS = 250
 const RETRY_MS = 1_000
-/** The longest time between two syncs with a credential that the bridge refuses. */
+/** The longest time between two syncs with a refused credential. */
 const REFUSED_RETRY_MS = 15_000
 const REJOIN_ADVICE = `To let this instance join again, ${TOKEN_ADVICE}`
 
@@ -31,53 +31,48 @@ export interface SyncLoopOptions {
   bridge: BridgeClient
   identity: Identity
   self: Self
-  /** Lets this instance join, where it has no credential. */
   joining: Pick<Joining, 'join' | 'hasNewToken'>
   rotation: Pick<Rotation, 'rotateIfDue'>
   runs: SyncedRuns
-  /** Probes targets that the bridge asks about. */
   probe(targets: ProbeTarget[]): Promise<ProbeResult[]>
-  /** The bridge heard of this instance: its commands may live until then, by performance.now(). */
+  /** Called after a heartbeat. Commands may run until this time, by performance.now(). */
   onRenewed(until: number): void
   logger: Logger
 }
 
-/** The runs of this instance, as the loop sees them. */
 export interface SyncedRuns {
   readonly acceptsRuns: boolean
   readonly toReport: SyncRequest['runs']
-  /** The bridge has heard of the reported runs: those in `stop` end, the others go on. */
-  heard(reported: readonly RunRef[], stop: SyncResponse['stop']): void
-  /** Takes runs that the bridge gives. */
+  /** Applies the answer to a sync: ends the runs in `stop`, resumes the other reported ones. */
+  reconcile(reported: readonly RunRef[], stop: SyncResponse['stop']): void
   start(runs: SyncResponse['start']): void
-  /** What the bridge has yet to be told of runs. */
   readonly reports: RunReports
-  /** Kills all commands, because another instance may start them soon. The runs wait for the next heartbeat. */
+  /** Kills all commands. The runs wait for the next heartbeat. */
   fence(): Promise<void>
 }
 
 /**
- * Keeps this instance in step with the bridge: tells what it has, and does what the answer says. A sync is the heartbeat.
+ * Reports the state of this instance to the bridge and applies the answers. A sync is the heartbeat.
  *
  *     joining ──credential──▶ syncing ──an administrator removes the instance──▶ joining, with a new token
- *     syncing: a sync is on its way or waits at the bridge; news of this instance ends the wait and begins the next one
- *     fenced:  no heartbeat for too long; all commands are killed. The next heartbeat ends it. It begins like this.
+ *     syncing: a sync is on its way or waits at the bridge; an update of this instance ends the wait and starts the next sync
+ *     fenced:  no heartbeat for too long; all commands are killed. The first state, until the next heartbeat.
  */
 export class SyncLoop {
   readonly #options: SyncLoopOptions
   readonly #stop = new AbortController()
-  /** Ends the present sync. */
+  /** Ends the current sync. */
   #current = new AbortController()
-  /** Whether the heartbeat of the present sync is committed, so that news may end its wait. */
-  #waits = false
-  #hasNews = false
+  /** Whether the heartbeat of the current sync is committed. Only then an update may end the wait. */
+  #isWaiting = false
+  #hasUpdate = false
   #lastHeartbeat: number | null = null
   #fenced = true
   #fenceAfterMs = 0
   #failures = 0
-  /** The bridge does not take the credential. */
+  /** Whether the bridge refuses the credential. */
   #isRefused = false
-  #toldVersion: string | null = null
+  #lastVersion: string | null = null
   #probing = 0
   #probed: ProbeResult[] = []
   #done: Promise<void> = Promise.resolve()
@@ -85,7 +80,7 @@ export class SyncLoop {
 
   constructor(options: SyncLoopOptions) {
     this.#options = options
-    options.runs.reports.onNews = () => this.#tellNews()
+    options.runs.reports.onUpdate = () => this.#announceUpdate()
   }
 
   start(): void {
@@ -105,15 +100,15 @@ export class SyncLoop {
     return this.#lastHeartbeat !== null && this.#failures === 0
   }
 
-  /** Milliseconds since the bridge last heard of this instance; null when it never has. */
-  get heardAgoMs(): number | null {
+  /** Milliseconds since the last heartbeat; null before the first one. */
+  get heartbeatAgeMs(): number | null {
     return this.#lastHeartbeat === null ? null : Math.round(performance.now() - this.#lastHeartbeat)
   }
 
   /** The credential for other calls to the bridge. Throws UnauthorizedError while there is none. */
   get credential(): string {
     const { credential } = this.#options.identity
-    if (credential === null) throw new UnauthorizedError('the instance has not joined')
+    if (credential === null) throw new UnauthorizedError('this instance has not joined yet')
     return credential
   }
 
@@ -128,42 +123,42 @@ export class SyncLoop {
     }
   }
 
-  /** One sync. False when it failed and the next one has to wait a little. */
+  /** One sync. False if the next one has to wait after a failure. */
   async #sync(credential: string): Promise<boolean> {
     const { bridge, identity, rotation, logger } = this.#options
-    this.#hasNews = false
+    this.#hasUpdate = false
     const { request, delivered } = this.#report()
     this.#current = new AbortController()
     const { signal } = this.#current
-    // The bridge renews the leases when the call arrives, which is not before now.
+    // The earliest time at which the bridge can renew the leases.
     const sentAt = performance.now()
     try {
       const { body } = await bridge.sync(credential, request, signal)
       this.#renew(sentAt)
       delivered()
-      await identity.accepted(credential)
+      await identity.confirmCredential(credential)
       void rotation.rotateIfDue()
-      this.#waits = true
-      if (this.#hasNews) this.#current.abort()
+      this.#isWaiting = true
+      if (this.#hasUpdate) this.#current.abort()
       this.#apply(await body, request)
       return true
     } catch (error) {
       if (signal.aborted) return true
       this.#failures += 1
-      if (error instanceof UnauthorizedError) await this.refused(credential, error)
+      if (error instanceof UnauthorizedError) await this.handleRefusal(credential, error)
       if (this.#failures === 1 || this.#failures % 20 === 0) {
         logger.warn('a sync with the bridge failed', { attempt: this.#failures, error })
       }
       return false
     } finally {
-      this.#waits = false
+      this.#isWaiting = false
     }
   }
 
-  /** Ends the wait at the bridge, so that the next sync can tell the news. Never before the heartbeat is committed. */
-  #tellNews(): void {
-    this.#hasNews = true
-    if (this.#waits) this.#current.abort()
+  /** Ends the wait at the bridge, so that the next sync starts at once. Never ends a sync before its heartbeat is committed. */
+  #announceUpdate(): void {
+    this.#hasUpdate = true
+    if (this.#isWaiting) this.#current.abort()
   }
 
   #report(): { request: SyncRequest; delivered(): void } {
@@ -174,7 +169,7 @@ export class SyncLoop {
     return {
       request: {
         ...{ version, capacity, labels },
-        // Restored runs go on as soon as the answer is here.
+        // Restored runs resume with the answer.
         wait_seconds: this.#fenced ? 0 : WAIT_SECONDS,
         accepts_runs: runs.acceptsRuns,
         runs: runs.toReport,
@@ -193,8 +188,9 @@ export class SyncLoop {
     const { identity, logger, onRenewed } = this.#options
     const lostAfterMs = (identity.membership?.lost_after_seconds ?? 0) * 1_000
     this.#fenceAfterMs = Math.max(0, lostAfterMs - FENCE_BEFORE_LOST_MS)
-    // The lease may be gone by now: such an answer proves nothing.
-    if (performance.now() - sentAt >= this.#fenceAfterMs) throw new Error('the answer of the bridge came too late')
+    // The leases may have expired since the call was sent.
+    if (performance.now() - sentAt >= this.#fenceAfterMs)
+      throw new Error('the answer of the bridge came too late: the leases may have expired')
     if (this.#failures > 0) logger.info('the bridge answers again')
     this.#failures = 0
     this.#isRefused = false
@@ -205,15 +201,15 @@ export class SyncLoop {
 
   #apply({ version, start, stop, probes }: SyncResponse, request: SyncRequest): void {
     const { runs } = this.#options
-    this.#tellVersion(version)
-    runs.heard(request.runs, stop)
+    this.#checkVersion(version)
+    runs.reconcile(request.runs, stop)
     runs.start(start)
     if (probes.length > 0) void this.#probe(probes)
   }
 
-  #tellVersion(version: string): void {
-    if (this.#toldVersion === version) return
-    this.#toldVersion = version
+  #checkVersion(version: string): void {
+    if (this.#lastVersion === version) return
+    this.#lastVersion = version
     if (isCompatible(version)) return
     const message = `this instance has version ${SLIPWAY_VERSION}, Slipway has ${version}: it gets no new runs until major and minor version match`
     this.#options.logger.error(message, { instance_version: SLIPWAY_VERSION, slipway_version: version })
@@ -228,18 +224,18 @@ export class SyncLoop {
     } finally {
       this.#probing -= targets.length
     }
-    this.#tellNews()
+    this.#announceUpdate()
   }
 
   /**
-   * The bridge refused this credential. A new credential gives way to the one before it. An instance that was removed
-   * forgets its membership. Otherwise the membership stays: the bridge may be at fault, and take the credential later.
+   * Handles a refused credential. A new credential is dropped for the one before it. A removed instance forgets its membership.
+   * Otherwise the membership stays, because the bridge may accept the credential later.
    */
-  async refused(credential: string, error: UnauthorizedError): Promise<void> {
+  async handleRefusal(credential: string, error: UnauthorizedError): Promise<void> {
     const { identity, runs, logger } = this.#options
     if (credential !== this.#options.identity.credential) return
-    if (await identity.goBackFrom(credential)) {
-      logger.warn('the bridge does not take the new credential: the one before it is used', { error })
+    if (await identity.revertCredential(credential)) {
+      logger.warn('the bridge refuses the new credential: the one before it is used', { error })
     } else if (error.isRemoved) {
       logger.error(`an administrator has removed this instance: its commands are killed. ${REJOIN_ADVICE}`)
       this.#fenced = true
@@ -247,7 +243,7 @@ export class SyncLoop {
       await runs.fence()
     } else if (!this.#isRefused) {
       this.#isRefused = true
-      logger.error(`the bridge does not take the credential of this instance: ${error.message}. ${REJOIN_ADVICE}`)
+      logger.error(`the bridge refuses the credential of this instance: ${error.message}. ${REJOIN_ADVICE}`)
     }
   }
 
@@ -256,7 +252,7 @@ export class SyncLoop {
     if (this.#fenced || this.#lastHeartbeat === null) return
     if (performance.now() - this.#lastHeartbeat < this.#fenceAfterMs) return
     this.#fenced = true
-    logger.error('the bridge has not heard of this instance for too long: its commands are killed')
+    logger.error('no sync has succeeded for too long: the commands of this instance are killed')
     void runs.fence()
   }
 }

@@ -1,41 +1,41 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { ContentFolder } from '@slipway/execution'
-import { fullJitter, type Logger, Turnstile } from '@slipway/runtime'
-import { type ContentSource, isPassing } from './source.ts'
+import { fullJitter, type Logger, Semaphore } from '@slipway/runtime'
+import { type ContentSource, isTransient } from './source.ts'
 
-/** About half a minute: long enough for a bridge to be restarted. */
+/** With RETRY about 30 s, long enough for a restart of the bridge. */
 const ATTEMPTS = 12
 const RETRY = { baseMs: 500, capMs: 10_000 }
-/** How much content is fetched at a time. */
-const FETCHES = 4
+/** How many fetches run at a time. */
+const MAX_FETCHES = 4
 
 export interface ContentCacheOptions {
-  /** Content that commands use stays even beyond this limit. */
+  /** Content in use is kept beyond this limit. */
   maxBytes: number
   source: ContentSource
   logger: Logger
 }
 
-/** Content on this disk that stays until it is released. */
+/** Content that stays on the disk until it is released. */
 export interface HeldContent {
   file: string
   release(): void
 }
 
-/** Content in a folder of this instance. Missing content is fetched. */
+/** The content cache of this instance. Fetches missing content. */
 export class ContentCache {
   readonly #content: ContentFolder
   readonly #options: ContentCacheOptions
   readonly #checks = new Map<string, Promise<boolean>>()
   readonly #fetches = new Map<string, Promise<void>>()
-  readonly #places = new Turnstile(FETCHES)
+  readonly #fetchSlots = new Semaphore(MAX_FETCHES)
 
   private constructor(content: ContentFolder, options: ContentCacheOptions) {
     this.#content = content
     this.#options = options
   }
 
-  /** Uses the files of an earlier process. Each file is verified before its first use. */
+  /** Keeps the files of an earlier process. Each file is verified before its first use. */
   static async open(folder: string, options: ContentCacheOptions): Promise<ContentCache> {
     const { maxBytes, logger } = options
     const content = await ContentFolder.open(folder, {
@@ -46,15 +46,15 @@ export class ContentCache {
   }
 
   /**
-   * Verified content. With `fresh` it is fetched in any case. Calls for the same content at the same time share one fetch.
-   * Throws the errors of the source and of this disk.
+   * Returns verified content. With `fresh`, fetches in any case. Concurrent calls for the same content share one fetch.
+   * Throws errors of the source and of the disk.
    */
   async hold(id: string, fresh: boolean): Promise<HeldContent> {
-    // Before the first wait: from here on the content is not deleted to make room.
+    // Must come before the first await: from here on the content is not deleted to free space.
     const release = this.#content.hold(id)
     try {
       if (fresh || !(await once(this.#checks, id, () => this.#isSound(id)))) {
-        await once(this.#fetches, id, () => this.#places.pass(() => this.#fetch(id)))
+        await once(this.#fetches, id, () => this.#fetchSlots.run(() => this.#fetch(id)))
       }
       this.#content.touch(id)
       return { file: this.#content.fileOf(id), release }
@@ -64,12 +64,11 @@ export class ContentCache {
     }
   }
 
-  /** A command has read wrong bytes. The content is verified before its next use. */
-  doubt(id: string): void {
-    this.#content.doubt(id)
+  /** Verifies the content before its next use, because a command read wrong bytes. */
+  verifyAgain(id: string): void {
+    this.#content.verifyAgain(id)
   }
 
-  /** Deletes what no command uses now. */
   deleteUnused(): Promise<void> {
     return this.#content.deleteUnused()
   }
@@ -78,7 +77,7 @@ export class ContentCache {
     if (!this.#content.has(id)) return false
     const isSound = await this.#content.isSound(id)
     const { logger } = this.#options
-    if (!isSound) logger.warn('a file of the content cache is damaged or gone, it is fetched again', { content: id })
+    if (!isSound) logger.warn('a file of the content cache is damaged or missing: it is fetched again', { content: id })
     return isSound
   }
 
@@ -88,15 +87,19 @@ export class ContentCache {
         const { size, bytes } = await this.#options.source(id)
         return await this.#content.take(id, size, bytes)
       } catch (error) {
-        if (attempt === ATTEMPTS || !isPassing(error)) throw error
-        this.#options.logger.warn('content could not be fetched, trying again', { content: id, attempt, error })
+        if (attempt === ATTEMPTS || !isTransient(error)) throw error
+        this.#options.logger.warn('content could not be fetched: the next attempt follows', {
+          content: id,
+          attempt,
+          error,
+        })
         await delay(fullJitter(attempt, RETRY))
       }
     }
   }
 }
 
-/** The running work of this name; otherwise starts this work. */
+/** Joins the running work of this name, or starts it. */
 function once<T>(running: Map<string, Promise<T>>, name: string, work: () => Promise<T>): Promise<T> {
   const known = running.get(name)
   if (known !== undefined) return known

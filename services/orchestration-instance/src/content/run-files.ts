@@ -8,10 +8,9 @@ export interface HeldFiles {
   release(): void
 }
 
-/** Provides the files of the commands of a run. */
 export class RunFiles {
   readonly #cache: ContentCache
-  /** With `bypass_cache`: what was fetched for this run. */
+  /** The content that this run has fetched; null without `bypass_cache`. */
   readonly #fetched: Set<string> | null
 
   constructor(cache: ContentCache, bypassCache: boolean) {
@@ -19,7 +18,7 @@ export class RunFiles {
     this.#fetched = bypassCache ? new Set() : null
   }
 
-  /** Throws FileError if a file cannot be fetched, and the reason of the signal if it aborts first. */
+  /** Throws FileError if a file cannot be fetched, or the reason of the signal if that aborts first. */
   async hold(files: readonly RunFile[], signal: AbortSignal): Promise<HeldFiles> {
     const held: HeldContent[] = []
     const release = () => {
@@ -39,9 +38,8 @@ export class RunFiles {
     }
   }
 
-  /** A command found wrong bytes in this content. */
-  doubt(id: string): void {
-    this.#cache.doubt(id)
+  verifyAgain(id: string): void {
+    this.#cache.verifyAgain(id)
   }
 
   async #holdOne({ content, path }: RunFile, signal: AbortSignal): Promise<HeldContent> {
@@ -61,7 +59,7 @@ export class RunFiles {
     } finally {
       abort.forget()
     }
-    // Other commands may wait for the same fetch, so it goes on.
+    // The fetch continues, because other commands may wait for the same content.
     holding.then(
       ({ release }) => release(),
       () => {},

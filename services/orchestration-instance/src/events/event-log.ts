@@ -3,101 +3,101 @@ import { MAX_BATCH_EVENTS } from '@slipway/contracts'
 import type { Journal } from '../journal/journal.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
 import type { JournalSpace } from '../journal/journal-space.ts'
-import { type NumberedEvent, readEvents, readWaiting } from '../journal/read-journal.ts'
+import { type NumberedEvent, readEvents, readEventsAt } from '../journal/read-journal.ts'
 import type { Record } from '../journal/records.ts'
-import { withoutTaken } from '../journal/rewrite.ts'
+import { withoutAcknowledgedLines } from '../journal/rewrite.ts'
 
 const MAX_BATCH_BYTES = 1024 * 1024
 /** The limit of unacknowledged events in memory. Later events are read from the journal when they are sent. */
 const MAX_WAITING_BYTES = 8 * 1024 * 1024
-/** The limit of bytes that are not on the disk yet. Beyond it, commands wait with their output. */
+/** The limit of bytes that wait for the disk. Beyond it, commands wait with their output. */
 const MAX_QUEUED_BYTES = 4 * 1024 * 1024
 const READ_BYTES = 4 * 1024 * 1024
-/** The journal is rewritten when this much of it is acknowledged; earlier with a small limit of the journals. */
+/** The journal is rewritten when this many bytes are acknowledged; earlier if the limit of the journals is small. */
 const REWRITE_BYTES = 64 * 1024 * 1024
-/** The same while the disk is full. */
+/** As REWRITE_BYTES, while the disk is full. */
 const COMPACT_BYTES = 256 * 1024
-/** The wait after a rewrite found no room. */
-const REWRITE_AGAIN_MS = 5_000
+/** The wait after a rewrite found no disk space. */
+const REWRITE_RETRY_MS = 5_000
 
 export interface Batch {
   first: number
-  /** Number after the last one. */
+  /** The number after the last event. */
   next: number
   /** The events as a JSON array. */
   events: string
 }
 
-/** The position and size of events that are only on the disk. */
-export interface Behind {
+/** The position and size of events that are on the disk and not in memory. */
+export interface EventsOnDisk {
   position: number
   bytes: number
 }
 
 export type Line = Pick<LogEvent, 'target' | 'action' | 'stream' | 'level' | 'text' | 'metadata'>
 
-/** The bridge asks for events that were deleted because it had acknowledged them. */
+/** The bridge asks for events that it had acknowledged and that were deleted. */
 export class EventsGone extends Error {
   override name = 'EventsGone'
 }
 
 /**
- * Numbers a run's events and log lines, writes them to its journal and keeps them until the bridge has them.
+ * Numbers the events and log lines of a run, writes them to its journal and keeps them until the bridge has committed them.
  *
  *     an event: numbered ──the journal is flushed──▶ durable, may be sent ──the bridge committed it──▶ acknowledged
  *     in memory: all events that are not acknowledged
- *     behind:    memory is full; later events are in the journal alone, and are read from there when the earlier ones are sent.
- *                It ends when memory has the newest event again
- *     released:  the run is being killed; no command waits for room any more
+ *     on disk:   memory is full; later events are in the journal alone. They are read when the earlier ones are acknowledged,
+ *                until memory has the newest event again
+ *     released:  the run is being killed; no command waits for space
  */
 export class EventLog {
   readonly #journal: Journal
   readonly #space: JournalSpace
   readonly #disk: JournalDisk
-  /** The events in memory, from `#acknowledged` on. Not all events, if `#behind` is set. */
+  /** The events in memory, from `#acknowledged` on. With `#onDisk` there are later events on the disk alone. */
   readonly #waiting: NumberedEvent[] = []
   #waitingBytes = 0
-  #behind: Behind | null
+  #onDisk: EventsOnDisk | null
   #acknowledged: number
   #next: number
   #durable: number
   #nextLine: number
-  /** Bytes of events that were acknowledged since the last rewrite of the journal. */
-  #takenBytes = 0
+  /** Bytes of events acknowledged since the last rewrite of the journal. */
+  #acknowledgedBytes = 0
   #rewriteFrom = 0
   #rewriting: Promise<void> | null = null
   readonly #stopCompacting: () => void
   readonly #release: Promise<void>
   #resolveRelease = () => {}
   #released = false
-  /** The waits for the acknowledgement of an event, by its number. */
-  #unknown: { n: number; resolve: () => void }[] = []
+  /** The callers of `committed`, with the number of their event. */
+  #commitWaiters: { n: number; resolve: () => void }[] = []
   #written: Promise<void> | null = null
   #writable: { free: Promise<void>; promise: Promise<void> } | null = null
-  /** Called when there is something new to send. */
+  /** Called when a new event may be sent. */
   onDurable: () => void = () => {}
 
   constructor(
     journal: Journal,
     { space, disk }: { space: JournalSpace; disk: JournalDisk },
-    start: { nextEvent: number; nextLine: number; acknowledged: number; behind: Behind | null },
+    start: { nextEvent: number; nextLine: number; acknowledged: number; onDisk: EventsOnDisk | null },
   ) {
     this.#journal = journal
     this.#space = space
     this.#disk = disk
     journal.onMoved = (moved) => {
-      this.#takenBytes = 0
-      if (this.#behind) this.#behind.position = moved(this.#behind.position)
+      this.#acknowledgedBytes = 0
+      if (this.#onDisk) this.#onDisk.position = moved(this.#onDisk.position)
     }
     this.#stopCompacting = disk.whileFull(() => {
       if (this.#shouldRewrite) void this.#rewrite()
     })
-    this.#behind = start.behind
+    this.#onDisk = start.onDisk
     this.#next = start.nextEvent
     this.#durable = start.nextEvent
     this.#acknowledged = start.acknowledged
     this.#nextLine = start.nextLine
-    this.#space.take(start.behind?.bytes ?? 0)
+    this.#space.add(start.onDisk?.bytes ?? 0)
     this.#release = new Promise((resolve) => {
       this.#resolveRelease = resolve
     })
@@ -111,7 +111,7 @@ export class EventLog {
     return this.#acknowledged
   }
 
-  /** Returns the event's number. */
+  /** Returns the number of the event. */
   emit(event: RunEvent): number {
     const n = this.#next++
     const text = JSON.stringify(event)
@@ -120,13 +120,13 @@ export class EventLog {
       this.#durable = n + 1
       this.onDurable()
     })
-    this.#space.take(text.length)
-    if (this.#behind === null && this.#waitingBytes < MAX_WAITING_BYTES) {
+    this.#space.add(text.length)
+    if (this.#onDisk === null && this.#waitingBytes < MAX_WAITING_BYTES) {
       this.#waiting.push({ n, text })
       this.#waitingBytes += text.length
     } else {
-      this.#behind ??= { position, bytes: 0 }
-      this.#behind.bytes += text.length
+      this.#onDisk ??= { position, bytes: 0 }
+      this.#onDisk.bytes += text.length
     }
     return n
   }
@@ -135,31 +135,31 @@ export class EventLog {
     this.emit({ type: 'log', at: new Date().toISOString(), ...line, line: this.#nextLine++ })
   }
 
-  /** Writes down what the bridge need not know. */
+  /** Writes a journal record that is not sent to the bridge. */
   note(record: Record): void {
     this.#journal.append(JSON.stringify(record))
   }
 
-  /** Resolves when the bridge has committed this event; never when the run is given up before. */
+  /** Resolves when the bridge has committed this event. Never resolves if the run is suspended or discarded before. */
   committed(n: number): Promise<void> {
     if (n < this.#acknowledged) return Promise.resolve()
     return new Promise((resolve) => {
-      this.#unknown.push({ n, resolve })
+      this.#commitWaiters.push({ n, resolve })
     })
   }
 
-  /** Nothing while more output may be read, else a promise of that moment. */
+  /** Undefined while commands may write output, else a promise that resolves when they may again. */
   whenWritable(): Promise<void> | undefined {
     if (this.#released) return undefined
-    const roomy = this.#disk.isFull ? this.#disk.whenRoomy() : undefined
-    const free = roomy ?? this.#space.whenFree() ?? this.#whenWritten()
+    const free =
+      (this.#disk.isFull ? this.#disk.whenFree() : undefined) ?? this.#space.whenFree() ?? this.#whenWritten()
     if (free === undefined) return undefined
-    // One promise for all who wait for the same moment: each would hang on the release for as long as the run lives.
+    // All callers share one promise. Each further race would stay referenced by `#release` until the end of the run.
     if (this.#writable?.free !== free) this.#writable = { free, promise: Promise.race([free, this.#release]) }
     return this.#writable.promise
   }
 
-  /** A disk that is slower than what commands write must not fill the memory. */
+  /** Without this limit, a disk that is slower than the commands would fill the memory. */
   #whenWritten(): Promise<void> | undefined {
     if (this.#journal.queued < MAX_QUEUED_BYTES) return undefined
     this.#written ??= this.#journal.durable().then(() => {
@@ -168,37 +168,36 @@ export class EventLog {
     return this.#written
   }
 
-  /** The run is being killed: nobody has to wait any more. */
+  /** Ends all waits of `whenWritable`, because the run is being killed. */
   release(): void {
     this.#released = true
     this.#resolveRelease()
   }
 
-  /** Nothing is sent from here any more. */
   close(): void {
     this.#stopCompacting()
-    this.#space.give(this.#waitingBytes + (this.#behind?.bytes ?? 0))
+    this.#space.remove(this.#waitingBytes + (this.#onDisk?.bytes ?? 0))
     this.#waitingBytes = 0
-    this.#behind = null
+    this.#onDisk = null
   }
 
-  /** Whether the disk has events from this number on. */
-  has(from: number): boolean {
+  /** Whether events from this number on are durable. */
+  hasDurable(from: number): boolean {
     return this.#durable > from
   }
 
-  /** Whether there is a whole batch from this number on: nothing is gained by waiting for more. */
+  /** Whether there are enough events from this number on for a full batch. */
   fillsBatch(from: number): boolean {
-    return this.#durable - from >= MAX_BATCH_EVENTS || this.#waitingBytes >= MAX_BATCH_BYTES || this.#behind !== null
+    return this.#durable - from >= MAX_BATCH_EVENTS || this.#waitingBytes >= MAX_BATCH_BYTES || this.#onDisk !== null
   }
 
   /**
-   * What to send from this number on: only what a loss of power cannot take back. One at a time.
+   * The durable events from this number on, up to the limit of a batch. One call at a time.
    * @throws EventsGone
    */
   async batch(from: number): Promise<Batch> {
     if (this.#shouldRewrite) await this.#rewrite()
-    const events = from < this.#acknowledged ? await this.#again(from) : await this.#fresh(from)
+    const events = from < this.#acknowledged ? await this.#reread(from) : await this.#unacknowledged(from)
     const chosen: string[] = []
     let size = 0
     for (const text of events) {
@@ -209,7 +208,7 @@ export class EventLog {
     return { first: from, next: from + chosen.length, events: `[${chosen.join(',')}]` }
   }
 
-  /** The bridge has everything before this number. */
+  /** The bridge has committed all events before this number. */
   acknowledge(next: number): void {
     const count = Math.min(next, this.#durable) - this.#acknowledged
     if (count <= 0) return
@@ -217,53 +216,54 @@ export class EventLog {
     for (const { text } of this.#waiting.splice(0, count)) bytes += text.length
     this.#waitingBytes -= bytes
     this.#acknowledged += count
-    this.#tellCommitted()
+    this.#resolveCommitWaiters()
     this.#journal.appendLater(JSON.stringify({ acknowledged: this.#acknowledged } satisfies Record))
-    this.#taken(bytes)
+    this.#countAcknowledged(bytes)
   }
 
-  #tellCommitted(): void {
-    if (this.#unknown.length === 0) return
-    const known = this.#unknown.filter(({ n }) => n < this.#acknowledged)
-    this.#unknown = this.#unknown.filter(({ n }) => n >= this.#acknowledged)
-    for (const { resolve } of known) resolve()
+  #resolveCommitWaiters(): void {
+    if (this.#commitWaiters.length === 0) return
+    const committed = this.#commitWaiters.filter(({ n }) => n < this.#acknowledged)
+    this.#commitWaiters = this.#commitWaiters.filter(({ n }) => n >= this.#acknowledged)
+    for (const { resolve } of committed) resolve()
   }
 
-  #taken(bytes: number): void {
-    this.#takenBytes += bytes
-    this.#space.give(bytes)
+  #countAcknowledged(bytes: number): void {
+    this.#acknowledgedBytes += bytes
+    this.#space.remove(bytes)
   }
 
-  async #fresh(from: number): Promise<string[]> {
-    while (this.#behind !== null && from - this.#acknowledged >= this.#waiting.length) await this.#readOn(this.#behind)
+  async #unacknowledged(from: number): Promise<string[]> {
+    while (this.#onDisk !== null && from - this.#acknowledged >= this.#waiting.length)
+      await this.#readFromDisk(this.#onDisk)
     const start = from - this.#acknowledged
     const end = Math.min(start + MAX_BATCH_EVENTS, this.#durable - this.#acknowledged)
     return this.#waiting.slice(start, end).map(({ text }) => text)
   }
 
-  /** Takes into memory what comes next in the journal. */
-  async #readOn(behind: Behind): Promise<void> {
-    const { events, position } = await readWaiting(this.#journal.file, behind.position, READ_BYTES)
-    behind.position = position
+  /** Moves the next events from the journal into memory. */
+  async #readFromDisk(onDisk: EventsOnDisk): Promise<void> {
+    const { events, position } = await readEventsAt(this.#journal.file, onDisk.position, READ_BYTES)
+    onDisk.position = position
     for (const { n, text } of events) {
-      behind.bytes -= text.length
-      // What the bridge said that it has, though it was not sent from here, is passed over.
+      onDisk.bytes -= text.length
+      // An event may be acknowledged before it is read: an earlier process may have sent it.
       if (n < this.#acknowledged) {
-        this.#taken(text.length)
+        this.#countAcknowledged(text.length)
         continue
       }
       this.#waiting.push({ n, text })
       this.#waitingBytes += text.length
     }
     const last = this.#waiting.at(-1)?.n ?? this.#acknowledged - 1
-    if (last + 1 === this.#next) this.#behind = null
-    // It is still on its way to the disk.
+    if (last + 1 === this.#next) this.#onDisk = null
+    // The next event is still on its way to the disk.
     else if (events.length === 0) await this.#journal.durable()
   }
 
-  async #again(from: number): Promise<string[]> {
+  async #reread(from: number): Promise<string[]> {
     const events = await readEvents(this.#journal.file, from, MAX_BATCH_EVENTS)
-    if (events[0]?.n !== from) throw new EventsGone(`event ${from} is not kept any more`)
+    if (events[0]?.n !== from) throw new EventsGone(`event ${from} is no longer in the journal`)
     const contiguous = events.findIndex(({ n }, index) => n !== from + index)
     return events.slice(0, contiguous < 0 ? undefined : contiguous).map(({ event }) => JSON.stringify(event))
   }
@@ -271,15 +271,15 @@ export class EventLog {
   get #shouldRewrite(): boolean {
     if (performance.now() < this.#rewriteFrom) return false
     const limit = this.#disk.isFull ? COMPACT_BYTES : REWRITE_BYTES
-    return this.#takenBytes > Math.min(limit, this.#space.maxBytes / 4)
+    return this.#acknowledgedBytes > Math.min(limit, this.#space.maxBytes / 4)
   }
 
-  /** Leaves out the lines that the bridge has: a restart does not need them. */
+  /** Removes the log lines that the bridge has. A restart does not need them. */
   #rewrite(): Promise<void> {
-    const taken = this.#takenBytes
-    this.#rewriting ??= this.#journal.rewrite(withoutTaken(this.#acknowledged)).then(() => {
+    const before = this.#acknowledgedBytes
+    this.#rewriting ??= this.#journal.rewrite(withoutAcknowledgedLines(this.#acknowledged)).then(() => {
       this.#rewriting = null
-      if (this.#takenBytes >= taken) this.#rewriteFrom = performance.now() + REWRITE_AGAIN_MS
+      if (this.#acknowledgedBytes >= before) this.#rewriteFrom = performance.now() + REWRITE_RETRY_MS
     })
     return this.#rewriting
   }

@@ -2,6 +2,6 @@ import { counter } from '@slipway/runtime'
 
 export const sentBatches = counter(
   'slipway_event_batches_sent_total',
-  'Batches of events by what the executor-bridge said: accepted, failed (sent again) or fenced (the run is elsewhere)',
+  'Batches of events by outcome: accepted, failed (sent again) or fenced (the lease of the run has ended)',
   ['outcome'],
 )

@@ -4,20 +4,20 @@ import { FencedError, type PostedBatch } from '../bridge/bridge-client.ts'
 import { type Batch, type EventLog, EventsGone } from './event-log.ts'
 import { sentBatches } from './metrics.ts'
 
-/** How long events are gathered after a batch, unless they fill the next: each costs about as much as twenty steps in it. */
-const GATHER_MS = 10
+/** How long events are collected for a batch that is not full. A batch costs about as much as twenty steps in it. */
+const COLLECT_MS = 10
 const RETRY = { baseMs: 200, capMs: 5_000 }
 
 export interface SenderOptions {
   log: EventLog
-  /** Posts a batch; answers with the number of the event that the bridge wants next. */
+  /** Posts a batch. Resolves with the number of the next event that the bridge expects. */
   post(batch: PostedBatch): Promise<number>
-  /** The bridge no longer takes events of this epoch. */
+  /** Called when the bridge refuses events of this epoch. */
   onFenced(): void
   logger: Logger
 }
 
-/** Brings a run's events to the bridge, in order, one batch at a time, for as long as it takes. */
+/** Sends the events of a run to the bridge in order, one batch at a time. Retries without limit. */
 export class Sender {
   readonly #options: SenderOptions
   readonly #abort = new AbortController()
@@ -25,13 +25,13 @@ export class Sender {
   #complete = false
   #isAfterStop = false
   #resolveStopped: () => void = () => {}
-  /** Resolves when the run is stopped here, or the sender is. */
+  /** Resolves when the run or the sender is stopped. */
   readonly #stopped: Promise<void>
   #cursor: number
   #sentAt = Number.NEGATIVE_INFINITY
   readonly #done: Promise<void>
   #resolveDelivered: () => void = () => {}
-  /** Resolves when the bridge has all events and no more will come. */
+  /** Resolves when the bridge has acknowledged all events of a complete log. */
   readonly delivered: Promise<void>
 
   constructor(options: SenderOptions) {
@@ -47,27 +47,26 @@ export class Sender {
     this.#done = this.#run()
   }
 
-  /** No event comes after those in the log. */
+  /** The log has all events of the run. */
   complete(): void {
     this.#complete = true
     this.#wake()
   }
 
-  /** The run was stopped and starts nothing more: the bridge takes its log lines alone, and no longer than a while. */
+  /** The run was stopped. From now on batches say so, and the bridge stores only their log lines. */
   afterStop(): void {
     this.#isAfterStop = true
     this.#resolveStopped()
   }
 
-  /** Sends what is in the log, for so long at most. */
+  /** Sends the rest of the log within the time limit. */
   async finish(limitMs: number): Promise<void> {
     this.complete()
-    const callOff = after(limitMs, () => void this.stop())
+    const clearTimer = after(limitMs, () => void this.stop())
     await this.#done
-    callOff()
+    clearTimer()
   }
 
-  /** Gives up, wherever it stands. */
   async stop(): Promise<void> {
     this.#abort.abort()
     this.#resolveStopped()
@@ -79,8 +78,8 @@ export class Sender {
     const { log } = this.#options
     const { signal } = this.#abort
     while (!signal.aborted) {
-      if (log.has(this.#cursor)) {
-        const early = this.#sentAt + GATHER_MS - performance.now()
+      if (log.hasDurable(this.#cursor)) {
+        const early = this.#sentAt + COLLECT_MS - performance.now()
         if (early > 0 && !this.#complete && !log.fillsBatch(this.#cursor)) await sleep(early, signal)
         await this.#send()
         this.#sentAt = performance.now()
@@ -95,14 +94,16 @@ export class Sender {
     }
   }
 
-  /** Null when there can be none: the run is given up. */
+  /** Null if the run cannot continue on this instance. */
   async #nextBatch(): Promise<Batch | null> {
     const { log, onFenced, logger } = this.#options
     try {
       return await log.batch(this.#cursor)
     } catch (error) {
       if (!(error instanceof EventsGone)) throw error
-      logger.error('the bridge has lost events that it had; the run cannot go on here', { error })
+      logger.error('the bridge has lost events that it had acknowledged: the run cannot continue on this instance', {
+        error,
+      })
       this.#abort.abort()
       onFenced()
       return null
@@ -119,10 +120,10 @@ export class Sender {
         const next = await post({ first: batch.first, events: batch.events, afterStop })
         sentBatches.inc({ outcome: 'accepted' })
         if (this.#abort.signal.aborted) return
-        if (next > log.next) logger.warn('the bridge knows events of this run that its journal has not', { next })
+        if (next > log.next) logger.warn('the bridge has events of this run that its journal does not have', { next })
         log.acknowledge(next)
         this.#cursor = Math.min(next, log.next)
-        // An answer that asks for the same again is no progress: no haste then.
+        // The bridge asks for the same events again: back off.
         if (next < batch.next) await sleep(fullJitter(attempt, RETRY), this.#abort.signal)
         return
       } catch (error) {
@@ -134,7 +135,8 @@ export class Sender {
           await this.#stopped
           continue
         }
-        if (attempt === 1 || attempt % 20 === 0) logger.warn('events are not accepted yet', { attempt, error })
+        if (attempt === 1 || attempt % 20 === 0)
+          logger.warn('events could not be sent: the next attempt follows', { attempt, error })
         await sleep(fullJitter(attempt, RETRY), this.#abort.signal)
       }
     }

@@ -9,24 +9,24 @@ const MIB = 1024 * 1024
 const MAX_RESERVE_BYTES = 16 * MIB
 /** The reserve is this share of the disk, and of the limit of the journals. */
 const RESERVE_SHARE = 16
-/** With less room than this the disk counts as full. */
+/** With less free space than this, the disk counts as full. */
 const MAX_LOW_BYTES = MIB
 
 export interface JournalDiskOptions {
   /** The limit of the journals in bytes. */
   maxBytes: number
-  /** Deletes cached content to make room. */
-  makeRoom(): Promise<void>
+  /** Deletes cached content. */
+  freeSpace(): Promise<void>
   logger: Logger
 }
 
 /**
  * Watches the disk of the journals. A full disk must not end the instance: each restart would cost every running command
- * an attempt. While the disk is full, journals wait for room and the instance takes no new runs.
+ * an attempt. While the disk is full, journals wait for space and the instance accepts no runs.
  *
- *     roomy ──little room is left──▶ full
- *     roomy ──a write fails────────▶ full, and the reserve is deleted: runs go on in its room, and can compact journals
- *     full ──there is room, and the reserve is made again──▶ roomy
+ *     free ──little space is left──▶ full
+ *     free ──a write fails─────────▶ full, and the reserve is deleted: runs continue in its space and can compact journals
+ *     full ──there is space, and the reserve exists again──▶ free
  */
 export class JournalDisk {
   readonly #folder: string
@@ -40,13 +40,13 @@ export class JournalDisk {
   #checking: Promise<void> | null = null
   readonly #listeners = new Set<() => void>()
   #timer: NodeJS.Timeout | undefined
-  /** Called when the disk became full, or has room again. */
+  /** Called when the disk becomes full or free. */
   onChange: () => void = () => {}
-  #whenRoomy: { promise: Promise<void>; resolve: () => void } | null = null
+  #whenFree: { promise: Promise<void>; resolve: () => void } | null = null
 
   private constructor(folder: string, options: JournalDiskOptions) {
     this.#folder = folder
-    // Not among the journals, on the same disk.
+    // Outside the folder of the journals, but on the same disk.
     this.#reserve = path.join(path.dirname(folder), 'journal-reserve')
     this.#options = options
   }
@@ -58,7 +58,7 @@ export class JournalDisk {
     const total = blocks > 0 ? blocks * bsize : Number.POSITIVE_INFINITY
     disk.#reserveBytes = Math.floor(Math.min(MAX_RESERVE_BYTES, Math.min(options.maxBytes, total) / RESERVE_SHARE))
     await disk.#keepReserve()
-    if (!disk.#hasReserve) disk.#becomeFull(null)
+    if (!disk.#hasReserve) disk.markFull(null)
     disk.#timer = setInterval(() => void disk.check(), CHECK_MS).unref()
     return disk
   }
@@ -76,29 +76,25 @@ export class JournalDisk {
     clearInterval(this.#timer)
   }
 
-  /** An optional write found no room. */
-  noted(error: unknown): void {
-    this.#becomeFull(error)
-  }
-
-  /** A write found no room. Resolves when another write may succeed. */
-  async noRoom(error: unknown): Promise<void> {
-    this.#becomeFull(error)
+  /** Call after a write found no space. Resolves when another write may succeed. */
+  async waitForSpace(error: unknown): Promise<void> {
+    this.markFull(error)
     if (!this.#hasReserve) return delay(CHECK_MS)
     this.#hasReserve = false
     await rm(this.#reserve, { force: true })
   }
 
-  /** Calls the listener when the disk becomes full, and about every second while it is. Returns a function that unsubscribes. */
+  /** Calls the listener when the disk becomes full, and then about every second. Returns a function that unsubscribes. */
   whileFull(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)
   }
 
-  /** Checks now whether there is room. */
   check(): Promise<void> {
     this.#checking ??= this.#check()
-      .catch((error) => this.#options.logger.error('the disk of the journals cannot be watched', { error }))
+      .catch((error) =>
+        this.#options.logger.error('the free space of the disk of the journals cannot be read', { error }),
+      )
       .finally(() => {
         this.#checking = null
       })
@@ -106,28 +102,28 @@ export class JournalDisk {
   }
 
   /** Resolves when the disk is not full. */
-  whenRoomy(): Promise<void> {
+  whenFree(): Promise<void> {
     if (!this.#isFull) return Promise.resolve()
-    if (!this.#whenRoomy) {
+    if (!this.#whenFree) {
       let resolve = () => {}
       const promise = new Promise<void>((done) => {
         resolve = done
       })
-      this.#whenRoomy = { promise, resolve }
+      this.#whenFree = { promise, resolve }
     }
-    return this.#whenRoomy.promise
+    return this.#whenFree.promise
   }
 
   async #check(): Promise<void> {
     const lowBytes = this.#lowBytes
-    if ((await this.#freeBytes()) < lowBytes) this.#becomeFull(null)
+    if ((await this.#freeBytes()) < lowBytes) this.markFull(null)
     if (!this.#isFull) return
     if (!this.#hasReserve) await this.#keepReserve()
-    if (this.#hasReserve && (await this.#freeBytes()) >= 2 * lowBytes) this.#becomeRoomy()
-    else this.#tellFull()
+    if (this.#hasReserve && (await this.#freeBytes()) >= 2 * lowBytes) this.#markFree()
+    else this.#callListeners()
   }
 
-  #tellFull(): void {
+  #callListeners(): void {
     for (const listener of this.#listeners) listener()
   }
 
@@ -135,7 +131,7 @@ export class JournalDisk {
     return Math.min(MAX_LOW_BYTES, this.#reserveBytes / 4)
   }
 
-  /** Keeps an existing reserve of the right size. Otherwise creates one if there is room. */
+  /** Keeps an existing reserve of the right size. Otherwise creates one if there is space. */
   async #keepReserve(): Promise<void> {
     const found = await stat(this.#reserve).catch(() => null)
     if (found?.size === this.#reserveBytes) {
@@ -169,23 +165,25 @@ export class JournalDisk {
     }
   }
 
-  #becomeFull(error: unknown): void {
+  markFull(error: unknown): void {
     if (this.#isFull) return
     this.#isFull = true
     this.#fullSince = performance.now()
-    const { logger, makeRoom } = this.#options
-    logger.error('the disk of the journals is full: runs wait for room, and no run starts', { error })
-    void makeRoom().catch((problem) => logger.warn('no room could be made', { error: problem }))
+    const { logger, freeSpace } = this.#options
+    logger.error('the disk of the journals is full: runs wait, and no run starts; free space in SLIPWAY_JOURNAL_DIR', {
+      error,
+    })
+    void freeSpace().catch((problem) => logger.warn('cached content could not be deleted', { error: problem }))
     this.onChange()
-    this.#tellFull()
+    this.#callListeners()
   }
 
-  #becomeRoomy(): void {
+  #markFree(): void {
     this.#fullMs = this.fullMs
     this.#isFull = false
-    this.#options.logger.info('the disk of the journals has room')
-    this.#whenRoomy?.resolve()
-    this.#whenRoomy = null
+    this.#options.logger.info('the disk of the journals has space again')
+    this.#whenFree?.resolve()
+    this.#whenFree = null
     this.onChange()
   }
 }

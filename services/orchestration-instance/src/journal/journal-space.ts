@@ -1,7 +1,7 @@
 /** The gap between full and free again, so that waiting commands do not start and stop with every line. */
 const MAX_SLACK_BYTES = 4 * 1024 * 1024
 
-/** How many bytes of unacknowledged events are in the journals of all runs. */
+/** Counts the bytes of unacknowledged events in the journals of all runs. */
 export class JournalSpace {
   readonly maxBytes: number
   #used = 0
@@ -11,18 +11,18 @@ export class JournalSpace {
     this.maxBytes = maxBytes
   }
 
-  take(bytes: number): void {
+  add(bytes: number): void {
     this.#used += bytes
   }
 
-  give(bytes: number): void {
+  remove(bytes: number): void {
     this.#used -= bytes
     if (this.#used > this.maxBytes - Math.min(MAX_SLACK_BYTES, this.maxBytes / 2)) return
     this.#whenFree?.resolve()
     this.#whenFree = null
   }
 
-  /** Undefined while there is room, else a promise that resolves when there is. */
+  /** Undefined below the limit, else a promise that resolves when the count is below it. */
   whenFree(): Promise<void> | undefined {
     if (this.#used < this.maxBytes) return undefined
     if (!this.#whenFree) {

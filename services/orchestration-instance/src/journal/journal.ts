@@ -6,30 +6,28 @@ import { syncFolder } from '@slipway/runtime'
 import type { JournalDisk } from './journal-disk.ts'
 import { lines } from './read-journal.ts'
 import type { Header } from './records.ts'
-import type { Rewriting } from './rewrite.ts'
+import type { RewriteRules } from './rewrite.ts'
 
-/** How long lines are gathered for one write, if no caller waits for them. */
+/** How long lines are collected for one write. */
 const GATHER_MS = 5
-/** Each write is on the disk when it returns. This needs half the CPU of a write and a flush. */
+/** With O_DSYNC each write is on the disk when it returns. A write and a separate flush need twice the CPU. */
 const FLUSHED = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_DSYNC
 /** The size of one write during a rewrite, and while the disk is full. */
 const SLICE_BYTES = 256 * 1024
 
 export interface JournalOptions {
-  /** Knows whether there is room. */
   disk: JournalDisk
-  /** The disk fails for another reason than a lack of room. Called once. From then on nothing is durable. */
+  /** Called once, when a write fails for another reason than a full disk. From then on nothing is durable. */
   onFailure(error: Error): void
 }
 
 /**
- * Appends lines to a run's file. Writes and flushes of many lines are one. While the disk is full the lines wait in memory,
- * and nothing more is durable.
+ * Appends lines to the file of a run, many lines in one write. While the disk is full, lines wait in memory and are not durable.
  *
- *     open ──no space──▶ full ──space again──▶ open      full: lines wait, and are tried a slice at a time
- *     open, full ──any other error──▶ broken             broken: nothing is durable any more; `onFailure` was called
- *     open, full ──close──▶ closing ──last flush──▶ closed    closing: lines without room are given up
- *     A rewrite runs between two flushes, and replaces the file by one without the lines that are not kept.
+ *     open ──no space──▶ full ──space again──▶ open      full: lines wait and are written one slice at a time
+ *     open, full ──any other error──▶ broken             broken: `onFailure` was called; no later line is durable
+ *     open, full ──close──▶ closing ──last flush──▶ closed    closing: lines without disk space are dropped
+ *     A rewrite runs between two writes. It replaces the file by one with fewer lines.
  */
 export class Journal {
   readonly file: string
@@ -41,7 +39,7 @@ export class Journal {
   #queued = 0
   #waiting: (() => void)[] = []
   #writing: Promise<void> | null = null
-  #rewriting: { how: Rewriting; done: () => void } | null = null
+  #rewriting: { rules: RewriteRules; done: () => void } | null = null
   #timer: NodeJS.Timeout | null = null
   #broken = false
   #closing = false
@@ -56,9 +54,9 @@ export class Journal {
     this.#options = options
   }
 
-  /** Creates the file with its first line. When this resolves, the file survives a loss of power. */
+  /** Creates the file with its header. When this resolves, the file survives a power failure. */
   static async create(file: string, header: Header, options: JournalOptions): Promise<Journal> {
-    // Under another name until it is complete: a journal without its first line is not valid.
+    // The file has another name until it is complete, because a journal without its header is not valid.
     const draft = `${file}.draft`
     const first = Buffer.from(`${JSON.stringify(header)}\n`)
     try {
@@ -74,7 +72,7 @@ export class Journal {
       return new Journal(file, handle, first.length, options)
     } catch (error) {
       for (const left of [draft, file]) await rm(left, { force: true })
-      if (isNoSpace(error)) await options.disk.noRoom(error)
+      if (isNoSpace(error)) await options.disk.waitForSpace(error)
       throw error
     }
   }
@@ -104,24 +102,24 @@ export class Journal {
     this.#timer ??= setTimeout(() => void this.#flush(), GATHER_MS)
   }
 
-  /** Adds a line that may be lost: it is written together with the next one. */
+  /** Adds a line that may be lost. It is written together with the next durable line. */
   appendLater(line: string): void {
     if (!this.#closed && !this.#broken) this.#push(line)
   }
 
   /**
-   * Rewrites the file with the lines that are kept, and calls `onMoved`. Resolves when the new file survives a loss of power, or
-   * if there was no room for it. Never resolves if the rewrite fails or the journal is closed before.
+   * Rewrites the file with the lines that the rules keep, and calls `onMoved`. Resolves when the new file survives a power
+   * failure, or if there was no disk space for it. Never resolves if the rewrite fails or the journal is closed before.
    */
-  rewrite(how: Rewriting): Promise<void> {
+  rewrite(rules: RewriteRules): Promise<void> {
     return new Promise((done) => {
       if (this.#closed || this.#broken) return
-      this.#rewriting = { how, done }
+      this.#rewriting = { rules, done }
       void this.#flush()
     })
   }
 
-  /** Resolves when all appended lines are on the disk. Never resolves if that fails or the journal is closed before. */
+  /** Resolves when all appended lines are on the disk. Never resolves if the write fails or the journal is closed before. */
   durable(): Promise<void> {
     return new Promise((resolve) => {
       if (this.#closed || this.#broken) return
@@ -130,7 +128,7 @@ export class Journal {
     })
   }
 
-  /** Lines without room are lost. A restart treats their commands as interrupted. */
+  /** Drops lines without disk space. A restart treats their commands as interrupted. */
   async close(): Promise<void> {
     if (this.#closed) return
     this.#closing = true
@@ -139,7 +137,6 @@ export class Journal {
     await this.#handle.close()
   }
 
-  /** Closes and deletes the journal of a run that is over. */
   async remove(): Promise<void> {
     this.#lines = []
     this.#queued = 0
@@ -182,9 +179,9 @@ export class Journal {
           for (const then of waiting) then()
         }
         if (this.#rewriting) {
-          const { how, done } = this.#rewriting
+          const { rules, done } = this.#rewriting
           this.#rewriting = null
-          await this.#rewrite(how)
+          await this.#rewrite(rules)
           done()
         }
       }
@@ -194,10 +191,10 @@ export class Journal {
     }
   }
 
-  /** Writes the lines; returns those for which there was no room. */
+  /** Writes the lines. Returns the lines that found no disk space. */
   async #write(lines: readonly string[]): Promise<readonly string[]> {
     const { disk } = this.#options
-    // A full disk may have room for a few of them.
+    // A full disk may have space for a few lines.
     const limit = disk.isFull ? SLICE_BYTES : Number.POSITIVE_INFINITY
     for (let from = 0; from < lines.length; ) {
       let to = from
@@ -207,9 +204,9 @@ export class Journal {
         await this.#handle.appendFile(bytes)
       } catch (error) {
         if (!isNoSpace(error)) throw error
-        // A part of the line may be written.
+        // The file may end with a part of a line.
         await this.#handle.truncate(this.#written)
-        await disk.noRoom(error)
+        await disk.waitForSpace(error)
         return lines.slice(from)
       }
       this.#written += bytes.length
@@ -219,15 +216,15 @@ export class Journal {
     return []
   }
 
-  /** Does nothing if there is no room. */
-  async #rewrite(how: Rewriting): Promise<void> {
+  /** Does nothing without disk space. */
+  async #rewrite(rules: RewriteRules): Promise<void> {
     const draft = `${this.file}.draft`
     const handle = await this.#openDraft(draft)
     if (handle === null) return
-    /** Where what was left out ends, and how much it is with all before it. */
+    /** The ends of the removed sections in the old file, each with the number of bytes removed up to there. */
     const cuts: { end: number; bytes: number }[] = []
     let written = 0
-    let left = 0
+    let removed = 0
     try {
       let kept: string[] = []
       let size = 0
@@ -240,26 +237,26 @@ export class Journal {
         size = 0
       }
       for await (const { text, end } of lines(this.file)) {
-        if (before === 0 || how.keeps(text)) {
+        if (before === 0 || rules.keeps(text)) {
           kept.push(`${text}\n`)
           size += text.length
           if (size > SLICE_BYTES) await write()
         } else {
-          left += end - before
+          removed += end - before
           const last = cuts.at(-1)
-          if (last?.end === before) Object.assign(last, { end, bytes: left })
-          else cuts.push({ end, bytes: left })
+          if (last?.end === before) Object.assign(last, { end, bytes: removed })
+          else cuts.push({ end, bytes: removed })
         }
         before = end
       }
-      kept.push(`${how.last()}\n`)
+      kept.push(`${rules.last()}\n`)
       await write()
       await rename(draft, this.file)
     } catch (error) {
       await handle.close()
       await rm(draft, { force: true })
       if (!isNoSpace(error)) throw error
-      this.#options.disk.noted(error)
+      this.#options.disk.markFull(error)
       return
     }
     await syncFolder(path.dirname(this.file))
@@ -268,7 +265,7 @@ export class Journal {
     const [from, to] = [this.#written, written]
     this.#written = written
     this.onMoved((position) => {
-      // Lines that were not in the file yet follow the added line.
+      // Lines that were still in memory follow the added last line.
       if (position >= from) return position - from + to
       return position - (cuts.findLast(({ end }) => end <= position)?.bytes ?? 0)
     })
@@ -279,7 +276,7 @@ export class Journal {
       return await open(draft, FLUSHED | constants.O_TRUNC, 0o600)
     } catch (error) {
       if (!isNoSpace(error)) throw error
-      this.#options.disk.noted(error)
+      this.#options.disk.markFull(error)
       return null
     }
   }

@@ -4,7 +4,7 @@ import type { Header, Record } from './records.ts'
 
 const CHUNK_BYTES = 256 * 1024
 
-/** Reads a journal's first line, and where it ends. Null when the file is no journal. */
+/** Reads the header of a journal and its end position; null without a valid header. */
 export async function readHeader(file: string): Promise<{ header: Header; end: number } | null> {
   for await (const { text, end } of lines(file)) {
     const header = parse<Header>(text)
@@ -14,8 +14,8 @@ export async function readHeader(file: string): Promise<{ header: Header; end: n
 }
 
 /**
- * Reads the lines after the first, in order, with the position at which each ends. Leaves out everything from the first
- * unreadable line on, such as a last line that was being written when the machine stopped.
+ * Reads the lines after the header, each with its end position. Stops at the first unreadable line, for example an incomplete
+ * last line after a power failure.
  */
 export async function* readRecords(file: string): AsyncGenerator<{ record: Record; end: number }> {
   let isHeader = true
@@ -27,13 +27,13 @@ export async function* readRecords(file: string): AsyncGenerator<{ record: Recor
   }
 }
 
-/** An event as it goes over the wire. */
+/** An event with its JSON text, as the journal and the protocol have it. */
 export interface NumberedEvent {
   n: number
   text: string
 }
 
-/** Events from number `from`, at most `limit`: those that have been written so far. */
+/** Reads at most `limit` events from number `from` on. */
 export async function readEvents(file: string, from: number, limit: number): Promise<{ n: number; event: RunEvent }[]> {
   const events: { n: number; event: RunEvent }[] = []
   for await (const { record } of readRecords(file)) {
@@ -43,8 +43,8 @@ export async function readEvents(file: string, from: number, limit: number): Pro
   return events
 }
 
-/** Events from a position in the file on, up to about this many bytes, and the position after the last one. */
-export async function readWaiting(
+/** Reads events from a position on, about `maxBytes` of them. Returns them with the position after the last one. */
+export async function readEventsAt(
   file: string,
   position: number,
   maxBytes: number,
@@ -63,8 +63,8 @@ export async function readWaiting(
   return { events, position: reached }
 }
 
-/** The position and size of the events from number `from` on; null without any. */
-export async function findWaiting(file: string, from: number): Promise<{ position: number; bytes: number } | null> {
+/** The position and size of the events from number `from` on; null if there are none. */
+export async function locateEvents(file: string, from: number): Promise<{ position: number; bytes: number } | null> {
   let found: { position: number; bytes: number } | null = null
   let before = 0
   for await (const { text, end } of lines(file)) {
@@ -80,13 +80,13 @@ export async function findWaiting(file: string, from: number): Promise<{ positio
 
 const EVENT = /^\{"n":(\d+),"event":/
 
-/** The event without parsing: it is sent as it was written. */
+/** Takes the event out of its line without parsing it, because it is sent as it is. */
 function eventOf(line: string): NumberedEvent | null {
   const found = EVENT.exec(line)
   return found && { n: Number(found[1]), text: line.slice(found[0].length, -1) }
 }
 
-/** Complete lines from a position on, each with the position of its end. */
+/** Reads complete lines from a position on, each with its end position. */
 export async function* lines(file: string, from = 0): AsyncGenerator<{ text: string; end: number }> {
   const handle = await open(file, 'r')
   try {

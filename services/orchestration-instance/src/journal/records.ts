@@ -1,6 +1,6 @@
 import type { RunEvent } from '@slipway/contracts'
 
-/** First line of a journal. The run's specification holds secrets, so it is sealed with the instance's own key. */
+/** First line of a journal. The specification holds secrets, so the instance seals it with its own key. */
 export interface Header {
   journal: 1
   deployment_id: string
@@ -11,9 +11,9 @@ export interface Header {
 }
 
 /**
- * The other lines: events with their numbers, and facts for this instance only. A failed attempt that will be repeated is no
- * event. `acknowledged` is the number of the first event that the bridge may still need. `next_line` replaces log lines that
- * were left out.
+ * The other lines: numbered events, and facts for this instance alone. A failed attempt with a retry is such a fact.
+ * `acknowledged` is the number of the first event that the bridge may still need. `next_line` is the number of the next log
+ * line, for a journal that was rewritten without its acknowledged log lines.
  */
 export type Record =
   | { n: number; event: RunEvent }

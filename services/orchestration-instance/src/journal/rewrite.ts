@@ -1,18 +1,17 @@
 import type { LogEvent } from '@slipway/contracts'
 import type { Record } from './records.ts'
 
-/** Which lines of a journal a rewrite keeps. */
-export interface Rewriting {
+export interface RewriteRules {
   keeps(line: string): boolean
-  /** A line to be added at the end. */
+  /** Returns the line to add at the end. */
   last(): string
 }
 
 const LOG_EVENT = /^\{"n":(\d+),"event":\{"type":"log"/
 
-/** Leaves out acknowledged log lines, and keeps their number. */
-export function withoutTaken(acknowledged: number): Rewriting {
-  let lastTaken: string | null = null
+/** Removes acknowledged log lines. The added line keeps the number of the next log line. */
+export function withoutAcknowledgedLines(acknowledged: number): RewriteRules {
+  let lastRemoved: string | null = null
   let nextLine = 0
   return {
     keeps(line) {
@@ -22,12 +21,12 @@ export function withoutTaken(acknowledged: number): Rewriting {
       }
       const n = LOG_EVENT.exec(line)?.[1]
       if (n === undefined || Number(n) >= acknowledged) return true
-      lastTaken = line
+      lastRemoved = line
       return false
     },
     last() {
-      if (lastTaken !== null) {
-        nextLine = Math.max(nextLine, (JSON.parse(lastTaken) as { event: LogEvent }).event.line + 1)
+      if (lastRemoved !== null) {
+        nextLine = Math.max(nextLine, (JSON.parse(lastRemoved) as { event: LogEvent }).event.line + 1)
       }
       return JSON.stringify({ acknowledged, next_line: nextLine } satisfies Record)
     },

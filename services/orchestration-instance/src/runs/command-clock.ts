@@ -2,22 +2,21 @@ import { after } from '@slipway/execution'
 
 const MIN_EXTENSION_MS = 250
 
-/** Counts the time that a command may take, without the time for which it is excused. */
+/** The timeout of one command. Excused time, such as a full disk of the instance, does not count. */
 export class CommandClock {
   readonly #limitMs: number
   readonly #excusedMs: () => number
-  readonly #onOver: () => void
+  readonly #onTimeout: () => void
   #excusedBefore = 0
-  #callOff = () => {}
+  #clearTimer = () => {}
 
-  /** `excusedMs` only grows: all time so far that does not count. */
-  constructor(limitMs: number, excusedMs: () => number, onOver: () => void) {
+  /** `excusedMs` returns the total of the excused time so far. */
+  constructor(limitMs: number, excusedMs: () => number, onTimeout: () => void) {
     this.#limitMs = limitMs
     this.#excusedMs = excusedMs
-    this.#onOver = onOver
+    this.#onTimeout = onTimeout
   }
 
-  /** The command began and has not been stopped. */
   isRunning = false
 
   start(): void {
@@ -28,15 +27,15 @@ export class CommandClock {
 
   stop(): void {
     this.isRunning = false
-    this.#callOff()
+    this.#clearTimer()
   }
 
   #wait(ms: number): void {
-    this.#callOff = after(ms, () => {
+    this.#clearTimer = after(ms, () => {
       const excused = this.#excusedMs() - this.#excusedBefore
       this.#excusedBefore += excused
       if (excused > 0) this.#wait(Math.max(MIN_EXTENSION_MS, excused))
-      else this.#onOver()
+      else this.#onTimeout()
     })
   }
 }

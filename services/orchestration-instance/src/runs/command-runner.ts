@@ -22,19 +22,19 @@ import { CommandOutput } from '../output/command-output.ts'
 import { CommandClock } from './command-clock.ts'
 import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
-import { clip, endProblem, outputCut, outputLeftOut, timedOut, waitsForRoom } from './wording.ts'
+import { clip, endProblem, outputCut, outputLeftOut, timedOut, waitingForSpace } from './wording.ts'
 
-/** Output is handled in slices of this size, so that heartbeats and other work are not delayed. */
+/** The event loop handles other work, such as heartbeats, between slices of this size. */
 const SLICE_BYTES = 8 * 1024
-/** The shortest wait after a command found no room for its start. */
-const ROOM_MS = 1_000
+/** The shortest wait after a command found no disk space for its start. */
+const SPACE_RETRY_MS = 1_000
 
 /** How one attempt of a command ended. */
 export interface AttemptResult {
-  /** Null when it succeeded, else the reason, for people. */
+  /** Null when the command succeeded, else the reason in words for users. */
   error: string | null
   exitCode: number | null
-  /** False when it was killed and the target did not say that it is gone. */
+  /** False when the command was killed and the target did not confirm its end. */
   confirmed: boolean
   startedAt: string
   stdoutTail: string
@@ -46,13 +46,21 @@ export interface CommandRunnerOptions {
   values: StepValues
   events: EventLog
   files: RunFiles
-  /** How much of a command's output is kept. */
+  /** The limit of the output of one command. The middle of a longer output is left out. */
   outputBytes: number
   disk: JournalDisk
   transportOf(target: number): Transport
 }
 
-/** Runs single attempts of commands: writes the output to the log, applies the timeout, and words what went wrong. */
+interface CommandExecution {
+  step: StepRef
+  command: Omit<Command, 'files'>
+  io: CommandIo
+  clock: CommandClock
+  signal: AbortSignal
+}
+
+/** Runs single attempts of commands: writes the output to the log, applies the timeout, and explains a failure. */
 export class CommandRunner {
   readonly #options: CommandRunnerOptions
 
@@ -60,12 +68,12 @@ export class CommandRunner {
     this.#options = options
   }
 
-  /** A command will run on the target soon. */
+  /** Opens the connection to a target before its first command. */
   prepare(target: number, signal: AbortSignal): void {
     this.#options.transportOf(target).prepare?.(signal)
   }
 
-  /** Runs a step's script or its rollback script once. An abort of one of `kills` ends it. */
+  /** Runs the script of a step, or its rollback script, once. An abort of one of `kills` kills the command. */
   run(
     step: StepRef,
     kind: 'action' | 'rollback',
@@ -141,76 +149,65 @@ export class CommandRunner {
     const controller = new AbortController()
     const { signal } = controller
     const { timeout_seconds: seconds } = values.action(step)
-    // While our disk is full the command may wait with its output. This must not use up its time.
+    // While the disk of the instance is full, the command may have to wait with its output. This wait is not its fault.
     const fullMs = () => disk.fullMs
     const clock = new CommandClock(seconds * 1_000, fullMs, () => {
       controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS))
     })
-    const taking = new Set<Promise<void>>()
+    const outputTasks = new Set<Promise<void>>()
     const io = {
       onOutput: (stream: OutputStream, chunk: Buffer) => {
-        const work = this.#take(output, stream, chunk).finally(() => taking.delete(work))
-        taking.add(work)
+        const work = this.#write(output, stream, chunk).finally(() => outputTasks.delete(work))
+        outputTasks.add(work)
         return work
       },
     }
-    const letGo = follow(kills, controller)
+    const unfollow = follow(kills, controller)
     try {
-      const end = await this.#runWhenRoomy(step, command, io, clock, signal)
+      const end = await this.#runWaitingForSpace({ step, command, io, clock, signal })
       if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode, confirmed: true }
-      const doubt = end.confirmed ? '' : '; the target did not confirm its end'
-      return { error: `${killMessage(signal)}${doubt}`, exitCode: null, confirmed: end.confirmed }
+      const unconfirmed = end.confirmed ? '' : '; the target did not confirm its end'
+      return { error: `${killMessage(signal)}${unconfirmed}`, exitCode: null, confirmed: end.confirmed }
     } catch (error) {
-      // A command that was cancelled before it began did not run. After any other failure its end is unknown.
+      // A command that was killed before it started did not run. After any other failure its end is unknown.
       const confirmed = !clock.isRunning || error === signal.reason
       if (signal.aborted) return { error: killMessage(signal), exitCode: null, confirmed }
-      if (error instanceof FileError) files.doubt(error.content)
+      if (error instanceof FileError) files.verifyAgain(error.content)
       if (error instanceof CommandError) return { error: error.message, exitCode: null, confirmed: true }
       throw error
     } finally {
       clock.stop()
-      letGo()
-      // A transport that fails does not wait for the output that it has delivered.
-      await Promise.all(taking)
+      unfollow()
+      // A failed transport returns before its output is written.
+      await Promise.all(outputTasks)
     }
   }
 
-  /** A command that finds no room on the disk of this instance has not started: it waits for room, within the same attempt. */
-  async #runWhenRoomy(
-    step: StepRef,
-    command: Omit<Command, 'files'>,
-    io: CommandIo,
-    clock: CommandClock,
-    signal: AbortSignal,
-  ): Promise<CommandEnd> {
+  /** Without disk space for its files a command does not start. It waits for space within the same attempt. */
+  async #runWaitingForSpace(execution: CommandExecution): Promise<CommandEnd> {
+    const { step, clock, signal } = execution
     const { disk } = this.#options
     for (let failures = 1; ; failures++) {
       try {
-        return await this.#runOnce(step, command, io, clock, signal)
+        return await this.#runOnce(execution)
       } catch (error) {
         if (!(error instanceof NoSpaceError) || signal.aborted) throw error
         clock.stop()
         await disk.check()
-        // There is room, but not enough for this command.
+        // The disk has space, but not enough for this command.
         if (!disk.isFull && failures > 1) throw error
-        if (failures === 1) this.#warn(step, waitsForRoom(error.message))
+        if (failures === 1) this.#warn(step, waitingForSpace(error.message))
       }
-      await sleep(ROOM_MS, signal)
-      if (disk.isFull) await unlessAborted(disk.whenRoomy(), signal)
+      await sleep(SPACE_RETRY_MS, signal)
+      if (disk.isFull) await unlessAborted(disk.whenFree(), signal)
     }
   }
 
-  async #runOnce(
-    step: StepRef,
-    command: Omit<Command, 'files'>,
-    io: CommandIo,
-    clock: CommandClock,
-    signal: AbortSignal,
-  ): Promise<CommandEnd> {
+  async #runOnce({ step, command, io, clock, signal }: CommandExecution): Promise<CommandEnd> {
     const { values, files, transportOf } = this.#options
     const held = await files.hold(values.action(step).files ?? [], signal)
     try {
-      // Only now, so that the transfer of files does not use up the time of the command.
+      // The transfer of files does not count against the timeout of the command.
       clock.start()
       return await transportOf(step.target).run({ ...command, files: held.files }, io, signal)
     } finally {
@@ -218,7 +215,7 @@ export class CommandRunner {
     }
   }
 
-  async #take(output: CommandOutput, stream: OutputStream, chunk: Buffer): Promise<void> {
+  async #write(output: CommandOutput, stream: OutputStream, chunk: Buffer): Promise<void> {
     for (let from = 0; from < chunk.length; from += SLICE_BYTES) {
       if (from > 0) await setImmediate()
       output.write(stream, chunk.subarray(from, from + SLICE_BYTES))
@@ -241,7 +238,7 @@ const neverRan = (error: string, startedAt: string): AttemptResult => {
   return { error, exitCode: null, confirmed: true, startedAt, stdoutTail: '', stderrTail: '' }
 }
 
-/** Without words of the command: only readers of its log may see these. */
+/** The span gets no output of the command: only readers of the deployment's log may see it. */
 function describe(span: Span, outcome: string, { exitCode }: AttemptResult): void {
   if (exitCode !== null) span.setAttributes({ 'process.exit.code': exitCode })
   if (outcome !== 'completed') failSpan(span, outcome)
@@ -251,15 +248,15 @@ function killMessage(signal: AbortSignal): string {
   return signal.reason instanceof Error ? signal.reason.message : 'killed'
 }
 
-/** Waits for the moment. Throws the signal's reason when that comes first. */
-async function unlessAborted(moment: Promise<void>, signal: AbortSignal): Promise<void> {
+/** Waits for the promise. If the signal aborts first, throws its reason. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   const aborted = whenAborted(signal)
-  await Promise.race([moment, aborted.promise])
+  await Promise.race([promise, aborted.promise])
   aborted.forget()
   signal.throwIfAborted()
 }
 
-/** Aborts the controller with the first of the signals. Returns how to stop following them. */
+/** Aborts the controller with the first of the signals. Returns a function that removes the listeners. */
 function follow(signals: readonly AbortSignal[], controller: AbortController): () => void {
   const listeners = signals.map((signal) => {
     const listener = () => controller.abort(signal.reason)

@@ -5,12 +5,12 @@ import { forRequest, type KeyRing, type Logger, SpanKind, traced } from '@slipwa
 import type { PostedBatch } from '../bridge/bridge-client.ts'
 import type { ContentCache } from '../content/cache.ts'
 import { RunFiles } from '../content/run-files.ts'
-import { type Behind, EventLog } from '../events/event-log.ts'
+import { EventLog, type EventsOnDisk } from '../events/event-log.ts'
 import { Sender } from '../events/sender.ts'
 import { Journal } from '../journal/journal.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
 import type { JournalSpace } from '../journal/journal-space.ts'
-import { findWaiting, readHeader, readRecords } from '../journal/read-journal.ts'
+import { locateEvents, readHeader, readRecords } from '../journal/read-journal.ts'
 import { type Header, sealedUnder } from '../journal/records.ts'
 import type { Transports } from '../transports/transports.ts'
 import { CommandRunner } from './command-runner.ts'
@@ -18,40 +18,40 @@ import { Progress } from './progress.ts'
 import { Run } from './run.ts'
 import { StepValues } from './step-values.ts'
 
-/** How often at most the bridge is told that a target answers. */
+/** The shortest time between two `target_seen` events of a target. */
 const SEEN_EVERY_MS = 30_000
-/** How long at most the last output of a stopped run is sent. The bridge takes it no longer than that. */
+/** How long a stopped run may send its last output. The bridge accepts it for the same time. */
 const LAST_OUTPUT_MS = 15_000
 
-export interface Hosting {
+export interface RunResources {
   keys: KeyRing
   transports: Transports
   content: ContentCache
   parallelLimit: number
-  /** How much of a command's output is kept. */
+  /** The limit of the output of one command. */
   outputBytes: number
   space: JournalSpace
   disk: JournalDisk
-  /** Posts events of a run; see Sender. */
+  /** Posts a batch of run events. Resolves with the number of the next event that the bridge expects. */
   post(ref: RunRef, batch: PostedBatch): Promise<number>
   logger: Logger
-  /** A state that only a restart can mend, such as a disk that fails. */
+  /** Ends the process: only a restart can help, for example after a disk error. */
   fatal(error: unknown): void
 }
 
 export interface HostedRunHooks {
-  /** The bridge has all of it. */
+  /** The bridge has acknowledged every event. */
   onDelivered(): void
-  /** The bridge has given it to somebody else. */
+  /** The lease of the run has ended. */
   onFenced(): void
 }
 
-/** A run with all that it needs here: journal, event log, sender, connections. */
+/** A run with its journal, event log, sender and connections. */
 export class HostedRun {
   readonly ref: RunRef
   readonly #journal: Journal
   readonly #events: EventLog
-  readonly #hosting: Hosting
+  readonly #resources: RunResources
   readonly #hooks: HostedRunHooks
   readonly #spec: RunSpec
   readonly #progress: Progress
@@ -60,12 +60,11 @@ export class HostedRun {
   #run: Run | null = null
   #sender: Sender | null = null
   #killed = false
-  /** Ends the run's span. */
-  #leave: () => void = () => {}
+  #endSpan: () => void = () => {}
 
   private constructor(
-    own: { spec: RunSpec; deadline: string | null; journal: Journal; progress: Progress; behind: Behind | null },
-    hosting: Hosting,
+    own: { spec: RunSpec; deadline: string | null; journal: Journal; progress: Progress; onDisk: EventsOnDisk | null },
+    resources: RunResources,
     hooks: HostedRunHooks,
   ) {
     this.ref = refOf(own.spec)
@@ -73,45 +72,45 @@ export class HostedRun {
     this.#deadline = own.deadline
     this.#journal = own.journal
     this.#progress = own.progress
-    this.#hosting = hosting
+    this.#resources = resources
     this.#hooks = hooks
     const { nextEvent, nextLine, acknowledged } = own.progress
-    const { behind } = own
-    this.#events = new EventLog(own.journal, hosting, { nextEvent, nextLine, acknowledged, behind })
+    const { onDisk } = own
+    this.#events = new EventLog(own.journal, resources, { nextEvent, nextLine, acknowledged, onDisk })
   }
 
-  /** Takes a new run. When this resolves, a restart knows of it. */
-  static async create(spec: RunSpec, file: string, hosting: Hosting, hooks: HostedRunHooks): Promise<HostedRun> {
+  /** Accepts a new run. When this resolves, the run survives a restart. */
+  static async create(spec: RunSpec, file: string, resources: RunResources, hooks: HostedRunHooks): Promise<HostedRun> {
     const { remaining_seconds } = spec
     const deadline = remaining_seconds === null ? null : new Date(Date.now() + remaining_seconds * 1_000).toISOString()
     const header: Header = {
       journal: 1,
       ...refOf(spec),
       deadline,
-      sealed_spec: hosting.keys.seal(JSON.stringify(spec), sealedUnder(refOf(spec))),
+      sealed_spec: resources.keys.seal(JSON.stringify(spec), sealedUnder(refOf(spec))),
     }
-    const journal = await Journal.create(file, header, journalOptions(hosting))
-    return new HostedRun({ spec, deadline, journal, progress: new Progress(spec), behind: null }, hosting, hooks)
+    const journal = await Journal.create(file, header, journalOptions(resources))
+    return new HostedRun({ spec, deadline, journal, progress: new Progress(spec), onDisk: null }, resources, hooks)
   }
 
-  /** Takes up a run where its journal ends. Throws when the journal cannot be read. */
-  static async restore(file: string, hosting: Hosting, hooks: HostedRunHooks): Promise<HostedRun> {
+  /** Resumes a run from its journal. Throws when the journal cannot be read. */
+  static async restore(file: string, resources: RunResources, hooks: HostedRunHooks): Promise<HostedRun> {
     const read = await readHeader(file)
-    if (!read) throw new Error(`${file} is no journal`)
+    if (!read) throw new Error(`${file} has no journal header`)
     const { header } = read
-    const spec = JSON.parse(hosting.keys.openText(header.sealed_spec, sealedUnder(header))) as RunSpec
+    const spec = JSON.parse(resources.keys.openText(header.sealed_spec, sealedUnder(header))) as RunSpec
     const progress = new Progress(spec)
     let length = read.end
     for await (const { record, end } of readRecords(file)) {
       progress.add(record)
       length = end
     }
-    const journal = await Journal.reopen(file, length, journalOptions(hosting))
-    const behind = await findWaiting(file, progress.acknowledged)
-    return new HostedRun({ spec, deadline: header.deadline, journal, progress, behind }, hosting, hooks)
+    const journal = await Journal.reopen(file, length, journalOptions(resources))
+    const onDisk = await locateEvents(file, progress.acknowledged)
+    return new HostedRun({ spec, deadline: header.deadline, journal, progress, onDisk }, resources, hooks)
   }
 
-  /** The number of the event after the last one that the bridge has. */
+  /** The number of the first event that the bridge has not acknowledged. */
   get acknowledged(): number {
     return this.#events.acknowledged
   }
@@ -126,10 +125,10 @@ export class HostedRun {
     }
   }
 
-  /** Begins, unless it was killed before. */
+  /** Does nothing if the run was killed before. */
   start(): void {
     if (this.#killed) return
-    const { logger, post } = this.#hosting
+    const { logger, post } = this.#resources
     this.#sender = new Sender({
       log: this.#events,
       post: (batch) => post(this.ref, batch),
@@ -142,7 +141,7 @@ export class HostedRun {
   }
 
   #startRun(): void {
-    const { content, parallelLimit, outputBytes, disk, fatal } = this.#hosting
+    const { content, parallelLimit, outputBytes, disk, fatal } = this.#resources
     const events = this.#events
     const values = new StepValues(this.#spec)
     this.#abandonLost()
@@ -166,7 +165,7 @@ export class HostedRun {
       onFinished: () => {
         this.#closeTransports()
         this.#sender?.complete()
-        this.#leave()
+        this.#endSpan()
       },
       onError: fatal,
     })
@@ -174,7 +173,7 @@ export class HostedRun {
     void this.#asSpan(() => run.start())
   }
 
-  /** Commands that an earlier process or instance had under way count as failed: what is left of them ends. */
+  /** Ends commands that an earlier process or instance started. They count as failed. */
   #abandonLost(): void {
     const { deployment_id: deploymentId, epoch } = this.ref
     const abandon = (step: StepRef, attempt: number, rollback: boolean) => {
@@ -183,31 +182,31 @@ export class HostedRun {
     }
     for (const open of this.#progress.openAttempts.values()) abandon(open, open.attempt, false)
     for (const step of this.#progress.openRollbacks.values()) abandon(step, 0, true)
-    // The specification does not say which commands a lost instance was running. A new attempt ends the former one.
+    // The specification does not say which commands a lost instance ran. Starting the next attempt ends the one before.
     for (const step of this.#spec.steps) if (step.state === 'failed') abandon(step, step.retry_count, false)
   }
 
-  /** What the run does, and what it says of it, belongs to the request that it came from. */
+  /** Adds spans and log lines of the run to the trace of the request that created the deployment. */
   #asSpan(begin: () => void): Promise<void> {
     const { deployment_id, epoch, request_id, traceparent = null } = this.#spec
     const attributes = { 'slipway.deployment_id': deployment_id, 'slipway.epoch': epoch }
     return forRequest({ request_id, traceparent }, () =>
       traced('run deployment', { kind: SpanKind.INTERNAL, attributes }, () => {
-        const left = new Promise<void>((resolve) => {
-          this.#leave = resolve
+        const ended = new Promise<void>((resolve) => {
+          this.#endSpan = resolve
         })
         begin()
-        return left
+        return ended
       }),
     )
   }
 
-  /** Starts nothing new and lets what runs end by itself. */
+  /** Starts no more commands. Resolves when the running commands have ended. */
   async pause(): Promise<void> {
     await this.#run?.pause()
   }
 
-  /** Kills what runs and closes the journal: `restore` can go on from it. */
+  /** Kills the commands and closes the journal. `restore` resumes the run from the journal. */
   async suspend(kill: Kill, note?: string): Promise<void> {
     this.#killed = true
     await Promise.all([this.#run?.kill(kill), this.#sender?.stop()])
@@ -216,11 +215,11 @@ export class HostedRun {
     await this.#journal.close()
   }
 
-  /** Kills what runs, sends the last output, and forgets all of it. Gives the steps whose commands may still run. */
+  /** Kills the commands, sends the last output and deletes the journal. Resolves with the steps whose commands may still run. */
   async discard(kill: Kill): Promise<readonly StepRef[]> {
     this.#killed = true
     const killed = this.#run?.kill(kill)
-    // After the kill has begun: what the bridge takes from now on must not start a command here.
+    // The kill comes first: an event that the bridge acknowledges from now on must not start a command.
     this.#sender?.afterStop()
     const unconfirmed = await killed
     await this.#sender?.finish(LAST_OUTPUT_MS)
@@ -232,23 +231,23 @@ export class HostedRun {
   #close(): void {
     this.#closeTransports()
     this.#events.close()
-    this.#leave()
+    this.#endSpan()
   }
 
   #transportOf(target: number): Transport {
     const known = this.#transports.get(target)
     if (known) return known
     const planned = this.#spec.targets[target]
-    if (!planned) throw new Error('A target outside the plan')
+    if (!planned) throw new Error(`targets[${target}] is not in the specification of the run`)
     const { connection } = planned
     const pinned = this.#progress.hostKeys.get(target)
     const trusted = connection.type === 'ssh' && pinned !== undefined ? { host_key: pinned, ...connection } : connection
-    const transport = this.#hosting.transports.to({ ...planned, connection: trusted }, this.#newsOf(target))
+    const transport = this.#resources.transports.to({ ...planned, connection: trusted }, this.#targetEvents(target))
     this.#transports.set(target, transport)
     return transport
   }
 
-  #newsOf(target: number) {
+  #targetEvents(target: number) {
     const events = this.#events
     let seenAt = Number.NEGATIVE_INFINITY
     return {
@@ -268,7 +267,7 @@ export class HostedRun {
   }
 }
 
-const journalOptions = ({ disk, fatal }: Hosting) => ({ disk, onFailure: fatal })
+const journalOptions = ({ disk, fatal }: RunResources) => ({ disk, onFailure: fatal })
 
 function refOf({ deployment_id, epoch }: RunRef): RunRef {
   return { deployment_id, epoch }

@@ -1,16 +1,15 @@
 import { measure } from '@slipway/runtime'
 import type { Runs } from './runs.ts'
 
-/** Measures the runs of this instance, and the time since its last heartbeat. */
-export function measureRuns(runs: Runs, about: { capacity: number; heardAgoMs(): number | null }): void {
+export function measureRuns(runs: Runs, about: { capacity: number; heartbeatAgeMs(): number | null }): void {
   measure(
     'runs',
     {
-      slipway_runs: { help: 'Runs that are held here, ended ones until the bridge has all of them' },
-      slipway_run_capacity: { help: 'Runs that may be held here at once' },
+      slipway_runs: { help: 'Runs on this instance. An ended run counts until the executor-bridge has all its events' },
+      slipway_run_capacity: { help: 'Capacity of this instance: runs at a time' },
       slipway_commands_active: { help: 'Commands that run or wait for their next attempt' },
       slipway_run_events_unacknowledged: { help: 'Events that the executor-bridge has not committed yet' },
-      slipway_bridge_silence_seconds: { help: 'Time since the executor-bridge last heard of this instance' },
+      slipway_bridge_silence_seconds: { help: 'Time since the last successful heartbeat' },
     },
     () => {
       const held = runs.status()
@@ -22,7 +21,7 @@ export function measureRuns(runs: Runs, about: { capacity: number; heardAgoMs():
         slipway_run_events_unacknowledged: sum((run) =>
           'next_event' in run ? run.next_event - run.acknowledged_event : 0,
         ),
-        slipway_bridge_silence_seconds: (about.heardAgoMs() ?? process.uptime() * 1_000) / 1_000,
+        slipway_bridge_silence_seconds: (about.heartbeatAgeMs() ?? process.uptime() * 1_000) / 1_000,
       }
     },
   )

@@ -3,15 +3,15 @@ import type { EndedStep, StepRef } from '@slipway/domain'
 import type { Record } from '../journal/records.ts'
 import { wordingOf } from './wording.ts'
 
-/** An attempt that began and has no known end. */
+/** An attempt that started and has no known end. */
 export interface OpenAttempt {
   attempt: number
   startedAt: string
-  /** Whether it has failed, so that the next attempt only waits for its time. */
+  /** Whether the attempt has failed and the next one waits for its backoff. */
   failed: boolean
 }
 
-/** How far a run has come: from its specification and, after an interruption, from its journal. */
+/** The state of a run, from its specification and, after an interruption, from its journal. */
 export class Progress {
   readonly #spec: RunSpec
   readonly #ended = new Map<string, EndedStep>()
@@ -21,15 +21,15 @@ export class Progress {
   readonly openRollbacks = new Map<string, StepRef>()
   readonly hostKeys = new Map<number, string>()
   phase: RunSpec['phase']
-  /** Whether the bridge has been told of the rollback. */
+  /** Whether a `rolling_back` event was sent. */
   rollbackAnnounced = false
   firstFailure: string | null = null
   finished = false
-  /** Whether the last interruption was a loss of contact, not a restart. */
+  /** Whether the last interruption was a loss of contact with the bridge, not a restart. */
   fenced = false
   nextEvent = 0
   nextLine: number
-  /** The bridge has all events before this one. */
+  /** The bridge has acknowledged all events before this one. */
   acknowledged = 0
 
   constructor(spec: RunSpec) {
@@ -57,7 +57,7 @@ export class Progress {
     this.#ended.set(keyOf(step), { ...stepOf(step), state })
   }
 
-  /** Takes in a line of the journal. */
+  /** Applies one line of the journal. */
   add(record: Record): void {
     if ('n' in record) this.#addEvent(record.n, record.event)
     else if ('failed_try' in record) this.#failAttempt(record.failed_try)
@@ -130,6 +130,6 @@ export function keyOf({ target, action }: StepRef): string {
   return `${target}/${action}`
 }
 
-function stepOf({ target, action }: StepRef): StepRef {
+export function stepOf({ target, action }: StepRef): StepRef {
   return { target, action }
 }

@@ -1,29 +1,28 @@
 import type { RunSpec } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { EventLog } from '../events/event-log.ts'
-import type { OpenAttempt, Progress } from './progress.ts'
+import { type OpenAttempt, type Progress, stepOf } from './progress.ts'
 import { interrupted, type Wording } from './wording.ts'
 
-export interface Interrupted {
+export interface InterruptedRun {
   spec: RunSpec
   progress: Progress
   events: EventLog
   wording: Wording
-  /** The timeout of the deployment is over: no command gets another attempt. */
+  /** Whether the deployment has timed out: then no command gets another attempt. */
   outOfTime: boolean
 }
 
 /**
- * Reports the commands that have no end in the journal. An unknown outcome counts as a failed attempt. The next attempt has
- * the next number, so no attempt of a step starts twice. A rollback script has one attempt only. Completes `progress` as if
- * the run had not been interrupted.
+ * Reports the commands that have no end in the journal, and updates `progress`. An unknown outcome counts as a failed attempt.
+ * The next attempt has the next number, so no attempt of a step starts twice. A rollback script has one attempt only.
  */
-export function resolveInterruption({ spec, progress, events, wording, outOfTime }: Interrupted): void {
+export function resolveInterruption({ spec, progress, events, wording, outOfTime }: InterruptedRun): void {
   const interruption = progress.fenced ? 'fenced' : 'restarted'
   const stopping = () =>
     outOfTime || (spec.options.failure_strategy === 'stop_on_first_failure' && progress.hasFailures)
   const openAttempts = [...progress.openAttempts.values()]
-  // First the commands without attempts left: their failure may stop the others.
+  // Commands without attempts left come first: their failure may stop the others.
   openAttempts.sort((a, b) => Number(mayRetry(spec, a)) - Number(mayRetry(spec, b)))
   for (const open of openAttempts) {
     const reason = interrupted(interruption, 'command')
@@ -34,7 +33,7 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
         events,
         'warning',
         open,
-        `${wording.place(open)} failed: ${reason}; next try (${open.attempt + 2} of ${attempts})`,
+        `${wording.place(open)} failed: ${reason}; next attempt (${open.attempt + 2} of ${attempts})`,
       )
       events.note({ failed_try: [open.target, open.action, open.attempt] })
     } else {
@@ -45,7 +44,7 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
     const reason = interrupted(interruption, 'rollback script')
     say(events, 'error', step, `Rollback of ${wording.place(step)} failed: ${reason}`)
     const at = new Date().toISOString()
-    events.emit({ type: 'rollback_ended', at, ...placeOf(step), ok: false, error_message: reason })
+    events.emit({ type: 'rollback_ended', at, ...stepOf(step), ok: false, error_message: reason })
     progress.end(step, 'rollback_failed')
   }
 }
@@ -54,12 +53,12 @@ function mayRetry(spec: RunSpec, { action, attempt }: StepRef & OpenAttempt): bo
   return attempt < (spec.actions[action]?.max_retries ?? 0)
 }
 
-function endFailed(open: StepRef & OpenAttempt, reason: string, run: Omit<Interrupted, 'spec' | 'outOfTime'>): void {
+function endFailed(open: StepRef & OpenAttempt, reason: string, run: Omit<InterruptedRun, 'spec' | 'outOfTime'>): void {
   const { progress, events, wording } = run
   events.emit({
     type: 'step_ended',
     at: new Date().toISOString(),
-    ...placeOf(open),
+    ...stepOf(open),
     attempt: open.attempt,
     state: 'failed',
     exit_code: null,
@@ -80,9 +79,5 @@ function say(
   text: string,
   metadata?: Record<string, unknown>,
 ): void {
-  events.emitLine({ ...placeOf(step), stream: 'system', level, text, ...(metadata && { metadata }) })
-}
-
-function placeOf({ target, action }: StepRef): StepRef {
-  return { target, action }
+  events.emitLine({ ...stepOf(step), stream: 'system', level, text, ...(metadata && { metadata }) })
 }

@@ -13,7 +13,7 @@ import { capitalized, deploymentTimedOut, type Wording, wordingOf } from './word
 
 const MAX_RETRY_WAIT_MS = 30_000
 const MAX_SKIPPED_IN_EVENT = 10_000
-/** How many targets are prepared while commands run on others. */
+/** How many connections are opened in advance while commands run on other targets. */
 const MAX_AHEAD = 16
 
 export interface RunOptions {
@@ -26,9 +26,9 @@ export interface RunOptions {
   disk: JournalDisk
   values: StepValues
   commands: CommandRunner
-  /** The last event is written. */
+  /** Called after the last event. */
   onFinished(): void
-  /** A defect: something threw that never should. */
+  /** Called for an unexpected error, which is a defect. */
   onError(error: unknown): void
 }
 
@@ -46,28 +46,28 @@ const NOTHING_COMPLETED: Failure = {
 const NO_FAILURE = { reason: null, error_message: null }
 
 /**
- * One run: starts what its schedule allows, repeats what failed, and reports every change.
+ * One run: starts the commands that its schedule allows, retries failed ones, and reports every change.
  *
  *     working → finished            the schedule has ended
- *     working → pausing → killed    nothing new starts; what runs may end, then is killed. A restart goes on from here.
- *     working → killed              nothing is reported any more
+ *     working → pausing → killed    no command starts; running commands get time to end. A restart resumes the run.
+ *     working → killed              the run reports nothing more
  */
 export class Run {
   readonly #options: RunOptions
   readonly #schedule: Schedule
   readonly #wording: Wording
   readonly #active = new Set<Promise<void>>()
-  readonly #madeReady = new Set<number>()
-  /** Ends everything: this instance no longer holds the run. */
+  readonly #prepared = new Set<number>()
+  /** Ends all commands and rollback scripts. */
   readonly #killed = new AbortController()
-  /** Commands that were killed, and whose targets did not confirm the end. */
+  /** Steps with a killed command, if the target did not confirm its end. */
   readonly #unconfirmed: StepRef[] = []
-  /** Ends commands, not rollback scripts: the timeout of the deployment is over. */
+  /** The timeout of the deployment: ends commands, not rollback scripts. */
   readonly #outOfTime = new AbortController()
   /** Ends the waits between attempts. */
   readonly #noMoreAttempts = new AbortController()
-  #callOffDeadline = () => {}
-  /** Why the run fails, if it does: the first cause counts. */
+  #clearDeadline = () => {}
+  /** The first cause for which the run fails. */
   #failure: Failure | null
   #announced: boolean
   #finished = false
@@ -108,20 +108,20 @@ export class Run {
   start(): void {
     const { remainingMs } = this.#options
     if (remainingMs !== null && remainingMs <= 0) this.#runOutOfTime()
-    else if (remainingMs !== null) this.#callOffDeadline = after(remainingMs, () => this.#runOutOfTime())
+    else if (remainingMs !== null) this.#clearDeadline = after(remainingMs, () => this.#runOutOfTime())
     this.#advance()
   }
 
-  /** Starts nothing new. Resolves when what runs has ended by itself. */
+  /** Starts no more commands. Resolves when the running commands have ended. */
   async pause(): Promise<void> {
     this.#pausing = true
     this.#noMoreAttempts.abort()
     await Promise.all(this.#active)
   }
 
-  /** Kills what runs and reports nothing more. Resolves when nothing runs, with the steps whose end is not confirmed. */
+  /** Kills the commands and reports nothing more. Resolves with the steps whose commands may still run. */
   async kill(kill: Kill): Promise<readonly StepRef[]> {
-    this.#callOffDeadline()
+    this.#clearDeadline()
     this.#killed.abort(kill)
     this.#noMoreAttempts.abort()
     this.#options.events.release()
@@ -134,7 +134,7 @@ export class Run {
     const { events } = this.#options
     this.#reportSkipped()
     for (const step of this.#schedule.next()) this.#keep(this.#runStep(step))
-    for (const target of this.#schedule.upcoming(MAX_AHEAD)) this.#makeReady(target)
+    for (const target of this.#schedule.upcoming(MAX_AHEAD)) this.#prepare(target)
     if (this.#schedule.phase === 'rolling_back' && !this.#announced) {
       this.#announced = true
       events.emit({ type: 'rolling_back', at: now() })
@@ -145,10 +145,10 @@ export class Run {
     if (this.#schedule.phase === 'ended') this.#finish()
   }
 
-  /** Prepares a target once. A connection that is not used closes by itself. */
-  #makeReady(target: number): void {
-    if (this.#madeReady.has(target)) return
-    this.#madeReady.add(target)
+  /** An unused connection closes by itself. */
+  #prepare(target: number): void {
+    if (this.#prepared.has(target)) return
+    this.#prepared.add(target)
     this.#options.commands.prepare(target, this.#killed.signal)
   }
 
@@ -161,14 +161,14 @@ export class Run {
     const { values, progress, events } = this.#options
     const action = values.action(step)
     for (let attempt = progress.nextAttempts.get(keyOf(step)) ?? 0; ; attempt++) {
-      // No command starts if the journal has no room for its end.
-      await this.#whenRoomy(this.#outOfTime.signal)
+      // Without space the journal could not record the end of the command.
+      await this.#whenDiskHasSpace(this.#outOfTime.signal)
       if (this.#killed.signal.aborted) return
       const started = events.emit({ type: 'step_started', at: now(), ...step, attempt })
       // The connection opens while the bridge commits the start.
       this.#options.commands.prepare(step.target, this.#killed.signal)
-      // A cancel comes before the commit, and the command never starts, or after it, and the step is recorded as started.
-      // It is on our disk too by then. If this instance is lost, the next one must know of the attempt and not repeat it.
+      // The command starts only after the bridge has committed `step_started`. If this instance is lost, the next instance
+      // must know of the attempt. A cancel before the commit means that the command never starts.
       await this.#unlessKilled(events.committed(started))
       if (this.#killed.signal.aborted) return
       const kills = [this.#killed.signal, this.#outOfTime.signal]
@@ -189,12 +189,12 @@ export class Run {
     const waitMs = Math.min(MAX_RETRY_WAIT_MS, 1_000 * 2 ** Math.min(attempt, 10))
     const attempts = values.action(step).max_retries + 1
     events.note({ failed_try: [step.target, step.action, attempt] })
-    const next = `next try (${attempt + 2} of ${attempts}) in ${waitMs / 1_000} s`
+    const next = `next attempt (${attempt + 2} of ${attempts}) in ${waitMs / 1_000} s`
     this.#say('warning', step, `${this.#wording.place(step)} failed: ${error}; ${next}`)
     await sleep(waitMs, this.#noMoreAttempts.signal)
   }
 
-  /** Does not wait until the end is written: the next start is written after it, and each start waits for its own commit. */
+  /** Does not wait for the journal: each later start waits for its own commit, and events are committed in order. */
   #endStep(step: StepRef, attempt: number, result: AttemptResult): void {
     const { events } = this.#options
     const state = result.error === null ? 'completed' : 'failed'
@@ -210,7 +210,7 @@ export class Run {
       stdout_tail: result.stdoutTail,
       stderr_tail: result.stderrTail,
     })
-    // After the end, so that the bridge has the result when it applies this line.
+    // The bridge needs the result of the command before it applies this line.
     if (result.error !== null) {
       this.#failure ??= commandFailed(this.#wording.firstFailure(step, result.error))
       this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
@@ -221,7 +221,7 @@ export class Run {
 
   async #rollBack(step: StepRef): Promise<void> {
     const { events, commands } = this.#options
-    await this.#whenRoomy(this.#killed.signal)
+    await this.#whenDiskHasSpace(this.#killed.signal)
     if (this.#killed.signal.aborted) return
     const started = events.emit({ type: 'rollback_started', at: now(), ...step })
     await this.#unlessKilled(events.committed(started))
@@ -263,24 +263,24 @@ export class Run {
     const outcome = this.#schedule.outcome ?? 'failed'
     const failure = outcome === 'success' ? NO_FAILURE : (this.#failure ?? NOTHING_COMPLETED)
     this.#finished = true
-    this.#callOffDeadline()
+    this.#clearDeadline()
     events.emit({ type: 'finished', at: now(), outcome, ...failure })
     onFinished()
   }
 
-  /** Waits while the disk is full, until one of the signals aborts. */
-  async #whenRoomy(signal: AbortSignal): Promise<void> {
+  /** Waits while the disk is full. An abort of the signal or a kill ends the wait. */
+  async #whenDiskHasSpace(signal: AbortSignal): Promise<void> {
     const { disk } = this.#options
     if (!disk.isFull) return
     const aborted = whenAborted(AbortSignal.any([signal, this.#killed.signal]))
-    await Promise.race([disk.whenRoomy(), aborted.promise])
+    await Promise.race([disk.whenFree(), aborted.promise])
     aborted.forget()
   }
 
-  /** A closed journal and a bridge that is away never resolve the promise, so a kill ends the wait. */
-  async #unlessKilled(moment: Promise<void>): Promise<void> {
+  /** Waits for the promise or a kill. Without the kill, a closed journal or a lost bridge would block the run forever. */
+  async #unlessKilled(promise: Promise<void>): Promise<void> {
     const killed = whenAborted(this.#killed.signal)
-    await Promise.race([moment, killed.promise])
+    await Promise.race([promise, killed.promise])
     killed.forget()
   }
 

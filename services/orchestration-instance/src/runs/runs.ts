@@ -7,61 +7,60 @@ import { sleep } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { RunReports } from '../bridge/run-reports.ts'
 import { readHeader } from '../journal/read-journal.ts'
-import { HostedRun, type Hosting } from './hosted-run.ts'
+import { HostedRun, type RunResources } from './hosted-run.ts'
 import { stopText } from './wording.ts'
 
-/** After a loss of contact, seconds are left until another instance may start the same commands. */
+/** The grace of commands after a loss of contact. Soon after it another instance may start the same commands. */
 const FENCE_GRACE_MS = 3_000
-/** How long commands may end by themselves when the instance stops, before they are killed. */
+/** How long commands may take to end when the instance stops, before they are killed. */
 const SHUT_DOWN_MS = 6_000
-/** Ended runs to remember, so that a late or repeated call does not begin them again. */
-const REMEMBERED = 10_000
-/** The wait after a run could not be accepted, so that the bridge does not offer it again at once. */
+/** How many ended runs are remembered, so that a late or repeated call does not start them again. */
+const MAX_PAST_RUNS = 10_000
+/** The wait before a failed start is reported: the bridge may start the run here again at once. */
 const RETRY_MS = 1_000
 
 const checkSpec = compile(RunSpec)
 
-/** A run of this instance. `hosted` is null while the run is only known from its journal. */
+/** A run of this instance. `hosted` is null until the run is restored from its journal. */
 interface KnownRun {
   epoch: number
   file: string
   hosted: HostedRun | null
-  /** Its changes happen one after the other. */
-  turn: Promise<unknown>
+  /** The last change. Changes of one run happen one after the other. */
+  lastChange: Promise<unknown>
 }
 
-/** The steps whose commands may still run after the kill; null where nothing is known of them. */
-type Ending = Promise<readonly StepRef[] | null>
+/** The steps whose commands may still run after the kill; null if the run was not restored from its journal. */
+type UnconfirmedSteps = Promise<readonly StepRef[] | null>
 
-export interface RunsOptions extends Hosting {
-  /** The specification of a run that was too large for the answer to a sync; null when it need not start any more. */
+export interface RunsOptions extends RunResources {
+  /** Gets a specification that was too large for the answer to a sync; null if the run need not start any more. */
   fetchSpec(run: RunRef): Promise<unknown>
 }
 
-/** All runs of this instance. */
 export class Runs {
   readonly #folder: string
-  readonly #hosting: RunsOptions
+  readonly #resources: RunsOptions
   readonly #entries = new Map<string, KnownRun>()
-  /** The highest epoch of each deployment that has ended here or was stopped. */
-  readonly #past = new LRUCache<string, { epoch: number; finished: boolean }>({ max: REMEMBERED })
-  /** Runs that the bridge has started and that are not in a journal yet. */
+  /** The highest epoch of each deployment that has finished or was stopped on this instance. */
+  readonly #past = new LRUCache<string, { epoch: number; finished: boolean }>({ max: MAX_PAST_RUNS })
+  /** Runs that the bridge has started, before they are in a journal. */
   readonly #arriving = new Map<string, RunRef>()
-  /** Runs that are being killed and forgotten. */
-  readonly #endings = new Set<Promise<unknown>>()
+  /** Kills of runs that are in progress. */
+  readonly #discards = new Set<Promise<unknown>>()
   readonly reports = new RunReports()
   #mayRun = false
   #stopping = false
 
-  private constructor(folder: string, hosting: RunsOptions) {
+  private constructor(folder: string, resources: RunsOptions) {
     this.#folder = folder
-    this.#hosting = hosting
+    this.#resources = resources
   }
 
-  /** Finds the journals in the folder. Their runs go on after the first heartbeat. */
-  static async open(folder: string, hosting: RunsOptions): Promise<Runs> {
+  /** Finds the journals in the folder. Their runs resume after the first heartbeat. */
+  static async open(folder: string, resources: RunsOptions): Promise<Runs> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    const runs = new Runs(folder, hosting)
+    const runs = new Runs(folder, resources)
     for (const name of await readdir(folder)) {
       const file = path.join(folder, name)
       if (name.endsWith('.draft')) await rm(file)
@@ -70,7 +69,7 @@ export class Runs {
     return runs
   }
 
-  /** The runs to report in a sync, with those that are just being accepted. */
+  /** The runs to report in a sync, including arriving ones. */
   get toReport(): SyncRequest['runs'] {
     const arriving = [...this.#arriving.values()].filter(({ deployment_id }) => !this.#entries.has(deployment_id))
     return [
@@ -81,9 +80,8 @@ export class Runs {
     ]
   }
 
-  /** Whether new runs can start here. */
   get acceptsRuns(): boolean {
-    return !this.#stopping && !this.#hosting.disk.isFull
+    return !this.#stopping && !this.#resources.disk.isFull
   }
 
   status() {
@@ -92,28 +90,28 @@ export class Runs {
     })
   }
 
-  /** Accepts the runs that the bridge starts. Reports those that it cannot accept. */
+  /** Accepts the runs that the bridge starts. Reports the runs that cannot be accepted. */
   start(runs: SyncResponse['start']): void {
-    for (const { spec, ...run } of runs) void this.#take(run, spec)
+    for (const { spec, ...run } of runs) void this.#receive(run, spec)
   }
 
-  async #take(run: RunRef, inline: RunSpec | null): Promise<void> {
+  async #receive(run: RunRef, inline: RunSpec | null): Promise<void> {
     const { deployment_id } = run
     if (this.#arriving.has(deployment_id)) return
     this.#arriving.set(deployment_id, run)
     try {
       if (!this.acceptsRuns) return this.reports.declined(run)
-      const spec = inline ?? (await this.#hosting.fetchSpec(run))
+      const spec = inline ?? (await this.#resources.fetchSpec(run))
       if (spec === null) return
       const problems = checkSpec(spec)
-      // The specification holds secrets: only the place of a problem is told, never its value.
+      // The specification holds secrets, so the report has the paths of problems and no values.
       if (problems.length > 0) {
         const places = problems.map(({ path, message }) => `${path} ${message}`).join('; ')
         return this.reports.refused(run, places.slice(0, 1_000))
       }
       await this.accept(spec as RunSpec)
     } catch (error) {
-      this.#hosting.logger.error('a run cannot be taken', { ...run, error })
+      this.#resources.logger.error('a run cannot be accepted: the bridge is told to start it again', { ...run, error })
       await sleep(RETRY_MS)
       this.reports.declined(run)
     } finally {
@@ -122,8 +120,8 @@ export class Runs {
   }
 
   /**
-   * Accepts a run. A run that it replaces is killed first. Resolves when the run is in a journal: `accepted`, also if it was
-   * known, or `stale` if a newer one is known or this one was stopped.
+   * Resolves with `accepted` when the run is in a journal, also if it was known. Resolves with `stale` if a newer run of the
+   * deployment is known or this run was stopped. A replaced run is killed before the new one starts.
    */
   async accept(spec: RunSpec): Promise<'accepted' | 'stale'> {
     const known = this.#entries.get(spec.deployment_id)
@@ -132,34 +130,34 @@ export class Runs {
     if (past?.epoch === spec.epoch) return 'accepted'
     if (known && known.epoch > spec.epoch) return 'stale'
     if (known && known.epoch === spec.epoch) {
-      await known.turn
+      await known.lastChange
       return 'accepted'
     }
     const file = path.join(this.#folder, `${spec.deployment_id}.${spec.epoch}.journal`)
-    const entry: KnownRun = { epoch: spec.epoch, file, hosted: null, turn: Promise.resolve() }
+    const entry: KnownRun = { epoch: spec.epoch, file, hosted: null, lastChange: Promise.resolve() }
     this.#entries.set(spec.deployment_id, entry)
     const replaced = known ? this.#discard(known, 'replaced by a newer run') : null
     await this.#inTurn(entry, async () => {
-      entry.hosted = await HostedRun.create(spec, file, this.#hosting, this.#hooksOf(entry, spec.deployment_id))
+      entry.hosted = await HostedRun.create(spec, file, this.#resources, this.#hooksOf(entry, spec.deployment_id))
     }).catch((error) => {
       if (this.#entries.get(spec.deployment_id) === entry) this.#entries.delete(spec.deployment_id)
       throw error
     })
-    this.#hosting.logger.info('run accepted', { deployment_id: spec.deployment_id, epoch: spec.epoch })
+    this.#resources.logger.info('run accepted', { deployment_id: spec.deployment_id, epoch: spec.epoch })
     const { hosted } = entry
     void Promise.resolve(replaced).then(() => this.#inTurn(entry, async () => this.#begin(entry, hosted)))
     return 'accepted'
   }
 
   /**
-   * Kills and forgets a run, and refuses it from now on. Newer runs are not touched. Reports the steps whose commands may
-   * still run when they are known.
+   * Kills and forgets a run, and refuses it from now on. Newer runs of the deployment continue. Then reports the steps whose
+   * commands may still run.
    */
   stop(run: RunRef, reason: string): void {
     const entry = this.#entries.get(run.deployment_id)
     this.#remember(run, { finished: false })
     if (!entry || entry.epoch > run.epoch) return
-    this.#hosting.logger.info('run stopped', { ...run, reason })
+    this.#resources.logger.info('run stopped', { ...run, reason })
     this.#entries.delete(run.deployment_id)
     void this.#discard(entry, reason).then(
       (unconfirmed) => unconfirmed && this.reports.stopped(run, unconfirmed),
@@ -167,8 +165,8 @@ export class Runs {
     )
   }
 
-  /** The bridge has heard of these runs: unwanted runs end, restored runs go on. */
-  heard(reported: readonly RunRef[], unwanted: SyncResponse['stop']): void {
+  /** Applies the answer to a sync: stops unwanted runs and resumes restored ones. */
+  reconcile(reported: readonly RunRef[], unwanted: SyncResponse['stop']): void {
     this.#mayRun = true
     for (const { reason, ...run } of unwanted) this.stop(run, stopText(reason))
     for (const { deployment_id, epoch } of reported) {
@@ -177,7 +175,7 @@ export class Runs {
     }
   }
 
-  /** Kills all commands, because another instance may start them soon. The runs go on after the next heartbeat. */
+  /** Kills all commands, because another instance may start them soon. The runs resume after the next heartbeat. */
   async fence(): Promise<void> {
     this.#mayRun = false
     const kill = new Kill('killed: the instance lost contact with Slipway', FENCE_GRACE_MS)
@@ -185,8 +183,8 @@ export class Runs {
   }
 
   /**
-   * Stops the instance: no command starts, running commands have 6 s to end, then they are killed. A restart goes on. Runs
-   * that are being ended send their last output now, because a restart would not.
+   * Stops the instance: no command starts, and running commands are killed after 6 s. A restart resumes the runs. Stopped
+   * runs still send their last output, because a restart would not.
    */
   async shutDown(): Promise<void> {
     this.#stopping = true
@@ -199,7 +197,7 @@ export class Runs {
     await Promise.race([paused, late])
     clearTimeout(timer)
     const kill = new Kill('killed: the instance is being stopped', KILL_GRACE_MS)
-    await Promise.all([this.#suspendAll(kill), ...this.#endings])
+    await Promise.all([this.#suspendAll(kill), ...this.#discards])
   }
 
   async #find(file: string): Promise<void> {
@@ -207,26 +205,29 @@ export class Runs {
     const known = header && this.#entries.get(header.deployment_id)
     if (!header || (known && known.epoch > header.epoch)) return rm(file)
     if (known) await rm(known.file)
-    this.#entries.set(header.deployment_id, { epoch: header.epoch, file, hosted: null, turn: Promise.resolve() })
+    this.#entries.set(header.deployment_id, { epoch: header.epoch, file, hosted: null, lastChange: Promise.resolve() })
   }
 
   async #resume(entry: KnownRun, deploymentId: string): Promise<void> {
     if (entry.hosted || !this.#isCurrent(entry, deploymentId) || !this.#mayRun) return
     const about = { deployment_id: deploymentId, epoch: entry.epoch }
     try {
-      entry.hosted = await HostedRun.restore(entry.file, this.#hosting, this.#hooksOf(entry, deploymentId))
+      entry.hosted = await HostedRun.restore(entry.file, this.#resources, this.#hooksOf(entry, deploymentId))
     } catch (error) {
-      // Without its journal the run cannot go on here. The bridge starts it again, or another instance gets it.
-      this.#hosting.logger.error('a journal cannot be read and is given up', { ...about, error })
+      // Without its journal the run cannot resume. The bridge starts it again, here or on another instance.
+      this.#resources.logger.error('a journal cannot be read and is deleted: the bridge starts the run again', {
+        ...about,
+        error,
+      })
       this.#entries.delete(deploymentId)
       await rm(entry.file, { force: true })
       return
     }
-    this.#hosting.logger.info('run resumed from its journal', about)
+    this.#resources.logger.info('run resumed from its journal', about)
     this.#begin(entry, entry.hosted)
   }
 
-  /** Starts the run, unless it was replaced or stopped in the meantime. */
+  /** Starts the run unless it was replaced or stopped in the meantime. */
   #begin(entry: KnownRun, hosted: HostedRun | null): void {
     if (!hosted || entry.hosted !== hosted) return
     if (this.#mayRun) hosted.start()
@@ -246,17 +247,17 @@ export class Runs {
     await hosted?.suspend(kill, note)
   }
 
-  #discard(entry: KnownRun, reason: string): Ending {
-    const ending = this.#inTurn(entry, async () => {
+  #discard(entry: KnownRun, reason: string): UnconfirmedSteps {
+    const unconfirmed = this.#inTurn(entry, async () => {
       const { hosted } = entry
       entry.hosted = null
       if (hosted) return hosted.discard(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
       await rm(entry.file, { force: true })
       return null
     })
-    const kept = ending.catch(() => {}).finally(() => this.#endings.delete(kept))
-    this.#endings.add(kept)
-    return ending
+    const kept = unconfirmed.catch(() => {}).finally(() => this.#discards.delete(kept))
+    this.#discards.add(kept)
+    return unconfirmed
   }
 
   #hooksOf(entry: KnownRun, deploymentId: string) {
@@ -264,7 +265,7 @@ export class Runs {
     return {
       onDelivered: () => {
         if (!this.#isCurrent(entry, deploymentId)) return
-        this.#hosting.logger.info('run finished', ref)
+        this.#resources.logger.info('run finished', ref)
         this.#entries.delete(deploymentId)
         this.#remember(ref, { finished: true })
         void this.#discard(entry, 'finished')
@@ -285,8 +286,8 @@ export class Runs {
   }
 
   #inTurn<T>(entry: KnownRun, task: () => Promise<T> | T): Promise<T> {
-    const result = entry.turn.then(task)
-    entry.turn = result.catch((error) => this.#hosting.logger.error('a change of a run failed', { error }))
+    const result = entry.lastChange.then(task)
+    entry.lastChange = result.catch((error) => this.#resources.logger.error('a change of a run failed', { error }))
     return result
   }
 }

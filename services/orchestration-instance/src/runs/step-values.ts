@@ -4,10 +4,10 @@ import type { Command } from '@slipway/execution'
 import { LRUCache } from 'lru-cache'
 import { Masker } from '../output/masking.ts'
 
-/** Targets whose masker is kept for their next step: one takes some 20 KB, more for long secrets. */
+/** How many maskers of targets are cached. One takes about 20 KB, more for long secrets. */
 const MAX_MASKERS = 200
 
-/** Turns a run's steps into commands, and knows what must not be seen of them. */
+/** The commands of a run, and the maskers that hide their sensitive values. */
 export class StepValues {
   readonly #spec: RunSpec
   readonly #common: Masker
@@ -23,8 +23,7 @@ export class StepValues {
     const rollback = kind === 'rollback'
     const script = (rollback ? action.rollback_script : action.script) ?? ''
     const target = this.target(step)
-    // A run's actions are a plan's with less around them; the rule reads their variables only.
-    const values = valuesFor(this.#spec as unknown as Parameters<typeof valuesFor>[0], step.action, target)
+    const values = valuesFor(this.#spec, step.action, target)
     const variables = Object.entries(values).map(([name, value]) => [environmentName(name), toText(value)])
     const { deployment_id: deploymentId, epoch } = this.#spec
     return {
@@ -44,7 +43,7 @@ export class StepValues {
     }
   }
 
-  /** Hides the sensitive values of a target's steps. */
+  /** The masker of the sensitive values of a target. */
   masker({ target }: StepRef): Masker {
     const own = this.#own.get(target)
     if (own) return own
@@ -75,6 +74,6 @@ function sensitiveValues(spec: RunSpec, layers: Record<string, unknown>[]): unkn
 }
 
 function existing<T>(value: T | undefined): T {
-  if (value === undefined) throw new Error('A step outside the plan')
+  if (value === undefined) throw new Error('a step is not in the specification of the run')
   return value
 }

@@ -2,12 +2,12 @@ import type { RunSpec, StopReason } from '@slipway/contracts'
 import type { StepRef } from '@slipway/domain'
 import type { CommandEnd } from '@slipway/execution'
 
-/** What people read of a run. */
+/** The texts of a run for users. */
 export interface Wording {
   /** `step on target`. */
   place(step: StepRef): string
   rollbackBegins: string
-  /** The sentence with which a deployment explains that it failed. */
+  /** The error message of a failed deployment. */
   firstFailure(step: StepRef, reason: string): string
 }
 
@@ -27,13 +27,12 @@ export function wordingOf(spec: RunSpec): Wording {
   }
 }
 
-/** Why a command that was not killed by us counts as failed; null when it does not. */
+/** Why a command that Slipway did not kill counts as failed; null if it succeeded. */
 export function endProblem(end: CommandEnd): string | null {
   if (end.signal !== null) return `killed by ${end.signal}`
   return end.exitCode === 0 ? null : `exit code ${end.exitCode}`
 }
 
-/** Why the bridge has a run end here. */
 export function stopText(reason: StopReason): string {
   switch (reason) {
     case 'cancelled':
@@ -61,15 +60,14 @@ export function outputLeftOut(lines: number, bytes: number): string {
   return `${lines} lines (${bytes} bytes) of the output are left out here`
 }
 
-export function waitsForRoom(problem: string): string {
-  return clip(`Waiting for room on the disk of the instance: ${problem}`)
+export function waitingForSpace(problem: string): string {
+  return clip(`Waiting for space on the disk of the instance: ${problem}`)
 }
 
 export function deploymentTimedOut(spec: RunSpec): string {
   return `the deployment took longer than ${spec.options.deployment_timeout_seconds} s (deployment_timeout_seconds)`
 }
 
-/** Why the outcome of a command is unknown. */
 export type Interruption = 'restarted' | 'fenced'
 
 export function interrupted(interruption: Interruption, what: 'command' | 'rollback script'): string {
@@ -78,7 +76,7 @@ export function interrupted(interruption: Interruption, what: 'command' | 'rollb
     : `the instance lost contact with Slipway and killed the ${what}`
 }
 
-/** Texts of errors have a limit in the protocol. */
+/** The protocol limits error texts to 10,000 characters. */
 export function clip(text: string): string {
   return text.length > 9_000 ? `${text.slice(0, 9_000)}…` : text
 }

@@ -13,13 +13,12 @@ const PASSABLE = 0o711
 
 export interface LocalUserPlace {
   user: LocalUser
-  /** For the directories of the user's commands. */
+  /** The folder for the directories of commands. */
   folder: string
 }
 
 /**
- * The user as whom local commands run, and the folder for their directories; null where they run as the user of the
- * instance.
+ * The user of local commands and the folder for their directories; null if the commands run as the user of the instance.
  * @throws ConfigurationError
  */
 export async function openLocalUser(
@@ -39,19 +38,16 @@ export async function openLocalUser(
   return { user, folder: path.join(path.resolve(ownFolder ?? journalFolder), 'local-commands') }
 }
 
-/**
- * Checks that the user cannot read the folders of the instance.
- * @throws ConfigurationError naming what the user could read
- */
+/** @throws ConfigurationError if the user can read one of the places */
 export async function requireUnreadable({ user }: LocalUserPlace, places: readonly string[]): Promise<void> {
   const { stdout } = await user.processes.run('for place do [ ! -r "$place" ] || echo "$place"; done', places)
   const readable = stdout.trim().split('\n').join(', ')
   if (readable === '') return
-  const problem = `names the user "${user.name}", who can read ${readable}: take that permission away (chmod o=,g=)`
+  const problem = `names the user "${user.name}", which can read ${readable}: remove that permission (chmod o=,g=)`
   throw new ConfigurationError([{ variable: 'SLIPWAY_LOCAL_USER', problem }])
 }
 
-/** Opens the folder for the commands of the user, and reports a problem as a configuration error. */
+/** Turns a LocalUserError of the work into a configuration error. */
 export async function asConfiguration<T>(variable: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()

@@ -1,16 +1,15 @@
 import { mkdir, rm } from 'node:fs/promises'
 import type { RunTarget } from '@slipway/contracts'
 import { type Lifeline, type LocalLimits, LocalTransport, type LocalUser, type Transport } from '@slipway/execution'
-import { Turnstile } from '@slipway/runtime'
+import { Semaphore } from '@slipway/runtime'
 import { AgentTransport } from './agent/agent-transport.ts'
 import { SimulatedTransport } from './simulated/simulated-transport.ts'
 import { SshConnections, type SshConnectionsOptions } from './ssh/connections.ts'
 import { SshTransport } from './ssh/ssh-transport.ts'
 
-const ABANDONING = 50
+const MAX_ABANDONING = 50
 
-/** The events of a transport about its target. */
-export interface TargetNews {
+export interface TargetEvents {
   onHostKey(hostKey: string): void
   onSeen(): void
 }
@@ -20,11 +19,11 @@ export interface TransportsOptions extends SshConnectionsOptions {
   asUser: { user: LocalUser; folder: string } | null
 }
 
-/** Creates the transports of runs, and holds their shared resources. */
+/** Creates the transports of runs and owns their shared resources. */
 export class Transports {
   readonly #local: LocalTransport
   readonly #lifeline: Lifeline
-  readonly #abandoning = new Turnstile(ABANDONING)
+  readonly #abandoning = new Semaphore(MAX_ABANDONING)
   readonly ssh: SshConnections
 
   private constructor(local: LocalTransport, ssh: SshConnections, lifeline: Lifeline) {
@@ -34,8 +33,7 @@ export class Transports {
   }
 
   /**
-   * `folder` is for the directories of local commands; what an instance that died left in it is deleted. With `asUser`
-   * local commands run as that user.
+   * Deletes the files in `folder`, the folder for directories of local commands: an earlier process may have left some.
    * @throws LocalUserError
    */
   static async open(folder: string, lifeline: Lifeline, options: TransportsOptions): Promise<Transports> {
@@ -48,18 +46,18 @@ export class Transports {
     return new Transports(local, new SshConnections(ssh), lifeline)
   }
 
-  to({ id, name, connection }: RunTarget, news: TargetNews): Transport {
+  to({ id, name, connection }: RunTarget, events: TargetEvents): Transport {
     if (connection.type === 'local') return this.#local
     if (connection.type === 'agent') {
       const { agent: address } = connection
-      return new AgentTransport({ targetName: name, address, abandoning: this.#abandoning, onSeen: news.onSeen })
+      return new AgentTransport({ targetName: name, address, abandoning: this.#abandoning, onSeen: events.onSeen })
     }
     if (connection.type === 'simulated') return new SimulatedTransport(id, connection)
     return new SshTransport({
       address: connection,
       connections: this.ssh,
       lifeline: this.#lifeline,
-      ...news,
+      ...events,
     })
   }
 

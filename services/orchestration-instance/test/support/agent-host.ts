@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Command, CommandEnd } from '@slipway/execution'
-import { Turnstile } from '@slipway/runtime'
+import { Semaphore } from '@slipway/runtime'
 import { type AgentProcess, startAgent } from '@slipway/testing'
 import { AgentTransport, type AgentTransportOptions } from '../../src/transports/agent/agent-transport.ts'
 import type { AgentAddress } from '../../src/transports/agent/link.ts'
@@ -81,7 +81,7 @@ export class AgentHost {
   }
 
   transport(options: Partial<AgentTransportOptions>): AgentTransport {
-    const defaults = { targetName: 'db-1', address: this.address(), abandoning: new Turnstile(1), onSeen() {} }
+    const defaults = { targetName: 'db-1', address: this.address(), abandoning: new Semaphore(1), onSeen() {} }
     const transport = new AgentTransport({ ...defaults, ...options })
     this.#transports.push(transport)
     return transport

@@ -19,7 +19,7 @@ import {
   KILL_GRACE_MS,
   type Transport,
 } from '@slipway/execution'
-import { fullJitter, SLIPWAY_VERSION, sleep, type Turnstile } from '@slipway/runtime'
+import { fullJitter, type Semaphore, SLIPWAY_VERSION, sleep } from '@slipway/runtime'
 import { plain } from '../words.ts'
 import { readFrames } from './frames.ts'
 import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link.ts'
@@ -49,7 +49,7 @@ export interface AgentTransportOptions {
   /** Null where no agent is enrolled. */
   address: AgentAddress | null
   /** An instance that takes over a run may have to end thousands of commands. It calls this many agents at a time. */
-  abandoning: Turnstile
+  abandoning: Semaphore
   /** The agent answered. */
   onSeen(): void
 }
@@ -90,7 +90,7 @@ export class AgentTransport implements Transport {
   abandon(identity: CommandIdentity): void {
     const link = this.#link
     if (!link) return
-    const told = this.#options.abandoning.pass(() =>
+    const told = this.#options.abandoning.run(() =>
       this.#end(link, commandId(identity), KILL_GRACE_MS, AbortSignal.timeout(CONFIRM_MS)),
     )
     this.#farewells = Promise.all([this.#farewells, told])

@@ -1,4 +1,4 @@
-import { Turnstile } from '@slipway/runtime'
+import { Semaphore } from '@slipway/runtime'
 import type { KeyExchange } from './algorithms.ts'
 import { type Connected, type ConnectOptions, connect } from './connect.ts'
 import type { KnownHostKey } from './host-key.ts'
@@ -30,14 +30,14 @@ export interface Connection extends Connected {
 /** Makes the connections of all runs, and knows those that are open. */
 export class SshConnections {
   readonly #options: ConnectOptions
-  readonly #handshakes: Turnstile
+  readonly #handshakes: Semaphore
   /** Probes wait for each other, never commands for probes. */
-  readonly #probes = new Turnstile(PROBES)
+  readonly #probes = new Semaphore(PROBES)
   readonly #open = new Set<Connection>()
 
   constructor({ handshakes, ...options }: SshConnectionsOptions) {
     this.#options = { ...options, privateKeys: new PrivateKeys() }
-    this.#handshakes = new Turnstile(handshakes)
+    this.#handshakes = new Semaphore(handshakes)
   }
 
   /** `ahead`: no command waits for it yet. Throws CommandError, or the signal's reason. */
@@ -48,7 +48,7 @@ export class SshConnections {
     { ahead = false } = {},
   ): Promise<Connection> {
     const task = () => connect(address, known, this.#options, signal)
-    const connected = await this.#handshakes.pass(task, { canWait: ahead })
+    const connected = await this.#handshakes.run(task, { lowPriority: ahead })
     const connection: Connection = { ...connected, address, isOpen: true }
     this.#open.add(connection)
     connection.client.on('error', () => {})
@@ -73,7 +73,7 @@ export class SshConnections {
     }
     const address: SshAddress = { type: 'ssh', ...place, ...(login ?? NO_LOGIN) }
     const options = { ...this.#options, readyMs: PROBE_MS, keyExchangeOnly: login === null }
-    return this.#probes.pass(async () => {
+    return this.#probes.run(async () => {
       signal.throwIfAborted()
       const { client, hostKey } = await connect(address, known, options, signal)
       client.on('error', () => {}).destroy()

@@ -1,21 +1,21 @@
 /** Runs a limited number of tasks at a time. Tasks of low priority run after all others. */
-export class Turnstile {
+export class Semaphore {
   #free: number
   readonly #waiting: (() => void)[] = []
-  readonly #patient: (() => void)[] = []
+  readonly #waitingLowPriority: (() => void)[] = []
 
-  constructor(places: number) {
-    this.#free = places
+  constructor(limit: number) {
+    this.#free = limit
   }
 
-  async pass<T>(task: () => Promise<T>, { canWait = false } = {}): Promise<T> {
-    const queue = canWait ? this.#patient : this.#waiting
+  async run<T>(task: () => Promise<T>, { lowPriority = false } = {}): Promise<T> {
+    const queue = lowPriority ? this.#waitingLowPriority : this.#waiting
     if (this.#free > 0) this.#free -= 1
     else await new Promise<void>((resolve) => queue.push(resolve))
     try {
       return await task()
     } finally {
-      const next = this.#waiting.shift() ?? this.#patient.shift()
+      const next = this.#waiting.shift() ?? this.#waitingLowPriority.shift()
       if (next) next()
       else this.#free += 1
     }
