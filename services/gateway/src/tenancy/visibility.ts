@@ -1,38 +1,27 @@
 import type { CallingUser } from '../callers/calling-user.ts'
 
-/** Whoever reads: the tenant they are bound to, or null for those who see all. */
+/** The reader of records, bound to a tenant or, with null, to none. */
 export type Viewer = Pick<CallingUser, 'tenant_id'>
 
-/**
- * The one rule of who sees what: without a tenant everything, else one's own records and, where a kind of record can be
- * shared, those of no tenant. Every read of the gateway goes through one of the forms below.
- */
-const sees = (viewer: Viewer) => ({ all: viewer.tenant_id === null, tenant: viewer.tenant_id })
+// Every read of the gateway uses one of these conditions. A viewer without tenant sees all records. Other viewers see the
+// records of their tenant and, of kinds that can be shared, those without tenant.
 
-/** For Prisma: records with `tenant_id` that may be shared (sources, targets, environments, freezes). */
-export function visible(viewer: Viewer): { OR?: { tenant_id: string | null }[] } {
-  const { all, tenant } = sees(viewer)
-  return all ? {} : { OR: [{ tenant_id: tenant }, { tenant_id: null }] }
-}
+/** For Prisma: kinds that can be shared (sources, targets, environments, freezes). */
+export const visible = ({ tenant_id }: Viewer) =>
+  tenant_id === null ? {} : { OR: [{ tenant_id }, { tenant_id: null }] }
 
-/** For Prisma: records that are never shared (users, webhooks). Those of no tenant are for callers of none. */
-export function own(viewer: Viewer): { tenant_id?: string } {
-  const { all, tenant } = sees(viewer)
-  return all || tenant === null ? {} : { tenant_id: tenant }
-}
+/** For Prisma: kinds that are never shared (users, webhooks). */
+export const own = ({ tenant_id }: Viewer) => (tenant_id === null ? {} : { tenant_id })
 
-/** For Prisma: the tenants themselves; nobody shares one. */
-export function visibleTenants(viewer: Viewer): { id?: string } {
-  const { all, tenant } = sees(viewer)
-  return all || tenant === null ? {} : { id: tenant }
-}
+/** For Prisma: the tenants themselves. */
+export const visibleTenants = ({ tenant_id }: Viewer) => (tenant_id === null ? {} : { id: tenant_id })
 
-/** For SQL: a condition on the table with this alias. The statement's parameter `tenant_id` is the viewer's. */
+/** For SQL: kinds that can be shared. The statement needs the parameter `tenant_id` of the viewer. */
 export function visibleSql(alias: string): string {
   return `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id OR ${alias}.tenant_id IS NULL)`
 }
 
-/** The same for what is never shared: deployments and requests that wait. Those of no tenant are for callers of none. */
+/** For SQL: kinds that are never shared (deployments, pending requests). */
 export function ownSql(alias: string): string {
   return `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id)`
 }
