@@ -205,7 +205,7 @@ test('keys are changed while deployments run, and what was sealed before still s
   for (let count = 0; count < 3; count += 1) expect((await ran(body)).lines).toEqual(['bcdefghi'])
   const { stdout } = await rotate
   expect(stdout).toContain('targets.variables_sealed: ')
-  expect(stdout).toContain('Done: nothing in the database needs a key but new.')
+  expect(stdout).toContain('Done: every secret is sealed under the key new. You can remove the other keys.')
   const again = await api.post(`/deployments/${first.deployment.id}/redeploy`)
   await deploymentEnd(api, again.body.id)
   expect((await logHistory(api, again.body.id)).map(({ message }) => message)).toEqual(['bcdefghi'])

@@ -5,14 +5,14 @@ import type { Logger } from '@slipway/runtime'
 export interface Cache {
   /**
    * Sends commands to Redis.
-   * @throws Problem SERVICE_UNAVAILABLE when it does not answer
+   * @throws Problem SERVICE_UNAVAILABLE if Redis does not answer
    */
   run<T>(work: (redis: Redis) => Promise<T>): Promise<T>
   isUp(): Promise<boolean>
   close(): Promise<void>
 }
 
-/** Connects to Redis and comes back by itself. While it is away commands fail at once instead of waiting for it. */
+/** Connects to Redis, again after each loss. Without a connection, commands fail at once. */
 export function connectCache(url: string, logger: Logger): Cache {
   const redis = connectRedis({ url, name: 'cache', logger })
 

@@ -37,25 +37,25 @@ export const gatewayConfig = Type.Object({
   SLIPWAY_CONTENT_RETENTION_DAYS: figureVariable({
     default: 30,
     maximum: 36_500,
-    description: 'Days after which content that nothing uses and nobody uploads again is deleted; 0: never',
+    description: 'Days without use and without a new upload after which content is deleted; 0: never',
   }),
   SLIPWAY_CONTENT_TENANT_BYTES: figureVariable({
     default: 10 * GIB,
     maximum: Number.MAX_SAFE_INTEGER,
     description:
-      'Bytes of content that the users of one tenant may have uploaded; users without tenant count as one more tenant; 0: no limit',
+      'Bytes of content that the users of one tenant may upload; users without tenant count as one more tenant; 0: no limit',
   }),
   SLIPWAY_CONTENT_TOTAL_BYTES: figureVariable({
     default: 50 * GIB,
     maximum: Number.MAX_SAFE_INTEGER,
-    description: 'Bytes of content that the store holds for all tenants together; 0: no limit',
+    description: 'Bytes of content that all tenants together may store; 0: no limit',
   }),
   SLIPWAY_FREEZES_PER_TENANT: figureVariable({
     default: 200,
     minimum: 1,
     maximum: 100_000,
     description:
-      'Freezes that have not ended which one tenant may have; those of no tenant count as one more tenant. Each is looked at in every create',
+      'Freezes that one tenant may have before they end; those without tenant count as one more tenant. Every create checks all of them',
   }),
   SLIPWAY_COOKIE_SECURE: Type.Boolean({
     default: true,

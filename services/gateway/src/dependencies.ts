@@ -6,14 +6,14 @@ import type { Cache } from './cache.ts'
 import type { AccessTokens } from './credentials/access-token.ts'
 import type { PasswordHasher } from './credentials/passwords.ts'
 
-/** How many bytes the content store holds at most; 0 is unlimited. */
+/** The most bytes that the content store holds; 0 is unlimited. */
 export interface ContentLimits {
   /** For each tenant. Users without tenant count as one more tenant. */
   tenantBytes: number
   totalBytes: number
 }
 
-/** Everything that handlers work with; made once in main.ts. */
+/** What handlers work with. main.ts creates it once. */
 export interface Dependencies {
   database: Database
   broker: Pick<Broker, 'request'>
@@ -24,21 +24,20 @@ export interface Dependencies {
   /** Whether browsers may send the refresh cookie over HTTPS only. */
   cookieSecure: boolean
   limits: Limits
-  /** Whose X-Forwarded-For is believed. */
+  /** Proxies with an X-Forwarded-For that the gateway believes. */
   trustedProxies: AddressRange[]
   contentLimits: ContentLimits
-  /** How many freezes that have not ended a tenant may have. */
+  /** The most freezes that a tenant may have before they end. */
   freezesPerTenant: number
-  /** Where webhooks may lead. */
+  /** The addresses that a webhook may call. */
   webhookDestinations: DestinationRules
   logger: Logger
-  /** Prefix of names in Redis. */
+  /** The prefix of keys in Redis. */
   namespace: string
-  /** Where live streams are served. */
   logStreamUrl: string
   readiness(): Promise<HealthReport>
   /** Whether the database has been reached and prepared since the start. */
   hasDatabase(): boolean
-  /** Called after a transaction that put messages into the outbox. */
+  /** Publishes the outbox at once. Call it after a transaction that wrote messages. */
   outboxChanged(): void
 }

@@ -18,11 +18,10 @@ import { webhookHandlers } from './webhooks/handlers.ts'
 
 export interface Gateway {
   app: Express
-  /** Ends what would never end by itself: open streams. */
+  /** Ends the open streams, because they do not end by themselves. */
   endStreams(): void
 }
 
-/** Puts the gateway together: the only place that knows all of its parts. */
 export function createGateway(dependencies: Dependencies): Gateway {
   const authenticate = createAuthenticate(dependencies)
   const streams = createStreamProxy(dependencies)

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { type Broker, BrokerUnavailable, RequestTimeout } from '@slipway/broker'
 import { type CommandBody, compile, type Envelope, Preview } from '@slipway/contracts'
 import { frozen, missingRecords, stepId, toErrorBody } from '@slipway/domain'
-import { command } from '../src/deployments/command.ts'
+import { sendCommand } from '../src/deployments/command.ts'
 import { createGateway } from '../src/gateway.ts'
 import { addDeployment, addPending } from './deployment-rows.ts'
 import { type CommandAnswer, startOtherServices } from './other-services.ts'
@@ -210,7 +210,7 @@ describe('a command without an answer', () => {
   })
   type Found = { pending_request_id: string } | null
   const cancel = (error: Error, lookUp?: () => Promise<Found>, forbid: () => Promise<boolean> = async () => true) =>
-    command(
+    sendCommand(
       failing(error),
       'pending.cancel',
       {

@@ -10,7 +10,7 @@ import { type GrantRow, grantDetails, makeGrant } from './new-grant.ts'
 
 type GrantOperation = 'listInstanceGrants' | 'createInstanceGrant' | 'getInstanceGrant' | 'revokeInstanceGrant'
 
-/** Permissions for orchestration instances to join. They belong to the installation, as instances do. */
+/** Grants belong to the installation, not to a tenant, so only users without tenant see them. */
 export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<GrantOperation> {
   return {
     listInstanceGrants: {
@@ -19,7 +19,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
         answerPage(
           query,
           async () => (await database.prisma()).instanceGrant.count(),
-          async (slice) => (await findGrants.all(database, slice)).map(shown),
+          async (slice) => (await findGrants.all(database, slice)).map(toRecord),
         ),
     },
 
@@ -33,14 +33,14 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
           await audit.record(tx, { resource_id: made.grant.id, tenant_id: null, details: grantDetails(made.grant) })
           return made
         })
-        return { status: 201, body: { ...shown(grant), token } }
+        return { status: 201, body: { ...toRecord(grant), token } }
       },
     },
 
     getInstanceGrant: {
       authorize: (caller) => requireNoTenant(caller, 'instances:read for grants'),
       async handle({ params }) {
-        return { status: 200, body: shown(await oneGrant(database, findGrant, params['id'] ?? '')) }
+        return { status: 200, body: toRecord(await requireGrant(database, findGrant, params['id'] ?? '')) }
       },
     },
 
@@ -48,7 +48,7 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
       authorize: (caller) => requireNoTenant(caller, 'instances:delete'),
       async handle({ params, audit }) {
         await database.transaction(async (tx) => {
-          const { id, uses, used } = await oneGrant(tx, deleteGrant, params['id'] ?? '')
+          const { id, uses, used } = await requireGrant(tx, deleteGrant, params['id'] ?? '')
           await audit.record(tx, { resource_id: id, tenant_id: null, details: { uses, used } })
         })
         return { status: 204 }
@@ -58,13 +58,13 @@ export function instanceGrantHandlers({ database }: Dependencies): HandlersOf<Gr
 }
 
 /** @throws Problem NOT_FOUND */
-async function oneGrant(db: Queryable, statement: typeof findGrant, id: string): Promise<GrantRow> {
+async function requireGrant(db: Queryable, statement: typeof findGrant, id: string): Promise<GrantRow> {
   const grant = isUuid(id) ? await statement.first(db, { id }) : null
   if (grant === null) throw notFound('The grant')
   return grant
 }
 
-const shown = ({ expired, created_at, expires_at, ...grant }: GrantRow) => ({
+const toRecord = ({ expired, created_at, expires_at, ...grant }: GrantRow) => ({
   ...grant,
   status: grant.used >= grant.uses ? 'used_up' : expired ? 'expired' : 'active',
   created_at: created_at.toISOString(),

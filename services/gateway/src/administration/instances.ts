@@ -3,17 +3,14 @@ import { insufficientPermissions, isUuid, notFound } from '@slipway/domain'
 import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import { answerPage, containsPattern } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { recordedCommand } from '../deployments/recorded-command.ts'
+import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { Call, HandlersOf } from '../http/handler.ts'
 import type { Viewer } from '../tenancy/visibility.ts'
 import { countInstances, findInstance, findInstances } from './instances.sql.ts'
 
 type InstanceOperation = 'listInstances' | 'getInstance' | 'updateInstance' | 'deleteInstance'
 
-/**
- * Users of no tenant administer instances. A user of a tenant reads those that serve all tenants and those of the own
- * tenant. The executor-bridge owns the rows.
- */
+/** Changes go to the executor-bridge, because it owns the rows. Only users without tenant may change instances. */
 export function instanceHandlers({ database, broker }: Dependencies): HandlersOf<InstanceOperation> {
   async function send(
     call: Call<'updateInstance' | 'deleteInstance'>,
@@ -29,8 +26,9 @@ export function instanceHandlers({ database, broker }: Dependencies): HandlersOf
     const parts = { database, broker }
     if (order.type === 'instance.delete') {
       const command = { type: order.type, body: { ...body, force: order.force }, done }
-      await recordedCommand(parts, call, subject, command)
-    } else await recordedCommand(parts, call, subject, { type: order.type, body: { ...body, ...order.change }, done })
+      await sendRecordedCommand(parts, call, subject, command)
+    } else
+      await sendRecordedCommand(parts, call, subject, { type: order.type, body: { ...body, ...order.change }, done })
     return instance_id
   }
 

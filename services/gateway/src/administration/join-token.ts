@@ -20,7 +20,6 @@ const ACTOR = 'an operator on the machine'
 const { DATABASE_URL } = commonConfig
 const problemsOf = compile(CreateInstanceGrant)
 
-/** `KEY=VALUE` allows one value, `KEY` any. */
 function labelOf(text: string): [string, string | null] {
   const end = text.indexOf('=')
   return end < 0 ? [text, null] : [text.slice(0, end), text.slice(end + 1)]

@@ -12,7 +12,7 @@ export interface WantedGrant extends Omit<Static<typeof CreateInstanceGrant>, 't
   created_by: string | null
 }
 
-/** Inserts a grant to join. The token is in the answer only: the database has its hash. */
+/** Inserts a grant. The database has only the hash of its token. */
 export async function makeGrant(tx: Queryable, wanted: WantedGrant): Promise<{ grant: GrantRow; token: string }> {
   const { expires_in_seconds = DEFAULT_SECONDS, uses = 1, labels = {}, tenant_id, created_by } = wanted
   const id = uuidv7()
@@ -24,7 +24,7 @@ export async function makeGrant(tx: Queryable, wanted: WantedGrant): Promise<{ g
   return { grant, token }
 }
 
-/** What the audit log says of a new grant. */
+/** What the audit record of a new grant says. */
 export const grantDetails = ({ uses, labels, tenant_id, expires_at }: GrantRow) => ({
   uses,
   labels,

@@ -2,20 +2,19 @@ import type { ChangeRole, CreateRole, Static } from '@slipway/contracts'
 import type { PrismaTransaction } from '@slipway/database'
 import { conflict, isUuid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { changesOf, given, lockRecord, orTaken } from '../catalog/changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven } from '../catalog/changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from '../catalog/listing.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
-import { requireMayGive } from './user-rules.ts'
+import { requireMayGrant } from './user-rules.ts'
 
 type Role = Awaited<ReturnType<typeof lockOwnRole>>
 
-const shown = ({ id, name, description, permissions, built_in, created_at, updated_at }: Role) => ({
+const toRecord = ({ id, name, description, permissions, built_in, created_at, updated_at }: Role) => ({
   ...{ id, name, description, permissions, built_in, created_at, updated_at },
 })
-const taken = (name: string) => `There is already a role named "${name}"`
+const describeTaken = (name: string) => `There is already a role named "${name}"`
 
-/** Roles are those of the whole installation: everybody reads them, users of no tenant administer them. */
 export function roleHandlers({
   database,
 }: Dependencies): HandlersOf<'listRoles' | 'createRole' | 'getRole' | 'updateRole' | 'deleteRole'> {
@@ -28,7 +27,7 @@ export function roleHandlers({
           query,
           async () => (await prisma()).role.count({ where }),
           async (slice) =>
-            (await (await prisma()).role.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+            (await (await prisma()).role.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(toRecord),
         )
       },
     },
@@ -36,8 +35,8 @@ export function roleHandlers({
     createRole: {
       async handle(call) {
         const { name, description = null, permissions } = call.body as Static<typeof CreateRole>
-        requireMayGive(call.caller, permissions)
-        const role = await orTaken(taken(name), () =>
+        requireMayGrant(call.caller, permissions)
+        const role = await conflictIfTaken(describeTaken(name), () =>
           database.prismaTransaction(async (tx) => {
             const data = { id: uuidv7(), name, description, permissions: permissions.toSorted() }
             const created = await tx.role.create({ data })
@@ -46,7 +45,7 @@ export function roleHandlers({
             return created
           }),
         )
-        return { status: 201, body: shown(role) }
+        return { status: 201, body: toRecord(role) }
       },
     },
 
@@ -55,20 +54,20 @@ export function roleHandlers({
         const id = params['id'] ?? ''
         const role = isUuid(id) ? await (await prisma()).role.findFirst({ where: { id } }) : null
         if (role === null) throw notFound('The role')
-        return { status: 200, body: shown(role) }
+        return { status: 200, body: toRecord(role) }
       },
     },
 
     updateRole: {
       async handle(call) {
         const body = call.body as Static<typeof ChangeRole>
-        const role = await orTaken(taken(body.name ?? ''), () =>
+        const role = await conflictIfTaken(describeTaken(body.name ?? ''), () =>
           database.prismaTransaction(async (tx) => {
             const old = await lockOwnRole(tx, call.params['id'] ?? '')
             const { id } = old
-            const fields = given(body, ['name', 'description'])
+            const fields = pickGiven(body, ['name', 'description'])
             const permissions = body.permissions?.toSorted() ?? old.permissions
-            requireMayGive(
+            requireMayGrant(
               call.caller,
               permissions.filter((permission) => !old.permissions.includes(permission)),
             )
@@ -78,7 +77,7 @@ export function roleHandlers({
             return tx.role.update({ where: { id }, data })
           }),
         )
-        return { status: 200, body: shown(role) }
+        return { status: 200, body: toRecord(role) }
       },
     },
 
@@ -87,7 +86,7 @@ export function roleHandlers({
         await database.prismaTransaction(async (tx) => {
           const { id, name } = await lockOwnRole(tx, params['id'] ?? '')
           const used = await tx.userRole.findFirst({ where: { role_id: id } })
-          if (used !== null) throw conflict('The role is in use: take it from its users first')
+          if (used !== null) throw conflict('The role is in use: remove it from its users first')
           await tx.role.delete({ where: { id } })
           await audit.record(tx, { resource_id: id, tenant_id: null, details: { name } })
         })
@@ -97,7 +96,7 @@ export function roleHandlers({
   }
 }
 
-/** A role that is not built in, locked until the transaction ends: nobody is given it meanwhile. */
+/** Locks a role until the transaction ends. Refuses built-in roles. */
 async function lockOwnRole(tx: PrismaTransaction, id: string) {
   if (!isUuid(id)) throw notFound('The role')
   await lockRecord(tx, 'roles', id)

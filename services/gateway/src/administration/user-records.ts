@@ -16,14 +16,13 @@ const SHOWN = {
   roles: { select: { role: { select: { name: true, permissions: true } } } },
 } satisfies Prisma.UserSelect
 
-const record = ({ roles, ...user }: Prisma.UserGetPayload<{ select: typeof SHOWN }>) => ({
+const toUserRecord = ({ roles, ...user }: Prisma.UserGetPayload<{ select: typeof SHOWN }>) => ({
   ...user,
   roles: roles.map(({ role }) => role.name).sort(),
   permissions: [...new Set(roles.flatMap(({ role }) => role.permissions))].sort(),
 })
 
-/** A user as administrators see them. */
-export type UserRecord = ReturnType<typeof record>
+export type UserRecord = ReturnType<typeof toUserRecord>
 
 type Users = Pick<Prisma.TransactionClient, 'user'>
 
@@ -44,17 +43,17 @@ export async function pageOfUsers(
   slice: Slice,
 ): Promise<UserRecord[]> {
   const where = matching(viewer, search)
-  return (await user.findMany({ where, orderBy: NEWEST_FIRST, select: SHOWN, ...slice })).map(record)
+  return (await user.findMany({ where, orderBy: NEWEST_FIRST, select: SHOWN, ...slice })).map(toUserRecord)
 }
 
-/** @throws Problem NOT_FOUND, also for users of no tenant where the viewer is bound to one */
+/** @throws Problem NOT_FOUND, also for a user whom the viewer may not see */
 export async function readUser({ user }: Users, viewer: Viewer, id: string): Promise<UserRecord> {
   const found = isUuid(id) ? await user.findFirst({ where: { id, AND: own(viewer) }, select: SHOWN }) : null
   if (found === null) throw notFound('The user')
-  return record(found)
+  return toUserRecord(found)
 }
 
-/** The same, locked until the transaction ends. */
+/** Locks the user until the transaction ends. */
 export async function lockUser(tx: PrismaTransaction, viewer: Viewer, id: string): Promise<UserRecord> {
   if (isUuid(id)) await lockRecord(tx, 'users', id)
   return readUser(tx, viewer, id)

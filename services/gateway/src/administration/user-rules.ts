@@ -8,10 +8,10 @@ import { holdRoles, lockLastAdmin } from './user-rules.sql.ts'
 export type GrantedRole = RowOf<typeof holdRoles>
 
 /**
- * The roles of these names, held until the transaction ends.
- * @throws Problem VALIDATION_ERROR with every name that is none
+ * Finds roles by name and locks them until the transaction ends.
+ * @throws Problem VALIDATION_ERROR that lists the unknown names
  */
-export async function rolesNamed(tx: Queryable, names: readonly string[]): Promise<GrantedRole[]> {
+export async function requireRoles(tx: Queryable, names: readonly string[]): Promise<GrantedRole[]> {
   const rows = await holdRoles.all(tx, { names })
   const known = new Set(rows.map(({ name }) => name))
   const errors = names.flatMap((name, index) =>
@@ -21,15 +21,14 @@ export async function rolesNamed(tx: Queryable, names: readonly string[]): Promi
   return rows
 }
 
-/** @throws Problem INSUFFICIENT_PERMISSIONS when the caller lacks one of these permissions */
-export function requireMayGive(caller: CallingUser, permissions: Iterable<string>): void {
+/** @throws Problem INSUFFICIENT_PERMISSIONS if the caller lacks one of these permissions */
+export function requireMayGrant(caller: CallingUser, permissions: Iterable<string>): void {
   const lacking = [...new Set(permissions)].filter((permission) => !caller.permissions.includes(permission)).sort()
   if (lacking.length === 0) return
-  throw new Problem('INSUFFICIENT_PERMISSIONS', `You cannot give permissions that you lack: ${lacking.join(', ')}`)
+  throw new Problem('INSUFFICIENT_PERMISSIONS', `You cannot grant permissions that you lack: ${lacking.join(', ')}`)
 }
 
-/** Whether a change gives a user other roles or another tenant. */
-export function changesReach(user: Standing, after: Standing): boolean {
+export function changesRolesOrTenant(user: UserRights, after: UserRights): boolean {
   if (after.tenant_id !== user.tenant_id) return true
   return !isSameSet(new Set(user.roles), new Set(after.roles))
 }
@@ -38,40 +37,40 @@ const isSameSet = (one: Set<string>, other: Set<string>) =>
   one.size === other.size && [...one].every((element) => other.has(element))
 
 /**
- * A change of roles or tenant needs every permission of the result. Roles that stay count too: with another tenant the
- * same permissions reach other records.
+ * Requires every permission that the user has after the change. Unchanged roles count, too: in another tenant they give access
+ * to other records.
  * @throws Problem INSUFFICIENT_PERMISSIONS
  */
-export function requireMayGiveReach(caller: CallingUser, after: Standing, roles: readonly GrantedRole[]): void {
-  requireMayGive(
+export function requireMayGrantRights(caller: CallingUser, after: UserRights, roles: readonly GrantedRole[]): void {
+  requireMayGrant(
     caller,
     roles.flatMap(({ permissions }) => permissions),
   )
   if (after.tenant_id !== null || caller.tenant_id === null) return
-  throw new Problem('INSUFFICIENT_PERMISSIONS', 'Only users who are bound to no tenant may release others from theirs')
+  throw new Problem('INSUFFICIENT_PERMISSIONS', 'Only users without tenant may remove the tenant of a user')
 }
 
 /**
- * Whoever sets the password or the address of a user can act as that user.
+ * Setting the password or e-mail of a user allows to log in as that user.
  * @throws Problem INSUFFICIENT_PERMISSIONS
  */
 export function requireMayActAs(caller: CallingUser, user: UserRecord): void {
   if (user.permissions.every((permission) => caller.permissions.includes(permission))) return
   throw new Problem(
     'INSUFFICIENT_PERMISSIONS',
-    'This user may do more than you: you cannot set their password or e-mail',
+    'This user has permissions that you lack, so you cannot set the password or e-mail',
   )
 }
 
-/** What would become of a user. */
-export interface Standing {
+/** What decides about the rights of a user. */
+export interface UserRights {
   status: string
   roles: readonly string[]
   tenant_id: string | null
 }
 
-/** @throws Problem CONFLICT where callers take something from themselves */
-export function requireNotFromOneself(caller: CallingUser, user: UserRecord, after: Standing | null): void {
+/** @throws Problem CONFLICT if callers delete, suspend, move or demote themselves */
+export function requireNoSelfDemotion(caller: CallingUser, user: UserRecord, after: UserRights | null): void {
   if (user.id !== caller.user_id) return
   if (after === null) throw conflict('You cannot delete yourself: let another administrator do it')
   const loses = user.roles.some((role) => !after.roles.includes(role))
@@ -79,21 +78,21 @@ export function requireNotFromOneself(caller: CallingUser, user: UserRecord, aft
   throw conflict('You cannot suspend yourself, move yourself to another tenant or drop your own roles')
 }
 
-const administers = ({ status, roles, tenant_id }: Standing) =>
+const isFullAdmin = ({ status, roles, tenant_id }: UserRights) =>
   status === 'active' && tenant_id === null && roles.includes(ADMIN_ROLE)
 
 /**
- * Somebody must be left who can administer everything: an active administrator who is bound to no tenant.
+ * Without an active administrator outside of all tenants, the installation could not be administered any more.
  * @throws Problem CONFLICT
  */
 export async function requireAnotherAdmin(
   tx: PrismaTransaction,
   user: UserRecord,
-  after: Standing | null,
+  after: UserRights | null,
 ): Promise<void> {
-  if (!administers(user) || (after !== null && administers(after))) return
+  if (!isFullAdmin(user) || (after !== null && isFullAdmin(after))) return
   await lockLastAdmin.run(tx)
   const roles = { some: { role: { name: ADMIN_ROLE } } }
   const another = await tx.user.findFirst({ where: { id: { not: user.id }, status: 'active', tenant_id: null, roles } })
-  if (another === null) throw conflict('This is the last active administrator who is bound to no tenant')
+  if (another === null) throw conflict('This is the last active administrator without tenant: create another one first')
 }

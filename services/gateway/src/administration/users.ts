@@ -3,7 +3,7 @@ import type { PrismaTransaction, Queryable } from '@slipway/database'
 import { conflict } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { normalizeEmail } from '../callers/calling-user.ts'
-import { changesOf, given, orTaken } from '../catalog/changing.ts'
+import { changesOf, conflictIfTaken, pickGiven } from '../catalog/changing.ts'
 import { answerPage } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
@@ -11,20 +11,19 @@ import type { HandlersOf } from '../http/handler.ts'
 import { announceRevocation, revokeUser } from '../identity/revocation.ts'
 import { countUsers, lockUser, pageOfUsers, readUser, type UserRecord } from './user-records.ts'
 import {
-  changesReach,
+  changesRolesOrTenant,
   type GrantedRole,
   requireAnotherAdmin,
   requireMayActAs,
-  requireMayGiveReach,
-  requireNotFromOneself,
-  rolesNamed,
+  requireMayGrantRights,
+  requireNoSelfDemotion,
+  requireRoles,
 } from './user-rules.ts'
 
 type UserOperation = 'listUsers' | 'createUser' | 'getUser' | 'updateUser' | 'deleteUser'
 
 const TAKEN = 'There is already a user with this e-mail or user name'
 
-/** Users, by those who administer them: all of them, or those of the caller's tenant. */
 export function userHandlers({ database, passwords, outboxChanged }: Dependencies): HandlersOf<UserOperation> {
   return {
     listUsers: {
@@ -48,10 +47,10 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const password_hash = await passwords.hash(body.password)
         const email = normalizeEmail(body.email)
         const { username, display_name = null, status = 'active', email_verified = false } = body
-        const user = await orTaken(TAKEN, () =>
+        const user = await conflictIfTaken(TAKEN, () =>
           database.prismaTransaction(async (tx) => {
-            const roles = await rolesNamed(tx, body.roles)
-            requireMayGiveReach(caller, { status, roles: body.roles, tenant_id }, roles)
+            const roles = await requireRoles(tx, body.roles)
+            requireMayGrantRights(caller, { status, roles: body.roles, tenant_id }, roles)
             const given = { id, email, username, display_name, password_hash, status, tenant_id, email_verified }
             await tx.user.create({ data: { ...given, roles: { create: roles.map((role) => ({ role_id: role.id })) } } })
             const details = { email, username, display_name, status, roles: body.roles }
@@ -76,33 +75,33 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
         const body = call.body as Static<typeof ChangeUser>
         const { id } = await readUser(await database.prisma(), caller, call.params['id'] ?? '')
         if (id === caller.user_id && body.password !== undefined) {
-          throw conflict('Change your own password with POST /auth/password, which asks for the present one')
+          throw conflict('This is your own account: change its password with POST /auth/password')
         }
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
         const password_hash = body.password === undefined ? undefined : await passwords.hash(body.password)
-        const user = await orTaken(TAKEN, () =>
+        const user = await conflictIfTaken(TAKEN, () =>
           database.prismaTransaction(async (tx) => {
             const old = await lockUser(tx, caller, id)
             const after = {
               ...old,
-              ...given(body, ['username', 'display_name', 'status']),
+              ...pickGiven(body, ['username', 'display_name', 'status']),
               ...(body.email === undefined ? {} : { email: normalizeEmail(body.email) }),
               ...(body.tenant_id === undefined ? {} : { tenant_id: references.tenantFor(caller) }),
               roles: body.roles?.toSorted() ?? old.roles,
             }
-            // A new address is nobody's until it is verified.
+            // A new address counts as not verified.
             after.email_verified = body.email_verified ?? (old.email_verified && after.email === old.email)
-            const roles = changesReach(old, after) ? await rolesNamed(tx, body.roles ?? old.roles) : null
-            if (roles !== null) requireMayGiveReach(caller, after, roles)
+            const roles = changesRolesOrTenant(old, after) ? await requireRoles(tx, body.roles ?? old.roles) : null
+            if (roles !== null) requireMayGrantRights(caller, after, roles)
             if (password_hash !== undefined || after.email !== old.email) requireMayActAs(caller, old)
-            requireNotFromOneself(caller, old, after)
+            requireNoSelfDemotion(caller, old, after)
             await requireAnotherAdmin(tx, old, after)
             const { email, username, display_name, status, tenant_id, email_verified } = after
             const password = password_hash === undefined ? {} : { password_hash }
             const data = { email, username, display_name, status, tenant_id, email_verified, ...password }
             await tx.user.update({ where: { id }, data })
             if (roles !== null) await setRoles(tx, id, roles)
-            await endWhatIsOver(tx, old, after, password_hash !== undefined)
+            await endSessions(tx, old, after, password_hash !== undefined)
             const { permissions: _, ...told } = after
             const details = { changes: changesOf(old, told), password_changed: password_hash !== undefined }
             await call.audit.record(tx, { resource_id: id, tenant_id: after.tenant_id, details })
@@ -118,11 +117,11 @@ export function userHandlers({ database, passwords, outboxChanged }: Dependencie
       async handle({ caller, params, audit }) {
         await database.prismaTransaction(async (tx) => {
           const user = await lockUser(tx, caller, params['id'] ?? '')
-          requireNotFromOneself(caller, user, null)
+          requireNoSelfDemotion(caller, user, null)
           await requireAnotherAdmin(tx, user, null)
           const { id, email, username, tenant_id } = user
           await revokeUser(tx, id)
-          // Takes keys, sessions and codes with it.
+          // Foreign keys delete the API keys, sessions and codes of the user.
           await tx.user.delete({ where: { id } })
           await audit.record(tx, { resource_id: id, tenant_id, details: { email, username } })
         })
@@ -139,8 +138,8 @@ async function setRoles(tx: PrismaTransaction, user_id: string, roles: GrantedRo
   await tx.userRole.createMany({ data: ids.map((role_id) => ({ user_id, role_id })), skipDuplicates: true })
 }
 
-/** Roles count anew with each request, so that sessions outlive them; what else changed, they do not. */
-async function endWhatIsOver(tx: Queryable, old: UserRecord, user: UserRecord, newPassword: boolean): Promise<void> {
+/** A new password, tenant or status ends all sessions. A change of roles does not: every request reads the roles. */
+async function endSessions(tx: Queryable, old: UserRecord, user: UserRecord, newPassword: boolean): Promise<void> {
   const isOver =
     newPassword || user.tenant_id !== old.tenant_id || (user.status !== old.status && user.status !== 'active')
   if (isOver) await revokeUser(tx, user.id)

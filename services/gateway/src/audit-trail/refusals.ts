@@ -2,16 +2,13 @@ import { type AuditEntry, recordAudit } from '@slipway/audit'
 import type { Database } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 
-/** Writes records of refusals: outside of any transaction, because what was refused has none. */
+/** Writes audit records of refused calls, outside of the transaction of the call, because that is rolled back. */
 export interface RefusalLog {
-  /**
-   * Writes the record, unless its call has left one. Resolves when it is stored; one that cannot be stored goes to the
-   * log of the process with all it holds.
-   */
+  /** Stores the record, unless the call has one already. If Postgres fails, the record goes to the log of the process. */
   write(entry: AuditEntry): Promise<void>
-  /** Writes the record to the log of the process at once: the database is known to be away. */
+  /** Writes the record to the log of the process, because the database cannot be reached. */
   note(entry: AuditEntry): void
-  /** Writes the record by itself; false when its call has left one. */
+  /** Stores the record in a statement of its own. Returns false if the call has a record already. */
   claim(entry: AuditEntry): Promise<boolean>
 }
 
@@ -20,13 +17,10 @@ interface UnwrittenRefusal {
   done(): void
 }
 
-/** Records of one statement at most. */
+/** The most records in one statement. */
 const BATCH = 200
 
-/**
- * Every refusal waits for its record, so none is lost, and all that wait at a time share one statement: a flood of them
- * takes one connection and not the pool.
- */
+/** Refusals that wait share one statement: a flood of them must not take all connections of the pool. */
 export function createRefusalLog(database: Pick<Database, 'query'>, logger: Logger): RefusalLog {
   const waiting: UnwrittenRefusal[] = []
   let writing = false

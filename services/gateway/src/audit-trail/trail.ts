@@ -7,20 +7,19 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import { DatabaseBusy } from '../problems/problem-of.ts'
 import type { RefusalLog } from './refusals.ts'
 
-/** What a call is about. */
+/** The record that a call changes. */
 export interface Subject {
   resource_id: string | null
   tenant_id: string | null
 }
 
-/** What a handler knows of its change that the call does not say. */
 export interface Change extends Subject {
   details?: Record<string, unknown>
-  /** Who acted, where no caller is authenticated yet: a login. */
+  /** For a login: the call has no authenticated caller yet. */
   actor?: { id: string | null; name: string | null }
 }
 
-/** A call of the same operation by the same user, which sent a command. */
+/** An earlier call with the same Idempotency-Key. It sent a command. */
 export interface EarlierCall {
   command_id: string
   request_id: string | null
@@ -28,27 +27,27 @@ export interface EarlierCall {
 }
 
 /**
- * Leaves exactly one audit record for a call of an operation that has an `audit` action. The record's id is the call's
- * own, so that of all who may write it (the change, the service that carries a command out, a refusal) only the first does.
+ * Leaves exactly one audit record for a call of an operation with an `audit` action. The change, the service that handles a
+ * command, and a refusal all use the same record id. The database accepts only the first of them.
  */
 export interface AuditTrail {
-  /** Writes the record in the transaction of the change, so that neither is without the other. */
+  /** Writes the record in the transaction of the change. */
   record(tx: Queryable, change: Change): Promise<void>
-  /** Says that the service which carries out this command writes the record, under the command's id. */
+  /** The service that handles this command writes the record, with the id of the command. */
   leaveToCommand(commandId: string): void
-  /** Says what the call is about, for the record of its refusal, where the path does not say. */
+  /** Sets the subject for the record of a refusal, where the path does not name it. */
   about(subject: Subject & Pick<Change, 'details'>): void
-  /** Says that this call changes nothing, done or refused, and so leaves no record. */
+  /** The call changes nothing, so neither success nor refusal leaves a record. */
   changesNothing(): void
-  /** Writes a record of the refusal, unless the call has left one. */
+  /** Writes a record of the refusal, unless the call has one already. */
   refused(problem: Problem): Promise<void>
   /**
-   * Writes the record of the refusal, so that the command cannot take effect any more. False when it has. The command is
-   * that of this call, or of an earlier one: then the record is of that call, and this call still owes its own.
+   * Writes the record of the refusal under the id of the command, so the command cannot take effect later. Returns false if it
+   * has taken effect. With `earlier`, command and record are those of the earlier call.
    */
   forbid(problem: Problem, earlier?: EarlierCall): Promise<boolean>
-  /** Whether the call still owes its record. */
-  readonly owed: boolean
+  /** Whether the call has to leave a record and has not done so. */
+  readonly isOwed: boolean
 }
 
 export interface AuditedCall {
@@ -60,13 +59,13 @@ export interface AuditedCall {
   params: Record<string, string>
 }
 
-/** Ids in paths may be any text; only what looks like an id is kept. */
+/** A path may hold any text in the place of an id. The record keeps only what has the form of an id. */
 const ID_LIKE = /^[A-Za-z0-9._=-]{1,128}$/
 const TOO_MANY_REQUESTS = 429
 
 export function createAuditTrail(call: AuditedCall): AuditTrail {
   const action = call.operation.audit
-  let owed = action !== undefined
+  let isOwed = action !== undefined
   let silent = action === undefined
   let id = uuidv7()
   const pathId = call.params['id'] ?? ''
@@ -90,29 +89,29 @@ export function createAuditTrail(call: AuditedCall): AuditTrail {
     entry({ ...subject, details: { ...subject.details, outcome: status < 500 ? 'refused' : 'failed', status, code } })
 
   return {
-    get owed() {
-      return owed
+    get isOwed() {
+      return isOwed
     },
     async record(tx, change) {
       if (action === undefined) throw new Error('this operation has no audit action: name one in the contracts')
       if ((await recordAudit(tx, [entry(change)])) === 0) throw new Error('a call leaves one audit record')
-      owed = false
+      isOwed = false
     },
     leaveToCommand(commandId) {
       id = commandId
-      owed = false
+      isOwed = false
     },
     about(known) {
       subject = known
     },
     changesNothing() {
       silent = true
-      owed = false
+      isOwed = false
     },
     async refused(problem) {
-      // Whoever calls too often is answered before anybody looks at what was called.
+      // Rate-limited calls leave no record: they would fill the audit log.
       if (silent || problem.status === TOO_MANY_REQUESTS) return
-      // Whoever has waited for the database once must not wait again: the record follows, or goes to the log.
+      // Not awaited: the call has already waited for the database as long as it may.
       if (problem instanceof DatabaseBusy) void call.refusals.write(refusal(problem))
       else if (problem.code === 'DATABASE_CONNECTION_ERROR') call.refusals.note(refusal(problem))
       else await call.refusals.write(refusal(problem))

@@ -3,20 +3,18 @@ import { type Database, forAllTenants } from '@slipway/database'
 import { createTicker, type Logger, measure } from '@slipway/runtime'
 
 const TICK_MS = 1_000
-/** How often to look for records that were committed after ones with higher numbers. */
+/** How often to link records that were committed after records with higher numbers. */
 const LATE_MS = 30_000
-/** How often the head is published, in ms. */
 const PUBLISH_MS = 60_000
 
 export interface AuditLinker {
-  /** The head that was published last. */
   published(): ChainHead | null
   stop(): Promise<void>
 }
 
 /**
- * Keeps the chain of the audit log up to date. Any number of gateways may; one at a time appends. Each gateway publishes the head
- * every minute as a log line and a metric, where nobody who can change the database can rewrite it.
+ * Appends new audit records to the chain. Gateways do this one at a time. Each publishes the head every minute as a log line and
+ * a metric: a person who can change the database cannot change these.
  */
 export function startAuditLinker(database: Database, logger: Logger, publishMs = PUBLISH_MS): AuditLinker {
   let lateAt = 0
@@ -49,13 +47,13 @@ export function startAuditLinker(database: Database, logger: Logger, publishMs =
     published: () => published,
     async stop() {
       await ticker.stop()
-      // Nobody may come after us for a long time.
+      // This may be the last gateway for a long time.
       await forAllTenants(() => linkAudit(database, { late: true }))
     },
   }
 }
 
-/** Tells the published head. Its label has one value at a time, and a new one each minute at most. */
+/** The label has one value at a time, and a new one once a minute at most. */
 export function measureAuditHead(linker: AuditLinker): void {
   const help = 'Position of the last link of the audit chain; the label is its hash'
   measure('audit_head', { slipway_audit_head: { help, label: 'hash' } }, () => {

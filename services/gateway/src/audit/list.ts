@@ -6,7 +6,7 @@ import { countRecords, pageFromNewest, pageFromOldest } from './list.sql.ts'
 
 type AuditQuery = Call<'listAuditLogs'>['query']
 
-/** One page of the audit log, newest first. Whoever is bound to a tenant sees what was done in it, and no more. */
+/** Answers one page of the audit log, newest first. A user of a tenant sees the records of the tenant only. */
 export async function listAuditLogs(db: Queryable, { caller, query }: Call<'listAuditLogs'>): Promise<Answer> {
   const page = parsePage(query)
   const { limit, offset } = page
@@ -16,7 +16,7 @@ export async function listAuditLogs(db: Queryable, { caller, query }: Call<'list
   const total = isWhole ? await auditCount(db) : (await countRecords.one(db, filter)).total
   let data = '[]'
   if (offset < total) {
-    // Pages of the older half are read from the other end.
+    // A page in the older half is read from the oldest record: a large offset is slow.
     const isOld = offset > total / 2
     const take = Math.min(limit, total - offset)
     const slice = { ...filter, take, skip: isOld ? total - offset - take : offset }
@@ -25,7 +25,7 @@ export async function listAuditLogs(db: Queryable, { caller, query }: Call<'list
   return { status: 200, json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}` }
 }
 
-/** A well-formed timestamp that is no moment (a leap second, say) has no place on the clock. */
+/** Refuses well-formed timestamps that do not exist, such as a leap second. */
 function momentsOf({ from, to }: AuditQuery): { from: Date | null; to: Date | null } {
   const moments = { from: from === undefined ? null : new Date(from), to: to === undefined ? null : new Date(to) }
   const problems = Object.entries(moments).flatMap(([name, moment]): FieldError[] =>

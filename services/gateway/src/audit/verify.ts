@@ -4,19 +4,20 @@ import { createDatabase } from '@slipway/database'
 
 const USAGE = `Usage: node services/gateway/dist/audit/verify.js [--expect POSITION:HASH]
 
-Recomputes the chain of the audit log in the database that DATABASE_URL names. Ends with 0 when it holds, with 1 when a
-record was changed, deleted, put in another order or inserted behind the chain's back, and with 2 when it could not look.
+Recomputes the chain of the audit log in the database of DATABASE_URL. Exit code 0: the chain is valid. 1: a record was
+changed, deleted, reordered, or inserted without a link. 2: the chain could not be read.
 
-  --expect POSITION:HASH   a head that was noted before and that the chain must still hold
+  --expect POSITION:HASH   an earlier head, which the chain must still contain
 `
 const BROKEN = 1
-const COULD_NOT_LOOK = 2
+const NOT_READ = 2
 const NO_SUCH_TABLE = '42P01'
 
 function headOf(text: string | undefined): ChainHead | undefined {
   if (text === undefined) return undefined
   const [, position, hash] = /^([0-9]{1,15}):([0-9a-f]{64})$/.exec(text) ?? []
-  if (position === undefined || hash === undefined) throw new Error(`--expect: not POSITION:HASH\n\n${USAGE}`)
+  if (position === undefined || hash === undefined)
+    throw new Error(`--expect: "${text}" is not POSITION:HASH\n\n${USAGE}`)
   return { position: Number(position), hash }
 }
 
@@ -25,7 +26,7 @@ function report({ links, dropped, head, findings, broken }: AuditVerdict): void 
   const say = (line: string) => process.stdout.write(`${line}\n`)
   if (first === undefined) {
     say(`The audit log is whole: ${links} records are linked.`)
-    if (dropped > 0) say(`Retention dropped ${dropped} older ones, as the log itself says.`)
+    if (dropped > 0) say(`Retention dropped ${dropped} older records; the log has a record of this.`)
     say(`Head: ${head.position}:${head.hash}`)
     return
   }
@@ -36,7 +37,7 @@ function report({ links, dropped, head, findings, broken }: AuditVerdict): void 
     say(`  ${where(position)}${which(record_number)}: ${problem}`)
   }
   if (broken > findings.length) say(`  and ${broken - findings.length} more`)
-  say(`${links} links were looked at.`)
+  say(`${links} links were checked.`)
 }
 
 async function main(): Promise<number> {
@@ -46,7 +47,7 @@ async function main(): Promise<number> {
     return 0
   }
   const url = process.env['DATABASE_URL']
-  if (!url) throw new Error('DATABASE_URL is not set: name the database whose audit log is to be verified')
+  if (!url) throw new Error('DATABASE_URL is not set: set it to the database with the audit log')
   const expect = headOf(values.expect)
   const database = createDatabase({ url, applicationName: 'slipway audit verify', max: 1, tenant: '*' })
   try {
@@ -61,5 +62,5 @@ async function main(): Promise<number> {
 process.exitCode = await main().catch((error: Error & { code?: unknown }) => {
   const advice = error.code === NO_SUCH_TABLE ? ': bring the database to the newest schema with `make migrate`' : ''
   process.stderr.write(`${error.message || String(error)}${advice}\n`)
-  return COULD_NOT_LOOK
+  return NOT_READ
 })

@@ -24,16 +24,16 @@ const USER = {
 }
 
 /** SQL: whether the session `s` of the user `u` is valid. The only place with this rule. */
-export const LIVING_SESSION = `s.user_id = u.id AND s.token_version = u.token_version AND s.revoked_at IS NULL
+export const VALID_SESSION = `s.user_id = u.id AND s.token_version = u.token_version AND s.revoked_at IS NULL
          AND s.expires_at > now()`
 
-/** One query: role changes, suspension and the end of the session take effect with the next request. */
+/** Runs for each request, so a change of roles, status or session takes effect at once. */
 export const findUserOfSession = statement({
   name: 'gateway.callers.find-user-of-session',
   parameters: { user_id: uuid, session_id: uuid },
-  row: { ...USER.row, session_lives: bool },
+  row: { ...USER.row, session_is_valid: bool },
   sql: `SELECT ${USER.columns},
-       EXISTS (SELECT FROM sessions s WHERE s.id = :session_id AND ${LIVING_SESSION}) AS session_lives
+       EXISTS (SELECT FROM sessions s WHERE s.id = :session_id AND ${VALID_SESSION}) AS session_is_valid
       FROM users u WHERE u.id = :user_id`,
 })
 

@@ -8,10 +8,7 @@ import { insertGrant } from './agents.sql.ts'
 import { lockRecord, requireOwn } from './changing.ts'
 import { recordKey } from './record-id.ts'
 
-/**
- * Which agent may speak for a target. A grant lets one enrol, at the executor-bridge, which owns the agents; an agent goes
- * with the grant that it used.
- */
+/** An agent enrols at the executor-bridge with the token of a grant. Deleting the grant deletes the agent. */
 export function agentHandlers({
   database,
   outboxChanged,
@@ -36,7 +33,7 @@ export function agentHandlers({
         const expires_at = await database.prismaTransaction(async (tx) => {
           await lockRecord(tx, 'targets', target_id)
           await requireAgentTarget(tx, target_id)
-          // What an agent has enrolled with is good for nothing else: it stays with the agent.
+          // The grant of an enrolled agent stays: deleting it would delete the agent.
           await tx.agentGrant.deleteMany({ where: { target_id, agent: null } })
           const { expires_at } = await insertGrant.one(tx, { id, target_id, token_hash: hashToken(token) })
           await audit.record(tx, { resource_id: target_id, tenant_id, details: { grant_id: id } })
@@ -79,7 +76,7 @@ export function agentHandlers({
   }
 }
 
-/** Takes all that agents may do for a target away. Returns whether there was anything. */
+/** Deletes the grants of a target and so its agent. Returns whether there was a grant. */
 export async function revokeAgent(tx: PrismaTransaction, target_id: string): Promise<boolean> {
   return (await tx.agentGrant.deleteMany({ where: { target_id } })).count > 0
 }
@@ -88,5 +85,5 @@ async function requireAgentTarget(tx: PrismaTransaction, id: string): Promise<vo
   const target = await tx.target.findFirst({ where: { id } })
   if (target === null) throw notFound('The target')
   if ((target.connection as { type?: unknown } | null)?.type === 'agent') return
-  throw conflict('The target is not reached by an agent: give it the connection { "type": "agent" } first')
+  throw conflict('The target has no agent connection: set its connection to { "type": "agent" } first')
 }

@@ -5,7 +5,7 @@ import type { Viewer } from '../tenancy/visibility.ts'
 import { LOCKS } from './changing.sql.ts'
 
 /**
- * Records that are shared by all tenants can be read and used by a tenant, not changed.
+ * A user of a tenant may read and use shared records, but not change them.
  * @throws Problem INSUFFICIENT_PERMISSIONS
  */
 export function requireOwn(caller: Viewer, record: { tenant_id: string | null }, permission: Permission): void {
@@ -14,15 +14,12 @@ export function requireOwn(caller: Viewer, record: { tenant_id: string | null },
   }
 }
 
-/** Locks a record until the transaction ends, so that of two changes at once the second sees the first. */
+/** Locks a record until the transaction ends. A concurrent change waits and then sees this one. */
 export async function lockRecord(tx: Queryable, table: keyof typeof LOCKS, id: string): Promise<void> {
   await LOCKS[table].run(tx, { id })
 }
 
-/**
- * The fields that a change gives another value, with both, for the audit log. Not for secrets: of those only that they
- * changed may be told.
- */
+/** The old and new values of the changed fields, for the audit log. Not for secrets. */
 export function changesOf(before: object, after: object): Record<string, { from: unknown; to: unknown }> {
   const old = before as Record<string, unknown>
   return Object.fromEntries(
@@ -32,15 +29,15 @@ export function changesOf(before: object, after: object): Record<string, { from:
   )
 }
 
-/** The given one of these fields, for those that are kept as they come. */
-export function given<B extends object, F extends keyof B>(body: B, fields: readonly F[]): Pick<B, F> {
+/** Those of these fields that the body contains. */
+export function pickGiven<B extends object, F extends keyof B>(body: B, fields: readonly F[]): Pick<B, F> {
   return Object.fromEntries(
     fields.filter((field) => body[field] !== undefined).map((field) => [field, body[field]]),
   ) as Pick<B, F>
 }
 
-/** Runs a write; a name that is taken is told in these words. */
-export async function orTaken<T>(message: string, write: () => Promise<T>): Promise<T> {
+/** Turns a unique violation of the write into a CONFLICT with this message. */
+export async function conflictIfTaken<T>(message: string, write: () => Promise<T>): Promise<T> {
   try {
     return await write()
   } catch (error) {
@@ -49,6 +46,6 @@ export async function orTaken<T>(message: string, write: () => Promise<T>): Prom
   }
 }
 
-/** Whose a record is from now on, and whose it was where that is another: they are told that it is gone. */
-export const whose = (old: { tenant_id: string | null }, tenant_id: string | null) =>
+/** The tenants in the event of a change. A previous tenant is named, because its users see the record disappear. */
+export const tenantChange = (old: { tenant_id: string | null }, tenant_id: string | null) =>
   old.tenant_id === tenant_id ? { tenant_id } : { tenant_id, previous_tenant_id: old.tenant_id }

@@ -10,7 +10,7 @@ const SSH_PORT = 22
 
 const identity = (targetId: string) => `target:${targetId}:connection`
 
-/** The columns in which a target keeps how it is reached: what may be shown, and its secrets sealed. */
+/** The columns of a connection. The secrets are sealed in a column of their own. */
 export function storedConnection(
   keys: KeyRing,
   targetId: string,
@@ -32,15 +32,14 @@ export function storedConnection(
 type Stored = Pick<ReturnType<typeof storedConnection>, 'connection_secrets'> & { connection: unknown }
 
 /**
- * The columns of a connection that replaces another one. Secrets that are not given again stay, but go to no other place
- * than that for which they were given.
- * @throws Problem VALIDATION_ERROR
+ * The columns of a connection that replaces another one. It keeps the old secrets if it names no new ones.
+ * @throws Problem VALIDATION_ERROR if old secrets would go to another host or user
  */
 export function replacedConnection(keys: KeyRing, targetId: string, input: Input, old: Stored) {
   const replaced = storedConnection(keys, targetId, input)
   if (input.type !== 'ssh' || replaced.connection_secrets !== null || old.connection_secrets === null) return replaced
   if (!leadsToSame(old.connection, replaced.connection)) {
-    const message = 'leads to another place or user: send private_key or password again'
+    const message = 'leads to another host or user: send private_key or password again'
     throw validationProblem([{ path: '/connection', message }])
   }
   return { ...replaced, connection_secrets: old.connection_secrets }
@@ -49,7 +48,7 @@ export function replacedConnection(keys: KeyRing, targetId: string, input: Input
 const leadsToSame = (a: unknown, b: unknown) => isSameHost(a, b) && username(a) === username(b)
 const username = (connection: unknown) => (connection as Partial<Extract<ShownConnection, { type: 'ssh' }>>).username
 
-/** Whether two stored connections reach the same machine, so that what was learned of it still holds. */
+/** Whether two stored connections reach the same host. */
 export function isSameHost(a: unknown, b: unknown): boolean {
   const [one, other] = [a as ShownConnection, b as ShownConnection]
   if (one.type !== 'ssh' || other.type !== 'ssh') return one.type === other.type

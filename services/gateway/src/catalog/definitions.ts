@@ -30,14 +30,14 @@ interface DefinitionEntry {
   [field: string]: unknown
 }
 
-/** What a definition is made of: the list of its entries and the field in which each names its record. */
+/** Where a definition names the records that it contains. */
 const ENTRIES: Record<SourceType, { list: 'actions' | 'sequences'; field: string; kind: IdKind } | null> = {
   action: null,
   sequence: { list: 'actions', field: 'action_id', kind: 'action' },
   solution: { list: 'sequences', field: 'sequence_id', kind: 'sequence' },
 }
 
-/** What the schema cannot say of the `definition` in a body. */
+/** Checks what the schema of a definition cannot express. */
 export const definitionRules =
   (kind: SourceType): Check =>
   ({ definition }) => {
@@ -60,7 +60,7 @@ export const definitionRules =
     ]
   }
 
-/** A shell evaluates what stands in arithmetic, so a template there must be declared as a number. */
+/** A shell executes code in arithmetic, so a variable in a template there must have the type number. */
 function arithmeticProblems({
   script,
   rollback,
@@ -87,7 +87,7 @@ function arithmeticProblems({
 }
 
 function pathProblems(files: unknown): FieldError[] {
-  // What is no path at all is the schema's to say.
+  // The schema reports a path that is no string.
   const named = (Array.isArray(files) ? files : []).flatMap((file, index) =>
     isObject(file) && typeof file['path'] === 'string' ? [{ index, path: file['path'] }] : [],
   )
@@ -97,7 +97,7 @@ function pathProblems(files: unknown): FieldError[] {
   }))
 }
 
-/** The records that a definition is made of. */
+/** The actions of a sequence, or the sequences of a solution. */
 export function definitionReferences(kind: SourceType, definition: Definition): Reference[] {
   const part = ENTRIES[kind]
   if (part === null) return []
@@ -111,14 +111,14 @@ export function definitionReferences(kind: SourceType, definition: Definition): 
 /** The files of an action; other kinds have none. */
 export const filesOf = (definition: Definition): ActionFile[] => ('files' in definition && definition.files) || []
 
-/** The names of all values that the entries of a definition give. */
+/** The names of all variables to which the entries give a value. */
 export function entryNames(kind: SourceType, definition: Definition): string[] {
   const { list } = ENTRIES[kind] ?? {}
   const entries = list === undefined ? [] : entriesOf(definition, list)
   return [...new Set(entries.flatMap(({ variables = {} }) => Object.keys(variables)))]
 }
 
-/** What answers show as `***` is not what is meant, wherever a name that is sensitive has it for a value. */
+/** Refuses `***` as the value of a sensitive variable: a client has sent back what an answer shows. */
 export function maskedEntryProblems(kind: SourceType, definition: Definition, sensitiveNames: string[]): FieldError[] {
   const { list = 'actions' } = ENTRIES[kind] ?? {}
   const own = (definition.variables ?? []).filter(({ sensitive }) => sensitive === true).map(({ name }) => name)
@@ -134,8 +134,8 @@ export function maskedEntryProblems(kind: SourceType, definition: Definition, se
 }
 
 /**
- * A definition as it is kept, and apart from it, to be sealed, the defaults of its sensitive variables and all values of
- * its entries: which of those are secret can be declared later, by another source.
+ * Splits a definition into the part to store and the secrets to seal. All values of entries count as secrets, because another
+ * source may declare their variables as sensitive later.
  */
 export function storedDefinition(
   kind: SourceType,
@@ -172,7 +172,7 @@ export function storedDefinition(
   }
 }
 
-/** A stored definition, with the values of its entries, as an answer shows it: secrets are there, but hidden. */
+/** Masks the secrets of a definition for an answer. */
 export function shownDefinition(
   kind: SourceType,
   definition: Definition,

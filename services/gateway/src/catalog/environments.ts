@@ -6,7 +6,7 @@ import { type StoredVariables, shownVariables } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
@@ -31,7 +31,7 @@ export function environmentHandlers({
 > {
   const { prisma } = database
 
-  function shown(row: EnvironmentRow) {
+  function toRecord(row: EnvironmentRow) {
     const { id, number, name, description, tenant_id, created_at, updated_at } = row
     const sqid = encodeSqid('environment', number)
     const variables = shownVariables(keys, 'environment', row)
@@ -54,7 +54,7 @@ export function environmentHandlers({
           query,
           async () => (await prisma()).environment.count({ where }),
           async (slice) =>
-            (await (await prisma()).environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+            (await (await prisma()).environment.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(toRecord),
         )
       },
     },
@@ -73,20 +73,20 @@ export function environmentHandlers({
           description: body.description ?? null,
           ...newVariables(keys, 'environment', id, body),
         }
-        const environment = await orTaken(taken(body.name), () =>
+        const environment = await conflictIfTaken(describeTaken(body.name), () =>
           database.prismaTransaction(async (tx) => {
             const { tenant_id, name } = data
             await call.audit.record(tx, { resource_id: id, tenant_id, details: { name } })
             return tx.environment.create({ data })
           }),
         )
-        return { status: 201, body: shown(environment) }
+        return { status: 201, body: toRecord(environment) }
       },
     },
 
     getEnvironment: {
       async handle({ caller, params }) {
-        return { status: 200, body: shown(await find(caller, params['id'] ?? '')) }
+        return { status: 200, body: toRecord(await find(caller, params['id'] ?? '')) }
       },
     },
 
@@ -98,15 +98,15 @@ export function environmentHandlers({
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOwn(caller, found, 'environments:update')
         const references = await References.resolve(database, caller, fieldReferences(body, { tenant_id: 'tenant' }))
-        const environment = await orTaken(taken(body.name ?? found.name), () =>
+        const environment = await conflictIfTaken(describeTaken(body.name ?? found.name), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'environments', id)
             const old = await tx.environment.findFirst({ where: { id } })
             if (old === null) throw notFound('The environment')
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
-            // Those that carry it may be of other tenants; shared by all it suits everybody.
+            // The users of a shared environment may belong to other tenants.
             if (tenant_id !== old.tenant_id && tenant_id !== null) await requireUnused(tx, 'environment', id)
-            const fields = { ...given(body, ['name', 'description']), tenant_id }
+            const fields = { ...pickGiven(body, ['name', 'description']), tenant_id }
             const details: Record<string, unknown> = { changes: changesOf(old, fields) }
             const data: Prisma.EnvironmentUncheckedUpdateInput = fields
             const variables = changedVariables(keys, 'environment', old, body)
@@ -118,7 +118,7 @@ export function environmentHandlers({
             return tx.environment.update({ where: { id }, data })
           }),
         )
-        return { status: 200, body: shown(environment) }
+        return { status: 200, body: toRecord(environment) }
       },
     },
 
@@ -140,4 +140,4 @@ export function environmentHandlers({
   }
 }
 
-const taken = (name: string) => `There is already an environment named "${name}"`
+const describeTaken = (name: string) => `There is already an environment named "${name}"`

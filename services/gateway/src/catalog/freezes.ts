@@ -15,7 +15,7 @@ import { type FreezeRow, freezeItem } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { Check, HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, given, lockRecord, orTaken, requireOwn, whose } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn, tenantChange } from './changing.ts'
 import { countBeside } from './freezes.sql.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { fieldReferences, References } from './references.ts'
@@ -23,15 +23,15 @@ import { fieldReferences, References } from './references.ts'
 type Times = Record<'start_time' | 'end_time' | 'recurrence' | 'time_zone', unknown>
 const isMoment = (time: unknown): time is string | Date => !Number.isNaN(new Date(time as string).getTime())
 
-/** What is wrong with times that are well-formed each by itself. Absent ones are not looked at. */
+/** Checks times that are well-formed, alone and together. Absent times are allowed. */
 function timeProblems({ start_time, end_time, recurrence, time_zone }: Times, start_offset: string | null) {
   const times = Object.entries({ start_time, end_time }).filter(([, time]) => typeof time === 'string')
-  // One that is well-formed and no moment (a leap second, say) has no place on the clock.
+  // A well-formed time may not exist, such as a leap second.
   const problems = times.flatMap(([field, time]) =>
     isMoment(time) ? [] : [{ path: `/${field}`, message: 'must be a moment that exists' }],
   )
   if (typeof time_zone === 'string' && !isTimeZone(time_zone)) {
-    problems.push({ path: '/time_zone', message: 'must be the name of a time zone, as Europe/Berlin' })
+    problems.push({ path: '/time_zone', message: 'must be the name of a time zone, such as Europe/Berlin' })
   }
   if (problems.length > 0 || start_time === undefined || end_time === undefined) return problems
   if (!isMoment(start_time) || !isMoment(end_time)) return []
@@ -86,9 +86,9 @@ export function freezeHandlers({
       async handle({ caller, body, audit }) {
         const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
         const tenant_id = references.tenantFor(caller)
-        // One without a tenant may still be limited to an environment or a solution of some tenant.
+        // A freeze without tenant may be limited to an environment or a solution of any tenant.
         if (tenant_id !== null) references.requireFit(tenant_id)
-        const freeze = await orTaken(taken(body.name), () =>
+        const freeze = await conflictIfTaken(describeTaken(body.name), () =>
           database.prismaTransaction(async (tx) => {
             const times = {
               start_time: new Date(body.start_time),
@@ -134,7 +134,7 @@ export function freezeHandlers({
         requireOwn(caller, found, 'freezes:update')
         const { id } = found
         const references = await References.resolve(database, caller, fieldReferences(body, SCOPE))
-        const freeze = await orTaken(taken(body.name ?? found.name), () =>
+        const freeze = await conflictIfTaken(describeTaken(body.name ?? found.name), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'freezes', id)
             const old = await tx.freeze.findFirst({ where: { id } })
@@ -142,13 +142,13 @@ export function freezeHandlers({
             const data = changedFields(body, references, caller)
             const wanted = { ...old, ...data }
             const { tenant_id } = wanted
-            // A freeze of before a rule for times came can still be renamed.
+            // The times of an older freeze may break a newer rule. It can still be renamed.
             const changesTimes = TIME_FIELDS.some((field) => data[field] !== undefined)
             const problems = changesTimes ? timeProblems(wanted, wanted.start_offset) : []
             if (problems.length > 0) throw validationProblem(problems)
             await requireFittingScope(tx, wanted)
             const { start_offset: _, ...told } = data
-            await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...whose(old, tenant_id) })])
+            await enqueue(tx, [eventMessage('freeze.updated', { freeze_id: id, ...tenantChange(old, tenant_id) })])
             await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, told) } })
             const updated = await tx.freeze.update({
               where: { id },
@@ -190,24 +190,24 @@ const recursUntil = ({
   recurrence === null ? null : endOfRecurrence({ ...times, recurrence })
 
 /**
- * Refuses the freeze that was just written if its tenant has too many: each costs time in every create. Parallel writers
- * cannot pass together: `freeze_version` makes each wait for the one before.
+ * Refuses the written freeze if its tenant has too many: every create checks each. `freeze_version` makes parallel writers wait
+ * for each other.
  */
 async function requireRoom(tx: PrismaTransaction, id: string, limit: number): Promise<void> {
   const { count } = await countBeside.one(tx, { id })
   if (count <= limit) return
   throw conflict(
-    `There are ${limit} freezes that have not ended, as many as a tenant may have; delete one or let one end`,
+    `There are ${limit} freezes that have not ended, the most that a tenant may have; delete one or let one end`,
     { limit },
   )
 }
 
-const taken = (name: string) => `There is already a freeze named "${name}"`
+const describeTaken = (name: string) => `There is already a freeze named "${name}"`
 
 function changedFields(body: Static<typeof ChangeFreeze>, references: References, caller: Viewer): Partial<FreezeRow> {
   const { start_time, end_time } = body
   return {
-    ...given(body, ['name', 'description', 'recurrence', 'time_zone']),
+    ...pickGiven(body, ['name', 'description', 'recurrence', 'time_zone']),
     ...(start_time === undefined ? {} : { start_time: new Date(start_time), start_offset: offsetOf(start_time) }),
     ...(end_time === undefined ? {} : { end_time: new Date(end_time) }),
     ...(body.tenant_id === undefined ? {} : { tenant_id: caller.tenant_id ?? references.id('/tenant_id') }),
@@ -216,7 +216,7 @@ function changedFields(body: Static<typeof ChangeFreeze>, references: References
   }
 }
 
-/** A freeze of a tenant is limited to what is shared or that tenant's. One of no tenant may be limited to anything. */
+/** A freeze of a tenant may name shared records and those of the tenant. A freeze without tenant may name any. */
 async function requireFittingScope(
   tx: PrismaTransaction,
   { tenant_id, environment_id, solution_id }: Pick<FreezeRow, 'tenant_id' | 'environment_id' | 'solution_id'>,

@@ -2,7 +2,7 @@ import { insufficientPermissions, Problem } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { isObject } from '../http/json.ts'
 
-/** Whether a connection is local. Takes any value: a body is authorized before it is validated. */
+/** Takes any value, because a body is authorized before it is validated. */
 export const isLocal = (connection: unknown): boolean => isObject(connection) && connection['type'] === 'local'
 
 /**

@@ -5,7 +5,7 @@ import type { CallingUser } from '../callers/calling-user.ts'
 import { visible, visibleTenants } from '../tenancy/visibility.ts'
 import { recordKey } from './record-id.ts'
 
-/** An id that stands in a body, and where. */
+/** An id in a body. */
 export interface Reference {
   /** JSON Pointer. */
   path: string
@@ -19,7 +19,7 @@ interface ReferredRecord {
   tenant_id: string | null
 }
 
-/** The records that a body refers to, by the place where each id stands. */
+/** The records that a body refers to, by the path of each id. */
 export class References {
   readonly #found: Map<string, ReferredRecord>
 
@@ -28,8 +28,8 @@ export class References {
   }
 
   /**
-   * Finds all of them, one query a kind. A record that the caller may not see does not exist.
-   * @throws Problem NOT_FOUND that lists all that are missing
+   * Finds all records with one query per kind. A record that the caller may not see counts as missing.
+   * @throws Problem NOT_FOUND that lists all missing records
    */
   static async resolve(database: Database, caller: CallingUser, references: Reference[]): Promise<References> {
     const found = new Map<string, ReferredRecord>()
@@ -49,19 +49,19 @@ export class References {
     return new References(found)
   }
 
-  /** The UUID of the record at this place; null where the body names none. */
+  /** The UUID of the record; null if the body names none at this path. */
   id(path: string): string | null {
     return this.#found.get(path)?.id ?? null
   }
 
-  /** The tenant that a new record of this caller gets: their own, else the one that `/tenant_id` names, else none. */
+  /** The tenant of a record that this caller writes: that of the caller, else that of `/tenant_id`, else none. */
   tenantFor(caller: CallingUser): string | null {
     return caller.tenant_id ?? this.id('/tenant_id')
   }
 
   /**
-   * A record may refer to shared ones and to those of its own tenant.
-   * @throws Problem VALIDATION_ERROR that lists the others
+   * A record may refer to shared records and to records of its tenant.
+   * @throws Problem VALIDATION_ERROR that lists the other ones
    */
   requireFit(tenantId: string | null): void {
     const misfits: FieldError[] = []
@@ -93,7 +93,7 @@ async function findRecords(
   return prisma.source.findMany({ ...found, where: { ...found.where, kind } })
 }
 
-/** References of the optional, nullable id fields of a body. */
+/** The references in optional fields of a body. */
 export function fieldReferences(body: object, fields: Partial<Record<string, IdKind>>): Reference[] {
   return Object.entries(fields).flatMap(([field, kind]) => {
     const id = (body as Record<string, unknown>)[field]

@@ -14,7 +14,6 @@ interface Selection {
   search: string | undefined
 }
 
-/** Reads a page of sources with the latest version of each, newest source first. */
 export function sourcePage(
   database: Database,
   { kind, viewer: { tenant_id }, search }: Selection,
@@ -30,7 +29,7 @@ export function sourcePage(
   })
 }
 
-/** Reads a page of the versions of one source, newest first; null: the viewer sees no such source. */
+/** Reads a page of the versions of a source; null if the viewer sees no such source. */
 export function versionPage(
   database: Database,
   { kind, key, viewer: { tenant_id }, search }: Selection & { key: RecordKey },

@@ -16,7 +16,7 @@ import { fileProblems } from '../content/visible-content.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, Call, JsonHandler } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
-import { changesOf, given, lockRecord, orTaken, requireOwn } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn } from './changing.ts'
 import {
   type Definition,
   definitionReferences,
@@ -47,14 +47,14 @@ interface SourceInput extends VersionInput {
 const withVersions = { versions: { select: { version: true, created_at: true } } } as const
 type SourceRow = Prisma.SourceGetPayload<{ include: typeof withVersions }>
 
-/** The identity that the secrets of a version are sealed for. */
+/** What the secrets of a version are sealed for. */
 const secretsOf = (sourceId: string, version: string) => `source:${sourceId}:${version}`
 
-/** Actions, sequences and solutions differ in their definitions alone. */
+/** The handlers of actions, sequences or solutions. Only their definitions differ. */
 export function sourceHandlers(kind: SourceType, { database, keys }: Dependencies) {
   const { prisma } = database
   const what = `The ${kind}`
-  const taken = (name: string) => `There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${name}"`
+  const describeTaken = (name: string) => `There is already ${kind === 'action' ? 'an' : 'a'} ${kind} named "${name}"`
 
   const keyOf = (viewer: Viewer, id: string) => {
     const key = recordKey(kind, id)
@@ -74,7 +74,6 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     return source
   }
 
-  /** Published versions never change, so what is read back is what was stored. */
   async function shownVersion(
     viewer: Viewer,
     row: { source_id: string; version: string; created_at: Date; definition: unknown; secrets: string | null },
@@ -93,7 +92,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     if (problems.length > 0) throw validationProblem(problems)
   }
 
-  /** The names among these that some source which the viewer sees declares sensitive. */
+  /** Those of these names that a visible source declares as sensitive. */
   async function sensitiveOf(viewer: Viewer, names: readonly string[]): Promise<string[]> {
     if (names.length === 0) return []
     const rows = await (await prisma()).sensitiveName.findMany({
@@ -109,7 +108,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     if (problems.length > 0) throw validationProblem(problems)
   }
 
-  /** Within the transaction that publishes. */
+  /** Keeps the parts of the definition from being deleted before the commit. */
   async function holdParts(tx: PrismaTransaction, { definition }: VersionInput, references: References) {
     const parts = definitionReferences(kind, definition).map(({ path }) => references.id(path))
     if (parts.length === 0) return
@@ -137,7 +136,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     answerPageOf(
       query,
       (slice) => sourcePage(database, { kind, viewer: caller, search: query.search }, slice),
-      (row) => listItem(kind, row),
+      (row) => toListItem(kind, row),
     )
 
   const listVersions = ({ caller, params, query }: SourceCall<ListQuery>): Promise<Answer> => {
@@ -166,7 +165,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     await requireContent(caller, input)
     const id = uuidv7()
     const data = { id, kind, tenant_id, name: input.name, description: input.description ?? null }
-    const source = await orTaken(taken(input.name), () =>
+    const source = await conflictIfTaken(describeTaken(input.name), () =>
       database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: input.name, version: input.version }
@@ -177,7 +176,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
         })
       }),
     )
-    return { status: 201, body: record(kind, source) }
+    return { status: 201, body: toRecord(kind, source) }
   }
 
   const createVersion = async ({ caller, params, body, audit }: SourceCall): Promise<Answer> => {
@@ -188,8 +187,8 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const references = await References.resolve(database, caller, definitionReferences(kind, input.definition))
     references.requireFit(source.tenant_id)
     await requireContent(caller, input)
-    const published = `${what} has a version ${input.version} already, and a published version never changes`
-    const row = await orTaken(published, () =>
+    const published = `${what} has a version ${input.version} already: publish the change as a higher version`
+    const row = await conflictIfTaken(published, () =>
       database.prismaTransaction(async (tx) => {
         await holdParts(tx, input, references)
         const details = { name: source.name, version: input.version }
@@ -207,17 +206,17 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     const found = await find(caller, params['id'] ?? '')
     requireOwn(caller, found, `${kind}s:update`)
     const { id, tenant_id } = found
-    const source = await orTaken(taken(change.name ?? found.name), () =>
+    const source = await conflictIfTaken(describeTaken(change.name ?? found.name), () =>
       database.prismaTransaction(async (tx) => {
         await lockRecord(tx, 'sources', id)
         const old = await tx.source.findFirst({ where: { id } })
         if (old === null) throw notFound(what)
-        const data = given(change, ['name', 'description'])
+        const data = pickGiven(change, ['name', 'description'])
         await audit.record(tx, { resource_id: id, tenant_id, details: { changes: changesOf(old, data) } })
         return tx.source.update({ where: { id }, data, include: withVersions })
       }),
     )
-    return { status: 200, body: record(kind, source) }
+    return { status: 200, body: toRecord(kind, source) }
   }
 
   const remove = async ({ caller, params, audit }: SourceCall): Promise<Answer> => {
@@ -249,7 +248,7 @@ export function sourceHandlers(kind: SourceType, { database, keys }: Dependencie
     get: {
       handle: async ({ caller, params }: SourceCall) => ({
         status: 200,
-        body: record(kind, await findWithVersions(caller, params['id'] ?? '')),
+        body: toRecord(kind, await findWithVersions(caller, params['id'] ?? '')),
       }),
     },
     update: { handle: update },
@@ -266,14 +265,14 @@ type SourceCall<Query = Record<string, never>> = Pick<Call<'createAction'>, 'par
   query: Query
 }
 
-function listItem(kind: SourceType, row: SourceLine) {
+function toListItem(kind: SourceType, row: SourceLine) {
   const { id, number, name, description, tenant_id, created_at, updated_at, latest_version } = row
   return { id, sqid: encodeSqid(kind, number), name, description, tenant_id, created_at, updated_at, latest_version }
 }
 
-function record(kind: SourceType, { versions, ...row }: SourceRow) {
+function toRecord(kind: SourceType, { versions, ...row }: SourceRow) {
   const latest_version = resolveVersion(versions.map(({ version }) => version))
-  return { ...listItem(kind, { ...row, latest_version }), versions: newestFirst(versions) }
+  return { ...toListItem(kind, { ...row, latest_version }), versions: newestFirst(versions) }
 }
 
 const newestFirst = (versions: VersionLine[]) =>

@@ -3,7 +3,6 @@ import type { HandlersOf } from '../http/handler.ts'
 import { answerPage, containsPattern } from './listing.ts'
 import { countTags, findTags } from './tags.sql.ts'
 
-/** Tags live on targets: this lists those in use, by key, then value. */
 export function tagHandlers({ database }: Dependencies): HandlersOf<'listTags'> {
   return {
     listTags: {

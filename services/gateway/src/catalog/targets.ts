@@ -8,7 +8,7 @@ import type { HandlersOf } from '../http/handler.ts'
 import { isObject } from '../http/json.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { revokeAgent } from './agents.ts'
-import { changesOf, given, lockRecord, orTaken, requireOwn, whose } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn, tenantChange } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { isLocal, requireMayMakeLocal } from './local-targets.ts'
@@ -30,7 +30,7 @@ export function targetHandlers({
 }: Dependencies): HandlersOf<'listTargets' | 'createTarget' | 'getTarget' | 'updateTarget' | 'deleteTarget'> {
   const { prisma } = database
 
-  const shown = (rows: TargetRow[]) => targetItems({ db: database, keys }, rows)
+  const toRecords = (rows: TargetRow[]) => targetItems({ db: database, keys }, rows)
 
   async function find(viewer: Viewer, id: string): Promise<TargetRow> {
     const key = recordKey('target', id)
@@ -48,7 +48,7 @@ export function targetHandlers({
           query,
           async () => (await prisma()).target.count({ where }),
           async (slice) =>
-            shown(
+            toRecords(
               await (await prisma()).target.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withTags }),
             ),
         )
@@ -82,7 +82,7 @@ export function targetHandlers({
           enabled: body.enabled ?? true,
           tags: { create: distinct(body.tags ?? []) },
         }
-        const target = await orTaken(taken(body.name), () =>
+        const target = await conflictIfTaken(describeTaken(body.name), () =>
           database.prismaTransaction(async (tx) => {
             await enqueue(tx, [eventMessage('target.created', { target_id: id, tenant_id })])
             await call.audit.record(tx, { resource_id: id, tenant_id, details: { name: body.name } })
@@ -90,14 +90,14 @@ export function targetHandlers({
           }),
         )
         outboxChanged()
-        const [record] = await shown([target])
+        const [record] = await toRecords([target])
         return { status: 201, body: record }
       },
     },
 
     getTarget: {
       async handle({ caller, params }) {
-        const [record] = await shown([await find(caller, params['id'] ?? '')])
+        const [record] = await toRecords([await find(caller, params['id'] ?? '')])
         return { status: 200, body: record }
       },
     },
@@ -114,7 +114,7 @@ export function targetHandlers({
           caller,
           fieldReferences(body, { tenant_id: 'tenant', environment_id: 'environment' }),
         )
-        const target = await orTaken(taken(body.name ?? found.name), () =>
+        const target = await conflictIfTaken(describeTaken(body.name ?? found.name), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'targets', id)
             const old = await tx.target.findFirst({ where: { id }, include: withTags })
@@ -123,7 +123,7 @@ export function targetHandlers({
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
             const environment_id =
               body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
-            const fields = { ...given(body, ['name', 'description', 'enabled']), tenant_id, environment_id }
+            const fields = { ...pickGiven(body, ['name', 'description', 'enabled']), tenant_id, environment_id }
             if (tenant_id !== old.tenant_id) await requireUnused(tx, 'target', id)
             await requireFittingEnvironment(
               tx,
@@ -151,13 +151,13 @@ export function targetHandlers({
                 secrets_changed: columns.connection_secrets !== old.connection_secrets,
               }
             }
-            await enqueue(tx, [eventMessage('target.updated', { target_id: id, ...whose(old, tenant_id) })])
+            await enqueue(tx, [eventMessage('target.updated', { target_id: id, ...tenantChange(old, tenant_id) })])
             await call.audit.record(tx, { resource_id: id, tenant_id, details })
             return tx.target.update({ where: { id }, data, include: withTags })
           }),
         )
         outboxChanged()
-        const [record] = await shown([target])
+        const [record] = await toRecords([target])
         return { status: 200, body: record }
       },
     },
@@ -183,14 +183,13 @@ export function targetHandlers({
   }
 }
 
-const taken = (name: string) => `There is already a target named "${name}"`
+const describeTaken = (name: string) => `There is already a target named "${name}"`
 
-/** A tag that is given twice counts once. */
 function distinct(tags: { key: string; value: string }[]): { key: string; value: string }[] {
   return [...new Map(tags.map(({ key, value }) => [JSON.stringify([key, value]), { key, value }])).values()]
 }
 
-/** The environment of a target is shared or of the target's tenant. */
+/** The environment of a target is shared, or belongs to the tenant of the target. */
 async function requireFittingEnvironment(
   tx: PrismaTransaction,
   { tenant_id, environment_id }: { tenant_id: string | null; environment_id: string | null },
@@ -203,8 +202,8 @@ async function requireFittingEnvironment(
 }
 
 /**
- * The target is another machine now: the key that the old one showed, its agent, and when it was seen, say nothing of it. While a
- * run still reaches the old one, it would be learned anew.
+ * Deletes what is known of the previous host: its host key, its agent, and when it was last seen. A run on the previous host would
+ * store these facts again, so the target must not be in use.
  */
 async function forgetHost(tx: PrismaTransaction, targetId: string): Promise<void> {
   await requireUnused(tx, 'target', targetId)

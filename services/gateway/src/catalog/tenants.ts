@@ -6,7 +6,7 @@ import { type StoredVariables, shownVariables } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visibleTenants } from '../tenancy/visibility.ts'
-import { changesOf, given, lockRecord, orTaken } from './changing.ts'
+import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
@@ -28,7 +28,7 @@ export function tenantHandlers({
 }: Dependencies): HandlersOf<'listTenants' | 'createTenant' | 'getTenant' | 'updateTenant' | 'deleteTenant'> {
   const { prisma } = database
 
-  function shown(row: TenantRow) {
+  function toRecord(row: TenantRow) {
     const { id, number, name, slug, description, created_at, updated_at } = row
     const sqid = encodeSqid('tenant', number)
     return { id, sqid, name, slug, description, ...shownVariables(keys, 'tenant', row), created_at, updated_at }
@@ -41,7 +41,7 @@ export function tenantHandlers({
     return tenant
   }
 
-  /** The slug of a name, with the first number behind it that makes it free. */
+  /** The slug of the name, with a number if it is taken. */
   async function freeSlug(name: string): Promise<string> {
     const base = slugOf(name)
     const taken = await (await prisma()).tenant.findMany({
@@ -62,7 +62,7 @@ export function tenantHandlers({
           query,
           async () => (await prisma()).tenant.count({ where }),
           async (slice) =>
-            (await (await prisma()).tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(shown),
+            (await (await prisma()).tenant.findMany({ where, orderBy: NEWEST_FIRST, ...slice })).map(toRecord),
         )
       },
     },
@@ -79,20 +79,20 @@ export function tenantHandlers({
           description: body.description ?? null,
           ...newVariables(keys, 'tenant', id, body),
         }
-        const tenant = await orTaken(taken(data), () =>
+        const tenant = await conflictIfTaken(describeTaken(data), () =>
           database.prismaTransaction(async (tx) => {
             const { name, slug } = data
             await call.audit.record(tx, { resource_id: id, tenant_id: id, details: { name, slug } })
             return tx.tenant.create({ data })
           }),
         )
-        return { status: 201, body: shown(tenant) }
+        return { status: 201, body: toRecord(tenant) }
       },
     },
 
     getTenant: {
       async handle({ caller, params }) {
-        return { status: 200, body: shown(await find(caller, params['id'] ?? '')) }
+        return { status: 200, body: toRecord(await find(caller, params['id'] ?? '')) }
       },
     },
 
@@ -103,12 +103,12 @@ export function tenantHandlers({
         const body = call.body as Static<typeof ChangeTenant>
         const { id, ...found } = await find(caller, call.params['id'] ?? '')
         requireOutside(caller)
-        const tenant = await orTaken(taken({ ...found, ...body }), () =>
+        const tenant = await conflictIfTaken(describeTaken({ ...found, ...body }), () =>
           database.prismaTransaction(async (tx) => {
             await lockRecord(tx, 'tenants', id)
             const old = await tx.tenant.findFirst({ where: { id } })
             if (old === null) throw notFound('The tenant')
-            const fields = given(body, ['name', 'slug', 'description'])
+            const fields = pickGiven(body, ['name', 'slug', 'description'])
             const details: Record<string, unknown> = { changes: changesOf(old, fields) }
             const data: Prisma.TenantUncheckedUpdateInput = fields
             const variables = changedVariables(keys, 'tenant', old, body)
@@ -120,7 +120,7 @@ export function tenantHandlers({
             return tx.tenant.update({ where: { id }, data })
           }),
         )
-        return { status: 200, body: shown(tenant) }
+        return { status: 200, body: toRecord(tenant) }
       },
     },
 
@@ -141,17 +141,16 @@ export function tenantHandlers({
   }
 }
 
-/** Tenants are administered from outside of any; that another one exists is told to nobody. */
 function requireOutside({ tenant_id }: Viewer): void {
-  if (tenant_id !== null) throw new Problem('FORBIDDEN', 'Only users who are bound to no tenant may do this')
+  if (tenant_id !== null) throw new Problem('FORBIDDEN', 'Only users without tenant may do this')
 }
 
-const taken = ({ name, slug }: { name: string; slug: string }) =>
+const describeTaken = ({ name, slug }: { name: string; slug: string }) =>
   `There is already a tenant named "${name}" or with the slug "${slug}"`
 
 const MAX_SLUG_LENGTH = 240
 
-/** Letters and digits of the name in ASCII, accents dropped. */
+/** The ASCII letters and digits of the name, without accents. */
 function slugOf(name: string): string {
   const ascii = name.normalize('NFKD').replaceAll(/\p{M}/gu, '').toLowerCase()
   const slug = ascii

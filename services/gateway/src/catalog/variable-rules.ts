@@ -4,10 +4,10 @@ import { isObject } from '../http/json.ts'
 
 type Problems = ReturnType<Check>
 
-/** A value in the form of our sealed ones would be taken for one further on. */
+/** Other services would take such a value for a sealed one. */
 const SEALED_FORM = 'must not be an object with the key $sealed'
 
-/** What is wrong with the values of an object of variables, whose names the schema checks. */
+/** Checks the values of variables. The schema checks their names. */
 export function valueProblems(values: unknown, ...path: (string | number)[]): Problems {
   if (!isObject(values)) return []
   return Object.entries(values)
@@ -15,7 +15,6 @@ export function valueProblems(values: unknown, ...path: (string | number)[]): Pr
     .map(([name]) => ({ path: pointer(...path, name), message: SEALED_FORM }))
 }
 
-/** What is wrong with a list of variable definitions. */
 export function variableDefinitionProblems(definitions: unknown, ...path: (string | number)[]): Problems {
   if (!Array.isArray(definitions)) return []
   const named = definitions.map((definition) => (isObject(definition) ? definition : {}))

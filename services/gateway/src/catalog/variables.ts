@@ -2,16 +2,12 @@ import { changeVariables, NO_VARIABLES, type VariableChange, variableChanges } f
 import type { KeyRing } from '@slipway/runtime'
 import { openVariables, type StoredVariables, sealVariables, type VariableOwner } from '@slipway/views'
 
-/**
- * The columns of a new record's variables.
- * @throws Problem VALIDATION_ERROR
- */
+/** @throws Problem VALIDATION_ERROR */
 export const newVariables = (keys: KeyRing, owner: VariableOwner, id: string, given: VariableChange) =>
   sealVariables(keys, owner, id, changeVariables(NO_VARIABLES, given))
 
 /**
- * The columns that a change of a record's variables gives it, and the changes for the audit log; null when the change does
- * not concern variables.
+ * The new columns of the variables, and the changes for the audit log; null if the body does not change variables.
  * @throws Problem VALIDATION_ERROR
  */
 export function changedVariables(keys: KeyRing, owner: VariableOwner, stored: StoredVariables, given: VariableChange) {

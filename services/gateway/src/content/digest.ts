@@ -3,8 +3,7 @@ import { Problem } from '@slipway/domain'
 const MEMBER = /^sha-256=:([A-Za-z0-9+/]{43}=):$/
 
 /**
- * The SHA-256 that a Content-Digest header (RFC 9530) names, in hex; null where it names none. Other algorithms are
- * passed over, as the RFC has it.
+ * The SHA-256 in a Content-Digest header (RFC 9530), in hex, or null. Other algorithms are ignored, as the RFC demands.
  * @throws Problem VALIDATION_ERROR
  */
 export function claimedDigest(header: string | string[] | undefined): string | null {
@@ -16,7 +15,7 @@ export function claimedDigest(header: string | string[] | undefined): string | n
   return Buffer.from(base64, 'base64').toString('hex')
 }
 
-export const digestMismatch = (actual: string) => wrong(`is not that of the body, whose SHA-256 is ${actual}`)
+export const digestMismatch = (actual: string) => wrong(`does not match the body, which has the SHA-256 ${actual}`)
 
 export const digestHeader = (id: string) => `sha-256=:${Buffer.from(id, 'hex').toString('base64')}:`
 

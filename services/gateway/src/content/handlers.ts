@@ -37,7 +37,7 @@ export const contentHandlers = ({
       const [content] = SHA256.test(id) ? await visibleContent(database, caller, [id]) : []
       if (content === undefined) throw notFound('This content')
       const etag = `"${id}"`
-      // The bytes of a hash never change. Who may read them does change, so only private caches may keep them.
+      // The bytes of a hash never change. The right to read them may, so only private caches may store them.
       const caching = { ETag: etag, 'Cache-Control': 'private, max-age=31536000, immutable' }
       if (matches(headers['if-none-match'], etag)) return { status: 304, headers: caching }
       return {
@@ -50,7 +50,7 @@ export const contentHandlers = ({
   },
 })
 
-/** What Content-Length says; null: the body comes in pieces until it ends. */
+/** Null for a chunked body. */
 const lengthOf = ({ 'content-length': length }: IncomingHttpHeaders) => (length === undefined ? null : Number(length))
 
 /** Whether an If-None-Match header names this entity tag, strong or weak. */

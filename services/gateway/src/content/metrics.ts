@@ -2,7 +2,6 @@ import { type Database, forAllTenants } from '@slipway/database'
 import { measure } from '@slipway/runtime'
 import { sumUsage } from './quota.sql.ts'
 
-/** Measures what counts against the limit of all content together. */
 export function measureContent(database: Database): void {
   measure(
     'content',

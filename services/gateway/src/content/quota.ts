@@ -7,7 +7,7 @@ export interface Upload {
   id: string
   /** The tenant of the user who uploads; null: a user without tenant. */
   tenantId: string | null
-  /** As Content-Length says; null: the length is known only at the end. */
+  /** From Content-Length; null for a chunked upload. */
   length: number | null
 }
 
@@ -29,7 +29,7 @@ export class Reservation {
     this.#upload = upload
   }
 
-  /** Why nothing could be reserved; null as long as the upload is within the quotas. */
+  /** Set when the upload exceeds a quota. */
   get refusal(): Problem | null {
     return this.#refusal
   }
@@ -39,7 +39,7 @@ export class Reservation {
    * is at least as long, and the upload may be that content. The caller then only hashes it.
    * @throws Problem PAYLOAD_TOO_LARGE when the upload is beyond a quota and is no known content
    */
-  async covers(size: number): Promise<boolean> {
+  async reserve(size: number): Promise<boolean> {
     if (this.#refusal === null && size > this.#bytes) await this.#grow(size - this.#bytes)
     if (this.#refusal === null) return true
     if (size > this.#longestKnown) throw this.#refusal
@@ -47,7 +47,7 @@ export class Reservation {
   }
 
   async #grow(needed: number): Promise<void> {
-    const granted = await reserve(this.#database, this.#limits, this.#upload, needed)
+    const granted = await grantBytes(this.#database, this.#limits, this.#upload, needed)
     if (typeof granted === 'number') {
       this.#bytes += granted
       return
@@ -62,7 +62,7 @@ export class Reservation {
  * Reserves at least `needed` bytes, and more where that makes the next reservation unnecessary. Returns how many, or the
  * refusal. Reservations are made one at a time, so uploads that run in parallel cannot pass a limit together.
  */
-async function reserve(
+async function grantBytes(
   database: Database,
   { tenantBytes, totalBytes }: ContentLimits,
   upload: Upload,
@@ -89,8 +89,8 @@ const NEXT =
   'delete versions whose files are no longer needed, or ask an operator to raise the limit. Content that no version uses is deleted some days after its last upload'
 
 function tenantIsFull({ tenantId }: Upload, limit: number): Problem {
-  const whose = tenantId === null ? 'users without tenant' : 'this tenant'
-  return tooLarge(`The content of ${whose} would be larger than its limit of ${limit} bytes: ${NEXT}`, limit)
+  const owner = tenantId === null ? 'users without tenant' : 'this tenant'
+  return tooLarge(`The content of ${owner} would be larger than its limit of ${limit} bytes: ${NEXT}`, limit)
 }
 
 const storeIsFull = (limit: number) =>

@@ -18,21 +18,21 @@ import {
 /** Postgres sends a chunk as hexadecimal text. Larger chunks make garbage faster than a busy gateway collects it. */
 const CHUNK_BYTES = 256 * 1024
 
-export interface Received {
+export interface ReceivedContent {
   /** SHA-256 of the bytes, in hex. */
   id: string
   size: number
 }
 
-export interface Incoming extends Omit<Upload, 'id'> {
+export interface IncomingContent extends Omit<Upload, 'id'> {
   bytes: AsyncIterable<Buffer>
 }
 
-export interface Decisions {
-  /** Looks at the complete upload before it becomes content. It throws to refuse the upload. */
-  accept(received: Received): void
+export interface UploadHooks {
+  /** Checks the complete upload before it becomes content. Throws to refuse it. */
+  accept(received: ReceivedContent): void
   /** Runs in the transaction that makes the upload content. */
-  finish(tx: Queryable, received: Received): Promise<void>
+  finish(tx: Queryable, received: ReceivedContent): Promise<void>
 }
 
 /**
@@ -43,9 +43,9 @@ export interface Decisions {
 export function storeContent(
   database: Database,
   limits: ContentLimits,
-  { bytes, ...incoming }: Incoming,
-  { accept, finish }: Decisions,
-): Promise<Received> {
+  { bytes, ...incoming }: IncomingContent,
+  { accept, finish }: UploadHooks,
+): Promise<ReceivedContent> {
   const upload = { id: uuidv7(), ...incoming }
   const reservation = new Reservation(database, limits, upload)
   return forAllTenants(async () => {
@@ -74,15 +74,15 @@ async function receive(
   upload: Upload,
   bytes: AsyncIterable<Buffer>,
   reservation: Reservation,
-): Promise<Received> {
+): Promise<ReceivedContent> {
   const hash = createHash('sha256')
   let size = 0
   let number = 0
-  let isStored = await reservation.covers(upload.length ?? 0)
+  let isStored = await reservation.reserve(upload.length ?? 0)
   for await (const chunk of chunksOf(bytes)) {
     hash.update(chunk)
     size += chunk.length
-    if (await reservation.covers(size)) {
+    if (await reservation.reserve(size)) {
       await storeChunk(database, upload, number, chunk)
       number += 1
     } else if (isStored) {
@@ -98,7 +98,7 @@ async function storeChunk(database: Database, { id }: Upload, number: number, by
   if (written !== 1) throw new Error('the sweep deleted an upload that was still running')
 }
 
-/** Joins the pieces to chunks of one size. All chunks are the same memory: each is overwritten when the next is read. */
+/** Joins the pieces to chunks of one size. All chunks share one buffer: the next chunk overwrites the last one. */
 async function* chunksOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES)
   let length = 0
@@ -119,11 +119,11 @@ async function* chunksOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
 async function keep(
   tx: Queryable,
   { id: upload_id, tenantId: tenant_id }: Upload,
-  received: Received,
+  received: ReceivedContent,
 ): Promise<string> {
   const kept = await keepContent.one(tx, { ...received, upload_id })
   await keepForTenant.run(tx, { ...received, tenant_id })
-  // From here on the content counts, not its reservation.
+  // The rows of the content count now, not the reservation.
   await dropReservation.run(tx, { upload_id })
   return kept.upload_id
 }
@@ -132,7 +132,12 @@ async function keep(
  * Accepts an upload beyond a quota if it is content that its tenant uploaded before.
  * @throws the refusal if it is not
  */
-async function keepKnown(tx: Queryable, { tenantId }: Upload, { id }: Received, refusal: Problem): Promise<void> {
+async function keepKnown(
+  tx: Queryable,
+  { tenantId }: Upload,
+  { id }: ReceivedContent,
+  refusal: Problem,
+): Promise<void> {
   await touchContent.run(tx, { id })
   const known = await touchForTenant.run(tx, { id, tenant_id: tenantId })
   if (known === 0) throw refusal

@@ -6,8 +6,8 @@ const TICK_MS = 60_000
 const BATCH = 100
 
 /**
- * Deletes content that no version of a source uses and that was not uploaded for `retentionDays` (0: never), and what broken
- * uploads left behind. Several gateways may run it at the same time.
+ * Deletes broken uploads, and content that no version uses and that was not uploaded for `retentionDays` (0: never). Several
+ * gateways may run the sweep at the same time.
  */
 export function startContentSweep(database: Database, retentionDays: number, logger: Logger): Ticker {
   const quarantine = new Quarantine({ task: 'content-sweep', logger })
@@ -25,7 +25,7 @@ interface ContentSweep {
   quarantine: Quarantine
 }
 
-/** A part of the sweep, or a row, that fails does not stop the others. */
+/** A part or a row that fails does not stop the others. */
 export async function sweepContent(
   database: Database,
   retentionDays: number,
@@ -40,7 +40,7 @@ export async function sweepContent(
       await dropUnusedClaims.run(database, { days: retentionDays, limit: BATCH })
     })
   }
-  // Last: deleted content leaves its upload behind.
+  // Last, because the upload of deleted content becomes a broken upload.
   parts.set('uploads', () => sweepUploads(sweep))
   await quarantine.each(
     [...parts],
@@ -63,7 +63,7 @@ async function sweepUnused({ database, logger, quarantine }: ContentSweep, reten
 
 async function sweepUploads({ database, quarantine }: ContentSweep): Promise<void> {
   const broken = await findBrokenUploads.all(database, { held: quarantine.held, limit: BATCH })
-  // One at a time: the chunks of an upload may be a gigabyte.
+  // One at a time, because an upload may have a gigabyte of chunks.
   await quarantine.each(
     broken,
     ({ id }) => id,

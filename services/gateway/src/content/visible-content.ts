@@ -3,7 +3,7 @@ import { type FieldError, pointer } from '@slipway/domain'
 import type { CallingUser } from '../callers/calling-user.ts'
 import { findVisibleContent } from './visible-content.sql.ts'
 
-/** Those of these contents that the caller may read. To know a hash is not enough. */
+/** Finds those of these contents that the caller may read. Knowing the hash gives no right to read. */
 export function visibleContent(
   db: Queryable,
   { user_id, tenant_id }: Pick<CallingUser, 'user_id' | 'tenant_id'>,
@@ -12,7 +12,6 @@ export function visibleContent(
   return findVisibleContent.all(db, { ids, tenant_id, user_id })
 }
 
-/** What is wrong with the files of a definition that name content the caller cannot read. */
 export async function fileProblems(
   db: Queryable,
   caller: CallingUser,

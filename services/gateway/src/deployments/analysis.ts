@@ -14,7 +14,6 @@ interface Result {
   analysis?: object
 }
 
-/** What became of each command that ended, by start; what does not apply is left out. */
 export async function listCommandResults(
   db: Queryable,
   { caller, params }: Call<'listCommandResults'>,
@@ -24,7 +23,7 @@ export async function listCommandResults(
   return { status: 200, json: unexplained ? JSON.stringify((JSON.parse(results) as Result[]).map(explained)) : results }
 }
 
-/** Nobody has looked at failures that left no result: the rules are asked when they are read. */
+/** Analyses a failure that has no stored analysis, because its command left no result. */
 function explained(result: Result): Result {
   if (result.status !== 'failed' || result.analysis !== undefined) return result
   const { exit_code = null, error_message = null, stdout_tail = '', stderr_tail = '', completed_at } = result

@@ -2,7 +2,7 @@ import { messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { readDetail } from './detail.ts'
-import { recordedCommand } from './recorded-command.ts'
+import { sendRecordedCommand } from './recorded-command.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDeployment' | 'cancelPending'> {
@@ -12,7 +12,7 @@ export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDe
       async handle(call) {
         const { caller, params, body } = call
         const { id, tenant_id } = await requireVisible(database, caller, 'deployment', params['id'] ?? '')
-        await recordedCommand(
+        await sendRecordedCommand(
           dependencies,
           call,
           { resource_id: id, tenant_id },
@@ -30,7 +30,7 @@ export function cancelHandlers(dependencies: Dependencies): HandlersOf<'cancelDe
       async handle(call) {
         const { caller, params } = call
         const { id, tenant_id } = await requireVisible(database, caller, 'pending request', params['id'] ?? '')
-        await recordedCommand(
+        await sendRecordedCommand(
           dependencies,
           call,
           { resource_id: id, tenant_id },

@@ -3,36 +3,36 @@ import type { CommandBody, CommandReply, CommandType } from '@slipway/contracts'
 import { Problem, unavailable } from '@slipway/domain'
 import { sleep } from '@slipway/runtime'
 
-import { answers } from './metrics.ts'
+import { answerWait } from './metrics.ts'
 
-/** Past this a command has no effect any more, so that a 503 after it is true. */
+/** The receiver drops an older command, so a 503 after the deadline is true. */
 const DEADLINE_MS = 8_000
-/** Longer than the deadline: whatever took effect at the last moment can still be told. */
+/** Longer than the deadline: a command that begins just before it can still answer. */
 export const ANSWER_MS = 9_000
 const LOOK_AGAIN_MS = 250
 
 export interface CommandOptions<R> {
   requestId: string
-  /** When the caller began to wait, by Date.now(): the deadline counts from there. Now when left out. */
+  /** The start of the deadline, by Date.now(). Default: now. */
   since?: number
-  /** The id of the message, where whoever carries the command out knows it by that. */
+  /** The id of the message, for commands that are identified by it. */
   commandId?: string
-  /** What to do when no answer came: it may be lost while the effect is there. Left out where there never is one. */
+  /** For commands that change something. Without an answer, the command may still have taken effect. */
   effect?: Effect<R>
 }
 
 interface Effect<R> {
-  /** Finds out what became of the command; null while there is no effect. */
+  /** Finds the result of the command; null while there is none. */
   lookUp(): Promise<R | null>
-  /** Sees to it that there can be none any more; false when there is. */
+  /** Prevents a later effect. Returns false if the command has taken effect. */
   forbid(refusal: Problem): Promise<boolean>
 }
 
 /**
- * Sends a command and gives its result.
- * @throws Problem as whoever handled the command said, or SERVICE_UNAVAILABLE: then it has had no effect
+ * Sends a command and returns its result.
+ * @throws Problem the refusal of the receiver, or SERVICE_UNAVAILABLE if the command has had no effect
  */
-export async function command<T extends CommandType>(
+export async function sendCommand<T extends CommandType>(
   broker: Pick<Broker, 'request'>,
   type: T,
   body: CommandBody<T>,
@@ -40,7 +40,8 @@ export async function command<T extends CommandType>(
 ): Promise<CommandReply<T>> {
   const sentAt = since ?? Date.now()
   const began = performance.now()
-  const waited = (outcome: string) => answers.observe({ command: type, outcome }, (performance.now() - began) / 1_000)
+  const waited = (outcome: string) =>
+    answerWait.observe({ command: type, outcome }, (performance.now() - began) / 1_000)
   try {
     const reply = await broker.request(type, body, {
       timeoutMs: Math.max(0, sentAt + ANSWER_MS - Date.now()),
@@ -65,12 +66,12 @@ export async function command<T extends CommandType>(
 const mayHaveTakenEffect = (error: unknown) =>
   error instanceof RequestTimeout || (error instanceof BrokerUnavailable && error.mayHaveBeenSent)
 
-/** Looks until there is an effect, or it is too late for one. */
+/** Looks for an effect until it is too late for one. */
 async function outcome<R>({ lookUp, forbid }: Effect<R>, until: number, refusal: Problem): Promise<R | null> {
   for (;;) {
     const found = await lookUp()
     if (found !== null) return found
-    // A command that began before its deadline may end only now: of it and the refusal just one can leave the record.
+    // A command that began before its deadline may end only now. Command and refusal compete for the same audit record.
     if (Date.now() >= until) return (await forbid(refusal)) ? null : lookUp()
     await sleep(LOOK_AGAIN_MS)
   }

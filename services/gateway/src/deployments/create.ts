@@ -4,12 +4,12 @@ import { type CallingUser, messageCaller } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
 import { answerStream } from '../http/json-stream.ts'
-import { command } from './command.ts'
+import { sendCommand } from './command.ts'
 import { readDetail } from './detail.ts'
-import { onlyOnce } from './idempotency.ts'
+import { startOnce } from './idempotency.ts'
 import { answerPreview } from './preview.ts'
 import { authorizeOverride, createRules, redeployRules } from './request-rules.ts'
-import { type StartOutcome, startOutcome } from './start-outcome.ts'
+import { findStartOutcome, type StartOutcome } from './start-outcome.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 type CreateOperation = 'createDeployment' | 'previewDeployment' | 'redeployDeployment'
@@ -20,7 +20,7 @@ interface GivenValues {
 }
 
 export function createHandlers({ database, broker, keys }: Dependencies): HandlersOf<CreateOperation> {
-  const lookUp = (commandId: string) => () => startOutcome(database, commandId)
+  const lookUp = (commandId: string) => () => findStartOutcome(database, commandId)
   const rules = { authorize: authorizeOverride, check: createRules }
 
   return {
@@ -34,10 +34,10 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
           audit.changesNothing()
           return answerPreview(broker, messageOf(uuidv7()), requestId)
         }
-        const started = await onlyOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
+        const started = await startOnce({ database, keys }, call, 'POST /deployments', (commandId, since) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          return command(broker, 'plan.create', messageOf(commandId), { requestId, since, effect })
+          return sendCommand(broker, 'plan.create', messageOf(commandId), { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
         const { deployment_id, warnings } = started
@@ -72,10 +72,10 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
         const messageOf = (commandId: string) => ({ ...planCommand(keys, commandId, caller, given), deployment_id })
         if (dry_run === true) return answerPreview(broker, messageOf(uuidv7()), requestId)
         const scope = `POST /deployments/${deployment_id}/redeploy`
-        const started = await onlyOnce({ database, keys }, call, scope, (commandId, since) => {
+        const started = await startOnce({ database, keys }, call, scope, (commandId, since) => {
           audit.leaveToCommand(commandId)
           const effect = { lookUp: lookUp(commandId), forbid: audit.forbid }
-          return command(broker, 'plan.redeploy', messageOf(commandId), { requestId, since, effect })
+          return sendCommand(broker, 'plan.redeploy', messageOf(commandId), { requestId, since, effect })
         })
         if (started.outcome === 'queued') return queued(started)
         const detail = await readDetail(database, caller, started.deployment_id, { plan: 'none', asStarted: true })
@@ -89,7 +89,7 @@ function queued({ pending_request_id, message, warnings }: Extract<StartOutcome,
   return { status: 202, body: { pending_request_id, pending: true, message, warnings } }
 }
 
-/** What a command says of a request, for the planner. Values may be secrets, so they travel sealed, for this one command. */
+/** The body of a command for the planner. Values may be secrets, so they are sealed for this command. */
 function planCommand<R extends GivenValues>(
   keys: KeyRing,
   command_id: string,

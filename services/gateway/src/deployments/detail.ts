@@ -14,15 +14,15 @@ export type StreamedDetail = Omit<Detail, 'plan'> & { plan: PlanView | null }
 type DetailRow = RowOf<typeof DETAIL.now.full>
 
 export interface DetailOptions {
-  /** `none` where the interface says that `plan` is null. */
+  /** `none`: the field `plan` is null. */
   plan: 'full' | 'none'
-  /** Tells the deployment as it was when it started. */
+  /** Reads the deployment as it was when it started. */
   asStarted?: boolean
 }
 
 /**
- * The detail of a deployment. The steps of a large plan are read while the answer is sent.
- * @throws Problem NOT_FOUND when there is none that the viewer may see
+ * Reads the detail of a deployment. The steps of a large plan are read while the answer is sent.
+ * @throws Problem NOT_FOUND
  */
 export async function readDetail(
   db: Queryable,
@@ -36,7 +36,7 @@ export async function readDetail(
     ...row.summary,
     ...row.cancellation,
     config: configOf(row),
-    // What a create answers is told before anything could have failed.
+    // The answer of a create shows the deployment before any command ran.
     error_message: asStarted ? null : row.error_message,
     analysis_enabled: row.analysis_enabled,
     ...(row.source_deployment_id === null ? {} : { source_deployment_id: row.source_deployment_id }),

@@ -16,8 +16,8 @@ interface NumberedLine extends StoredLine {
 }
 
 /**
- * Lines of a deployment's log, as they were written. A line is found by its number, by index, so that any offset costs the
- * same. Where retention has dropped the beginning, the first line that is kept is at offset 0; numbers stay what they were.
+ * Lists lines of a log. An index finds a line by its number, so every offset costs the same. If retention has dropped the first
+ * lines, the offset counts from the first stored line. The numbers do not change.
  */
 export async function listLogs(db: Queryable, { caller, params, query }: Call<'listDeploymentLogs'>): Promise<Answer> {
   const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
@@ -28,7 +28,6 @@ export async function listLogs(db: Queryable, { caller, params, query }: Call<'l
   return { status: 200, body: lines.map((line) => entryOf(id, line, targets, analyses)) }
 }
 
-/** Those lines of the chunk that holds the first one wanted, and of the chunks after it, that are wanted. */
 async function readChunks(db: Queryable, id: string, offset: number, limit: number): Promise<Chunk[]> {
   const { from = null, to = null } = (await findSpan.first(db, { id })) ?? {}
   return findLines.all(db, { id, offset, limit, from, to })
@@ -44,7 +43,7 @@ async function targetsOf(db: Queryable, id: string, lines: NumberedLine[]): Prom
   return new Map(rows.map((row) => [row.target_index, row]))
 }
 
-/** Why steps failed whose failure a line reports, as it is known by now: the line has what was known when it was written. */
+/** Finds the present analyses of reported failures. A line has only the analysis of the time when it was written. */
 async function analysesOf(db: Queryable, id: string, lines: NumberedLine[]): Promise<Map<string, object>> {
   const reports = lines.flatMap(({ x, i, a }) =>
     x?.['analysis'] !== undefined && i !== null && a !== null ? [{ target: i, action: a }] : [],
@@ -81,7 +80,7 @@ function entryOf(
     analysis:
       analysis === undefined
         ? null
-        : // Lines of the release before have the fingerprint in their metadata alone.
+        : // Older lines have the fingerprint in their metadata only. Delete this when retention has dropped them.
           (analyses.get(`${i}/${a}`) ?? { fingerprint: metadata['fingerprint'], ...(analysis as object) }),
   }
 }

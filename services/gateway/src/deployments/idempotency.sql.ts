@@ -32,8 +32,8 @@ export const takeKey = statement({
 export const findKey = statement({
   name: 'gateway.idempotency.find',
   parameters: key,
-  row: { command_id: uuid, body_hash: text, request_id: nullable(text), client_ip: nullable(text), in_hand: bool },
-  sql: `SELECT command_id, body_hash, request_id, client_ip, claimed_at > now() - interval '10 seconds' AS in_hand
+  row: { command_id: uuid, body_hash: text, request_id: nullable(text), client_ip: nullable(text), in_progress: bool },
+  sql: `SELECT command_id, body_hash, request_id, client_ip, claimed_at > now() - interval '10 seconds' AS in_progress
       FROM idempotency_keys WHERE ${IS_KEY}`,
 })
 

@@ -1,21 +1,20 @@
 import type { Queryable } from '@slipway/database'
 import { DEPLOYMENT_STATES, pageOf, parsePage } from '@slipway/domain'
 import { escapeLike } from '../catalog/listing.ts'
-import { wantedRecord } from '../catalog/record-id.ts'
+import { recordFilter } from '../catalog/record-id.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { FOUND, LISTED, matchNames } from './list.sql.ts'
 
-/** Pages that begin up to here are read together with the total; further ones from the nearer end. */
+/** Pages up to this offset are read together with the total, later pages from the nearer end. */
 const NEAR = 1_000
 
-/** One page of deployments, newest first. */
 export async function listDeployments(db: Queryable, call: Call<'listDeployments'>): Promise<Answer> {
   const { search = '' } = call.query
   if (search === '') return readList(db, call, null)
   const pattern = `%${escapeLike(search)}%`
   if ((await matchNames.one(db, { pattern })).all) {
     const unsearched = await readList(db, call, null)
-    // Names only ever come: if all of them match even now, none that does not was there before.
+    // Names are only added. If all names still match, all matched during the read.
     if ((await matchNames.one(db, { pattern })).all) return unsearched
   }
   return readList(db, call, { text: search, pattern })
@@ -28,8 +27,8 @@ interface Search {
 
 async function readList(db: Queryable, { caller, query }: Call<'listDeployments'>, search: Search | null) {
   const page = parsePage(query)
-  const tenant = wantedRecord('tenant', query.tenant_id)
-  const environment = wantedRecord('environment', query.environment_id)
+  const tenant = recordFilter('tenant', query.tenant_id)
+  const environment = recordFilter('environment', query.environment_id)
   if (tenant === null || environment === null) return answer(page, { total: 0, data: '[]' })
   const filter = {
     tenant_id: caller.tenant_id,
@@ -43,7 +42,7 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
   if (search === null) return answer(page, await readPage(db, LISTED, filter, page))
   const found_states = DEPLOYMENT_STATES.filter((state) => state.includes(search.text.toLowerCase()))
   if (found_states.length > 0 && !(await matchNames.one(db, search)).any) {
-    // No name matches, so the search is a filter by state, which the counters know.
+    // No name matches, so this is a filter by state. The counters cover it.
     const states = found_states.filter((state) => filter.states?.includes(state) ?? true)
     return answer(page, await readPage(db, LISTED, { ...filter, states }, page))
   }
@@ -80,7 +79,7 @@ async function readPage<V extends object>(
   const slice = { ...values, take: limit, skip: offset }
   if (offset <= NEAR) return near.one(db, slice)
   const { total } = await count.one(db, values)
-  // Also keeps offsets that no list reaches away from the database.
+  // No query for an offset beyond the end: Postgres would read all rows.
   if (offset >= total) return { total, data: '[]' }
   return (offset < total / 2 ? fromNewest : fromOldest).one(db, slice)
 }

@@ -1,7 +1,7 @@
 import { histogram } from '@slipway/runtime'
 
-export const answers = histogram(
+export const answerWait = histogram(
   'slipway_answer_wait_seconds',
-  'How long commands were waited for: answered, refused, or unanswered (then the outcome is looked up)',
+  'Time until a command was answered or refused, or the gateway stopped waiting (unanswered)',
   ['command', 'outcome'],
 )

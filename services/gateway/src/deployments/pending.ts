@@ -1,17 +1,16 @@
 import type { Queryable } from '@slipway/database'
 import { isFinalPendingState } from '@slipway/domain'
 import { pendingItems } from '@slipway/views'
-import { wantedRecord } from '../catalog/record-id.ts'
+import { recordFilter } from '../catalog/record-id.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { answerStream, Batches } from '../http/json-stream.ts'
 import { listRequests } from './pending.sql.ts'
 
-/** Requests that have ended are kept for long: only the newest are listed. */
+/** Ended requests are stored for a long time, so the list has only the newest. */
 const NEWEST_ENDED = 1_000
 
-/** Requests that wait, in the order in which they will start, then others; what is not set is left out. */
 export async function listPending(db: Queryable, { caller, query }: Call<'listPending'>): Promise<Answer> {
-  const tenant = wantedRecord('tenant', query.tenant_id)
+  const tenant = recordFilter('tenant', query.tenant_id)
   if (tenant === null) return { status: 200, body: [] }
   const wanted = { tenant_id: caller.tenant_id, of_tenant: tenant.id, of_tenant_number: tenant.number }
   const limit = query.status !== undefined && isFinalPendingState(query.status) ? NEWEST_ENDED : null
@@ -20,7 +19,7 @@ export async function listPending(db: Queryable, { caller, query }: Call<'listPe
   return answerStream(200, new Batches(batchesOf(items)))
 }
 
-/** Items of a batch: without batches, thousands of items would hold up other requests. */
+/** Without batches, thousands of items would keep other requests from the event loop. */
 const BATCH = 500
 
 function* batchesOf<T>(items: readonly T[]): Generator<T[]> {

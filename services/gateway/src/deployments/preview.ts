@@ -2,10 +2,10 @@ import type { Broker } from '@slipway/broker'
 import type { CommandBody } from '@slipway/contracts'
 import type { Answer } from '../http/handler.ts'
 import { answerStream, Batches } from '../http/json-stream.ts'
-import { command } from './command.ts'
+import { sendCommand } from './command.ts'
 import { stepBatches } from './steps.ts'
 
-/** Answers with a preview. The planner tells targets and actions once each; here they are multiplied into steps. */
+/** Answers with a preview. The planner answers with targets and actions, and this multiplies them into steps. */
 export async function answerPreview(
   broker: Pick<Broker, 'request'>,
   message: CommandBody<'plan.preview'> | CommandBody<'plan.preview_redeploy'>,
@@ -13,8 +13,8 @@ export async function answerPreview(
 ): Promise<Answer> {
   const preview =
     'deployment_id' in message
-      ? await command(broker, 'plan.preview_redeploy', message, { requestId })
-      : await command(broker, 'plan.preview', message, { requestId })
+      ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId })
+      : await sendCommand(broker, 'plan.preview', message, { requestId })
   const { actions, targets, ...plan } = preview.plan
   const rows = targets.map(({ id, name }) => ({ target_id: id, target_name: name }))
   const steps = new Batches(stepBatches(message.command_id, actions, rows))

@@ -4,15 +4,15 @@ import { uuidv7 } from '@slipway/runtime'
 import type { Subject } from '../audit-trail/trail.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Call } from '../http/handler.ts'
-import { command } from './command.ts'
+import { sendCommand } from './command.ts'
 import { isRecorded } from './recorded-command.sql.ts'
 
 /**
- * Sends a command whose effect shows in the audit record that whoever carries it out writes under the command's id. Nothing
- * more is to be known of it than that it was done: `done` is what the answer would have said.
- * @throws Problem as command() does
+ * Sends a command. The receiver writes an audit record with the id of the command, so the record proves the effect. `done` is the
+ * result in that case.
+ * @throws Problem as sendCommand() does
  */
-export async function recordedCommand<T extends CommandType>(
+export async function sendRecordedCommand<T extends CommandType>(
   { database, broker }: Pick<Dependencies, 'database' | 'broker'>,
   { requestId, audit }: Pick<Call, 'requestId' | 'audit'>,
   subject: Subject,
@@ -22,9 +22,9 @@ export async function recordedCommand<T extends CommandType>(
   const commandId = uuidv7()
   audit.leaveToCommand(commandId)
   const lookUp = async () => ((await tookEffect(database, commandId)) ? done : null)
-  await command(broker, type, body, { requestId, commandId, effect: { lookUp, forbid: audit.forbid } })
+  await sendCommand(broker, type, body, { requestId, commandId, effect: { lookUp, forbid: audit.forbid } })
 }
 
-/** Whether this very command was carried out: somebody else may have done the same at the same time. */
+/** Whether this command took effect, not a similar one of another call. */
 const tookEffect = async (db: Queryable, command_id: string): Promise<boolean> =>
   (await isRecorded.one(db, { command_id })).recorded

@@ -9,7 +9,6 @@ const SOURCES = ['solution_id', 'sequence_id', 'action_id'] as const
 const missing = (field: string) => ({ path: `/${field}`, message: 'is required', missing: field })
 const isGiven = (list: unknown) => list !== undefined && !(Array.isArray(list) && list.length === 0)
 
-/** Rules of a create between its fields. */
 export const createRules: Check = (body) => {
   const problems = redeployRules(body)
   const [first, second] = SOURCES.filter((field) => body[field] !== undefined)
@@ -23,7 +22,6 @@ export const createRules: Check = (body) => {
   return problems
 }
 
-/** Rules that a redeploy has too. */
 export const redeployRules: Check = (body) => {
   const problems = [
     ...valueProblems(body['variables'], 'variables'),
@@ -35,7 +33,7 @@ export const redeployRules: Check = (body) => {
   return problems
 }
 
-/** Overriding freezes is for admins, also while nothing is frozen: the wish must not be ignored. */
+/** Refuses an override of other users even without a freeze: a field must never be ignored. */
 export function authorizeOverride(caller: CallingUser, body: unknown): void {
   if (!isObject(body) || body['override_freeze'] !== true || caller.roles.includes('admin')) return
   throw new Problem('INSUFFICIENT_PERMISSIONS', 'Overriding a freeze needs the role admin')

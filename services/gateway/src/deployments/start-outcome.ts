@@ -4,8 +4,8 @@ import { findWarnings } from './start-outcome.sql.ts'
 
 export type StartOutcome = CommandReply<'deployment.start'>
 
-/** What a command came to: its id becomes the id of what it starts, or of what waits. Null while it has no effect. */
-export async function startOutcome(db: Queryable, commandId: string): Promise<StartOutcome | null> {
+/** Finds the deployment or pending request that the command created: it has the id of the command. Null if there is none. */
+export async function findStartOutcome(db: Queryable, commandId: string): Promise<StartOutcome | null> {
   const { started, queued } = await findWarnings.one(db, { id: commandId })
   if (started !== null) return { outcome: 'started', deployment_id: commandId, warnings: started }
   if (queued === null) return null

@@ -5,7 +5,7 @@ import {
   type FirstSteps,
   findTargets,
   findTargetsAsStarted,
-  type Place,
+  type PlacedAction,
   type Step,
   type StepState,
   type TargetRow,
@@ -14,8 +14,8 @@ import {
 /** Steps of one query. */
 const STEPS_READ_AT_ONCE = 10_000
 /**
- * Steps of one batch of an answer: half a millisecond of work, and all that a slow reader keeps in memory. A batch of 1,000
- * takes the garbage collector so long that an answer of 200,000 steps takes half as long again.
+ * Steps of one batch of an answer: 0.5 ms of work. With 1,000, the garbage collector makes an answer of 200,000 steps 1.5 times
+ * as slow (`make bench ARGS=plans`).
  */
 const BATCH_STEPS = 200
 
@@ -36,7 +36,7 @@ export interface StepsOf extends FirstSteps {
   asStarted: boolean
 }
 
-/** The steps of a deployment in plan order; some targets are read at a time. */
+/** Reads the steps of a deployment in plan order, some targets at a time. */
 export async function* readSteps(
   db: Queryable,
   { id, targetCount, asStarted, actions, targets }: StepsOf,
@@ -50,14 +50,14 @@ export async function* readSteps(
   }
 }
 
-/** How many targets have about so many steps. */
-const targetsOf = (steps: number, actions: readonly Place[]) =>
+/** The number of targets that together have about `steps` steps. */
+const targetsOf = (steps: number, actions: readonly PlacedAction[]) =>
   Math.max(1, Math.floor(steps / Math.max(1, actions.length)))
 
-/** The steps of these targets, of which the first one has this index in the plan. */
+/** Makes the steps of these targets. `first` is the index of the first one in the plan. */
 export function* stepBatches(
   id: string,
-  actions: readonly Place[],
+  actions: readonly PlacedAction[],
   targets: readonly TargetRow[],
   first = 0,
 ): Generator<Step[]> {
@@ -69,11 +69,11 @@ export function* stepBatches(
 
 function stepsOf(
   deploymentId: string,
-  actions: readonly Place[],
+  actions: readonly PlacedAction[],
   { target_id, target_name, states }: TargetRow,
   targetIndex: number,
 ): Step[] {
-  // One spread after plain fields: with two, an object takes V8 ten times as long.
+  // Only one spread: with two, V8 takes ten times as long for an object.
   return actions.map((action, actionIndex) => ({
     id: stepId(deploymentId, targetIndex, actionIndex),
     target_id,

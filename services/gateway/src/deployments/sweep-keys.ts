@@ -5,7 +5,7 @@ import { deleteOldKeys } from './idempotency.sql.ts'
 const INTERVAL_MS = 60_000
 const BATCH = 5_000
 
-/** Removes idempotency keys whose time is over. Any number of gateways may. */
+/** Deletes expired idempotency keys. Several gateways may do so at the same time. */
 export function startKeySweeper(database: Database, logger: Logger): Ticker {
   const sweep = async () => {
     if ((await deleteOldKeys.run(database, { limit: BATCH })) === BATCH) await sweep()

@@ -3,10 +3,7 @@ import { isUuid, notFound } from '@slipway/domain'
 import type { Viewer } from '../tenancy/visibility.ts'
 import { VISIBLE } from './visible-deployment.sql.ts'
 
-/**
- * The record of this id, if the viewer may see it.
- * @throws Problem NOT_FOUND
- */
+/** @throws Problem NOT_FOUND, also for a record that the viewer may not see */
 export async function requireVisible(
   db: Queryable,
   { tenant_id }: Viewer,

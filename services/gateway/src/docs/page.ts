@@ -8,12 +8,12 @@ import type { Request, Response } from 'express'
 const ROOT = '/docs'
 const ALLOW = 'GET, HEAD'
 
-/** Everything comes from this server, and the page may talk to nobody else. */
+/** The page may load from and call this server only. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
   "style-src 'self'",
-  // The style sheet carries its icons inside.
+  // The style sheet has icons as data URLs.
   "img-src 'self' data:",
   "connect-src 'self'",
   "base-uri 'none'",
@@ -25,7 +25,7 @@ const FILES = ['swagger-ui.css', 'swagger-ui-bundle.js', 'favicon-32x32.png'] as
 const manifest = createRequire(import.meta.url).resolve('swagger-ui-dist/package.json')
 const folder = path.dirname(manifest)
 const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }
-/** Names the version, so that a browser may keep a file and still asks for that of the next. */
+/** The version in the URL makes browsers load the files of a new version in spite of their cache. */
 const link = (file: (typeof FILES)[number]) => `${ROOT}/${file}?v=${version}`
 
 const PAGE = `<!doctype html>
@@ -52,19 +52,19 @@ const START = `window.SwaggerUIBundle({
   deepLinking: true,
   docExpansion: 'none',
   filter: true,
-  // Asks nobody else whether the document is valid.
+  // No validation by an external service.
   validatorUrl: null,
 })
 `
 
-/** The route of a path that belongs to the human page of the API, or null. */
+/** The route of a path of the documentation page, or null. */
 export function docsRoute(requestPath: string): string | null {
   if (requestPath === ROOT || requestPath === `${ROOT}/`) return ROOT
   return requestPath.startsWith(`${ROOT}/`) ? `${ROOT}/{file}` : null
 }
 
 /**
- * Serves the human page of the API and what it needs, to anybody, as the document it shows is public.
+ * Serves the documentation page and its files without authentication, as the OpenAPI document.
  * @throws Problem NOT_FOUND, METHOD_NOT_ALLOWED
  */
 export async function answerDocs(request: Request, response: Response): Promise<void> {
@@ -83,7 +83,7 @@ export async function answerDocs(request: Request, response: Response): Promise<
 async function sendAsset(response: Response, file: string): Promise<void> {
   response.setHeader('Cache-Control', 'public, max-age=86400')
   const closed = once(response, 'close')
-  // A client that leaves in the middle is no error; a file that is missing is one.
+  // A missing file is an error. A client that closes the connection is none.
   const sent = new Promise<void>((resolve, reject) => {
     response.sendFile(file, { root: folder, lastModified: false }, (error?: Error) =>
       error === undefined || response.headersSent || response.destroyed ? resolve() : reject(error),

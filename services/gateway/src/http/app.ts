@@ -14,25 +14,25 @@ import express, { type Express, type NextFunction, type Request, type Response }
 import helmet from 'helmet'
 import { answerDocs, docsRoute } from '../docs/page.ts'
 import { DatabaseBusy, isDefect, problemOf } from '../problems/problem-of.ts'
-import { type DispatchOptions, dispatch, type Progress } from './dispatch.ts'
+import { type DispatchOptions, dispatch, type RequestDetails } from './dispatch.ts'
 import { refuse } from './respond.ts'
 
-/** Called every few seconds by whatever watches us; their lines would hide the others. */
+/** Monitoring calls these every few seconds. They have no trace and no `info` line: both would hide the other requests. */
 const PROBES = new Set(['/api/v1/health', '/api/v1/health/ready'])
 
 export interface AppOptions extends DispatchOptions {
-  /** Where a request came from, proxies that we trust left aside. */
+  /** The address of the client. Trusted proxies do not count as clients. */
   clientAddress(request: Request): string
 }
 
-/** The HTTP application: every answer, refusals included, is made and logged here. */
+/** The HTTP application. It logs, measures and traces every request, refused ones too. */
 export function createApp(options: AppOptions): Express {
   const app = express()
   app.disable('x-powered-by')
   app.disable('etag')
   app.use(
     helmet({
-      // Nothing that this API answers is a page.
+      // For data. The one page, `/docs`, sets its own policy.
       contentSecurityPolicy: {
         useDefaults: false,
         directives: { 'default-src': ["'none'"], 'frame-ancestors': ["'none'"] },
@@ -47,10 +47,9 @@ export function createApp(options: AppOptions): Express {
 
 async function answer(options: AppOptions, request: Request, response: Response): Promise<void> {
   const requestId = takeRequestId(request, response)
-  const progress: Progress = { requestId, route: null, caller: null, clientIp: options.clientAddress(request) }
+  const details: RequestDetails = { requestId, route: null, caller: null, clientIp: options.clientAddress(request) }
   response.setHeader('Cache-Control', 'no-store')
-  measureRequest(request, response, () => progress.route)
-  // Probes are no traces: they would hide the others.
+  measureRequest(request, response, () => details.route)
   const trace = {
     kind: SpanKind.SERVER,
     parent: request.get('traceparent') ?? null,
@@ -58,9 +57,9 @@ async function answer(options: AppOptions, request: Request, response: Response)
   } as const
   await withContext({ request_id: requestId }, () =>
     traced(request.method, trace, (span) => {
-      logWhenDone(options.logger, request, response, progress)
-      return answerTraced(options, request, response, progress).finally(() =>
-        describe(span, request, response, progress),
+      logWhenDone(options.logger, request, response, details)
+      return answerTraced(options, request, response, details).finally(() =>
+        describeSpan(span, request, response, details),
       )
     }),
   )
@@ -70,29 +69,34 @@ async function answerTraced(
   options: AppOptions,
   request: Request,
   response: Response,
-  progress: Progress,
+  details: RequestDetails,
 ): Promise<void> {
   try {
-    if (!isProbe(request) && !(await options.limits.general.admits(progress.clientIp))) {
+    if (!isProbe(request) && !(await options.limits.general.admits(details.clientIp))) {
       refuseFlood(response)
       return
     }
     const page = docsRoute(request.path)
     if (page !== null) {
-      progress.route = page
+      details.route = page
       await answerDocs(request, response)
       return
     }
-    await dispatch(options, request, response, progress)
+    await dispatch(options, request, response, details)
   } catch (error) {
     const problem = problemOf(error)
     if (isDefect(problem)) options.logger.error('a request failed', { code: problem.code, error })
-    if (problem instanceof DatabaseBusy) options.logger.warn('the database had no time for a request', { error })
+    if (problem instanceof DatabaseBusy) options.logger.warn('the database was too busy for a request', { error })
     refuse(response, problem)
   }
 }
 
-function describe(span: Span, { method }: Request, { statusCode }: Response, { route, requestId }: Progress): void {
+function describeSpan(
+  span: Span,
+  { method }: Request,
+  { statusCode }: Response,
+  { route, requestId }: RequestDetails,
+): void {
   if (route !== null) span.updateName(`${method} ${route}`)
   span.setAttributes({
     'http.request.method': method,
@@ -103,16 +107,16 @@ function describe(span: Span, { method }: Request, { statusCode }: Response, { r
   if (statusCode >= 500) failSpan(span, String(statusCode))
 }
 
-/** Probes come on their own schedule, often from one address for many; they are cheap and not limited. */
+/** Probes are not rate limited: they are cheap, and one address may probe for many. */
 const isProbe = ({ method, path }: Request) => (method === 'GET' || method === 'HEAD') && PROBES.has(path)
 
-/** One line for each request: never its query, which may hold a token, and never what it carried. */
-function logWhenDone(logger: Logger, request: Request, response: Response, progress: Progress): void {
+/** Logs one line per request. Query and body are left out: they may hold secrets. */
+function logWhenDone(logger: Logger, request: Request, response: Response, details: RequestDetails): void {
   const started = performance.now()
-  // The connection's context is not the request's.
+  // Read now: `close` runs in the context of the connection, not of the request.
   const { trace_id } = currentContext()
   response.once('close', () => {
-    const { requestId, route, caller } = progress
+    const { requestId, route, caller } = details
     const write = route !== null && PROBES.has(route) ? logger.debug : logger.info
     write('request', {
       request_id: requestId,

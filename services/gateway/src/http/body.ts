@@ -4,14 +4,11 @@ import { MAX_BODY_BYTES } from '../problems/problem-of.ts'
 
 export const MAX_NESTING = 32
 
-/**
- * Reads the bytes of a body into `request.body`, at most 1 MiB. Whatever it calls itself: a body that is too large is
- * refused before its type is looked at.
- */
+/** Reads a body of at most 1 MiB, of any media type: size is checked before the type. */
 export const readBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY_BYTES })
 
 /**
- * The value of a request's JSON body; `{}` for no bytes at all where the body is optional.
+ * Parses the JSON body of a request. An optional body that is empty counts as `{}`.
  * @throws Problem UNSUPPORTED_MEDIA_TYPE, INVALID_BODY
  */
 export function parseBody(request: Request, { optional }: { optional: boolean }): unknown {

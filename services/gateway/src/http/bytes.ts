@@ -1,11 +1,10 @@
 import { MAX_CONTENT_BYTES } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import type { Request } from 'express'
-import { keepsArriving } from './arrival.ts'
+import { extendArrivalTime } from './arrival.ts'
 
 /**
- * The bytes of a body as they arrive, at most 1 GiB. A body whose Content-Length is larger, or that is encoded, is refused
- * before any byte is read.
+ * The bytes of a body as they arrive, at most 1 GiB. A larger Content-Length or an encoding is refused before any byte is read.
  * @throws Problem PAYLOAD_TOO_LARGE, UNSUPPORTED_MEDIA_TYPE; while reading also INVALID_BODY
  */
 export function bytesOf(request: Request): AsyncIterable<Buffer> {
@@ -29,12 +28,12 @@ async function* read(request: Request): AsyncGenerator<Buffer> {
       if (done) return
       size += value.length
       if (size > MAX_CONTENT_BYTES) throw tooLarge()
-      keepsArriving(request)
+      extendArrivalTime(request)
       yield value
     }
   } finally {
     await pieces.return?.()
-    // The rest is read and dropped: a connection that is closed on unread bytes may lose the refusal.
+    // Read and drop the rest: closing a connection with unread bytes may lose the refusal.
     request.resume()
   }
 }

@@ -16,15 +16,14 @@ import { respond } from './respond.ts'
 import { matchRoute, type RouteMatch } from './routes.ts'
 import { validate } from './validation.ts'
 
-/** What is known of a request while it is handled; its log line is made from this. */
-export interface Progress {
+/** What the log line, the trace and the audit record say of a request. */
+export interface RequestDetails {
   requestId: string
   route: string | null
   caller: CallingUser | null
   clientIp: string
 }
 
-/** Answered without the database. */
 const WITHOUT_DATABASE = new Set<OperationId>(['getHealth', 'getReadiness', 'getOpenApi'])
 
 export interface DispatchOptions {
@@ -38,72 +37,71 @@ export interface DispatchOptions {
 }
 
 /**
- * Handles one request. The checks come in this order: route, method, whether the database has been reached since the start,
- * limit on logins, authentication, size, media type and form of the body, permission, validation; existence and state are
- * the handler's.
+ * Handles one request. The order of the checks: route, method, database reached since the start, login limit, authentication,
+ * size, media type and form of the body, permission, validation. The handler then checks that records exist, and their state.
  * @throws Problem for every refusal
  */
 export async function dispatch(
   options: DispatchOptions,
   request: Request,
   response: Response,
-  progress: Progress,
+  details: RequestDetails,
 ): Promise<void> {
   const match = matchRoute(splitUrl(request.url).path)
   if (match === null) throw notFound('This path')
-  progress.route = match.route.pattern
+  details.route = match.route.pattern
   const id = operationOf(match, request.method, response)
   const operation: Operation = OPERATIONS[id]
   if (!options.hasDatabase() && !WITHOUT_DATABASE.has(id)) {
     throw unavailable('The gateway has started and waits for its database; try again')
   }
-  if (operation.limit === 'login') await options.limits.login.attempt(progress.clientIp)
+  if (operation.limit === 'login') await options.limits.login.attempt(details.clientIp)
 
   if (operation.access === 'sse') {
     ;(options.handlers[id] as StreamHandler).stream(request, response)
     return
   }
   const { params } = match
-  // Read through `progress`: the caller is known only once authenticated.
-  const trail = () => createAuditTrail({ ...progress, operation, refusals: options.refusals, params })
+  // A function, because `check` sets the caller.
+  const trail = () => createAuditTrail({ ...details, operation, refusals: options.refusals, params })
   let audit: AuditTrail | undefined
   let answer: Answer
   try {
-    const checked = await check(options, id, request, response, progress)
+    const checked = await check(options, id, request, response, details)
     audit = trail()
     const handler = options.handlers[id] as JsonHandler<OperationId>
-    const { caller, requestId, clientIp } = progress
+    const { caller, requestId, clientIp } = details
     const call = { params, ...checked, caller, requestId, clientIp, headers: request.headers, audit } as Call
     answer = await forCaller(caller, () => handler.handle(call))
-    if (audit.owed) throw new Error(`${id} changed something without an audit record`)
+    if (audit.isOwed) throw new Error(`${id} changed something without an audit record`)
   } catch (error) {
-    // Before the answer, so that whoever was refused has left a record.
+    // Awaited: the audit record is stored before the client gets the refusal.
     await (audit ?? trail()).refused(problemOf(error))
     throw error
   }
   // Large answers are read from the database while they are sent.
-  await forCaller(progress.caller, () => respond(response, answer))
+  await forCaller(details.caller, () => respond(response, answer))
 }
 
-/** A call sees what its caller's tenant may; one that is open to anybody has to find out who calls. */
+/** Limits the visible rows to the tenant of the caller. Public operations, such as the login, look for any user. */
 const forCaller = <T>(caller: CallingUser | null, work: () => T): T =>
   caller === null ? forAllTenants(work) : forTenant(caller.tenant_id, work)
 
-/** Everything that is checked before a handler is asked; returns the valid query and body. */
+/** Authenticates, authorizes and validates a call. Returns its query and body. */
 async function check(
   { handlers, authenticate }: DispatchOptions,
   id: OperationId,
   request: Request,
   response: Response,
-  progress: Progress,
+  details: RequestDetails,
 ): Promise<Pick<Call, 'query' | 'body'>> {
   const operation: Operation = OPERATIONS[id]
   const handler = handlers[id] as JsonHandler<OperationId>
-  if (operation.access !== 'public') progress.caller = await authenticate(request, progress.clientIp)
+  if (operation.access !== 'public') details.caller = await authenticate(request, details.clientIp)
   const body = await bodyOf(request, response, operation)
-  if (progress.caller !== null) {
-    permit(progress.caller, id)
-    handler.authorize?.(progress.caller, body)
+  if (details.caller !== null) {
+    permit(details.caller, id)
+    handler.authorize?.(details.caller, body)
   }
   const { headers } = request
   const query = validate(id, { search: splitUrl(request.url).search, headers, body }, handler.check)

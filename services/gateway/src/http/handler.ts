@@ -13,22 +13,21 @@ type StaticOf<Id extends OperationId, Part extends 'body' | 'query'> = Operation
   ? Static<S>
   : Record<string, never>
 
-/** One valid call of an operation by somebody who may make it. */
+/** A call of an operation, authorized and valid. */
 export interface Call<Id extends OperationId = OperationId> {
   params: Record<string, string>
   query: StaticOf<Id, 'query'>
-  /** Where an operation takes bytes, these, as they come. */
+  /** The bytes of an upload as they arrive, else the parsed JSON. */
   body: Operations[Id] extends { takesBytes: true } ? AsyncIterable<Buffer> : StaticOf<Id, 'body'>
-  /** Null only where the operation is open to anybody. */
+  /** Null in a public operation. */
   caller: Operations[Id]['access'] extends 'public' | 'sse' ? null : CallingUser
   requestId: string
   clientIp: string
   headers: IncomingHttpHeaders
-  /** Where an operation with an `audit` action leaves its record. */
   audit: AuditTrail
 }
 
-/** What is sent back. `json` is a body that is text already; `chunks` one that is too large to hold in memory; `bytes` the same, not JSON. */
+/** An answer: `body` becomes JSON, `json` and `chunks` are JSON text, whole or in parts, `bytes` is any other content. */
 export type Answer = { status: number; headers?: Record<string, string> } & (
   | { body?: unknown }
   | { json: string }
@@ -36,27 +35,26 @@ export type Answer = { status: number; headers?: Record<string, string> } & (
   | { chunks: AsyncIterable<string> }
 )
 
-/** What a field of a request breaks beyond its schema. `missing` as in the contracts: absent, and nothing else wrong. */
+/** Checks rules that a schema cannot express. `missing` names the absent field, as in SchemaProblem. */
 export type Check = (body: Record<string, unknown>) => (FieldError & { missing?: string })[]
 
-/** How one operation is carried out. */
 export interface JsonHandler<Id extends OperationId> {
   handle(call: Call<Id>): Promise<Answer>
-  /** Throws a Problem where more than the operation's permission is needed. The body is not yet validated. */
+  /** Throws a Problem if the call needs more than the permission of the operation. The body is not yet validated. */
   authorize?(caller: CallingUser, body: unknown): void
-  /** Rules that the schema cannot say. It sees unvalidated bodies, so that everything wrong is reported at once. */
+  /** Runs also for a body that breaks its schema: the client gets all errors at once. */
   check?: Check
 }
 
-/** For what is no JSON: the handler writes the response itself. */
+/** Writes the response itself, because an event stream is not JSON. */
 export interface StreamHandler {
   stream(request: Request, response: Response): void
 }
 
-/** The compiler misses an operation without a handler. */
+/** The handlers of all operations. The compiler reports a missing one. */
 export type Handlers = {
   [Id in OperationId]: Operations[Id]['access'] extends 'sse' ? StreamHandler : JsonHandler<Id>
 }
 
-/** A part of the table, for the folder that owns these operations. */
+/** The handlers of some operations. */
 export type HandlersOf<Id extends OperationId> = Pick<Handlers, Id>

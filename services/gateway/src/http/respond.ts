@@ -6,7 +6,7 @@ import type { Answer } from './handler.ts'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** Sends an answer. Resolves when it is handed over; a client that left in the middle is no error. */
+/** Sends an answer. If the client closes the connection meanwhile, this resolves, too. */
 export async function respond(response: Response, answer: Answer): Promise<void> {
   response.status(answer.status)
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value)
@@ -17,7 +17,6 @@ export async function respond(response: Response, answer: Answer): Promise<void>
     response.end()
     return
   }
-  // Text that is complete needs no further look by express.
   response.setHeader('Content-Type', JSON_TYPE)
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)
@@ -37,16 +36,16 @@ async function sendBytes(
   try {
     await stream(response, bytes)
   } catch (error) {
-    // Where nothing has been sent yet, a refusal follows, which is not what these speak of.
+    // Before the first byte, a refusal follows. The headers of the content do not fit it.
     if (!response.headersSent) for (const name of Object.keys(headers ?? {})) response.removeHeader(name)
     throw error
   }
 }
 
-/** How long a client may take nothing of what is sent to it. */
+/** The longest time in which a client may read nothing. */
 const IDLE_MS = 60_000
 
-/** Sends what is read while it is sent, no faster than the client takes it. */
+/** Sends chunks no faster than the client reads them. */
 async function stream(response: Response, chunks: AsyncIterable<string | Uint8Array>): Promise<void> {
   if (response.req.method === 'HEAD') {
     response.end()
@@ -57,16 +56,15 @@ async function stream(response: Response, chunks: AsyncIterable<string | Uint8Ar
   for await (const chunk of chunks) {
     if (response.destroyed) return
     if (!response.write(chunk)) await Promise.race([once(response, 'drain'), gone])
-    // A fast reader's socket never waits, and the others' requests would.
+    // Without this pause, a client that reads fast would keep other requests from the event loop.
     await nextTurn()
   }
   response.end()
 }
 
-/** Seconds after which a service that had no time, or lost a part for a moment, is worth asking again. */
-const RETRY_AFTER_UNAVAILABLE = 2
+const RETRY_AFTER_503_SECONDS = 2
 
-/** Sends a refusal in the standard error body, or cuts an answer off that has begun: half of it must not pass for all. */
+/** Sends a refusal. Closes the connection if an answer has begun: the client must not take half of it for all. */
 export function refuse(response: Response, problem: Problem): void {
   if (response.headersSent) {
     response.destroy()
@@ -79,7 +77,7 @@ export function refuse(response: Response, problem: Problem): void {
     response.setHeader('Retry-After', String(problem.details?.['retry_after_secs'] ?? 1))
     response.setHeader('X-RateLimit-Remaining', '0')
   }
-  if (status === 503) response.setHeader('Retry-After', String(RETRY_AFTER_UNAVAILABLE))
+  if (status === 503) response.setHeader('Retry-After', String(RETRY_AFTER_503_SECONDS))
   response.setHeader('Content-Type', JSON_TYPE)
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.end(text)

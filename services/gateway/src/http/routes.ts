@@ -3,11 +3,11 @@ import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts
 const PREFIX = '/api/v1'
 
 export interface Route {
-  /** As in the contracts, for log lines: `/api/v1/deployments/{id}`. */
+  /** Such as `/api/v1/deployments/{id}`. */
   pattern: string
   segments: string[]
   operations: Map<string, OperationId>
-  /** Value of the `Allow` header. */
+  /** The value of the `Allow` header. */
   allow: string
 }
 
@@ -18,7 +18,7 @@ export interface RouteMatch {
 
 const isParameter = (segment: string) => segment.startsWith('{')
 
-/** Literal segments before parameters, so that `/deployments/pending` is not taken for an id. */
+/** Sorts literal segments before parameters: `/deployments/pending` must not match `/deployments/{id}`. */
 function bySpecificity(a: Route, b: Route): number {
   for (const [index, segment] of a.segments.entries()) {
     const other = b.segments[index]
@@ -35,7 +35,7 @@ function buildRoutes(): Route[] {
     const pattern = PREFIX + path
     const route = routes.get(pattern) ?? { pattern, segments: pattern.split('/'), operations: new Map(), allow: '' }
     route.operations.set(method, id)
-    // A HEAD on a stream would spend its token for nothing.
+    // No HEAD on a stream: it would use up the token.
     if (method === 'GET' && OPERATIONS[id].access !== 'sse') route.operations.set('HEAD', id)
     route.allow = [...route.operations.keys()].join(', ')
     routes.set(pattern, route)
@@ -68,7 +68,7 @@ function matchSegments(pattern: string[], segments: string[]): Record<string, st
   return params
 }
 
-/** A malformed escape stays as it is: it names nothing, which the handler then says. */
+/** Keeps a malformed escape. No record has such an id, so the handler answers 404. */
 function decode(segment: string): string {
   try {
     return decodeURIComponent(segment)

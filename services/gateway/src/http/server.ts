@@ -2,9 +2,9 @@ import type { ServerResponse } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { type ListeningServer, listen as listenAsService } from '@slipway/runtime'
 import type { Express } from 'express'
-import { boundArrival } from './arrival.ts'
+import { limitArrivalTime } from './arrival.ts'
 
-/** Listens. Clients that are slow to say what they want are cut off. */
+/** Listens, and closes connections on which a request takes too long to arrive. */
 export function listen(
   app: Express,
   { host, port, stopping }: { host: string; port: number; stopping?: AbortSignal },
@@ -12,24 +12,24 @@ export function listen(
   return listenAsService(app, {
     ...{ host, port, variable: 'SLIPWAY_PORT' },
     ...(stopping ? { stopping } : {}),
-    // How long a whole request may take is bounded here, because uploads may take longer than others.
+    // `limitArrivalTime` limits the whole request instead, with more time for uploads.
     server: { requestTimeout: 0 },
-    // The application measures and traces by the routes of the API, which Express does not know.
+    // The application measures and traces instead, because Express does not know the routes.
     observed: false,
     prepare(server) {
       server.on('clientError', refuseMalformed)
-      server.prependListener('request', (request, response) => boundArrival(request, () => refuseLate(response)))
+      server.prependListener('request', (request, response) => limitArrivalTime(request, () => refuseLate(response)))
     },
   })
 }
 
-const BODIES: Record<string, { status: string; code: string; message: string }> = {
+const REFUSALS: Record<string, { status: string; code: string; message: string }> = {
   HPE_HEADER_OVERFLOW: {
     status: '431 Request Header Fields Too Large',
     code: 'VALIDATION_ERROR',
     message: 'The headers of the request are too large',
   },
-  // Of the headers; of a whole request see refuseLate.
+  // Node reports late headers, `refuseLate` a late body.
   ERR_HTTP_REQUEST_TIMEOUT: {
     status: '408 Request Timeout',
     code: 'INVALID_BODY',
@@ -37,19 +37,19 @@ const BODIES: Record<string, { status: string; code: string; message: string }> 
   },
 }
 
-/** In the middle of an answer, or after it, there is nothing left to say. */
+/** Answers 408, or closes the connection if an answer has begun. */
 function refuseLate({ headersSent, socket }: ServerResponse): void {
   if (headersSent) socket?.destroy()
   else if (socket !== null) refuseMalformed(Object.assign(new Error(), { code: 'ERR_HTTP_REQUEST_TIMEOUT' }), socket)
 }
 
-/** What is not even HTTP never reaches the application, and is answered in the same form. */
+/** Answers malformed HTTP in the form of other errors. Such a request does not reach the application. */
 function refuseMalformed(error: NodeJS.ErrnoException, socket: Duplex): void {
   if (error.code === 'ECONNRESET' || !socket.writable) {
     socket.destroy()
     return
   }
-  const { status, code, message } = BODIES[error.code ?? ''] ?? {
+  const { status, code, message } = REFUSALS[error.code ?? ''] ?? {
     status: '400 Bad Request',
     code: 'VALIDATION_ERROR',
     message: 'The request is not valid HTTP',

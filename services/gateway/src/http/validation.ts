@@ -30,8 +30,8 @@ for (const [id, operation] of Object.entries(OPERATIONS) as [OperationId, Operat
 }
 
 /**
- * Validates query, headers and body of a call and returns the query. Reports everything that is wrong at once.
- * @throws Problem MISSING_FIELD when nothing is wrong but absent fields, else VALIDATION_ERROR
+ * Validates query, headers and body of a call and returns the query. Reports all errors at once.
+ * @throws Problem MISSING_FIELD if all errors are absent fields, else VALIDATION_ERROR
  */
 export function validate(
   id: OperationId,
@@ -43,22 +43,22 @@ export function validate(
   const problems: SchemaProblem[] = [
     ...malformed,
     ...validateQuery(values).map(({ path, message }) => ({ path: `query${path}`, message })),
-    ...keyProblems(OPERATIONS[id], headers['idempotency-key']),
+    ...findKeyProblems(OPERATIONS[id], headers['idempotency-key']),
   ]
   if (validateBody !== null) {
-    problems.push(...validateBody(body), ...unstorable(body))
+    problems.push(...validateBody(body), ...findUnstorable(body))
     if (check !== undefined && isObject(body)) problems.push(...check(body))
   }
-  if (problems.length > 0) throw problemOf(problems)
+  if (problems.length > 0) throw toProblem(problems)
   return values
 }
 
-function keyProblems({ idempotent }: Operation, key: unknown): SchemaProblem[] {
+function findKeyProblems({ idempotent }: Operation, key: unknown): SchemaProblem[] {
   if (!idempotent || key === undefined || validateKey(key).length === 0) return []
   return [{ path: `header${pointer('Idempotency-Key')}`, message: 'must be 1 to 255 visible characters, given once' }]
 }
 
-/** Every parameter once and with a value; what each means is the schema's to say. */
+/** Requires each parameter once and not empty. The schema checks the values. */
 function parseQuery(search: string): { values: Record<string, string>; problems: SchemaProblem[] } {
   const parameters = new URLSearchParams(search)
   const problems: SchemaProblem[] = []
@@ -75,18 +75,20 @@ function parseQuery(search: string): { values: Record<string, string>; problems:
   return { values: Object.fromEntries(sound.map((name) => [name, parameters.get(name) ?? ''])), problems }
 }
 
-/** Text that Postgres cannot keep, at its place. */
-function unstorable(value: unknown, path: (string | number)[] = []): SchemaProblem[] {
+/** Finds text that Postgres cannot store. */
+function findUnstorable(value: unknown, path: (string | number)[] = []): SchemaProblem[] {
   if (!hasUnstorableText(value)) return []
   if (isObject(value) || Array.isArray(value)) {
     const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value)
-    const inside = keys.flatMap((key) => unstorable((value as Record<string | number, unknown>)[key], [...path, key]))
+    const inside = keys.flatMap((key) =>
+      findUnstorable((value as Record<string | number, unknown>)[key], [...path, key]),
+    )
     if (inside.length > 0) return inside
   }
   return [{ path: pointer(...path), message: 'must not contain NUL or half a surrogate pair' }]
 }
 
-function problemOf(problems: SchemaProblem[]) {
+function toProblem(problems: SchemaProblem[]) {
   const missing = problems.map((problem) => problem.missing)
   if (missing.every((field) => field !== undefined)) return missingFieldProblem([...new Set(missing)])
   return validationProblem(problems.map(({ path, message }) => ({ path, message })))

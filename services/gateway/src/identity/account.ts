@@ -13,7 +13,6 @@ type Parts = Pick<Dependencies, 'database' | 'passwords' | 'outboxChanged'> & {
   refreshCookie: RefreshCookie
 }
 
-/** What callers do with their own account. */
 export function accountHandlers({
   database,
   passwords,

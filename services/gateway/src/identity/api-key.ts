@@ -7,13 +7,12 @@ const CHECKSUM_LENGTH = 6
 const SHOWN_LENGTH = 12
 const FORM = new RegExp(`^${PREFIX}[A-Za-z0-9_-]{${RANDOM_LENGTH + CHECKSUM_LENGTH}}$`)
 
-/** `svc_`, 32 random bytes in base64url, and a checksum by which a mistyped key is told from one that is not known. */
+/** `svc_`, 32 random bytes in base64url, and a checksum. The checksum detects mistyped keys without the database. */
 export function makeApiKey(): string {
   const random = randomBytes(RANDOM_BYTES).toString('base64url')
   return PREFIX + random + checksum(random)
 }
 
-/** Whether this is meant to be an API key; no signed token begins like one. */
 export const isApiKey = (token: string) => token.startsWith(PREFIX)
 
 export function isWellFormedApiKey(key: string): boolean {
@@ -22,7 +21,7 @@ export function isWellFormedApiKey(key: string): boolean {
   return key.slice(PREFIX.length + RANDOM_LENGTH) === checksum(random)
 }
 
-/** The first characters, by which its owner recognises it. */
+/** The first characters, by which the owner recognises the key. */
 export const shownPrefix = (key: string) => `${key.slice(0, SHOWN_LENGTH)}…`
 
 function checksum(random: string): string {

@@ -9,7 +9,7 @@ import { announceRevocation } from './revocation.ts'
 
 type KeyRow = RowOf<typeof insertKey>
 
-/** API keys of the caller. Nobody sees or touches those of others; suspending their user stops them. */
+/** The API keys of the caller. Other users cannot manage them, not even administrators: these suspend the user instead. */
 export function apiKeyHandlers({
   database,
   outboxChanged,
@@ -36,7 +36,7 @@ export function apiKeyHandlers({
           await audit.record(tx, { resource_id: made.id, tenant_id: caller.tenant_id, details })
           return made
         })
-        const warning = 'Keep the key now: it is not shown again'
+        const warning = 'Store the key now: it is not shown again'
         return { status: 201, body: { api_key: keyRecord(row), full_key: key, warning } }
       },
     },

@@ -3,13 +3,13 @@ import { isUuid, Problem } from '@slipway/domain'
 import { hashToken, type Logger } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { findUserOfKey, findUserOfSession } from '../callers/calling-user.sql.ts'
-import type { CallingUser, KnownUser } from '../callers/calling-user.ts'
+import type { CallingUser, UserWithRoles } from '../callers/calling-user.ts'
 import type { AccessClaims, AccessTokens } from '../credentials/access-token.ts'
 import { isApiKey, isWellFormedApiKey } from './api-key.ts'
 import { noteKeyUse } from './api-keys.sql.ts'
 
 const NOTE_EVERY_MS = 60_000
-/** Keys times addresses that a process remembers. */
+/** Pairs of key and address that a process remembers. */
 const NOTED_USES = 10_000
 
 export interface Authentication {
@@ -19,8 +19,8 @@ export interface Authentication {
 }
 
 /**
- * Tells who makes a request, from its Authorization header.
- * @throws Problem with the 401 code of the case, or FORBIDDEN for an account that is not active
+ * Finds the user of a request by its Authorization header.
+ * @throws Problem with a 401 code, or FORBIDDEN for an account that is not active
  */
 export type Authenticate = (authorization: string | undefined, clientIp: string) => Promise<CallingUser>
 
@@ -41,9 +41,9 @@ async function sessionCaller(database: Queryable, claims: AccessClaims): Promise
   const genuine = isUuid(claims.user_id) && isUuid(claims.session_id)
   const found = genuine ? await findUserOfSession.first(database, claims) : null
   if (found === null) throw new Problem('INVALID_TOKEN', 'The user of this access token does not exist any more')
-  const { session_lives, ...user } = found
+  const { session_is_valid, ...user } = found
   requireActive(user)
-  if (!session_lives) throw new Problem('INVALID_TOKEN', 'The session of this access token has ended: log in again')
+  if (!session_is_valid) throw new Problem('INVALID_TOKEN', 'The session of this access token has ended: log in again')
   return { ...user, credential: { kind: 'session', id: claims.session_id, token_version: user.token_version } }
 }
 
@@ -52,7 +52,6 @@ async function keyCaller(
   key: string,
   clientIp: string,
 ): Promise<Caller & { use_is_due: boolean }> {
-  // A mistyped key is told by its checksum, without a look into the database.
   const found = isWellFormedApiKey(key)
     ? await findUserOfKey.first(database, { key_hash: hashToken(key), client_ip: clientIp })
     : null
@@ -61,14 +60,13 @@ async function keyCaller(
   }
   const { key_id, scopes, key_expired, ...user } = found
   requireActive(user)
-  // The user's present permissions, cut down to the key's scopes. Roles are the user's.
   const permissions = scopes.length === 0 ? user.permissions : user.permissions.filter((one) => scopes.includes(one))
   return { ...user, permissions, credential: { kind: 'api_key', id: key_id, token_version: user.token_version } }
 }
 
 /**
- * Records the use of a key in the background: no request waits for it or fails with it. Each process writes once a minute
- * for a key and an address, so that two addresses in turn do not cause a write with each request.
+ * Records the use of a key in the background. Each process writes once a minute per key and address: two alternating addresses
+ * must not cause a write for each request.
  */
 function createUseNotes(database: Queryable, logger: Logger): (keyId: string, clientIp: string) => void {
   const noted = new LRUCache<string, number>({ max: NOTED_USES })
@@ -82,7 +80,7 @@ function createUseNotes(database: Queryable, logger: Logger): (keyId: string, cl
   }
 }
 
-function requireActive({ status }: KnownUser): void {
+function requireActive({ status }: UserWithRoles): void {
   if (status !== 'active') throw new Problem('FORBIDDEN', 'This account is not active: ask an administrator')
 }
 

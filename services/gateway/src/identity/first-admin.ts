@@ -11,9 +11,9 @@ export interface FirstAdmin {
 }
 
 /**
- * Sees to it that the built-in roles are those of this version and that somebody can log in. Any number of replicas may
- * do it at the same time.
- * @throws ConfigurationError when there is no user and none can be made from the configuration
+ * Writes the built-in roles of this version and, without any user, the first administrator. Several replicas may do so at the same
+ * time.
+ * @throws ConfigurationError if the configuration of the first administrator is needed and not valid
  */
 export async function seedIdentity(
   database: Database,
@@ -38,7 +38,7 @@ export async function seedIdentity(
 
 function requireAdmin({ email, password }: FirstAdmin): { email: string; password: string } {
   const problems: ConfigurationProblem[] = []
-  const why = 'the database has no user yet, so the first administrator is made from it'
+  const why = 'the database has no user yet, so the gateway creates the first administrator from it'
   if (email === undefined) {
     problems.push({ variable: 'SLIPWAY_ADMIN_EMAIL', problem: `is missing: ${why}`, example: 'admin@example.com' })
   }

@@ -7,7 +7,6 @@ import { createRefreshCookie } from './refresh-cookie.ts'
 import { secondFactorHandlers } from './second-factor.ts'
 import { sseTokenHandlers } from './sse-tokens.ts'
 
-/** Everything below `/auth`. */
 export function identityHandlers(dependencies: Dependencies) {
   const parts = {
     ...dependencies,

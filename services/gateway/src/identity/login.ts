@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { compile } from '@slipway/contracts'
 import { Problem } from '@slipway/domain'
 import { findUserByEmail, findUserById } from '../callers/calling-user.sql.ts'
-import { type KnownUser, normalizeEmail, userRecord } from '../callers/calling-user.ts'
+import { normalizeEmail, type UserWithRoles, userRecord } from '../callers/calling-user.ts'
 import { ACCESS_TOKEN_SECONDS } from '../credentials/access-token.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { Answer, HandlersOf } from '../http/handler.ts'
@@ -27,22 +27,21 @@ const requireFactor = ({ totp_enabled }: Factor) => {
 
 const isEmail = compile(Type.String({ format: 'email', maxLength: 320 }))
 
-/** For the record of a refusal; only what looks like an address, because people type passwords into the wrong field. */
+/** The e-mail for the audit record of a refusal. Other texts are left out: users type passwords into the wrong field. */
 function accountTried(text: string): { email?: string } {
   const email = normalizeEmail(text)
   return isEmail(email).length === 0 ? { email } : {}
 }
 
-const subjectOf = (user: KnownUser | null) => ({
+const subjectOf = (user: UserWithRoles | null) => ({
   resource_id: user?.user_id ?? null,
   tenant_id: user?.tenant_id ?? null,
 })
 
-/** The ways to a session: the password, the second factor, and the refresh cookie. */
 export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFactor' | 'refreshLogin'> {
   const { database, keys, accessTokens, passwords, attempts, refreshCookie } = parts
 
-  const loggedIn = (user: KnownUser, { session_id, refresh_token }: RefreshedSession): Answer => ({
+  const loggedIn = (user: UserWithRoles, { session_id, refresh_token }: RefreshedSession): Answer => ({
     status: 200,
     headers: refreshCookie.set(refresh_token),
     body: {
@@ -52,7 +51,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
       user: userRecord(user),
     },
   })
-  const recordOf = ({ user_id, tenant_id, username }: KnownUser, details: Record<string, unknown> = {}) => ({
+  const recordOf = ({ user_id, tenant_id, username }: UserWithRoles, details: Record<string, unknown> = {}) => ({
     resource_id: user_id,
     tenant_id,
     actor: { id: user_id, name: username },
@@ -64,7 +63,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
       async handle({ body, audit }) {
         const user = await findUserByEmail.first(database, { email: normalizeEmail(body.email) })
         audit.about({ ...subjectOf(user), details: accountTried(body.email) })
-        // The same work whether or not there is such a user, so that the time tells nothing.
+        // Also without a user, so the time does not reveal whether the user exists.
         const matches = await passwords.matches(body.password, user?.password_hash ?? null)
         if (user === null || !matches || user.status !== 'active') {
           throw new Problem('INVALID_CREDENTIALS', 'E-mail or password is wrong, or the account is not active')
@@ -88,11 +87,11 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         const user = await findUserById.first(database, { id: pending.user_id })
         audit.about(subjectOf(user))
         if (user === null || user.status !== 'active' || !user.totp_enabled) throw invalidPending()
-        // The password was changed, or all sessions were ended, since it was shown.
+        // The password was changed, or all sessions were ended, after the first step of the login.
         if (user.token_version !== pending.token_version) throw invalidPending()
-        // First, so that a locked user keeps the tries of the token, and hears of the lock when none is left.
+        // First, so a locked user keeps the attempts of the token, and the refusal names the lock.
         await requireNotLocked(database, user.user_id)
-        await attempts.takeTry(pending.token_id)
+        await attempts.takeAttempt(pending.token_id)
         const session = await database.transaction(async (tx) => {
           const refusal = await takeCode(tx, { keys, audit, requireFactor }, user, body.code)
           if (refusal !== null) return refusal
@@ -101,8 +100,8 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
           return openSession(tx, user)
         })
         if (session instanceof Problem) throw session
-        // The code is used up, which is what counts; the token would only be good for another code.
-        await attempts.burn(pending.token_id).catch(() => {})
+        // May fail: the token alone is useless, because the code is used up.
+        await attempts.exhaust(pending.token_id).catch(() => {})
         return loggedIn(user, session)
       },
     },

@@ -5,10 +5,10 @@ import { deleteRecoveryCodes, insertRecoveryCodes, spendCode } from './second-fa
 import { base32 } from './totp.ts'
 
 const COUNT = 10
-/** 80 bits: too many to be tried, so a plain hash keeps them. */
+/** 80 bits cannot be guessed, so a hash without salt is enough. */
 const BYTES = 10
 
-/** Replaces the recovery codes of a user; they are shown this once. */
+/** Replaces the recovery codes of a user. The database has only their hashes. */
 export async function replaceRecoveryCodes(tx: Queryable, userId: string): Promise<string[]> {
   const codes = Array.from({ length: COUNT }, () => base32(randomBytes(BYTES)))
   await dropRecoveryCodes(tx, userId)
@@ -22,7 +22,7 @@ export async function dropRecoveryCodes(tx: Queryable, userId: string): Promise<
 
 export type CodeJudgement = 'right' | 'used' | 'wrong'
 
-/** Uses a recovery code up. Of many at once one is right. */
+/** Uses a recovery code up. Only one of several concurrent calls gets `right`. */
 export async function spendRecoveryCode(tx: Queryable, userId: string, code: string): Promise<CodeJudgement> {
   const code_hash = hashToken(code.replaceAll(/[\s-]/g, '').toUpperCase())
   const found = await spendCode.first(tx, { user_id: userId, code_hash })

@@ -4,10 +4,7 @@ import { REFRESH_TOKEN_DAYS } from './sessions.sql.ts'
 const NAME = 'refresh_token'
 const DAY_SECONDS = 86_400
 
-/**
- * The cookie that holds the refresh token. No script reads it, no other site's request carries it, and no path but that
- * of the authentication sees it.
- */
+/** The cookie with the refresh token. Browsers hide it from scripts and send it only to `/auth`, not from other sites. */
 export interface RefreshCookie {
   /** The token of a Cookie header, or null. */
   read(header: string | undefined): string | null

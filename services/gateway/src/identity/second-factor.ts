@@ -13,12 +13,11 @@ import { codesAreLocked, countWrongCode, forgetWrongCodes, requireNotLocked } fr
 const sealedFor = (userId: string) => `user:${userId}:totp`
 const wrongCode = () => new Problem('INVALID_CREDENTIALS', 'The code is wrong, or was used before')
 
-/** Setting up, enabling and disabling the second factor of the caller. */
 export function secondFactorHandlers({
   database,
   keys,
 }: Pick<Dependencies, 'database' | 'keys'>): HandlersOf<'setUpTwoFactor' | 'enableTwoFactor' | 'disableTwoFactor'> {
-  /** Does `work` in the transaction that takes the code. */
+  /** Runs `work` in the transaction that uses the code up. */
   async function withCode({ caller, body, audit }: CodeCall, wanted: 'enabled' | 'set up', work: Work): Promise<void> {
     const refusal = await database.transaction(async (tx) => {
       const requireFactor = (factor: Factor) => requireState(factor, wanted)
@@ -93,13 +92,13 @@ type FactorUser = Pick<CallingUser, 'user_id' | 'tenant_id'>
 interface CodeContext {
   keys: KeyRing
   audit: AuditTrail
-  /** Throws when the user is not in the state that the call is about. */
+  /** Throws if the second factor is not in the state that the call needs. */
   requireFactor(factor: Factor): void
 }
 
 /**
- * Takes a code of the authenticator or, once enabled, a recovery code. Null when it is right. Otherwise the refusal,
- * for the caller to throw after the commit: the transaction counts the wrong code.
+ * Uses up a code of the authenticator or, once enabled, a recovery code. Returns null for a right code, else the refusal. The
+ * caller throws the refusal after the commit, because the transaction counts the wrong code.
  * @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the codes of the user are locked
  */
 export async function takeCode(
@@ -110,13 +109,13 @@ export async function takeCode(
 ): Promise<Problem | null> {
   const subject = { resource_id: user.user_id, tenant_id: user.tenant_id }
   audit.about(subject)
-  // Refuses what needs no row lock: in a flood of codes for one user, the others would hold all connections waiting.
+  // Refuses without the row lock where possible. A flood of codes for one user would take all connections to wait for it.
   await requireNotLocked(tx, user.user_id)
   const before = (await findFactor.first(tx, user)) ?? NO_FACTOR
   requireFactor(before)
   if (isUsed(keys, user.user_id, before, code)) return wrongCode()
 
-  // Codes of one user are judged one after the other.
+  // From here on, codes of one user are checked one after the other.
   const factor = (await lockFactor.first(tx, user)) ?? NO_FACTOR
   requireFactor(factor)
   await requireNotLocked(tx, user.user_id)
@@ -125,7 +124,7 @@ export async function takeCode(
     await forgetWrongCodes(tx, user.user_id)
     return null
   }
-  // A used code says nothing about the codes to come. Counting it would lock out who sends a form twice.
+  // A used code is no guess. Counting it would lock out a user who sends a form twice.
   if (judgement === 'used') return wrongCode()
   const { lockSeconds } = await countWrongCode(tx, user.user_id)
   if (lockSeconds === null) return wrongCode()
@@ -139,14 +138,14 @@ function stepOf(keys: KeyRing, userId: string, sealed: string, code: string): nu
   return stepOfCode(keys.openText(sealed, sealedFor(userId)), code)
 }
 
-/** Whether this code, or a later one, was right before. */
+/** Whether this code or a later one was accepted before. */
 function isUsed(keys: KeyRing, userId: string, { totp_sealed, totp_last_step }: Factor, code: string): boolean {
   if (totp_sealed === null || totp_last_step === null) return false
   const step = stepOf(keys, userId, totp_sealed, code)
   return step !== null && step <= totp_last_step
 }
 
-/** Uses a right code up: it succeeds once, however many come at the same time. */
+/** Uses a right code up. Only one of several concurrent calls gets `right`. */
 async function judgeCode(
   tx: Queryable,
   keys: KeyRing,

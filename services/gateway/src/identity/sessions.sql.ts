@@ -1,5 +1,5 @@
 import { int4, statement, text, uuid } from '@slipway/database'
-import { LIVING_SESSION } from '../callers/calling-user.sql.ts'
+import { VALID_SESSION } from '../callers/calling-user.sql.ts'
 
 /** The lifetime of a refresh token. */
 export const REFRESH_TOKEN_DAYS = 30
@@ -31,7 +31,7 @@ export const rotateToken = statement({
       UPDATE refresh_tokens t SET rotated_at = clock_timestamp()
         FROM sessions s, users u
        WHERE t.token_hash = :token_hash AND t.rotated_at IS NULL AND t.expires_at > now()
-         AND s.id = t.family_id AND ${LIVING_SESSION} AND u.status = 'active'
+         AND s.id = t.family_id AND ${VALID_SESSION} AND u.status = 'active'
       RETURNING t.family_id, t.user_id, ${IN_FULL} AS expires_at),
     extended AS (
       UPDATE sessions SET expires_at = spent.expires_at FROM spent WHERE id = spent.family_id),

@@ -17,7 +17,7 @@ export interface RefreshedSession {
   refresh_token: string
 }
 
-/** Opens a session with its first refresh token. Sessions of the user that have long ended are cleared away. */
+/** Opens a session with its first refresh token. Deletes ended sessions of the user. */
 export async function openSession(
   tx: Queryable,
   user: { user_id: string; token_version: number },
@@ -30,10 +30,7 @@ export async function openSession(
   return { user_id: user.user_id, session_id: sessionId, refresh_token: refreshToken }
 }
 
-/**
- * Puts a new refresh token in the place of this one. One statement decides, so that of many at once one succeeds.
- * Null when the token is not good (any more).
- */
+/** Replaces a refresh token. Returns null if it is not valid, or a concurrent call has replaced it. */
 export async function rotateRefreshToken(tx: Queryable, refreshToken: string): Promise<RefreshedSession | null> {
   const next = randomToken()
   const row = await rotateToken.first(tx, { token_hash: hashToken(refreshToken), next_hash: hashToken(next) })
@@ -41,8 +38,8 @@ export async function rotateRefreshToken(tx: Queryable, refreshToken: string): P
 }
 
 /**
- * Ends the session of a refresh token that was used before: either the thief or the owner holds its successor. Tells
- * whose session it ended, or null when there was nothing to end: an unknown token, or the loser of a race.
+ * Ends the session of a refresh token that was used before, because a thief may hold its successor. Returns the ended session, or
+ * null for an unknown token and for concurrent use.
  */
 export async function revokeReused(
   tx: Queryable,
@@ -55,8 +52,8 @@ export async function revokeReused(
 }
 
 /**
- * Sets a new password and ends all sessions but the one that asked, if that is still good.
- * @throws Problem INVALID_CREDENTIALS when the password was changed meanwhile
+ * Sets a new password and ends all other sessions.
+ * @throws Problem INVALID_CREDENTIALS if the password was changed meanwhile
  */
 export async function replacePassword(
   tx: Queryable,

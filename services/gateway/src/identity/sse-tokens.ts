@@ -8,11 +8,10 @@ import { REFRESH_TOKEN_DAYS } from './sessions.sql.ts'
 
 const TOKEN_SECONDS = 60
 const SESSION_SECONDS = REFRESH_TOKEN_DAYS * 86_400
-/** Stream sessions that one credential may have; a client that opens ever new ones loses its oldest. */
+/** Stream sessions of one credential. A further session deletes the oldest one. */
 const MAX_SESSIONS = 1_000
 
-// The stream sessions of a credential are one hash: session id → version and hash of the refresh token. Ids rise with
-// time, so the least is the oldest.
+// One Redis hash per credential: session id → token version and hash of the refresh token. The smallest UUIDv7 is the oldest.
 const BEGIN_SESSION = `
   redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
   redis.call('EXPIRE', KEYS[1], ARGV[3])
@@ -33,17 +32,17 @@ const CONTINUE_SESSION = `
   redis.call('SET', KEYS[2], ARGV[5], 'EX', ARGV[6])
   return 1`
 
-/** Single-use tokens that open live streams, and the stream sessions that renew them. All of it is kept by its hash. */
+/** Single-use tokens for live streams, and the stream sessions that renew them. Redis has only hashes of them. */
 export function sseTokenHandlers({
   cache,
   namespace,
 }: Pick<Dependencies, 'cache' | 'namespace'>): HandlersOf<'createSseToken' | 'refreshSseToken'> {
-  /** Gives out the next token of a session; `spent` is the refresh token that it takes, if the session goes on. */
+  /** Makes the next token of a session. `spent` is the refresh token of a session that continues. */
   async function next({ user_id, credential }: CallingUser, sessionId: string, spent?: string) {
     const token = randomToken()
     const refreshToken = randomToken()
     const record: SseTokenRecord = { user_id, session_id: sessionId, credential }
-    // With the version, so that a session which began before a logout does not go on after it.
+    // Contains the token version, so a logout ends the session.
     const kept = (text: string) => `${credential.token_version}:${hashToken(text)}`
     const done = await cache.run((redis) =>
       redis.eval(
@@ -61,7 +60,10 @@ export function sseTokenHandlers({
       ),
     )
     if (done !== 1)
-      throw new Problem('INVALID_TOKEN', 'This stream session is unknown, has ended, or its token was used')
+      throw new Problem(
+        'INVALID_TOKEN',
+        'This stream session is unknown or has ended, or its token was used: get a new one with POST /auth/sse-token',
+      )
     const body = { sse_token: token, expires_in: TOKEN_SECONDS, session_id: sessionId, refresh_token: refreshToken }
     return { status: 200, body }
   }

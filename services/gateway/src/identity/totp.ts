@@ -9,18 +9,18 @@ const SECRET_BYTES = 20
 const SIX_DIGITS = /^[0-9]{6}$/
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** The only place that knows the library of one-time codes, which reads codes laxly and remembers none of them. */
 export function makeTotpSecret(): string {
   return base32(randomBytes(SECRET_BYTES))
 }
 
-/** What an authenticator reads from a QR code. */
+/** The content of the QR code for an authenticator. */
 export function otpauthUrl(secret: string, account: string): string {
   return speakeasy.otpauthURL({ secret, encoding: 'base32', label: `${ISSUER}:${account}`, issuer: ISSUER })
 }
 
-/** The number of the time step that the code belongs to, or null. Whether it was used before is the caller's to know. */
+/** The time step of a right code, or null. The caller refuses a code that was used before. */
 export function stepOfCode(secret: string, code: string, now = Date.now()): number | null {
+  // The library accepts other forms, too.
   if (!SIX_DIGITS.test(code)) return null
   const seconds = Math.floor(now / 1_000)
   const found = speakeasy.totp.verifyDelta({
@@ -34,7 +34,7 @@ export function stepOfCode(secret: string, code: string, now = Date.now()): numb
   return found === undefined ? null : Math.floor(seconds / STEP_SECONDS) + found.delta
 }
 
-/** Without padding; whole groups of five bits. */
+/** Without padding. The number of bits must be a multiple of five. */
 export function base32(bytes: Buffer): string {
   const bits = [...bytes].map((byte) => byte.toString(2).padStart(8, '0')).join('')
   return (bits.match(/.{5}/g) ?? []).map((group) => BASE32[Number.parseInt(group, 2)]).join('')

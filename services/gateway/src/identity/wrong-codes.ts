@@ -2,7 +2,7 @@ import type { Queryable } from '@slipway/database'
 import { authRateLimited } from '@slipway/domain'
 import { deleteWrongCodes, findLock, findWrongCodes, storeWrongCodes } from './second-factor.sql.ts'
 
-/** The wrong code that locks, counted within the window. */
+/** This many wrong codes within the window lock the codes. */
 const LOCKING_CODE = 5
 const WINDOW_SECONDS = 900
 const FIRST_LOCK_SECONDS = 30
@@ -10,16 +10,16 @@ const MAX_LOCK_SECONDS = 900
 
 const REASON = 'Too many wrong two-factor codes were given for this user'
 
-/** The wrong two-factor codes of one user, however they came. */
+/** The wrong two-factor codes of one user, in all sessions and logins. */
 export interface WrongCodes {
-  /** The latest ones, oldest first. */
+  /** The wrong codes in the window, oldest first. */
   failed_at: Date[]
   /** Consecutive locks. */
   locks: number
   locked_until: Date | null
 }
 
-/** @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the user's codes are locked */
+/** @throws Problem AUTH_RATE_LIMIT_EXCEEDED while the codes of the user are locked */
 export async function requireNotLocked(db: Queryable, userId: string): Promise<void> {
   const lock = await findLock.first(db, { user_id: userId })
   if (lock !== null) throw codesAreLocked(lock.seconds)
@@ -27,7 +27,7 @@ export async function requireNotLocked(db: Queryable, userId: string): Promise<v
 
 export const codesAreLocked = (seconds: number) => authRateLimited(seconds, REASON)
 
-/** Counts a wrong code. The caller holds the user's row lock, so parallel codes are counted one after the other. */
+/** Counts a wrong code. The caller must hold the row lock of the user. */
 export async function countWrongCode(tx: Queryable, userId: string): Promise<WrongCode> {
   const before = await findWrongCodes.first(tx, { user_id: userId })
   if (before === null) return { lockSeconds: null }
@@ -36,9 +36,8 @@ export async function countWrongCode(tx: Queryable, userId: string): Promise<Wro
   return { lockSeconds }
 }
 
-/** What a wrong code leads to. */
 export interface WrongCode {
-  /** How long it locks the codes of its user; null when it does not. */
+  /** How long the code locks the codes of the user; null if it does not. */
   lockSeconds: number | null
 }
 
@@ -47,8 +46,8 @@ export async function forgetWrongCodes(tx: Queryable, userId: string): Promise<v
 }
 
 /**
- * The fifth wrong code within the window locks. After a lock, the first wrong code locks again for twice as long, until
- * a whole window passes without one.
+ * The fifth wrong code within the window locks. The next wrong code locks again, for twice as long, until a window passes without
+ * a wrong code.
  */
 export function addWrongCode({ failed_at, locks, locked_until }: WrongCodes, now: Date): WrongCodes & WrongCode {
   const windowStart = now.getTime() - WINDOW_SECONDS * 1_000
@@ -59,6 +58,6 @@ export function addWrongCode({ failed_at, locks, locked_until }: WrongCodes, now
   }
   const lockNumber = wasLocked ? locks + 1 : 1
   const lockSeconds = Math.min(FIRST_LOCK_SECONDS * 2 ** (lockNumber - 1), MAX_LOCK_SECONDS)
-  // The lock stands for the codes that led to it.
+  // The lock replaces the codes that led to it.
   return { failed_at: [], locks: lockNumber, locked_until: new Date(now.getTime() + lockSeconds * 1_000), lockSeconds }
 }

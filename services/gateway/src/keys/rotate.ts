@@ -8,7 +8,7 @@ async function main(): Promise<void> {
   const config = loadConfig(Strict({ DATABASE_URL, SLIPWAY_ENCRYPTION_KEYS }))
   const keys = KeyRing.parse(config.SLIPWAY_ENCRYPTION_KEYS)
   const say = (line: string) => process.stdout.write(`${line}\n`)
-  say(`Sealing every secret under the key ${keys.currentKeyId}, of: ${keys.keyIds.join(', ')}`)
+  say(`Sealing every secret under the key ${keys.currentKeyId}. Configured keys: ${keys.keyIds.join(', ')}`)
   const database = createDatabase({
     url: config.DATABASE_URL,
     applicationName: 'slipway rotate keys',
@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   })
   try {
     await resealAll(database, keys, ({ place, rows, resealed }) => say(`${place}: ${resealed} of ${rows} rows`))
-    say(`Done: nothing in the database needs a key but ${keys.currentKeyId}.`)
+    say(`Done: every secret is sealed under the key ${keys.currentKeyId}. You can remove the other keys.`)
   } finally {
     await database.close()
   }
@@ -25,7 +25,7 @@ async function main(): Promise<void> {
 
 await main().catch((error: Error) => {
   process.stderr.write(
-    `${error.message || String(error)}\nRun it again when that is mended: it goes on with what is left.\n`,
+    `${error.message || String(error)}\nSolve this, then run the command again. It continues with the remaining rows.\n`,
   )
   process.exitCode = 1
 })

@@ -5,15 +5,15 @@ import { SecretError } from '@slipway/runtime'
 
 export const MAX_BODY_BYTES = 1024 * 1024
 
-/** The database had no time for the call, which has waited for it as long as it may. */
+/** The database had no free connection for the call, or no time to answer it, within the limit. */
 export class DatabaseBusy extends Problem {
   constructor() {
-    // Not that nothing was done: it may be the look at what was done that found no time.
+    // Does not say that nothing was done: the change may be committed, and only reading it back failed.
     super('SERVICE_UNAVAILABLE', 'The service is too busy now: try again in a few seconds')
   }
 }
 
-/** The refusal that a caller sees of whatever was thrown. Defects keep their message to themselves. */
+/** Turns any error into the refusal for the caller. The message of a defect stays in the log. */
 export function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error
   const reading = bodyProblem(error)
@@ -22,7 +22,7 @@ export function problemOf(error: unknown): Problem {
   if (error instanceof SecretError) {
     return new Problem('CONFIGURATION_ERROR', 'A stored secret cannot be opened with the configured encryption keys')
   }
-  // Before the other: a pool whose connections are all in use waits for one as if the server were away.
+  // Comes before isConnectionError, because that is true for a pool without free connections, too.
   if (isBusy(error)) return new DatabaseBusy()
   if (isConnectionError(error))
     return new Problem('DATABASE_CONNECTION_ERROR', 'The database cannot be reached; try again')
@@ -34,10 +34,10 @@ export function problemOf(error: unknown): Problem {
   return new Problem('INTERNAL_ERROR', 'Something failed in the server; its log has the request id')
 }
 
-/** Whether the server, not the caller, is at fault, and a person should look at the log. */
+/** Whether an operator must read the log. */
 export const isDefect = (problem: Problem) => problem.status === 500
 
-/** What express says when it cannot read a body. */
+/** Turns the errors of Express's body reader into refusals. */
 function bodyProblem(error: unknown): Problem | null {
   switch ((error as { type?: unknown }).type) {
     case 'entity.too.large':

@@ -10,23 +10,23 @@ import { refuse } from '../http/respond.ts'
 
 export interface StreamProxy {
   handlers: HandlersOf<'streamDeploymentLogs' | 'streamResource'>
-  /** Ends the open streams: they would never end by themselves, and their clients come back elsewhere. */
+  /** Ends the open streams. Their clients reconnect to another replica. */
   close(): void
 }
 
 type StreamProxyOptions = Pick<Dependencies, 'logStreamUrl' | 'keys' | 'logger'>
 
-/** Passes live streams through from the log-stream service, which checks their tokens. Nothing is kept back. */
+/** Passes live streams through from the log-stream service. That service checks their tokens. */
 export function createStreamProxy({ logStreamUrl, keys, logger }: StreamProxyOptions): StreamProxy {
   const proxy = httpProxy.createProxyServer({ target: logStreamUrl, changeOrigin: true, xfwd: true })
   const open = new Set<ServerResponse>()
   proxy.on('proxyReq', (outgoing) => {
-    // A stream's only credential is its token; no other one has to leave the gateway.
+    // The token in the query is enough: no other credential leaves the gateway.
     outgoing.removeHeader('authorization')
     outgoing.removeHeader('cookie')
   })
   proxy.on('proxyRes', (incoming, _request, response) => {
-    // A stream that broke off behind us breaks off for its client too, who then comes back.
+    // Without this, a client does not notice that its stream broke off behind the gateway, and does not reconnect.
     incoming.once('close', () => {
       if (!incoming.complete) response.destroy()
     })
@@ -39,7 +39,7 @@ export function createStreamProxy({ logStreamUrl, keys, logger }: StreamProxyOpt
     if (requestId) request.headers['x-request-id'] = requestId
     const traceparent = currentTraceparent()
     if (traceparent !== null) request.headers['traceparent'] = traceparent
-    // The log-stream has the same limit, for clients that reach it directly.
+    // Keeps the log-stream service from counting the request again. It has the same limit, for direct clients.
     request.headers[COUNTED_HEADER] = countedMark(keys, request.url)
     proxy.web(request, response, {}, (error) => {
       if (response.destroyed || response.writableEnded) return

@@ -8,21 +8,21 @@ import { changesOf, lockRecord } from '../catalog/changing.ts'
 import { answerPage, escapeLike, NEWEST_FIRST } from '../catalog/listing.ts'
 import { fieldReferences, References } from '../catalog/references.ts'
 import type { Dependencies } from '../dependencies.ts'
-import { recordedCommand } from '../deployments/recorded-command.ts'
+import { sendRecordedCommand } from '../deployments/recorded-command.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { own } from '../tenancy/visibility.ts'
 import { countDeliveries, findDeliveries, findDelivery, lockWebhooksOf } from './deliveries.sql.ts'
 import { findWebhook, SHOWN, type WebhookRecord } from './records.ts'
 import { checkUrl, requireCallable, requireReadable } from './rules.ts'
 
-/** Each event is written once for every webhook that asks for it. */
+/** Limited, because each event is written once per webhook. */
 const MAX_PER_TENANT = 100
 const SECRET_BYTES = 32
 
 const newSecret = () => `whsec_${randomBytes(SECRET_BYTES).toString('base64')}`
-/** What a webhook's secret is sealed for; the dispatcher opens it. */
+/** What the secret of a webhook is sealed for. The dispatcher opens it. */
 const identity = (id: string) => `webhook:${id}:secret`
-/** For the audit log, as a path or a query may hold a token of the receiver's. */
+/** For the audit log: path and query of a URL may contain a token. */
 const originOf = (url: string) => new URL(url).origin
 
 type WebhookOperation = Extract<OperationId, `${string}Webhook` | 'listWebhooks' | 'listWebhookDeliveries'>
@@ -142,7 +142,7 @@ export function webhookHandlers({
         const delivery_id = params['delivery_id'] ?? ''
         await requireDelivery(database, webhook_id, delivery_id)
         requireReadable(caller, events)
-        await recordedCommand(
+        await sendRecordedCommand(
           { database, broker },
           call,
           { resource_id: webhook_id, tenant_id },
@@ -158,11 +158,12 @@ export function webhookHandlers({
   }
 }
 
-/** @throws Problem CONFLICT when the tenant has as many webhooks as it may have */
+/** @throws Problem CONFLICT if the tenant has too many webhooks */
 async function requireRoom(tx: PrismaTransaction, tenant_id: string | null): Promise<void> {
   await lockWebhooksOf.run(tx, { tenant_id })
   const count = await tx.webhook.count({ where: { tenant_id } })
-  if (count >= MAX_PER_TENANT) throw conflict(`There are ${MAX_PER_TENANT} webhooks already`)
+  if (count >= MAX_PER_TENANT)
+    throw conflict(`There are ${MAX_PER_TENANT} webhooks, the most that a tenant may have; delete one first`)
 }
 
 /** @throws Problem NOT_FOUND */

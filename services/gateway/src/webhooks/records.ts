@@ -2,7 +2,7 @@ import type { Prisma } from '@slipway/database'
 import { isUuid, notFound } from '@slipway/domain'
 import { own, type Viewer } from '../tenancy/visibility.ts'
 
-/** What answers show of a webhook. */
+/** Without the secret. */
 export const SHOWN = {
   id: true,
   tenant_id: true,
@@ -16,7 +16,7 @@ export const SHOWN = {
 
 export type WebhookRecord = Prisma.WebhookGetPayload<{ select: typeof SHOWN }>
 
-/** @throws Problem NOT_FOUND, also for those of no tenant where the viewer is bound to one */
+/** @throws Problem NOT_FOUND, also for a webhook that the viewer may not see */
 export async function findWebhook(
   { webhook }: Pick<Prisma.TransactionClient, 'webhook'>,
   viewer: Viewer,

@@ -4,26 +4,26 @@ import { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem
 import type { CallingUser } from '../callers/calling-user.ts'
 import type { Check } from '../http/handler.ts'
 
-/** What is wrong with the form of the URL; where it leads is looked at when everything else is right. */
+/** Checks the form of the URL. `requireCallable` checks its addresses later, because that needs DNS. */
 export const checkUrl: Check = ({ url }) => {
   const message = typeof url === 'string' ? urlProblem(url) : null
   return message === null ? [] : [{ path: '/url', message }]
 }
 
 /**
- * A webhook tells its receiver what the API would tell the caller, and no more.
+ * A webhook must not send what its caller may not read.
  * @throws Problem INSUFFICIENT_PERMISSIONS
  */
 export function requireReadable(caller: CallingUser, events: unknown): void {
   for (const event of Array.isArray(events) ? events : []) {
     const permission = Object.hasOwn(WEBHOOK_EVENTS, event) ? WEBHOOK_EVENTS[event as WebhookEvent] : undefined
     if (permission !== undefined && !caller.permissions.includes(permission)) {
-      throw insufficientPermissions(`${permission}, to be told of ${event}`)
+      throw insufficientPermissions(`${permission}, for the event ${event}`)
     }
   }
 }
 
-/** @throws Problem VALIDATION_ERROR where the URL leads to a place that must not be called */
+/** @throws Problem VALIDATION_ERROR if the URL leads to an address that must not be called */
 export async function requireCallable(url: string, rules: DestinationRules): Promise<void> {
   try {
     await checkedAddresses(new URL(url), rules)
