@@ -1,16 +1,16 @@
 import type { Envelope } from '@slipway/contracts'
 import {
   fullJitter,
-  LATE,
   type Logger,
   parseTraceparent,
   redactText,
   Semaphore,
   SpanKind,
   sleep,
+  TIMED_OUT,
   traced,
   withContext,
-  within,
+  withTimeout,
 } from '@slipway/runtime'
 import type { Channel, ConsumeMessage } from 'amqplib'
 import { isBatch, partsOf } from './batch.ts'
@@ -201,7 +201,8 @@ async function attemptToHandle(message: ConsumeMessage, options: Handling, queue
       options.handle(envelope, delivery),
     ),
   )
-  if ((await within(handlerMs, handling)) === LATE) throw new Error(`its handler did not end within ${handlerMs} ms`)
+  if ((await withTimeout(handlerMs, handling)) === TIMED_OUT)
+    throw new Error(`its handler did not end within ${handlerMs} ms`)
   return 'handled'
 }
 

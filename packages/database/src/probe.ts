@@ -1,4 +1,4 @@
-import { LATE, within } from '@slipway/runtime'
+import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type pg from 'pg'
 import { WatchedClient } from './watched-client.ts'
 
@@ -27,8 +27,8 @@ export class Probe {
     const connected = this.#connected
     try {
       const asking = connected.then((client): Promise<pg.QueryResult<Row>> => client.query(statement, values))
-      const answer = await within(milliseconds, asking)
-      if (answer !== LATE) return { rows: answer.rows }
+      const answer = await withTimeout(milliseconds, asking)
+      if (answer !== TIMED_OUT) return { rows: answer.rows }
     } catch (error) {
       if (connected === this.#connected) this.close()
       // Errors of the server have a severity, those of sockets have none.

@@ -1,4 +1,4 @@
-import { LATE, type Logger, within } from '@slipway/runtime'
+import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
 import { limitedAs } from './address-ranges.ts'
 import { LocalBuckets } from './local-buckets.ts'
@@ -36,8 +36,8 @@ export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLi
 
   async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
     try {
-      const waitUs = await within(ANSWER_MS, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
-      if (waitUs === LATE) throw new Error(`no answer within ${ANSWER_MS} ms`)
+      const waitUs = await withTimeout(ANSWER_MS, redis.takeFromBucket(`${namespace}:limit:${key}`, rps, burst))
+      if (waitUs === TIMED_OUT) throw new Error(`no answer within ${ANSWER_MS} ms`)
       if (askAgainAt !== null) logger.info('the rate limit is shared with the other replicas again')
       askAgainAt = null
       return waitUs

@@ -1,5 +1,5 @@
 import { authRateLimited, unavailable } from '@slipway/domain'
-import { LATE, type Logger, within } from '@slipway/runtime'
+import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
 import { limitedAs } from './address-ranges.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress } from './settings.ts'
@@ -31,8 +31,8 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
     const prefix = `${namespace}:login:{${key}}`
     try {
       const counted = redis.countAttempt(`${prefix}:attempts`, `${prefix}:lock`, allowed, lockoutSeconds)
-      const lockedMs = await within(ANSWER_MS, counted)
-      if (lockedMs === LATE) throw new Error(`no answer within ${ANSWER_MS} ms`)
+      const lockedMs = await withTimeout(ANSWER_MS, counted)
+      if (lockedMs === TIMED_OUT) throw new Error(`no answer within ${ANSWER_MS} ms`)
       return lockedMs
     } catch (error) {
       logger.error('attempts to log in cannot be counted', { error })

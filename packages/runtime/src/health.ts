@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import { takePlace } from './listen.ts'
 import { exposition } from './metrics/registry.ts'
-import { within } from './within.ts'
+import { withTimeout } from './with-timeout.ts'
 
 export interface HealthReport {
   ready: boolean
@@ -48,7 +48,7 @@ export class Health {
 
 async function passes(fn: Check): Promise<boolean> {
   try {
-    return (await within(CHECK_MS, Promise.resolve().then(fn))) === true
+    return (await withTimeout(CHECK_MS, Promise.resolve().then(fn))) === true
   } catch {
     return false
   }

@@ -54,4 +54,4 @@ export {
 } from './variables.ts'
 export { COMPATIBLE_VERSION, isCompatible, isSameMajor, SLIPWAY_VERSION } from './version.ts'
 export { syncFolder, writeWhole } from './whole-file.ts'
-export { LATE, within } from './within.ts'
+export { TIMED_OUT, withTimeout } from './with-timeout.ts'

@@ -1,5 +1,5 @@
 import type { Logger } from './logger.ts'
-import { LATE, within } from './within.ts'
+import { TIMED_OUT, withTimeout } from './with-timeout.ts'
 
 interface Step {
   name: string
@@ -33,9 +33,9 @@ export class StopSequence {
   async #runStep(step: Step, limitMs: number): Promise<void> {
     const started = Date.now()
     try {
-      const result = await within(limitMs, Promise.resolve().then(step.fn))
+      const result = await withTimeout(limitMs, Promise.resolve().then(step.fn))
       const took = { step: step.name, took_ms: Date.now() - started }
-      if (result === LATE) this.#logger.warn('a step of stopping is late and is left behind', took)
+      if (result === TIMED_OUT) this.#logger.warn('a step of stopping is late and is left behind', took)
       else this.#logger.info('stop step done', took)
     } catch (error) {
       this.#logger.error('a step of stopping failed', { step: step.name, error })

@@ -101,7 +101,7 @@ describe('an agent that lies', () => {
       'asks for other content',
       [409, JSON.stringify({ error: { code: 'MISSING_CONTENT', message: '', missing: ['a'.repeat(64)] } })],
       Buffer.alloc(0),
-      'it asks for other content',
+      'it asks for content that the command does not have',
     ],
     [
       'has another version',

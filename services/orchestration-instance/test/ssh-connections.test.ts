@@ -147,7 +147,7 @@ describe('host keys', () => {
     const number = (text = '') => part(Buffer.concat([Buffer.from([0]), Buffer.from(text, 'base64url')]))
     const key = Buffer.concat([part(Buffer.from('ssh-rsa')), number(e), number(n)])
     const { made } = host.transport({ host_key: `ssh-rsa ${key.toString('base64')}` })
-    await expect(start(made, 'true').end).rejects.toThrow(/changed: it has none of the kind of SHA256:/)
+    await expect(start(made, 'true').end).rejects.toThrow(/changed: it has no key of the type of SHA256:/)
   })
 })
 

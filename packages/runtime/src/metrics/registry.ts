@@ -1,5 +1,5 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { LATE, within } from '../within.ts'
+import { TIMED_OUT, withTimeout } from '../with-timeout.ts'
 
 /** All metrics of this process. Labels take few values: no ids, no names that users give, nothing secret. */
 const registry = new Registry()
@@ -97,8 +97,8 @@ export function measure<M extends Record<string, Measured>>(
 
 async function take({ what, take: measureNow, forget }: Measurement): Promise<void> {
   // A value that cannot be read is left out. The code that uses the same dependency logs the error.
-  const taken = await within(MEASURE_MS, measureNow()).catch(() => LATE)
-  if (taken !== LATE) return
+  const taken = await withTimeout(MEASURE_MS, measureNow()).catch(() => TIMED_OUT)
+  if (taken !== TIMED_OUT) return
   forget()
   failures.inc({ measurement: what })
 }

@@ -1,7 +1,7 @@
 import type { LookupAddress } from 'node:dns'
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
-import { LATE, within } from '../within.ts'
+import { TIMED_OUT, withTimeout } from '../with-timeout.ts'
 import { isPublicAddress } from './public-address.ts'
 
 const RESOLVE_MS = 5_000
@@ -48,8 +48,8 @@ export async function checkedAddresses(url: URL, rules: DestinationRules): Promi
 
 async function resolved(host: string, resolve: (host: string) => Promise<LookupAddress[]>): Promise<LookupAddress[]> {
   // A name that does not exist and a failing name server are the same to the caller.
-  const addresses = await within(RESOLVE_MS, resolve(host)).catch(() => [])
-  if (addresses === LATE) throw new DestinationRefused('names a host that was not resolved in time')
+  const addresses = await withTimeout(RESOLVE_MS, resolve(host)).catch(() => [])
+  if (addresses === TIMED_OUT) throw new DestinationRefused('names a host that was not resolved in time')
   if (addresses.length === 0) throw new DestinationRefused('names a host that cannot be resolved')
   return addresses
 }

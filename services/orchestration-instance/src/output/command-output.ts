@@ -5,19 +5,19 @@ import { OutputLimit, type OutputLimitOptions } from './output-limit.ts'
 import { Tail } from './tail.ts'
 
 /**
- * A line whose end may be the first characters of a secret is kept back for this long at most. Otherwise the last line
- * before a pause would be shown only after the pause.
+ * The longest time that a line is held back because its end may be the start of a secret. Without this limit, the last line
+ * before a pause would appear only after the pause.
  */
-const KEEP_MS = 250
+const HOLD_MS = 250
 
 const STREAMS = ['stdout', 'stderr'] as const
 
-/** The output of one attempt of a command: passes on its lines, up to a limit, and keeps the ends of both streams. */
+/** The output of one attempt of a command: passes on its lines up to a limit, and keeps the end of each stream. */
 export class CommandOutput {
   readonly #splitters: Record<OutputStream, LineSplitter>
   readonly #tails: Record<OutputStream, Tail> = { stdout: new Tail(), stderr: new Tail() }
   readonly #limit: OutputLimit
-  #release: NodeJS.Timeout | undefined
+  #releaseTimer: NodeJS.Timeout | undefined
 
   constructor(masker: Masker, options: OutputLimitOptions) {
     this.#splitters = { stdout: new LineSplitter(masker), stderr: new LineSplitter(masker) }
@@ -26,19 +26,18 @@ export class CommandOutput {
 
   write(stream: OutputStream, chunk: Buffer): void {
     const splitter = this.#splitters[stream]
-    this.#handOn(stream, splitter.write(chunk))
-    if (splitter.keepsLine) this.#release ??= setTimeout(() => this.#releaseLines(), KEEP_MS)
+    this.#passOn(stream, splitter.write(chunk))
+    if (splitter.holdsLine) this.#releaseTimer ??= setTimeout(() => this.#releaseLines(), HOLD_MS)
   }
 
   end(): void {
     this.abandon()
-    for (const stream of STREAMS) this.#handOn(stream, this.#splitters[stream].end())
+    for (const stream of STREAMS) this.#passOn(stream, this.#splitters[stream].end())
     this.#limit.end()
   }
 
-  /** No line is handed on any more. */
   abandon(): void {
-    clearTimeout(this.#release)
+    clearTimeout(this.#releaseTimer)
   }
 
   tail(stream: OutputStream): string {
@@ -46,11 +45,11 @@ export class CommandOutput {
   }
 
   #releaseLines(): void {
-    this.#release = undefined
-    for (const stream of STREAMS) this.#handOn(stream, this.#splitters[stream].release())
+    this.#releaseTimer = undefined
+    for (const stream of STREAMS) this.#passOn(stream, this.#splitters[stream].release())
   }
 
-  #handOn(stream: OutputStream, lines: OutputLine[]): void {
+  #passOn(stream: OutputStream, lines: OutputLine[]): void {
     for (const line of lines) {
       this.#tails[stream].addLine(line.text)
       this.#limit.add(stream, line)

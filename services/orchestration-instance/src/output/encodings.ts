@@ -1,4 +1,4 @@
-// How programs write a character of a text: as it is, escaped, percent-encoded or quoted for a shell.
+// The ways in which programs write a character: literally, escaped, percent-encoded or quoted for a shell.
 
 const END = -1
 const LINE_FEED = 0x0a
@@ -7,10 +7,10 @@ const DOLLAR = 0x24
 const PERCENT = 0x25
 const QUOTE = 0x27
 const BACKSLASH = 0x5c
-/** What a gap consists of, unless it is escaped. */
+/** The unescaped characters of a gap. */
 export const BLANKS: ReadonlySet<number> = new Set([0x09, LINE_FEED, CARRIAGE_RETURN, 0x20])
 
-/** Bounds on what may be repeated: without them, a possible match could keep output back without limit. */
+/** Limits of repetition. Without them, a possible match could hold back output without limit. */
 const MAX_BACKSLASHES = 32
 const MAX_NESTED_PERCENTS = 4
 const MAX_GAP = 256
@@ -28,33 +28,33 @@ const LETTERS: Record<string, number> = {
   E: 27,
 }
 
-/** Spellings of a character that none of the general rules covers: of a form, of quoted fields and of shells. */
+/** Further spellings of a character, in HTML forms, CSV fields and shells. */
 const SPELLINGS: Record<number, readonly string[]> = {
   32: ['+'],
   34: ['""'],
   [QUOTE]: ["''", `'\\''`, `'"'"'`],
 }
 
-/** What printf %q of GNU writes around characters that it escapes. */
+/** GNU `printf %q` writes these texts around escaped characters. */
 const SHELL_NOISE = ["'$'", "''"]
 
 /** Code units with which an encoding of any character can begin. */
 export const ESCAPES: ReadonlySet<number> = new Set([PERCENT, QUOTE, BACKSLASH])
 
-/** Whether the character itself can also be read as the beginning of a longer encoding, or has spellings of its own. */
-export function isSpelledTwice(codePoint: number): boolean {
-  return codePoint < 0x80 && SPELLED_TWICE[codePoint] === 1
+/** Whether the literal character can also start a longer encoding, or has further spellings. */
+export function isAmbiguous(codePoint: number): boolean {
+  return codePoint < 0x80 && AMBIGUOUS[codePoint] === 1
 }
 
 const tableOf = (units: Iterable<number>) => {
   const has = new Set(units)
   return Uint8Array.from({ length: 128 }, (_, unit) => (has.has(unit) ? 1 : 0))
 }
-const SPELLED_TWICE = tableOf([LINE_FEED, ...ESCAPES, ...Object.keys(SPELLINGS).map(Number)])
-/** What stands for a line break behind a backslash; a shell also drops a line break there. */
+const AMBIGUOUS = tableOf([LINE_FEED, ...ESCAPES, ...Object.keys(SPELLINGS).map(Number)])
+/** The characters that mean a line break after a backslash. A shell also removes a literal line break there. */
 const BREAKS = tableOf([LINE_FEED, CARRIAGE_RETURN, 0x6e, 0x72])
 
-/** The character, and what else is written for it but escapes. */
+/** The character and its other spellings, without escapes. */
 export function spellingsOf(codePoint: number): string[] {
   return [
     String.fromCodePoint(codePoint),
@@ -66,26 +66,26 @@ export function spellingsOf(codePoint: number): string[] {
 /** The longest encoding of one character: `%25252541`, `'$'\\U0001f600`. */
 export const LONGEST_ENCODING = 16
 
-/** The pairs of units, each beginning with `%` or a backslash, with which an encoding of the character can begin. */
+/** The first two code units of the encodings of a character that start with `%` or a backslash. */
 export function encodedPairs(codePoint: number): [first: number, second: number][] {
   const [byte = 0] = utf8(codePoint)
   const digit = (byte >> 4).toString(16)
-  const behindBackslash = [
+  const afterBackslash = [
     'u',
     'U',
     String(byte >> 6),
     ...Object.keys(LETTERS).filter((name) => LETTERS[name] === codePoint),
   ]
   const character = String.fromCodePoint(codePoint)
-  // A backslash before a letter or digit that is no escape is none of the secret: a path may end with it.
-  if (!/[A-Za-z0-9]/.test(character)) behindBackslash.push(character)
+  // A backslash before a letter or digit that forms no escape is not part of the secret, for example in a Windows path.
+  if (!/[A-Za-z0-9]/.test(character)) afterBackslash.push(character)
   return [
     ...[digit, digit.toUpperCase(), '2'].map((text): [number, number] => [PERCENT, text.charCodeAt(0)]),
-    ...behindBackslash.map((text): [number, number] => [BACKSLASH, text.charCodeAt(0)]),
+    ...afterBackslash.map((text): [number, number] => [BACKSLASH, text.charCodeAt(0)]),
   ]
 }
 
-/** What an encoding that begins with `%` or a backslash at `at` may stand for: a code unit, or a byte of UTF-8. */
+/** The code units and UTF-8 bytes that an encoding at `at` may mean. The encoding starts with `%` or a backslash. */
 export function firstOfEncoding(text: string, at: number): { units: number[]; bytes: number[] } {
   const number = (from: number, digits: number, base = 16) => Number.parseInt(text.slice(from, from + digits), base)
   const second = text.charCodeAt(at + 1)
@@ -102,15 +102,15 @@ export function firstOfEncoding(text: string, at: number): { units: number[]; by
   return { units: [BACKSLASH, LETTERS[name] ?? second], bytes: [] }
 }
 
-/** A line break, with blanks behind it, or any blanks. */
+/** `line-break` is a line break followed by blanks, `blanks` is any blanks. */
 export type Gap = 'line-break' | 'blanks'
 
 /** Reads encodings of characters in a text. */
 export class EncodingReader {
   readonly text: string
-  /** The code units of the text: a loop over them is several times as fast as over the text. */
+  /** A loop over this array is several times as fast as a loop over the text. */
   readonly units: Uint16Array
-  /** Whether the text ended within something that more text could complete. */
+  /** Whether more text could complete an encoding at the end of the text. */
   isCutOff = false
 
   constructor(text: string) {
@@ -119,15 +119,15 @@ export class EncodingReader {
     Buffer.from(this.units.buffer).write(text, 'utf16le')
   }
 
-  /** -1 where there is no text. */
+  /** Returns -1 outside the text. */
   unitAt(at: number): number {
     return at >= 0 && at < this.units.length ? (this.units[at] ?? END) : END
   }
 
-  /** Whether an encoding of the character, or a gap before it, may begin at `at`. Quick, and false for nearly all text. */
+  /** Whether an encoding of the character, or a gap before the encoding, may start at `at`. A fast check that rejects most text. */
   mayBegin(at: number, codePoint: number, gap: Gap | null): boolean {
     const unit = this.unitAt(at)
-    if (unit === END || codePoint > 0xffff || isSpelledTwice(codePoint)) return true
+    if (unit === END || codePoint > 0xffff || isAmbiguous(codePoint)) return true
     if (unit === codePoint || (gap !== null && BLANKS.has(unit))) return true
     if (unit === QUOTE || unit === PERCENT) {
       const next = this.unitAt(at + 1)
@@ -141,7 +141,7 @@ export class EncodingReader {
     return codePoint < 0x20 || (gap !== null && BREAKS[letter & 0x7f] === 1)
   }
 
-  /** Adds every place where an encoding of the character that begins at `at` can end. */
+  /** Adds every end position of an encoding of the character that starts at `at`. */
   addEnds(at: number, codePoint: number, ends: number[]): void {
     this.#addSimpleEnds(at, codePoint, ends)
     if (this.unitAt(at) === QUOTE) {
@@ -149,7 +149,7 @@ export class EncodingReader {
         if (this.#has(at, noise)) this.#addSimpleEnds(at + noise.length, codePoint, ends)
       }
     }
-    // Each encoding makes two backslashes of one, and %25 of %. How often a text was encoded is not known.
+    // Each level of encoding doubles backslashes and turns % into %25. The number of levels is not known.
     if (codePoint !== BACKSLASH && codePoint !== PERCENT) return
     for (let index = 0; index < ends.length && index < MAX_BACKSLASHES; index += 1) {
       const end = ends[index] ?? 0
@@ -158,7 +158,7 @@ export class EncodingReader {
     }
   }
 
-  /** Adds the places where a gap that begins at `at` can end. Its blanks may be escaped. */
+  /** Adds every end position of a gap that starts at `at`. The blanks may be escaped. */
   addGapEnds(at: number, gap: Gap, ends: number[]): void {
     let position = at
     while (position - at < MAX_GAP) {
@@ -169,7 +169,7 @@ export class EncodingReader {
     }
   }
 
-  /** The end of the padding of base64 that begins at `at`. */
+  /** The end of the base64 padding that starts at `at`. */
   afterPadding(at: number): number {
     let position = at
     for (let count = 0; count < 2; count += 1) {
@@ -200,8 +200,8 @@ export class EncodingReader {
   }
 
   /**
-   * Behind backslashes: the character itself, or an escape that stands for it. The backslash of an escape may have been read
-   * already, as an encoding of the character before.
+   * Adds the end positions of the character, or of an escape for it, after backslashes. The backslash of the escape may already
+   * count as an encoding of the previous character.
    */
   #addEscapedEnds(at: number, codePoint: number, ends: number[]): void {
     const letter = this.#afterBackslashes(at)
@@ -217,7 +217,7 @@ export class EncodingReader {
     else if (name >= '0' && name <= '3') add(ends, this.#afterOctals(letter, codePoint))
   }
 
-  /** `00e9`, behind `\u`; of a character of two code units `d83d\ude00`. */
+  /** Reads `00e9` after `\u`, or `d83d\ude00` for a character of two code units. */
   #afterUnicode(at: number, codePoint: number): number {
     const [first = 0, second] = unitsOf(codePoint)
     const end = this.#afterHex(at, first, 4)
@@ -227,7 +227,7 @@ export class EncodingReader {
     return letter > end && this.text.charAt(letter) === 'u' ? this.#afterHex(letter + 1, second, 4) : -1
   }
 
-  /** Each byte as `%C3`, or encoded again as `%25C3`. */
+  /** Reads each byte as `%C3`, or encoded twice as `%25C3`. */
   #afterPercents(at: number, codePoint: number): number {
     let position = at
     for (const byte of utf8(codePoint)) {
@@ -243,7 +243,7 @@ export class EncodingReader {
     return position
   }
 
-  /** Each byte as three octal digits, the first one behind a backslash that was read already. */
+  /** Reads each byte as three octal digits. The backslash before the first byte was read already. */
   #afterOctals(at: number, codePoint: number): number {
     let position = at
     for (const byte of utf8(codePoint)) {
@@ -312,12 +312,12 @@ function add(ends: number[], end: number): void {
   if (end >= 0 && !ends.includes(end)) ends.push(end)
 }
 
-/** Whether the digit is the first one of the percent-encoded character, or of `%` where that was encoded again. */
+/** Whether the digit starts the percent-encoded character, or `%25` of a double encoding. */
 function isFirstDigit(unit: number, codePoint: number): boolean {
   return unit === END || unit === 0x32 || Number.parseInt(String.fromCharCode(unit), 16) === codePoint >> 4
 }
 
-/** `u`, `U` and the octal digits, with which an escape of any character can begin behind its backslash. */
+/** Whether the unit can start an escape of any character after a backslash: `u`, `U` or an octal digit. */
 function isGeneralEscape(unit: number): boolean {
   return unit === 0x75 || unit === 0x55 || (unit >= 0x30 && unit <= 0x33)
 }

@@ -3,19 +3,19 @@ import { type Masker, MaskingStream } from './masking.ts'
 
 export interface OutputLine {
   text: string
-  /** Whether it is a piece of a line that was too long. */
+  /** Whether the text is one piece of a line that was too long. */
   split: boolean
 }
 
 /**
- * Turns the bytes of one stream into masked lines. A line ends with \n, or with the stream; a \r stays in it. What is
- * no UTF-8, and NUL, which Postgres cannot keep, becomes U+FFFD. Memory is bounded: a long line is split, and what may be
- * the beginning of a secret is kept back no longer than the secret can be.
+ * Turns the bytes of one stream into masked lines. A line ends with \n or with the stream; a \r stays in the line. Bytes that
+ * are not UTF-8 become U+FFFD, and so does NUL, because Postgres cannot store it. Memory is bounded: a long line is split,
+ * and the text that is held back is no longer than a secret.
  */
 export class LineSplitter {
   readonly #stream: MaskingStream
   readonly #decoder = new TextDecoder('utf-8', { ignoreBOM: true })
-  /** The part of the current line that has not been given out. */
+  /** The part of the current line that was not returned yet. */
   #line = ''
   #isSplit = false
 
@@ -23,23 +23,23 @@ export class LineSplitter {
     this.#stream = new MaskingStream(masker)
   }
 
-  /** Whether lines are kept back because a secret may begin in them. */
-  get keepsLine(): boolean {
-    return this.#stream.keepsLine
+  /** Whether lines are held back because a secret may start in them. */
+  get holdsLine(): boolean {
+    return this.#stream.holdsLine
   }
 
   write(chunk: Buffer): OutputLine[] {
-    return this.#take(this.#stream.write(this.#decode(chunk)))
+    return this.#split(this.#stream.write(this.#decode(chunk)))
   }
 
-  /** Gives out lines that are kept back for too little to tell anything of a secret. */
+  /** Returns lines that are held back for a match too short to reveal a secret. */
   release(): OutputLine[] {
-    return this.#take(this.#stream.release())
+    return this.#split(this.#stream.release())
   }
 
-  /** The stream has ended: what is left is a line. */
+  /** Returns the rest of the stream. */
   end(): OutputLine[] {
-    const lines = this.#take(this.#stream.write(this.#decode()) + this.#stream.end())
+    const lines = this.#split(this.#stream.write(this.#decode()) + this.#stream.end())
     return this.#line === '' ? lines : [...lines, ...this.#endLine()]
   }
 
@@ -47,7 +47,7 @@ export class LineSplitter {
     return this.#decoder.decode(chunk, { stream: chunk !== undefined }).replaceAll('\0', '\uFFFD')
   }
 
-  #take(masked: string): OutputLine[] {
+  #split(masked: string): OutputLine[] {
     const lines: OutputLine[] = []
     const parts = masked.split('\n')
     const last = parts.pop() ?? ''
@@ -68,7 +68,7 @@ export class LineSplitter {
     return pieces.map((text) => ({ text, split }))
   }
 
-  /** Gives out the full pieces of a line that goes on. */
+  /** Returns the full pieces of an incomplete line. */
   #cutLine(): OutputLine[] {
     const pieces = splitLine(this.#line)
     this.#line = pieces.pop() ?? ''

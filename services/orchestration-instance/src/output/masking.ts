@@ -3,17 +3,17 @@ import { EncodingReader, firstOfEncoding, LONGEST_ENCODING } from './encodings.t
 import { patternsOf } from './secret-forms.ts'
 import type { SecretPattern } from './secret-pattern.ts'
 
-/** Pairs of code units are told apart by their lowest 7 bits: of ASCII exactly. */
+/** A pair of code units is identified by the lowest 7 bits of each, which is exact for ASCII. */
 const PAIRS = 128 * 128
 const pairOf = (first: number, second: number) => ((first & 0x7f) << 7) | (second & 0x7f)
 const PERCENT = 0x25
 const BACKSLASH = 0x5c
-/** A line that may end with fewer characters of a secret than this tells too little to be kept back for long. */
-const TELLING = 4
+/** Fewer characters of a secret than this reveal too little to hold back a line for long. */
+const REVEALING_LENGTH = 4
 
 type Interval = { from: number; to: number }
 
-/** Knows what is hidden: sensitive values, every line of them, and the forms in which programs like to print them. */
+/** Finds sensitive values, each of their lines, and the forms in which programs often print them. */
 export class Masker {
   readonly #patterns: readonly SecretPattern[]
   readonly #byFirstUnit = new Map<number, SecretPattern[]>()
@@ -23,8 +23,8 @@ export class Masker {
   readonly #pairs = new Uint8Array(PAIRS)
 
   /**
-   * Values that are no strings count as the text that a command gets.
-   * @param base what it hides is hidden, too
+   * A value that is not a string counts as the text that a command receives.
+   * @param base this masker also hides everything that the base hides
    */
   constructor(values: Iterable<unknown>, base?: Masker) {
     this.#patterns = [...(base === undefined ? [] : base.#patterns), ...patternsOf(values)]
@@ -47,7 +47,7 @@ export class Masker {
     return stream.write(text) + stream.end()
   }
 
-  /** The first place from `at` on where a match may begin; the length of the text if there is none. */
+  /** The first position from `at` on at which a match may start; the last position if there is none. */
   nextCandidate(units: Uint16Array, at: number): number {
     const pairs = this.#pairs
     const last = units.length - 1
@@ -60,11 +60,11 @@ export class Masker {
     return Math.max(at, last)
   }
 
-  /** The patterns of which a match may begin here. */
+  /** The patterns of which a match may start here. */
   candidatesAt({ text, units }: EncodingReader, at: number): readonly SecretPattern[] {
     const unit = units[at] ?? 0
     if (unit === PERCENT || unit === BACKSLASH) return this.#encodedCandidates(text, at)
-    // What follows the last character is not known.
+    // The next character has not arrived yet.
     if (at + 1 === units.length) return this.#byFirstUnit.get(unit) ?? []
     return this.#byPair.get(pairOf(unit, units[at + 1] ?? 0)) ?? []
   }
@@ -79,29 +79,30 @@ export class Masker {
   }
 }
 
-/** Masks a text that comes piece by piece. What could be the beginning of a secret is kept back until more has come. */
+/** Masks a text that arrives in pieces. Holds back a possible start of a secret until the next piece arrives. */
 export class MaskingStream {
   readonly #masker: Masker
-  /** The end of the text: what is kept back, and what comes before as far as a match may begin there. */
+  /** The end of the text: the part that is held back, and earlier text in which a match may start. */
   #text = ''
-  /** Up to here the text has been given out. */
+  /** The end of the part that was returned. */
   #given = 0
-  /** From here on matches may begin that are not found yet. */
+  /** Matches that start before this position are found already. */
   #scanned = 0
-  /** Where secrets stand, in order; those that overlap or touch are one. */
+  /** The intervals of secrets, in order. Secrets that overlap or touch are one interval. */
   #secrets: Interval[] = []
-  /** Where the earliest possible match begins, and the earliest of which enough is there to tell something. */
+  /** The start of the earliest possible match. */
   #possible = 0
-  #telling = 0
-  /** Whether what was given out ends with a mask. */
+  /** The start of the earliest possible match with at least REVEALING_LENGTH characters. */
+  #revealing = 0
+  /** Whether the returned text ends with a mask. */
   #endsMasked = false
 
   constructor(masker: Masker) {
     this.#masker = masker
   }
 
-  /** Whether a line is kept back whose end may be the beginning of a secret. */
-  get keepsLine(): boolean {
+  /** Whether a line is held back because its end may be the start of a secret. */
+  get holdsLine(): boolean {
     return this.#text.includes('\n', this.#given)
   }
 
@@ -112,12 +113,11 @@ export class MaskingStream {
     return this.#giveOut(this.#certainUntil(this.#possible))
   }
 
-  /** Gives out what is kept back for less than tells something. The rest of a secret is masked all the same. */
+  /** Returns text that is held back for a match too short to reveal a secret. The rest of the secret is still masked. */
   release(): string {
-    return this.#giveOut(this.#certainUntil(this.#telling))
+    return this.#giveOut(this.#certainUntil(this.#revealing))
   }
 
-  /** No more text comes. */
   end(): string {
     return this.#giveOut(this.#text.length)
   }
@@ -125,7 +125,7 @@ export class MaskingStream {
   #scan(): void {
     const text = this.#text
     const reader = new EncodingReader(text)
-    let [possible, telling] = [text.length, text.length]
+    let [possible, revealing] = [text.length, text.length]
     this.#secrets = this.#secrets.filter(({ from }) => from < this.#scanned)
     const masker = this.#masker
     const { units } = reader
@@ -135,19 +135,19 @@ export class MaskingStream {
       at = masker.nextCandidate(units, at + 1)
     ) {
       for (const pattern of masker.candidatesAt(reader, at)) {
-        const { end, isCutOff, found } = pattern.read(reader, at)
+        const { end, isCutOff, found } = pattern.match(reader, at)
         if (end >= 0) addInterval(this.#secrets, { from: at, to: end })
         if (!isCutOff) continue
         possible = Math.min(possible, at)
-        if (found >= TELLING) telling = Math.min(telling, at)
+        if (found >= REVEALING_LENGTH) revealing = Math.min(revealing, at)
       }
     }
     this.#possible = possible
-    this.#telling = telling
+    this.#revealing = revealing
     this.#scanned = possible
   }
 
-  /** Everything before is masked as it will be, whether or not a match begins at `start`. */
+  /** The end of the text that is masked in the same way whether or not a match starts at `start`. */
   #certainUntil(start: number): number {
     return this.#secrets.find(({ from, to }) => from <= start && start < to)?.to ?? start
   }
@@ -174,7 +174,7 @@ export class MaskingStream {
     return text
   }
 
-  /** Line breaks stay: the lines of an output are as many as the command wrote. */
+  /** Line breaks stay, so the output has as many lines as the command wrote. */
   #masked(secret: string): string {
     const masked = secret.replace(/[^\r\n]+/g, MASK)
     const shown = this.#endsMasked && masked.startsWith(MASK) ? masked.slice(MASK.length) : masked
@@ -182,7 +182,7 @@ export class MaskingStream {
     return shown
   }
 
-  /** Drops what is not needed any more, but for one character: whether that is a backslash decides what comes behind it. */
+  /** Drops finished text except the last character: a backslash changes the meaning of the next one. */
   #forget(): void {
     const start = Math.min(this.#given, this.#scanned) - 1
     if (start <= 0) return
@@ -190,7 +190,7 @@ export class MaskingStream {
     this.#given -= start
     this.#scanned -= start
     this.#possible -= start
-    this.#telling -= start
+    this.#revealing -= start
     this.#secrets = this.#secrets
       .filter(({ to }) => to > start)
       .map(({ from, to }) => ({ from: from - start, to: to - start }))
@@ -203,7 +203,7 @@ function append(map: Map<number, SecretPattern[]>, key: number, pattern: SecretP
   else if (known.at(-1) !== pattern) known.push(pattern)
 }
 
-/** Of a place that is not before that of any other. */
+/** Adds an interval that does not start before an earlier one. */
 function addInterval(intervals: Interval[], { from, to }: Interval): void {
   const last = intervals.at(-1)
   if (last !== undefined && from <= last.to) last.to = Math.max(last.to, to)

@@ -1,7 +1,7 @@
 import type { OutputStream } from '@slipway/execution'
 import type { OutputLine } from './line-splitter.ts'
 
-/** The end of an output that was cut is held in memory, so it is small beside the beginning. */
+/** The end of a cut output stays in memory, so it is smaller than the beginning. */
 const MAX_TAIL_BYTES = 256 * 1024
 
 export interface LeftOut {
@@ -16,16 +16,16 @@ interface HeldLine {
 }
 
 export interface OutputLimitOptions {
-  /** Bytes of both streams together that are handed on, line ends included. */
+  /** The limit of both streams together, in bytes with line ends. */
   maxBytes: number
   onLine(stream: OutputStream, line: OutputLine): void
-  /** The first line has been left out; more may follow. */
+  /** Called for the first line that is left out. */
   onCut(): void
-  /** The output has ended: so much is missing before the lines that come now. */
+  /** Called at the end of the output, before the last lines, with the size of the missing part. */
   onLeftOut(leftOut: LeftOut): void
 }
 
-/** Hands on the beginning of an output, and when it has ended its end, whatever was written in between. */
+/** Passes on the beginning of an output, and at its end the last lines. Leaves out the middle of an output that is too long. */
 export class OutputLimit {
   readonly #options: OutputLimitOptions
   readonly #tailBytes: number
@@ -48,7 +48,7 @@ export class OutputLimit {
       this.#options.onLine(stream, line)
       return
     }
-    // A shorter line that would still fit must not come before this one.
+    // Without this, a later shorter line could come before this one.
     this.#headLeft = 0
     this.#held.push({ stream, line, bytes })
     this.#heldBytes += bytes
@@ -71,7 +71,7 @@ export class OutputLimit {
     this.#heldBytes -= oldest.bytes
     this.#leftOut.lines += 1
     this.#leftOut.bytes += oldest.bytes
-    // Moving what is left at every line would cost more than the lines.
+    // Compacting the array at every line would be slow.
     if (this.#heldFrom < 1_024 || this.#heldFrom * 2 < this.#held.length) return
     this.#held = this.#held.slice(this.#heldFrom)
     this.#heldFrom = 0

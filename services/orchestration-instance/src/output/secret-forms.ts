@@ -1,7 +1,7 @@
 import { MIN_SENSITIVE_LENGTH, toText } from '@slipway/domain'
 import { alternatesOf, type PatternOptions, SecretPattern } from './secret-pattern.ts'
 
-/** `openssl base64` breaks its lines at the first column, `base64` at the second. */
+/** The line lengths of `openssl base64` and of `base64`. */
 const BASE64_COLUMNS = [64, 76]
 const BASE64 = {
   alternates: alternatesOf([
@@ -15,12 +15,12 @@ const HEX = {
 } as const
 
 /**
- * A longer text is found piece by piece. This bounds how much output is kept back because a secret may begin in it, and how
- * long a search takes in output that consists of nearly the same text.
+ * A longer text is found in pieces of this many characters. This limits how much output is held back, and how long a search
+ * takes in output that repeats nearly the same text.
  */
 const PIECE = 512
 
-/** The patterns that find these values, in every form in which programs like to print them. */
+/** The patterns that find these values, in every form in which programs often print them. */
 export function patternsOf(values: Iterable<unknown>): SecretPattern[] {
   const patterns = new Map<string, SecretPattern>()
   const add = (kind: string, text: string, options: PatternOptions = {}) => {
@@ -45,7 +45,7 @@ export function patternsOf(values: Iterable<unknown>): SecretPattern[] {
   return [...patterns.values()]
 }
 
-/** Pieces of at least `PIECE` characters, if there are so many, and where each begins. */
+/** Splits a long text into pieces of at least `PIECE` characters, each with its position. */
 function piecesOf(text: string): { piece: string; at: number }[] {
   if (text.length < 2 * PIECE) return [{ piece: text, at: 0 }]
   const characters = Array.from(text)
@@ -61,12 +61,12 @@ function shiftedGaps({ gapsAt }: PatternOptions, by: number): PatternOptions {
   return { gapsAt: new Set(Array.from(gapsAt, (place) => place - by)) }
 }
 
-/** The text as a whole, and each of its lines: they may be printed apart, or indented. */
+/** The whole text and each of its lines, because a program may print them separately or indented. */
 function partsOf(text: string): string[] {
   return [text, text.trim(), ...text.split(/[\r\n]+/).map((line) => line.trim())]
 }
 
-/** What an object or a list is, given as such or as its JSON; null for anything else. */
+/** The object or list, given directly or as JSON; null for any other value. */
 function jsonOf(value: unknown): object | null {
   if (typeof value === 'object') return value
   if (typeof value !== 'string' || !/^\s*[[{]/.test(value)) return null
@@ -82,7 +82,7 @@ function stringsIn(value: unknown): string[] {
   return typeof value === 'object' && value !== null ? Object.values(value).flatMap(stringsIn) : []
 }
 
-/** Programs put blanks between the tokens of JSON. */
+/** Allows blanks between the tokens of JSON. */
 function jsonGaps(value: object): PatternOptions {
   const gapsAt = new Set<number>()
   let place = 0
@@ -94,8 +94,8 @@ function jsonGaps(value: object): PatternOptions {
 }
 
 /**
- * A text can begin at each of three places within the groups of three bytes that base64 encodes. At each, some characters
- * depend on the text alone. If the text stands alone, so does the last character.
+ * Base64 encodes groups of three bytes, and a text can start at any of the three positions of a group. For each position,
+ * returns the characters that depend on the text alone.
  */
 function base64Cores(bytes: Buffer): string[] {
   const cores = [0, 1, 2].map((before) => {
@@ -106,7 +106,7 @@ function base64Cores(bytes: Buffer): string[] {
   return [...cores, withoutPadding(bytes.toString('base64'))]
 }
 
-/** The lines of a long text in base64, each for itself: a program may print only some of them. */
+/** The separate lines of a long text in base64, because a program may print only some of them. */
 function base64Lines(bytes: Buffer): string[] {
   const encoded = bytes.toString('base64')
   return BASE64_COLUMNS.flatMap((column) =>

@@ -4,31 +4,31 @@ import {
   ESCAPES,
   encodedPairs,
   type Gap,
-  isSpelledTwice,
+  isAmbiguous,
   spellingsOf,
   utf8,
 } from './encodings.ts'
 
-/** How far a pattern got at a place of the text. */
-export interface Reading {
-  /** Where the match ends; -1 where there is none. */
+/** The result of matching a pattern at one position. */
+export interface Match {
+  /** The end of the match; -1 without a match. */
   end: number
-  /** Whether more text could make a match, or a longer one. */
+  /** Whether more text could give a match or a longer match. */
   isCutOff: boolean
   /** Characters of the pattern that were found. */
   found: number
 }
 
 export interface PatternOptions {
-  /** For characters that have two ways to be written, the other one: `alternatesOf` makes it. */
+  /** Second spellings of characters, from `alternatesOf`. */
   alternates?: Alternates
-  /** What may break the text before a character: before those at `gapsAt`, or before each. */
+  /** The gap that may come before the characters at `gapsAt`, or before each character. */
   gap?: Gap
   gapsAt?: ReadonlySet<number>
   hasPadding?: boolean
 }
 
-/** By the code of an ASCII character, that of the other way to write it; 0 where there is none. */
+/** Maps the code of an ASCII character to the code of its second spelling, or to 0. */
 export type Alternates = Uint8Array
 
 export function alternatesOf(pairs: readonly (readonly [from: string, to: string])[]): Alternates {
@@ -42,11 +42,11 @@ const alternateOf = (code: number, alternates: Alternates) => (code < 128 ? (alt
 
 const BACKSLASH = 0x5c
 const MISMATCH = -1
-const NOTHING: Reading = { end: -1, isCutOff: false, found: 0 }
+const NO_MATCH: Match = { end: -1, isCutOff: false, found: 0 }
 
-/** A secret text, or an encoding of it as a whole, each of whose characters may be encoded once more. */
+/** A secret text, or an encoding of the whole text. Each character may be encoded once more. */
 export class SecretPattern {
-  /** Code points. */
+  /** The code points of the text. */
   readonly #codes: Uint32Array
   readonly #alternates: Alternates
   readonly #gap: Gap | null
@@ -61,17 +61,17 @@ export class SecretPattern {
     this.#hasPadding = hasPadding
   }
 
-  /** The code units with which the first character is written, if it is not escaped. */
+  /** The first code units of the unescaped spellings of the first character. */
   get firstUnits(): number[] {
     return this.#spellingsAt(0).map((text) => text.charCodeAt(0))
   }
 
-  /** The bytes with which the first character begins in UTF-8. */
+  /** The first UTF-8 byte of each variant of the first character. */
   get firstBytes(): number[] {
     return this.#variantsAt(0).flatMap((code) => [...utf8(code)].slice(0, 1))
   }
 
-  /** The pairs of code units with which a match can begin. */
+  /** The pairs of code units that can start a match. */
   get firstPairs(): [first: number, second: number][] {
     const next = this.#spellingsAt(1).map((text) => text.charCodeAt(0))
     if (this.#hasGap(1)) next.push(...BLANKS)
@@ -84,10 +84,10 @@ export class SecretPattern {
     ]
   }
 
-  read(reader: EncodingReader, start: number): Reading {
+  match(reader: EncodingReader, start: number): Match {
     reader.isCutOff = false
     let found = this.#countPlain(reader, start, 0)
-    if (found === MISMATCH) return NOTHING
+    if (found === MISMATCH) return NO_MATCH
     let ends = [start + found]
     while (found < this.#codes.length) {
       const next: number[] = []
@@ -103,8 +103,8 @@ export class SecretPattern {
   }
 
   /**
-   * How many of the next characters stand at `at` as they are. Stops where the text could be read in another way.
-   * MISMATCH if something stands there with which neither the next character nor a gap can begin.
+   * Counts the next characters that stand literally at `at`. Stops where the text could also be an encoding.
+   * Returns MISMATCH where neither the next character nor a gap can start.
    */
   #countPlain(reader: EncodingReader, at: number, found: number): number {
     const codes = this.#codes
@@ -114,7 +114,7 @@ export class SecretPattern {
       const alternate = alternateOf(code, this.#alternates)
       const place = at + index - found
       const unit = reader.unitAt(place)
-      const isSame = (unit === code || unit === alternate) && !isSpelledTwice(code)
+      const isSame = (unit === code || unit === alternate) && !isAmbiguous(code)
       if (isSame && (index > found || !isBehindBackslash)) continue
       if (isSame) return index - found
       const gap = this.#hasGap(index) ? this.#gap : null
@@ -146,7 +146,7 @@ export class SecretPattern {
   }
 }
 
-/** Line ends of every kind count as one line feed. */
+/** The code points of a text, with every kind of line end as one line feed. */
 function codesOf(given: string): Uint32Array {
   const text = given.replaceAll('\r\n', '\n')
   const codes = new Uint32Array(text.length)

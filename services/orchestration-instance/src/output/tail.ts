@@ -1,12 +1,12 @@
-/** How much of the end of each stream goes into a command's result, in characters. */
+/** How many characters of the end of each stream go into the result of a command. */
 const TAIL_LENGTH = 2_000
 
-/** The end of an output, of which it keeps no more than that. */
+/** Keeps the end of one stream. */
 export class Tail {
   #text = ''
 
   addLine(line: string): void {
-    // Cutting at double the length now and then is cheaper than cutting at every line.
+    // Cutting only at double the length is cheaper than cutting at every line.
     this.#text += `${line.slice(-TAIL_LENGTH)}\n`
     if (this.#text.length > 2 * TAIL_LENGTH) this.#text = this.#text.slice(-TAIL_LENGTH - 1)
   }

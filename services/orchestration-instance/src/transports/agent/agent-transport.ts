@@ -26,14 +26,14 @@ import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link
 import { agentOn, linkProblem } from './words.ts'
 
 const SMALL_ANSWER = 256 * 1024
-/** How long a start is repeated if its answer was lost. */
+/** How long a start is repeated after a lost answer. */
 const START_MS = 30_000
-/** Content may be deleted on an agent while other content arrives, so the transfer is repeated. */
+/** How often missing content is sent: an agent may delete content while other content arrives. */
 const START_ROUNDS = 3
-/** How often the instance calls an agent at least, unless the agent asks for more. */
+/** The longest time between two calls of an agent, unless the agent needs more frequent calls. */
 const TOUCH_MS = 10_000
 const MIN_TOUCH_MS = 1_000
-/** An agent that was away for longer has killed the command. This is the extra time for its report. */
+/** The time for the report of an agent that has killed an orphaned command. */
 const AFTER_ORPHANED_MS = 30_000
 const RETRY = { baseMs: 250, capMs: 5_000 }
 
@@ -46,23 +46,24 @@ class UnknownCommand extends CommandError {}
 
 export interface AgentTransportOptions {
   targetName: string
-  /** Null where no agent is enrolled. */
+  /** Null if no agent is enrolled. */
   address: AgentAddress | null
-  /** An instance that takes over a run may have to end thousands of commands. It calls this many agents at a time. */
+  /** Limits concurrent `abandon` calls: an instance that takes over a run may have to end thousands of commands. */
   abandoning: Semaphore
-  /** The agent answered. */
+  /** Called for each answer of the agent. */
   onSeen(): void
 }
 
 /**
- * Runs commands through the agent on a target. The command and its output are on the target. After a lost connection the
- * instance asks for them until the agent answers. Each call names the offset of the next byte, so no byte arrives twice.
+ * Runs commands through the agent on a target. The agent stores the output. After a lost connection the instance asks for the
+ * output until the agent answers. Each call names the offset of the next byte, so no byte arrives twice.
  */
 export class AgentTransport implements Transport {
   readonly #options: AgentTransportOptions
   readonly #agent: string
   readonly #link: AgentLink | null
-  #farewells: Promise<unknown> = Promise.resolve()
+  /** Calls that must end before the link closes. */
+  #lastCalls: Promise<unknown> = Promise.resolve()
 
   constructor(options: AgentTransportOptions) {
     const { address, targetName } = options
@@ -78,7 +79,7 @@ export class AgentTransport implements Transport {
     const orphanedMs = await this.#start(link, id, command, signal)
     const end = await this.#follow(link, id, io, signal, orphanedMs)
     if (!end) return { exitCode: null, signal: null, confirmed: false }
-    this.#sayFarewell(link, id)
+    this.#forget(link, id)
     if (end.error !== null && !signal.aborted) {
       const text = plain(end.error)
       throw end.content === null ? new CommandError(text) : new FileError(text, end.content)
@@ -86,28 +87,28 @@ export class AgentTransport implements Transport {
     return { exitCode: end.exit_code, signal: end.signal, confirmed: end.confirmed }
   }
 
-  /** An agent that cannot be reached ends the command itself after some time without a call. */
+  /** An agent that cannot be reached kills the command after some time without a call. */
   abandon(identity: CommandIdentity): void {
     const link = this.#link
     if (!link) return
-    const told = this.#options.abandoning.run(() =>
+    const ended = this.#options.abandoning.run(() =>
       this.#end(link, commandId(identity), KILL_GRACE_MS, AbortSignal.timeout(CONFIRM_MS)),
     )
-    this.#farewells = Promise.all([this.#farewells, told])
+    this.#lastCalls = Promise.all([this.#lastCalls, ended])
   }
 
   close(): void {
-    void this.#farewells.then(() => this.#link?.close())
+    void this.#lastCalls.then(() => this.#link?.close())
   }
 
-  /** Resolves with the time after which the agent ends a command without calls. */
+  /** Resolves with the time after which the agent kills a command without calls. */
   async #start(link: AgentLink, id: string, command: Command, signal: AbortSignal): Promise<number> {
     const body = JSON.stringify(bodyOf(command))
     const until = performance.now() + START_MS
     let maybeStarted = false
     let rounds = 0
     for (let attempt = 1; ; attempt += 1) {
-      // The command may run.
+      // The command may run, so the caller has to end it.
       if (signal.aborted && maybeStarted) return 0
       signal.throwIfAborted()
       try {
@@ -134,7 +135,7 @@ export class AgentTransport implements Transport {
   async #send(link: AgentLink, content: string, { files }: Command, signal: AbortSignal): Promise<void> {
     const file = files.find((each) => each.content === content)
     if (!file)
-      throw new CommandError(`${this.#agent} gave a wrong answer: it asks for other content than the command has`)
+      throw new CommandError(`${this.#agent} gave a wrong answer: it asks for content that the command does not have`)
     const { size } = await stat(file.source)
     const path = `/v1/content/${content}`
     try {
@@ -162,7 +163,7 @@ export class AgentTransport implements Transport {
     signal: AbortSignal,
     orphanedMs: number,
   ): Promise<AgentCommandEnd | null> {
-    // After a kill, the agent has this long to report the end.
+    // Aborts when the agent has not reported the end in time after a kill.
     const over = new AbortController()
     let timer: NodeJS.Timeout | undefined
     const kill = () => {
@@ -172,7 +173,7 @@ export class AgentTransport implements Transport {
     }
     if (signal.aborted) kill()
     else signal.addEventListener('abort', kill, { once: true })
-    // While the sink is full there are no other calls.
+    // Keeps the command alive on the agent while a full sink blocks the calls for output.
     const touching = setInterval(
       () => {
         void link
@@ -211,7 +212,7 @@ export class AgentTransport implements Transport {
         this.#options.onSeen()
         failures = 0
         lostAt = null
-        if (answer.status !== 200) throw this.#lostTrack(answer)
+        if (answer.status !== 200) throw this.#outputProblem(answer)
         const { frames, length } = this.#framesOf(answer.body)
         offset += length
         for (const frame of frames) {
@@ -235,7 +236,7 @@ export class AgentTransport implements Transport {
     }
   }
 
-  /** Repeats the call until the agent answers. */
+  /** Ends the command. Repeats the call until the agent answers. */
   async #end(link: AgentLink, id: string, graceMs: number, over: AbortSignal): Promise<void> {
     const body = JSON.stringify({ grace_ms: graceMs })
     for (let attempt = 1; !over.aborted; attempt += 1) {
@@ -247,9 +248,9 @@ export class AgentTransport implements Transport {
     }
   }
 
-  /** Lets the agent delete the folder of the command. Without this call the agent deletes it later. */
-  #sayFarewell(link: AgentLink, id: string): void {
-    const said = link
+  /** Lets the agent delete the folder of the command now. Without this call the agent deletes the folder later. */
+  #forget(link: AgentLink, id: string): void {
+    const forgotten = link
       .call({
         method: 'DELETE',
         path: `/v1/commands/${id}`,
@@ -257,7 +258,7 @@ export class AgentTransport implements Transport {
         signal: AbortSignal.timeout(CONFIRM_MS),
       })
       .catch(() => {})
-    this.#farewells = Promise.all([this.#farewells, said])
+    this.#lastCalls = Promise.all([this.#lastCalls, forgotten])
   }
 
   #framesOf(bytes: Buffer): ReturnType<typeof readFrames> {
@@ -285,7 +286,7 @@ export class AgentTransport implements Transport {
     return new CommandError(`${this.#agent} refuses it: ${plain(this.#refusalOf(answer).message)}`)
   }
 
-  #lostTrack(answer: LinkAnswer): CommandError {
+  #outputProblem(answer: LinkAnswer): CommandError {
     const { code } = this.#refusalOf(answer)
     if (code !== 'NOT_FOUND') return this.#refused(answer)
     return new UnknownCommand(`${this.#agent} no longer knows the command: its disk was emptied, or it was forgotten`)
@@ -296,7 +297,7 @@ export class AgentTransport implements Transport {
   }
 }
 
-/** See AGENT_COMMAND_ID. */
+/** The format is AGENT_COMMAND_ID. */
 function commandId({ deploymentId, epoch, target, action, attempt, rollback }: CommandIdentity): string {
   return [deploymentId.toLowerCase(), epoch, target, action, attempt, ...(rollback ? ['rollback'] : [])].join('.')
 }

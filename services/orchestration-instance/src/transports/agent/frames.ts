@@ -5,7 +5,7 @@ export type Frame = { kind: 'stdout' | 'stderr'; content: Buffer } | { kind: 'en
 const problemsOf = compile(AgentCommandEnd)
 
 /**
- * The complete frames at the beginning of these bytes, and their length. Throws if they are not valid, because agents are not
+ * Reads the complete frames at the beginning of these bytes, and their length. Throws if a frame is not valid: agents are not
  * trusted.
  */
 export function readFrames(bytes: Buffer): { frames: Frame[]; length: number } {

@@ -6,9 +6,9 @@ import tls from 'node:tls'
 import { AGENT_TLS } from '@slipway/contracts'
 import { currentTraceparent } from '@slipway/runtime'
 
-/** Without any byte for this long, the connection counts as lost. A call for output is answered within 10 s. */
+/** A connection without a byte for this time counts as lost. The agent answers a call for output within 10 s. */
 const IDLE_MS = 20_000
-const KEPT_MS = 20_000
+const KEEP_ALIVE_MS = 20_000
 const MAX_SOCKETS = 8
 
 /** The address of an agent, and the key that authenticates both sides. */
@@ -19,7 +19,7 @@ export interface AgentAddress {
   key: string
 }
 
-/** There was no answer. */
+/** The agent did not answer. */
 export class LinkError extends Error {
   override name = 'LinkError'
   readonly code: string | undefined
@@ -48,12 +48,12 @@ export interface LinkCall {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   path: string
   body?: string | FileBody
-  /** The longest answer that is read. */
+  /** The limit of the answer in bytes. */
   limit: number
   signal?: AbortSignal
 }
 
-/** Calls one agent. Connections are kept for a while; both sides show that they hold the key. */
+/** Calls one agent over pooled TLS connections. A pre-shared key authenticates both sides. */
 export class AgentLink {
   readonly #connections: PskAgent
 
@@ -75,7 +75,7 @@ export class AgentLink {
       try {
         return await exchange(request, call)
       } catch (error) {
-        // The agent may have closed an idle connection. This does not mean that it is away.
+        // The agent may have closed an idle connection while it still runs.
         if (request.reusedSocket && !call.signal?.aborted && isClosed(error)) continue
         throw error
       }
@@ -91,7 +91,7 @@ class PskAgent extends https.Agent {
   readonly #address: AgentAddress
 
   constructor(address: AgentAddress) {
-    super({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: KEPT_MS, maxCachedSessions: 0 })
+    super({ keepAlive: true, maxSockets: MAX_SOCKETS, timeout: KEEP_ALIVE_MS, maxCachedSessions: 0 })
     this.#address = address
   }
 

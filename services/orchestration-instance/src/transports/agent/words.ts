@@ -1,12 +1,10 @@
 import { endpointOf } from '../words.ts'
 import type { AgentAddress, LinkError } from './link.ts'
 
-/** The agent, for people. */
 export function agentOn(targetName: string, address: AgentAddress): string {
   return `the agent on ${targetName} (${endpointOf(address)})`
 }
 
-/** Why no connection came about, in words that say what to look at. */
 export function linkProblem(agent: string, error: LinkError): string {
   const { code, message } = error
   if (code === 'ECONNREFUSED') return `${agent} refused the connection`

@@ -5,7 +5,7 @@ import { sleep } from '@slipway/runtime'
 
 export type Simulation = Extract<RunConnection, { type: 'simulated' }>
 
-/** The output comes in this many pieces at most. */
+/** The output has at most this many pieces. */
 const MAX_PIECES = 20
 
 /** Answers for a simulated target. Executes nothing. */
@@ -41,13 +41,13 @@ export class SimulatedTransport implements Transport {
 
   #exitCodeOf(command: Command): number {
     const { exit_code: code, failure_rate: rate } = this.#simulation
-    // Rollback scripts succeed, so that a simulated failure shows its whole rollback.
+    // Rollback scripts always succeed, so a simulated failure shows the whole rollback.
     if (command.identity.rollback) return 0
     if (rate === undefined) return code ?? 0
     return this.#draw('failure', command) < rate ? code || 1 : 0
   }
 
-  /** From 0 to below 1; the same for the same attempt of the same action on this target, in every deployment. */
+  /** A pseudorandom number in [0, 1): equal for the same attempt of the same action on this target in every deployment. */
   #draw(what: string, { identity: { action, attempt, rollback } }: Command): number {
     const text = `${what}/${this.#targetId}/${action}/${attempt}/${rollback}`
     return createHash('sha256').update(text).digest().readUInt32BE(0) / 2 ** 32

@@ -1,6 +1,6 @@
 import type { ConnectConfig } from 'ssh2'
 
-/** Ways to agree on keys, the cheapest first. None rests on SHA-1. */
+/** Key exchange algorithms without SHA-1, the cheapest first. */
 export const KEY_EXCHANGES = [
   'curve25519-sha256',
   'curve25519-sha256@libssh.org',
@@ -31,7 +31,7 @@ const MACS = [
   'hmac-sha2-512',
 ] as const
 
-/** Kinds of host key, each with the ways of signing that are asked for it. */
+/** The types of host keys, each with the signature algorithms to ask for. */
 export const HOST_KEY_KINDS: Readonly<Record<string, readonly string[]>> = {
   'ssh-ed25519': ['ssh-ed25519'],
   'ecdsa-sha2-nistp256': ['ecdsa-sha2-nistp256'],
@@ -40,7 +40,7 @@ export const HOST_KEY_KINDS: Readonly<Record<string, readonly string[]>> = {
   'ssh-rsa': ['rsa-sha2-512', 'rsa-sha2-256'],
 }
 
-/** What is offered to a host. The library's own lists have SHA-1 in them. */
+/** The algorithms to offer to a host. The defaults of the library include SHA-1. */
 export function algorithmsOf(
   keyExchanges: readonly KeyExchange[],
   hostKeys: readonly string[] | null,

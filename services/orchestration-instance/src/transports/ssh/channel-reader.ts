@@ -1,15 +1,15 @@
 import type { Readable } from 'node:stream'
 
-/** Receives a piece of output. While its promise is pending nothing more is read, so that the host has to wait. */
+/** Receives a piece of output. No more output is read until its promise resolves, so the host has to wait. */
 export type Sink = (chunk: Buffer) => void | Promise<void>
 
-/** Reads a stream until its end, for one sink after the other. Drops bytes that arrive without a sink. */
+/** Reads a stream to its end, for one sink after another. Drops bytes that arrive without a sink. */
 export class ChannelReader {
   readonly #stream: Readable
   #sink: Sink | null = null
   #busy = false
-  #over = false
-  /** Everything is read and passed on. */
+  #isStreamOver = false
+  /** Resolves when the whole stream is read and passed on. */
   readonly ended: Promise<void>
   #onEnded: () => void = () => {}
 
@@ -20,14 +20,14 @@ export class ChannelReader {
     })
     const read = () => void this.#read()
     const end = () => {
-      this.#over = true
+      this.#isStreamOver = true
       read()
     }
-    // A reset connection ends the output, too. The transport reports that the command was lost.
+    // A reset connection also ends the output. The transport reports the lost command.
     stream.on('readable', read).on('end', end).on('close', end).on('error', end)
   }
 
-  /** A sink reports its own failures. */
+  /** A sink must handle its own errors. */
   set sink(sink: Sink | null) {
     this.#sink = sink
   }
@@ -40,6 +40,6 @@ export class ChannelReader {
       if (taken) await taken
     }
     this.#busy = false
-    if (this.#over) this.#onEnded()
+    if (this.#isStreamOver) this.#onEnded()
   }
 }

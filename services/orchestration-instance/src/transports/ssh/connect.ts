@@ -10,7 +10,7 @@ import { type ConnectError, connectProblem, type SshAddress } from './ssh-errors
 
 const READY_MS = 20_000
 const KEEPALIVE_MS = 5_000
-/** Unanswered keepalives after which the link counts as cut. */
+/** The connection counts as lost after this many unanswered keepalives. */
 const KEEPALIVE_COUNT = 3
 
 export interface ConnectOptions {
@@ -19,17 +19,17 @@ export interface ConnectOptions {
   /** The timeout of connection and login. */
   readyMs?: number
   keepAliveMs?: number
-  /** Ends with the key exchange: the host shows its key, and no credential is needed. */
+  /** Whether to end after the key exchange. The host shows its key, and no credential is needed. */
   keyExchangeOnly?: boolean
 }
 
 export interface Connected {
   client: Client
-  /** The key that the host showed, in OpenSSH form. */
+  /** The key of the host in OpenSSH form. */
   hostKey: string
 }
 
-/** Opens a connection. Throws CommandError saying what is wrong; an aborted one throws the signal's reason. */
+/** Opens a connection. Throws CommandError, or the signal's reason after an abort. */
 export async function connect(
   address: SshAddress,
   known: KnownHostKey | null,
@@ -47,11 +47,11 @@ export async function connect(
   throw new CommandError(
     seen
       ? `host key of ${endpoint} changed: expected ${known?.fingerprint}, got ${fingerprint(seen)}`
-      : `host key of ${endpoint} changed: it has none of the kind of ${known?.fingerprint}`,
+      : `host key of ${endpoint} changed: it has no key of the type of ${known?.fingerprint}`,
   )
 }
 
-/** `wrongKey` is null when the host has none of the kinds asked for. */
+/** `wrongKey` is null if the host has no key of the wanted type. */
 type Attempt = Connected | { wrongKey: Buffer | null }
 
 function tryToConnect(
@@ -73,7 +73,8 @@ function tryToConnect(
     onAbort = () => reject(signal.reason)
     signal.addEventListener('abort', onAbort, { once: true })
     if (signal.aborted) return onAbort()
-    // Otherwise the library makes the host sign with each of its keys after the login, without a use.
+    // By the version text, the library would make OpenSSH hosts sign with each of their keys after the login. Slipway does
+    // not use these signatures.
     client.once('handshake', () => Object.assign(client, { _remoteVer: '' }))
     if (options.keyExchangeOnly) {
       client.once('handshake', () => resolve({ client, hostKey: hostKeyText(hostKey as Buffer) }))
@@ -92,7 +93,7 @@ function tryToConnect(
       client.connect({ ...config, sock })
     } catch (error) {
       sock?.destroy()
-      // The text of the library may quote the key.
+      // The message of the library may quote the key.
       const what = /key/i.test((error as Error).message)
         ? 'the private key cannot be read'
         : 'the settings are not valid'
@@ -114,7 +115,7 @@ function tryToConnect(
     )
 }
 
-/** Later errors of a connection that is given up must not become uncaught errors. */
+/** Closes the client. Its later errors must not become uncaught errors. */
 function discard(client: Client): void {
   client.removeAllListeners().on('error', () => {})
   client.destroy()
@@ -128,7 +129,7 @@ function configOf(
 ): ConnectConfig {
   return {
     username: address.username,
-    authHandler: waysIn(address, privateKeys),
+    authHandler: authMethods(address, privateKeys),
     algorithms: algorithmsOf(keyExchanges, hostKeyAlgorithms),
     hostVerifier,
     readyTimeout: readyMs,
@@ -138,16 +139,16 @@ function configOf(
 }
 
 /** The method `none` comes last: few hosts accept it, and each method costs a round trip. */
-function waysIn({ username, password, private_key }: SshAddress, keys: PrivateKeys): AnyAuthMethod[] {
-  const ways: AnyAuthMethod[] = []
-  if (password !== undefined) ways.push({ type: 'password', username, password })
-  if (private_key !== undefined) ways.push({ type: 'agent', username, agent: keys.get(private_key) })
+function authMethods({ username, password, private_key }: SshAddress, keys: PrivateKeys): AnyAuthMethod[] {
+  const methods: AnyAuthMethod[] = []
+  if (password !== undefined) methods.push({ type: 'password', username, password })
+  if (private_key !== undefined) methods.push({ type: 'agent', username, agent: keys.get(private_key) })
   if (password !== undefined) {
-    ways.push({
+    methods.push({
       type: 'keyboard-interactive',
       username,
       prompt: (_name, _instructions, _language, prompts, finish) => finish(prompts.map(() => password)),
     })
   }
-  return [...ways, { type: 'none', username }]
+  return [...methods, { type: 'none', username }]
 }

@@ -5,34 +5,33 @@ import type { KnownHostKey } from './host-key.ts'
 import { PrivateKeys } from './private-keys.ts'
 import type { SshAddress } from './ssh-errors.ts'
 
-/** How many probes are under way at a time, and how long a host may take. Most of a probe is waiting. */
-const PROBES = 50
+/** How many probes run at a time. A probe mostly waits for the network. */
+const MAX_PROBES = 50
 const PROBE_MS = 5_000
 
 export interface SshConnectionsOptions {
-  /** How many connections are being made at a time: a handshake costs far more than a command. */
+  /** The limit of concurrent handshakes. A handshake costs far more CPU time than a command. */
   handshakes: number
   keyExchanges: readonly KeyExchange[]
   keepAliveMs?: number
 }
 
-type Place = Pick<SshAddress, 'host' | 'port'>
+type Endpoint = Pick<SshAddress, 'host' | 'port'>
 type Login = Pick<SshAddress, 'username' | 'private_key' | 'password'>
-/** A key exchange sends no user name, but the library wants one. */
+/** A key exchange sends no user name, but the library requires one. */
 const NO_LOGIN: Login = { username: 'slipway' }
 
 export interface Connection extends Connected {
   readonly address: SshAddress
-  /** False once the link is gone. */
   isOpen: boolean
 }
 
-/** Makes the connections of all runs, and knows those that are open. */
+/** Opens the connections of all runs, and keeps a list of the open ones. */
 export class SshConnections {
   readonly #options: ConnectOptions
   readonly #handshakes: Semaphore
-  /** Probes wait for each other, never commands for probes. */
-  readonly #probes = new Semaphore(PROBES)
+  /** Probes have their own limit, so commands never wait for probes. */
+  readonly #probes = new Semaphore(MAX_PROBES)
   readonly #open = new Set<Connection>()
 
   constructor({ handshakes, ...options }: SshConnectionsOptions) {
@@ -40,7 +39,7 @@ export class SshConnections {
     this.#handshakes = new Semaphore(handshakes)
   }
 
-  /** `ahead`: no command waits for it yet. Throws CommandError, or the signal's reason. */
+  /** With `ahead`, connections for waiting commands come first. Throws CommandError, or the signal's reason. */
   async connect(
     address: SshAddress,
     known: KnownHostKey | null,
@@ -56,22 +55,27 @@ export class SshConnections {
     return connection
   }
 
-  /** Closes it, with whatever runs over it. */
+  /** Closes a connection. The commands on it end. */
   end(connection: Connection): void {
     this.#forget(connection)
     connection.client.destroy()
   }
 
   /**
-   * The key of a host that answers, and that lets this instance in where a login is given. A run's open connection proves
-   * both: its keep-alive would have ended it otherwise. Throws like connect.
+   * Returns the key of a host that answers. With a login, also checks the login. An open connection of a run proves both,
+   * because its keep-alive closes it otherwise. Throws like connect.
    */
-  async probe(place: Place, login: Login | null, known: KnownHostKey | null, signal: AbortSignal): Promise<string> {
+  async probe(
+    endpoint: Endpoint,
+    login: Login | null,
+    known: KnownHostKey | null,
+    signal: AbortSignal,
+  ): Promise<string> {
     for (const { address: other, hostKey } of this.#open) {
-      const isSame = isSamePlace(place, other) && (login === null || isSameLogin(login, other))
+      const isSame = isSameEndpoint(endpoint, other) && (login === null || isSameLogin(login, other))
       if (isSame && (known === null || known.isOf(hostKey))) return hostKey
     }
-    const address: SshAddress = { type: 'ssh', ...place, ...(login ?? NO_LOGIN) }
+    const address: SshAddress = { type: 'ssh', ...endpoint, ...(login ?? NO_LOGIN) }
     const options = { ...this.#options, readyMs: PROBE_MS, keyExchangeOnly: login === null }
     return this.#probes.run(async () => {
       signal.throwIfAborted()
@@ -91,9 +95,9 @@ export class SshConnections {
   }
 }
 
-const isSamePlace = (one: Place, other: Place) => one.host === other.host && one.port === other.port
+const isSameEndpoint = (one: Endpoint, other: Endpoint) => one.host === other.host && one.port === other.port
 
-/** With another secret the host has to show again that it lets this instance in. */
+/** A changed secret needs a new login at the host. */
 function isSameLogin(one: Login, other: Login): boolean {
   const parts = ['username', 'private_key', 'password'] as const
   return parts.every((part) => one[part] === other[part])

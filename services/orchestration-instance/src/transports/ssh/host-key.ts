@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { constantTimeEqual } from '@slipway/runtime'
 import { HOST_KEY_KINDS } from './algorithms.ts'
 
-/** The OpenSSH form of a key as it comes over the wire: `ssh-ed25519 AAAA…`. */
+/** The OpenSSH form of a key in the wire format: `ssh-ed25519 AAAA…`. */
 export function hostKeyText(key: Buffer): string {
   const length = key.readUInt32BE(0)
   return `${key.toString('latin1', 4, 4 + length)} ${key.toString('base64')}`
@@ -13,11 +13,10 @@ export function fingerprint(key: Buffer): string {
   return `SHA256:${createHash('sha256').update(key).digest('base64').replace(/=+$/, '')}`
 }
 
-/** A host key that is known: a public-key line (with or without host names and comment) or a SHA256 fingerprint. */
+/** A known host key: a public-key line (with or without host names and comment) or a SHA256 fingerprint. */
 export class KnownHostKey {
-  /** How to name it in a message. */
   readonly fingerprint: string
-  /** Which sets of algorithms to try, one connection each: a fingerprint does not tell what kind of key it is of. */
+  /** The sets of algorithms to try, one connection each. A fingerprint does not tell the type of its key. */
   readonly algorithms: readonly (readonly string[])[]
 
   constructor(text: string) {
@@ -33,7 +32,7 @@ export class KnownHostKey {
     this.algorithms = at >= 0 ? [HOST_KEY_KINDS[words[at] as string] ?? []] : Object.values(HOST_KEY_KINDS)
   }
 
-  /** Whether it is this key, in the form of OpenSSH. */
+  /** `hostKey` has the OpenSSH form. */
   isOf(hostKey: string): boolean {
     return this.matches(Buffer.from(hostKey.split(' ')[1] ?? '', 'base64'))
   }

@@ -2,40 +2,40 @@ import { randomBytes } from 'node:crypto'
 import { type Command, type CommandFile, INTERPRETER_CALLS, shellQuoted } from '@slipway/execution'
 
 /**
- * What runs on an ssh target around commands: one shell for a connection, which starts one command after the other. Its
- * program is sent to the standard input of SHELL_COMMAND, so that nothing of it, of scripts or of their values shows in
- * the arguments of a process. Afterwards that input is the control line, of words and their lines:
+ * Each connection to an ssh target has one shell that runs one command after another. The instance sends a program to the
+ * standard input of SHELL_COMMAND, so scripts and values never appear in the arguments of a process. After the program, the
+ * standard input carries control lines:
  *
- *     run REQUEST     run this command; the one before has ended
- *     live N          KILL after N seconds, unless there is another word before
- *     end             TERM to the command's process group
- *     kill            KILL to it
- *     end of file     KILL, and away with everything: the link or the instance is gone
+ *     run REQUEST     run a command; the previous one has ended
+ *     live N          send KILL after N seconds, unless another `live` arrives
+ *     end             send TERM to the process group of the command
+ *     kill            send KILL to the process group of the command
+ *     end of file     send KILL and delete the folder: the connection or the instance is lost
  *
- * Two processes of that shell do this: the guard reads the control line, the runner starts commands and waits for them. It
- * starts them in its foreground: what a shell starts in the background ignores INT and QUIT for ever. Each leads a
- * session of its own (setsid), and says in a file which, for the guard. Where there is no setsid, or a shell that cannot
- * tell the command's process beforehand, that is the shell's own, and the whole shell ends with its first command.
+ * The guard process reads the control lines. The runner process starts each command and waits for its end. The command runs
+ * in the foreground, because background processes of a shell ignore INT and QUIT. A command leads its own session (setsid),
+ * and a file tells the guard the process id. Without setsid, or if the shell cannot determine the process id in advance, the
+ * command shares the session of the shell, and the shell ends with its first command.
  *
- * On both output streams a mark stands before the command's own output and one behind it, so that nobody need wait for
- * the streams to close: a daemon may keep them open.
+ * A mark comes before and after the output of the command on both streams. So the instance need not wait until the streams
+ * close: a daemon may keep them open.
  */
 export const SHELL_COMMAND = 'exec sh -s'
 
-/** A host reads its program in one go, but a request byte by byte: longer ones had better be part of a program. */
+/** A shell reads a control line byte by byte and its program in blocks. A longer request starts a new shell with a program. */
 export const MAX_REQUEST = 32 * 1024
 
 export interface Request {
-  /** Shell text without a newline. */
+  /** Shell code without a newline. */
   text: string
   /**
-   * Begins what the host says of this command, each on a line:
+   * The first word of each line that the host writes about this command:
    *
-   *     ready               on both streams, before the command's own output
-   *     wants FOLDER        on standard output before that: the content of files has to come there, by place in the list
-   *     failed PROBLEM      on standard output: the command cannot start, for a Problem
-   *     over STATUS SIGNAL  on both streams, behind all of it; on standard output with how the command ended, and with
-   *                         the word "last" where the shell ends as well
+   *     wants FOLDER        on standard output, before `ready`: the instance must copy the files there, named by their index
+   *     ready               on both streams, before the output of the command
+   *     failed PROBLEM      on standard output: the command cannot start
+   *     over STATUS SIGNAL  on both streams, after the output of the command; status, signal and the word "last" (if the
+   *                         shell ends too) only on standard output
    */
   mark: string
 }
@@ -43,7 +43,7 @@ export interface Request {
 export type Problem = 'directory' | 'interpreter' | 'working-directory' | 'files' | `file ${number} ${FileProblem}`
 export type FileProblem = 'tool' | 'damaged' | 'place'
 
-/** What answers a request without a command: says the mark on standard output. */
+/** A request that only prints the mark. */
 export const echoOf = (mark: string) => `echo ${mark}`
 
 export function requestOf(command: Command): Request {
@@ -59,13 +59,13 @@ export function requestOf(command: Command): Request {
     take: takeFiles(command.files),
   }
   const set = Object.entries(settings).map(([name, value]) => `slipway_${name}=${shellQuoted(value)}`)
-  // As a function, for values would be quoted twice in a variable, and a host reads a request byte by byte.
+  // A function avoids quoting the values twice, which would make the request longer.
   set.push(`slipway_exports() { ${exports.length > 0 ? `export ${exports.join(' ')}` : ':'}; }`)
   const text = `${set.join('; ')}; slipway_file=${script}; slipway_try ${call}`.replaceAll('\n', `'"$slipway_newline"'`)
   return { text, mark }
 }
 
-/** The program for SHELL_COMMAND, with the first request. Commands live for `secondsLeft` unless there is a `live`. */
+/** The program for SHELL_COMMAND, with the first request. Kills commands after `secondsLeft`, unless a `live` line arrives. */
 export function programOf({ mark, text }: Request, secondsLeft: number | null): string {
   return `
 slipway_mark=${mark}
@@ -77,10 +77,10 @@ slipway_first=${shellQuoted(text)}
 ${PROGRAM}`
 }
 
-/** All within functions: a shell that got only a part of it runs nothing. */
+/** The program has only functions, so a shell that receives a part of it runs nothing. */
 const PROGRAM = `
 slipway_say() {
-  # Not where printf is a program: then what is said would show in its arguments.
+  # The empty PATH excludes a printf program: its arguments would show the text.
   PATH=/dev/null printf '%s\\n' "$1" 2>/dev/null || cat <<slipway_end_of_text
 $1
 slipway_end_of_text
@@ -91,9 +91,9 @@ slipway_fail() {
 }
 slipway_kill() {
   read -r slipway_pid <"$slipway_dir/pid" || return
-  # In a group with the command this shell ends as well.
+  # Without setsid, the signal also ends this shell.
   [ "$1 $slipway_pid" != "KILL $$" ] || rm -rf -- "$slipway_dir"
-  # Until it leads a group, there is nothing but itself.
+  # The process may not lead a group yet.
   kill "-$1" "-$slipway_pid" || kill "-$1" "$slipway_pid"
 } 2>/dev/null
 slipway_is_left() {
@@ -135,7 +135,7 @@ slipway_command() {
   command -v "$1" >/dev/null 2>&1 || slipway_fail interpreter
   slipway_pid=$$
   if [ "$slipway_setsid" ]; then
-    # Where that folder leads says which process this is, without a program and without reading; not to every shell.
+    # The target of /proc/self is the id of this process. Not every shell updates PWD from it.
     cd -P /proc/self 2>/dev/null
     case "$PWD" in
       /proc/[0-9]*) slipway_pid=\${PWD##*/} ;;
@@ -146,18 +146,18 @@ slipway_command() {
   eval "$slipway_enter"
   umask 022
   eval "$slipway_take"
-  # Some shells make no process for this list of commands, so that it is their own.
+  # Some shells run this list of commands in their own process.
   [ "$slipway_pid" = "$$" ] || set -- setsid "$@"
   echo "$slipway_pid" >"$slipway_dir/pid" || slipway_fail directory
   [ ! -s "$slipway_dir/closed" ] || exit 125
   echo "$slipway_mark ready"
   echo "$slipway_mark ready" >&2
-  # What the shell refuses here (some variables are its own) is the command's output.
+  # An error of the shell here, such as a read-only variable, goes to the output of the command.
   slipway_exports
   exec "$@" </dev/null
 }
 slipway_try() {
-  # Not by ":", with which a shell ends where the disk is full.
+  # A failed redirection of ":" would end the shell on a full disk.
   { true >"$slipway_dir/ending" && true >"$slipway_dir/pid" && true >"$slipway_dir/how"; } 2>/dev/null ||
     slipway_fail directory
   {
@@ -170,13 +170,13 @@ slipway_try() {
   [ "$slipway_pid" != "$$" ] || slipway_last=last
   while [ -s "$slipway_dir/ending" ] && slipway_is_left; do sleep 0.1 2>/dev/null || sleep 1; done
   true >"$slipway_dir/pid"
-  # A shell that tells of a signal says something; exit codes may be as high.
+  # An exit code above 128 means a signal only if the shell reported it on standard error.
   slipway_signal=
   [ "$slipway_status" -le 128 ] || [ ! -s "$slipway_dir/how" ] ||
     slipway_signal=$(kill -l "$((slipway_status - 128))")
   echo "$slipway_mark over $slipway_status\${slipway_signal:+ $slipway_signal}\${slipway_last:+ $slipway_last}"
   echo "$slipway_mark over" >&2
-  # A daemon that the last line of the script started may be about to leave the group.
+  # A daemon may need a moment to leave the group.
   if [ "$slipway_last" ] || slipway_is_left; then sleep 0.3 2>/dev/null || sleep 1; fi
   if [ "$slipway_last" ]; then
     rm -rf -- "$slipway_dir"
@@ -204,7 +204,7 @@ slipway_main() {
   trap '' HUP INT TERM PIPE
   exec 3<&0
   { slipway_guard <&3 3<&- 2>/dev/null & } | slipway_runner 3<&-
-  # The guard is gone, or the runner was killed.
+  # The guard or the runner has ended.
   slipway_kill KILL
   exec rm -rf -- "$slipway_dir"
 }
@@ -213,8 +213,8 @@ exit
 `
 
 /**
- * Verifies the content of file number $1 by its SHA-256 $2 and moves it, with the permissions $3, to its place $4. That
- * may be on another disk, so it takes two moves to let it appear there as a whole.
+ * Verifies the content of file number $1 with the SHA-256 $2, and moves it to the path $4 with the permissions $3. The path may
+ * be on another disk. The file moves to a draft beside the path first, so it appears there as a whole.
  */
 const PLACE = `
 slipway_sha256() {
@@ -238,7 +238,7 @@ slipway_place() {
 }
 `
 
-/** Asks for the content of files, which comes by SFTP, and goes on at the next line from the guard. */
+/** Asks for the content of files, and waits for the line from the guard that says that SFTP has delivered it. */
 function takeFiles(files: readonly CommandFile[]): string {
   if (files.length === 0) return ''
   const places = files.map(({ content, mode, path }, index) => {
@@ -260,7 +260,7 @@ function writeBeside({ name, text }: { name: string; text: string }): string {
 function enter(workingDirectory: string | null): string {
   if (workingDirectory === null) return ''
   const isAbsolute = workingDirectory.startsWith('/')
-  // Without the dot it may be looked for in the host's CDPATH.
+  // Without the dot, the shell may search CDPATH.
   const place = shellQuoted(isAbsolute ? workingDirectory : `./${workingDirectory}`)
   return `{ ${isAbsolute ? '' : `mkdir -p ${place} && `}cd ${place}; } 2>/dev/null || slipway_fail working-directory`
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { CONFIRM_MS, type CommandEnd, type CommandIo, graceOf, type Lifeline, whenAborted } from '@slipway/execution'
+import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type { Client, ClientChannel } from 'ssh2'
 import { ChannelReader } from './channel-reader.ts'
 import { echoOf, MAX_REQUEST, programOf, type Request, SHELL_COMMAND } from './host-script.ts'
@@ -7,32 +8,31 @@ import { type ChannelReaders, SshOutput } from './ssh-output.ts'
 
 /** How long a kill waits for a command that is about to start. */
 const START_MS = 1_000
-/** After so long without a word the link may be gone, which nobody notices before something is sent. */
+/** An older shell is checked before use: a lost connection shows only when something is sent. */
 const FRESH_MS = 100
-/** Given, for the one that is made otherwise costs more than the rest of a command. */
+/** A shared abort reason. Creating the default reason (with its stack) costs more CPU time than the rest of a command. */
 const OVER = new Error('the command is over')
 
-/** What became of a command. */
 export interface Outcome {
-  /** Null where the host did not say how it ended. */
+  /** Null if the host did not report the end. */
   end: CommandEnd | null
   hasBegun: boolean
-  /** Why the host did not start it, as far as it said so. */
+  /** The reported reason why the host did not start the command. */
   problem: string | null
-  /** What else the host said instead of running it. */
+  /** Other output of the host, if it did not start the command. */
   said: string
-  /** Exit code of the shell itself, which should not have ended; null while it lives, or when nothing is known. */
+  /** Exit code of a shell that ended unexpectedly; null while the shell runs or if its exit code is not known. */
   shellExit: number | null
 }
 
 /**
- * A shell on a host that runs one command after the other. See host-script.ts for what is said over its channel.
+ * A shell on a host that runs one command after another. host-script.ts describes the protocol of its channel.
  *
- *     new ──program and first command sent──▶ starting ──the command begins──▶ busy ──its end is told──▶ idle ──run──▶ busy
- *     new, starting: what is sent is read as its program;  busy, idle (`#listens`): as control lines
- *     busy ──aborted──▶ ending: `end`, after the grace `kill`; a shell that confirms neither is closed
- *     last:   the shell said that it can run nothing more; it is not given another command
- *     closed: the channel is gone, or was closed; what the server said of its exit is all that is known
+ *     new ──program and first command sent──▶ starting ──the command starts──▶ busy ──the command ends──▶ idle ──run──▶ busy
+ *     new, starting: the shell reads its program;  busy, idle (`#readsControlLines`): it reads control lines
+ *     busy ──aborted──▶ ending: `end`, then `kill` after the grace; without a confirmation the channel is closed
+ *     last:   the shell reported that it cannot run another command
+ *     closed: the channel is closed or lost
  */
 export class HostShell {
   readonly #channel: ClientChannel
@@ -40,12 +40,11 @@ export class HostShell {
   readonly #stopRenewing: () => void
   readonly #exit: ChannelExit
   readonly #readers: ChannelReaders
-  /** Reads its control line; before, whatever is sent belongs to its program. */
-  #listens = false
+  #readsControlLines = false
   #heardAt = 0
   #isLast = false
-  /** Until when commands live as the host knows it, by performance.now(). */
-  #toldUntil = Number.POSITIVE_INFINITY
+  /** The time at which the host will kill commands, by performance.now(). */
+  #killsAt = Number.POSITIVE_INFINITY
 
   private constructor(channel: ClientChannel, lifeline: Lifeline | undefined) {
     this.#channel = channel
@@ -53,18 +52,17 @@ export class HostShell {
     this.#exit = new ChannelExit(channel)
     this.#readers = { stdout: new ChannelReader(channel), stderr: new ChannelReader(channel.stderr) }
     const stopRenewing = lifeline?.onRenewed(() => {
-      if (this.#listens) this.#sayLive()
+      if (this.#readsControlLines) this.#sayLive()
     })
     this.#stopRenewing = stopRenewing ?? (() => {})
     channel.once('close', this.#stopRenewing)
   }
 
-  /** Throws when the host opens no channel. */
+  /** Throws when the host refuses a channel. */
   static async open(client: Client, lifeline?: Lifeline): Promise<HostShell> {
     return new HostShell(await openChannel(client, SHELL_COMMAND), lifeline)
   }
 
-  /** False once it can run nothing more. */
   get isOpen(): boolean {
     return !this.#exit.isKnown && !this.#isLast
   }
@@ -75,8 +73,8 @@ export class HostShell {
     this.#channel.close()
   }
 
-  /** Whether it is still there for another command. */
-  async answers(): Promise<boolean> {
+  /** Asks the shell for an answer, unless it has answered just before. */
+  async isAlive(): Promise<boolean> {
     if (!this.isOpen || performance.now() - this.#heardAt < FRESH_MS) return this.isOpen
     const mark = `slipway-${randomBytes(16).toString('hex')}`
     let heard = ''
@@ -91,12 +89,12 @@ export class HostShell {
     return this.isOpen
   }
 
-  /** Whether it is better sent to a new shell. */
+  /** Whether the request needs a new shell. */
   isTooLong({ text }: Request): boolean {
-    return this.#listens && text.length > MAX_REQUEST
+    return this.#readsControlLines && text.length > MAX_REQUEST
   }
 
-  /** `send` brings the content of files to a folder of the host. Throws what it throws, or the signal's reason. */
+  /** `send` copies the files to a folder of the host. Throws the error of `send`, or the signal's reason. */
   async run(
     request: Request,
     io: CommandIo,
@@ -110,7 +108,7 @@ export class HostShell {
     try {
       this.#ask(request)
       void output.begun.then(() => {
-        this.#listens = true
+        this.#readsControlLines = true
       })
       const notSent = new Promise<never>((_resolve, reject) => {
         const answer = async (folder: string) => {
@@ -123,7 +121,7 @@ export class HostShell {
       const first = await Promise.race([output.over, this.#exit.known, abort.promise, notSent])
       if (first === 'aborted') await this.#kill(output, graceOf(signal))
     } catch (error) {
-      // At the end of its input the shell clears away what it has made.
+      // At the end of its input the shell deletes its folder.
       this.close()
       throw error
     } finally {
@@ -131,10 +129,10 @@ export class HostShell {
       abort.forget()
     }
     await output.finish()
-    this.#listens = true
+    this.#readsControlLines = true
     this.#heardAt = performance.now()
     const { end: exit } = this.#exit
-    // Where there is no setsid, a KILL ends the shell as well, and the server alone can say so.
+    // Without setsid, KILL also ends the shell. Then only the ssh server reports the end.
     const killed = signal.aborted && exit ? { exitCode: null, signal: exit.signal, confirmed: true } : null
     const end = endOf(output.ending) ?? killed
     this.#isLast = output.ending?.endsWith(' last') ?? false
@@ -143,49 +141,49 @@ export class HostShell {
   }
 
   #ask(request: Request): void {
-    if (this.#listens) {
-      // What told the host to kill at that time must not kill this one.
-      if (performance.now() >= this.#toldUntil) this.#sayLive()
+    if (this.#readsControlLines) {
+      // The kill time of the previous command must not apply to this command.
+      if (performance.now() >= this.#killsAt) this.#sayLive()
       this.#say(`run ${request.text}`)
       return
     }
     const secondsLeft = this.#lifeline?.secondsLeft ?? null
-    this.#noteTold(secondsLeft)
+    this.#noteKillTime(secondsLeft)
     this.#channel.write(programOf(request, secondsLeft))
   }
 
   #sayLive(): void {
     const secondsLeft = this.#lifeline?.secondsLeft ?? null
     if (secondsLeft === null) return
-    this.#noteTold(secondsLeft)
+    this.#noteKillTime(secondsLeft)
     this.#say(`live ${secondsLeft}`)
   }
 
-  #noteTold(secondsLeft: number | null): void {
-    if (secondsLeft !== null) this.#toldUntil = performance.now() + secondsLeft * 1_000
+  #noteKillTime(secondsLeft: number | null): void {
+    if (secondsLeft !== null) this.#killsAt = performance.now() + secondsLeft * 1_000
   }
 
   #say(line: string): void {
     if (this.isOpen) this.#channel.write(`${line}\n`)
   }
 
-  /** Ends the command, or with it the shell when it does not say that the command is gone. */
+  /** Ends the command. Closes the shell if the shell does not confirm the end. */
   async #kill(output: SshOutput, graceMs: number): Promise<void> {
     const known = this.#exit.known
-    const isOver = (ms: number) => within(ms, Promise.race([output.over, known]))
-    await within(START_MS, Promise.race([output.begun, output.over, known]))
-    // Where the command has not started, nothing needs time to end.
+    const isOver = async (ms: number) => (await withTimeout(ms, Promise.race([output.over, known]))) !== TIMED_OUT
+    await withTimeout(START_MS, Promise.race([output.begun, output.over, known]))
+    // A command that has not started needs no grace.
     if (output.hasBegun) {
       this.#say('end')
       if (await isOver(graceMs)) return
       this.#say('kill')
       if (await isOver(CONFIRM_MS)) return
-      // What takes the output may be slow, and the last word stands behind it.
+      // A slow sink may hold back the closing line.
       output.discard()
       if (await isOver(CONFIRM_MS)) return
     }
     this.close()
-    await within(CONFIRM_MS, known)
+    await withTimeout(CONFIRM_MS, known)
   }
 }
 
@@ -197,12 +195,12 @@ function endOf(ending: string | null): CommandEnd | null {
     : { exitCode: null, signal: `SIG${signal}`, confirmed: true }
 }
 
-/** What becomes known of a shell's end. */
+/** The exit of a shell, as far as the ssh server reports it. */
 class ChannelExit {
-  /** Null until the server said how it ended. */
+  /** Null until the server reports the exit. */
   end: CommandEnd | null = null
   isKnown = false
-  /** It ended, or nothing more can be heard of it. */
+  /** Resolves when the shell has ended or the channel is closed. */
   readonly known: Promise<'known'>
 
   constructor(channel: ClientChannel) {
@@ -219,15 +217,6 @@ class ChannelExit {
       channel.once('close', isKnown)
     })
   }
-}
-
-/** The promise's value, or null when that takes longer. */
-async function within<T>(ms: number, promise: Promise<T>): Promise<T | null> {
-  let timer: NodeJS.Timeout | undefined
-  const late = new Promise<null>((resolve) => {
-    timer = setTimeout(() => resolve(null), ms)
-  })
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer))
 }
 
 function openChannel(client: Client, command: string): Promise<ClientChannel> {

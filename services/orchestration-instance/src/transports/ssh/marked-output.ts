@@ -1,14 +1,14 @@
-/** No greeting of a login shell is longer. */
+/** The limit of the greeting of a login shell. */
 const MAX_PREAMBLE = 64 * 1024
-/** No closing line is longer; on one that never ends nobody waits. */
+/** The limit of a closing line. A line without end counts as complete at this length. */
 const MAX_ENDING = 64
 
-/** Cuts a command's own output out of a stream: what stands between two lines that begin with a mark. */
+/** Extracts the output of a command from a stream: the bytes between two lines that start with a mark. */
 export class MarkedOutput {
   readonly #ready: string
   readonly #over: Buffer
   #state: 'before' | 'within' | 'after' = 'before'
-  /** Before: all that came. Within: what may be the beginning of the closing line. */
+  /** Before the output: all bytes so far. Within the output: a possible start of the closing line. */
   #held: Buffer = Buffer.alloc(0)
   #ending = ''
 
@@ -17,31 +17,30 @@ export class MarkedOutput {
     this.#over = Buffer.from(`${mark} over`)
   }
 
-  /** The command has started. */
   hasBegun = false
 
   get isOver(): boolean {
     return this.#state === 'after'
   }
 
-  /** What the closing line says of the command's end. */
+  /** The closing line without its mark. */
   get ending(): string {
     return this.#ending
   }
 
-  /** What came before the first mark, for as long as there is none. */
+  /** The bytes so far, if the first mark has not arrived. */
   get preamble(): string {
     return this.hasBegun ? '' : this.#held.toString('utf8')
   }
 
-  /** The part of the chunk that is the command's; it may be empty. */
-  take(chunk: Buffer): Buffer {
+  /** Returns the output of the command in the chunk, possibly empty. */
+  add(chunk: Buffer): Buffer {
     if (this.#state === 'after') return Buffer.alloc(0)
     const bytes = this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk])
     return this.#state === 'before' ? this.#takeBefore(bytes) : this.#takeWithin(bytes)
   }
 
-  /** What was held back when the stream ended without a mark. */
+  /** The bytes that were held back when the stream ended without a mark. */
   rest(): Buffer {
     return this.#state === 'within' ? this.#held : Buffer.alloc(0)
   }
@@ -67,7 +66,7 @@ export class MarkedOutput {
       if (over.line !== undefined) this.#close(over.line)
       return bytes.subarray(0, over.at)
     }
-    const kept = this.#beginningOfMark(bytes)
+    const kept = this.#partOfMark(bytes)
     this.#held = bytes.subarray(bytes.length - kept)
     return bytes.subarray(0, bytes.length - kept)
   }
@@ -77,7 +76,7 @@ export class MarkedOutput {
     this.#ending = line.trim()
   }
 
-  /** Where the closing line begins, and what follows on it once it is there as a whole. */
+  /** Finds the start of the closing line, and the rest of that line once it is complete. */
   #findOver(bytes: Buffer): { at: number; line?: string } | null {
     const at = bytes.indexOf(this.#over)
     if (at < 0) return null
@@ -87,8 +86,8 @@ export class MarkedOutput {
     return { at, line: bytes.toString('latin1', from, end) }
   }
 
-  /** How many bytes at the end could become the mark with what comes next. */
-  #beginningOfMark(bytes: Buffer): number {
+  /** The number of bytes at the end that may start the mark. */
+  #partOfMark(bytes: Buffer): number {
     const first = this.#over[0] as number
     for (
       let at = bytes.indexOf(first, Math.max(0, bytes.length - this.#over.length + 1));

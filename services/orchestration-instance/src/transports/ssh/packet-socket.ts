@@ -1,13 +1,13 @@
 import { connect, type Socket } from 'node:net'
 
 /**
- * A socket that sends the writes of one turn in one piece. The library writes each packet in three pieces, and each piece costs
- * a system call here and a wake-up on the host.
+ * Opens a socket that sends all writes of one turn of the event loop together. The library writes each packet in three pieces.
+ * Each piece would cost a system call here and a wake-up on the host.
  */
 export function openSocket(host: string, port: number): Socket {
   const socket = connect({ host, port, noDelay: true })
   const write = socket.write.bind(socket) as (...args: unknown[]) => boolean
-  // Here and not in a class of its own: a socket that connects takes back its method from any.
+  // A subclass does not work: a socket that connects restores its own `write`.
   socket.write = (...args: unknown[]) => {
     if (socket.writableCorked === 0) {
       socket.cork()

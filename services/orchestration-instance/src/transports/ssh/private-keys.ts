@@ -9,19 +9,19 @@ import ssh2, {
 } from 'ssh2'
 
 /** How many keys are cached. Few targets have their own key. */
-const KEPT = 32
-/** How keys sign for which the library does not say it. */
+const MAX_KEYS = 32
+/** The hash of signatures for key types for which the library gives none. */
 const HASHES: Readonly<Record<string, string>> = {
   'ecdsa-sha2-nistp256': 'sha256',
   'ecdsa-sha2-nistp384': 'sha384',
   'ecdsa-sha2-nistp521': 'sha512',
 }
 
-/** Private keys, read once for many connections: the library reads them for each signature, which costs ten times as much. */
+/** A cache of parsed private keys. The library parses the key for each signature, which needs ten times the CPU time. */
 export class PrivateKeys {
-  readonly #keys = new LRUCache<string, PrivateKey>({ max: KEPT })
+  readonly #keys = new LRUCache<string, PrivateKey>({ max: MAX_KEYS })
 
-  /** Throws if the text is no private key, or needs a passphrase. */
+  /** Throws if the text is not a private key or needs a passphrase. */
   get(text: string): PrivateKey {
     const key = this.#keys.get(text) ?? new PrivateKey(text)
     this.#keys.set(text, key)
@@ -29,7 +29,7 @@ export class PrivateKeys {
   }
 }
 
-/** In the place of the library's agent, whom it asks for signatures. */
+/** Replaces the ssh agent that the library asks for signatures. */
 class PrivateKey extends BaseAgent<ParsedKey> {
   readonly #key: ParsedKey
   readonly #secret: KeyObject

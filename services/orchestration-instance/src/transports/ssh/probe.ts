@@ -7,8 +7,8 @@ import { KnownHostKey } from './host-key.ts'
 const LIMIT_MS = 20_000
 
 /**
- * Finds out which targets answer with their pinned host key, and log this instance in where a login is given.
- * Targets for which there was no time are left out.
+ * Checks which targets answer with their pinned host key and, if a login is given, accept it. Leaves out targets without a
+ * result after 20 s.
  */
 export async function probe(connections: SshConnections, targets: ProbeTarget[]): Promise<ProbeResult[]> {
   const signal = AbortSignal.timeout(LIMIT_MS)

@@ -1,7 +1,7 @@
 import { type CommandFile, FileError } from '@slipway/execution'
 import type { Client, SFTPWrapper } from 'ssh2'
 
-/** Copies files to a folder of the host, named by their place in the list. Throws FileError. */
+/** Copies files to a folder of the host, named by their index. Throws FileError. */
 export async function sendFiles(
   client: Client,
   endpoint: string,
@@ -11,7 +11,7 @@ export async function sendFiles(
 ): Promise<void> {
   const sftp = await openSftp(client, endpoint, files)
   const end = () => sftp.end()
-  // Whatever is under way fails then.
+  // This makes the current transfer fail.
   signal.addEventListener('abort', end, { once: true })
   try {
     for (const [index, file] of files.entries()) {
@@ -27,7 +27,12 @@ export async function sendFiles(
 function openSftp(client: Client, endpoint: string, files: readonly CommandFile[]): Promise<SFTPWrapper> {
   return new Promise((resolve, reject) => {
     const refused = () => {
-      reject(new FileError(`${endpoint} offers no SFTP, by which files are copied to it`, files[0]?.content ?? ''))
+      reject(
+        new FileError(
+          `${endpoint} offers no SFTP, which is needed to copy files: enable the sftp subsystem of its ssh server`,
+          files[0]?.content ?? '',
+        ),
+      )
     }
     client.once('close', refused)
     client.sftp((error, sftp) => {

@@ -3,10 +3,9 @@ import { endpointOf } from '../words.ts'
 
 export type SshAddress = Extract<RunConnection, { type: 'ssh' }>
 
-/** A `code` that is a number is the reason of the server's farewell. */
+/** A numeric `code` is the disconnect reason of the server. */
 export type ConnectError = Error & { code?: string | number; level?: string }
 
-/** Why no connection came about, in words that say what to look at. */
 export function connectProblem(error: ConnectError, address: SshAddress): string {
   const endpoint = endpointOf(address)
   const [, kind] = /no matching (?:[CS]->[CS] )?(key exchange|host key|cipher|MAC)/.exec(error.message) ?? []

@@ -1,34 +1,35 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { CommandIo, OutputStream } from '@slipway/execution'
+import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type { ChannelReader } from './channel-reader.ts'
 import { MarkedOutput } from './marked-output.ts'
 
-/** How long to wait for output after the end of a command. A daemon may hold the streams open without limit. */
+/** How long to wait for output after the end of a command. A daemon may keep the streams open without limit. */
 const AFTER_END_MS = 200
-/** More than pipes and windows hold: what comes later was written after the command's end. */
+/** Pipes and windows hold less than this. Later bytes were written after the end of the command. */
 const AFTER_END_BYTES = 4 * 1024 * 1024
 
 export type ChannelReaders = Readonly<Record<OutputStream, ChannelReader>>
 
-/** One command's part of both output streams of a channel. */
+/** The output of one command on both streams of a channel. */
 export class SshOutput {
   readonly #readers: ChannelReaders
   readonly #io: CommandIo
   readonly #outputs: Readonly<Record<OutputStream, MarkedOutput>>
   readonly #mark: string
   #bytes = 0
-  #taking = 0
+  #pendingWrites = 0
   /** Resolves when the command starts. */
   readonly begun: Promise<'begun'>
   #onBegun: () => void = () => {}
   /** Resolves with the folder for the content of files, when the host asks for it. */
   readonly asked: Promise<string>
   #onAsked: (folder: string) => void = () => {}
-  /** Resolves when the host has said how the command ended, or why it did not start. Rejects when its output cannot be taken. */
+  /** Resolves when the host has reported the end or the failed start. Rejects when the sink fails. */
   readonly over: Promise<'over'>
   #onOver: () => void = () => {}
   #onFailure: (error: unknown) => void = () => {}
-  readonly #complete: Promise<true>
+  readonly #complete: Promise<void>
   #onComplete: () => void = () => {}
   readonly #discarded: Promise<void>
   #onDiscarded: () => void = () => {}
@@ -48,10 +49,10 @@ export class SshOutput {
       this.#onOver = () => resolve('over')
       this.#onFailure = reject
     })
-    // It may fail when nobody waits for it any more.
+    // Prevents an unhandled rejection after the caller has stopped waiting.
     this.over.catch(() => {})
     this.#complete = new Promise((resolve) => {
-      this.#onComplete = () => resolve(true)
+      this.#onComplete = resolve
     })
     this.#discarded = new Promise((resolve) => {
       this.#onDiscarded = resolve
@@ -65,12 +66,12 @@ export class SshOutput {
     return this.#outputs.stdout.hasBegun
   }
 
-  /** How the host reported the end of the command; null before. */
+  /** The reported end of the command; null before its end. */
   get ending(): string | null {
     return this.#outputs.stdout.isOver ? this.#outputs.stdout.ending : null
   }
 
-  /** Why the host did not start the command; null if it did, or gave no reason. */
+  /** The reported reason why the command did not start, or null. */
   get problem(): string | null {
     return this.#said('failed')
   }
@@ -80,7 +81,7 @@ export class SshOutput {
     return `${this.#outputs.stderr.preamble}\n${this.#outputs.stdout.preamble}`
   }
 
-  /** The command no longer waits for its sink. */
+  /** Ends all waits for the sink. */
   discard(): void {
     this.#onDiscarded()
   }
@@ -89,10 +90,10 @@ export class SshOutput {
   async finish(): Promise<void> {
     const limit = this.#bytes + AFTER_END_BYTES
     let complete = this.#isComplete
-    for (let seen = -1; !complete && (seen !== this.#bytes || this.#taking > 0) && this.#bytes < limit; ) {
+    for (let seen = -1; !complete && (seen !== this.#bytes || this.#pendingWrites > 0) && this.#bytes < limit; ) {
       seen = this.#bytes
-      complete = await this.#completeWithin(AFTER_END_MS)
-      // Timers come before what has arrived: a process that had no turn for so long has not looked yet.
+      complete = (await withTimeout(AFTER_END_MS, this.#complete)) !== TIMED_OUT
+      // A timer may fire before arrived bytes are read, if the process was busy. Read them first.
       await nextTurn()
     }
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -106,34 +107,26 @@ export class SshOutput {
     return this.#outputs.stdout.isOver && this.#outputs.stderr.isOver
   }
 
-  async #completeWithin(ms: number): Promise<boolean> {
-    let timer: NodeJS.Timeout | undefined
-    const late = new Promise<boolean>((resolve) => {
-      timer = setTimeout(() => resolve(false), ms)
-    })
-    return Promise.race([this.#complete, late]).finally(() => clearTimeout(timer))
-  }
-
   #take(stream: OutputStream, chunk: Buffer): void | Promise<void> {
     this.#bytes += chunk.length
     const output = this.#outputs[stream]
-    const bytes = output.take(chunk)
-    if (bytes.length === 0) return this.#look(output)
-    return this.#handOn(stream, bytes).then(() => this.#look(output))
+    const bytes = output.add(chunk)
+    if (bytes.length === 0) return this.#checkState(output)
+    return this.#passOn(stream, bytes).then(() => this.#checkState(output))
   }
 
-  async #handOn(stream: OutputStream, bytes: Buffer): Promise<void> {
-    this.#taking += 1
+  async #passOn(stream: OutputStream, bytes: Buffer): Promise<void> {
+    this.#pendingWrites += 1
     try {
       await Promise.race([this.#io.onOutput(stream, bytes), this.#discarded])
     } catch (error) {
       this.#onFailure(error)
     } finally {
-      this.#taking -= 1
+      this.#pendingWrites -= 1
     }
   }
 
-  #look(output: MarkedOutput): void {
+  #checkState(output: MarkedOutput): void {
     const { stdout } = this.#outputs
     if (stdout.hasBegun) this.#onBegun()
     else if (output === stdout) {
@@ -144,7 +137,7 @@ export class SshOutput {
     if (this.#isComplete) this.#onComplete()
   }
 
-  /** What stands behind the mark and this word. A greeting that ends without a newline may stand before it. */
+  /** The text after the mark and this word. A greeting without a newline may precede the mark. */
   #said(word: string): string | null {
     const { preamble } = this.#outputs.stdout
     const start = `${this.#mark} ${word} `

@@ -21,28 +21,28 @@ const IDLE_MS = 20_000
 export interface SshTransportOptions {
   address: SshAddress
   connections: SshConnections
-  /** The longest life of commands; without it, they live as long as the connection. */
+  /** Without a lifeline, commands may run as long as the connection exists. */
   lifeline?: Lifeline
-  /** The first host key of the target. From now on it must stay the same. */
+  /** Called with the first host key of the target. From now on the target must show the same key. */
   onHostKey(hostKey: string): void
-  /** The host answered. */
+  /** Called when the host has answered. */
   onSeen(): void
 }
 
-interface Place {
+interface OpenShell {
   connection: Connection
   shell: HostShell
 }
-/** The shell comes with the first command. */
-type KeptPlace = Pick<Place, 'connection'> & Partial<Place>
+/** The first command opens the shell. */
+type KeptConnection = Pick<OpenShell, 'connection'> & Partial<OpenShell>
 
-/** Runs commands on one host over a connection, and in a shell, that are kept for the next one. */
+/** Runs commands on one host. Keeps the connection and the shell for the next command. */
 export class SshTransport implements Transport {
   readonly #options: SshTransportOptions
   #known: KnownHostKey | null
-  #kept: KeptPlace | null = null
+  #kept: KeptConnection | null = null
   #idle: NodeJS.Timeout | undefined
-  /** The connection that is opened in advance, or its error. */
+  /** Resolves when the connection is open in advance, or with its error. */
   #prepared: Promise<unknown> | null = null
   #closed = false
 
@@ -67,32 +67,32 @@ export class SshTransport implements Transport {
   async run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd> {
     await this.#whenPrepared(signal)
     const request = requestOf(command)
-    const place = await this.#placeFor(request, signal)
-    const { connection, shell } = place
+    const open = await this.#shellFor(request, signal)
+    const { connection, shell } = open
     this.#options.onSeen()
     try {
       const endpoint = endpointOf(this.#options.address)
       const outcome = await shell.run(request, io, signal, (folder, over) =>
         sendFiles(connection.client, endpoint, folder, command.files, over),
       )
-      return this.#judge(outcome, command, signal, connection)
+      return this.#endOf(outcome, command, signal, connection)
     } finally {
-      this.#keep(place)
+      this.#keep(open)
     }
   }
 
   close(): void {
     this.#closed = true
-    this.#letGo()
+    this.#closeKept()
   }
 
-  #letGo(): void {
+  #closeKept(): void {
     clearTimeout(this.#idle)
     if (this.#kept) this.#options.connections.end(this.#kept.connection)
     this.#kept = null
   }
 
-  /** Throws the error of the connection that the command waited for. */
+  /** Throws the error of the connection that was opened in advance. */
   async #whenPrepared(signal: AbortSignal): Promise<void> {
     if (!this.#prepared) return
     const aborted = whenAborted(signal)
@@ -101,40 +101,40 @@ export class SshTransport implements Transport {
     if (error) throw error
   }
 
-  #judge(outcome: Outcome, command: Command, signal: AbortSignal, connection: Connection): CommandEnd {
+  #endOf(outcome: Outcome, command: Command, signal: AbortSignal, connection: Connection): CommandEnd {
     const { end, hasBegun } = outcome
     if (end && (hasBegun || signal.aborted)) return end
     if (!signal.aborted) {
       throw this.#fileProblem(outcome, command) ?? new CommandError(this.#problem(outcome, command))
     }
-    // If the host is alive, this ends commands that may still run there.
+    // Closing the connection also ends a command that may still run on the host.
     this.#options.connections.end(connection)
     return { exitCode: null, signal: null, confirmed: false }
   }
 
-  #keep(place: KeptPlace): void {
-    this.#letGo()
-    if (!place.connection.isOpen) return
-    this.#kept = place
-    if (this.#closed) this.#letGo()
-    else this.#idle = setTimeout(() => this.#letGo(), IDLE_MS).unref()
+  #keep(kept: KeptConnection): void {
+    this.#closeKept()
+    if (!kept.connection.isOpen) return
+    this.#kept = kept
+    if (this.#closed) this.#closeKept()
+    else this.#idle = setTimeout(() => this.#closeKept(), IDLE_MS).unref()
   }
 
-  async #placeFor(request: Request, signal: AbortSignal): Promise<Place> {
+  async #shellFor(request: Request, signal: AbortSignal): Promise<OpenShell> {
     const kept = this.#kept
     this.#kept = null
-    // The connection may have been lost while no command ran. Then a new connection is opened, and no command fails.
-    const place = kept && (await this.#placeOver(kept, request, signal).catch(() => null))
-    return place ?? this.#placeOver({ connection: await this.#connect(signal) }, request, signal)
+    // An idle connection may be lost. Then a new connection opens, and the command does not fail.
+    const open = kept && (await this.#shellOn(kept, request, signal).catch(() => null))
+    return open ?? this.#shellOn({ connection: await this.#connect(signal) }, request, signal)
   }
 
-  /** Ends the connection when there can be no shell over it. */
-  async #placeOver({ connection, shell }: KeptPlace, request: Request, signal: AbortSignal): Promise<Place> {
+  /** Closes the connection if it cannot have a shell. */
+  async #shellOn({ connection, shell }: KeptConnection, request: Request, signal: AbortSignal): Promise<OpenShell> {
     const end = () => this.#options.connections.end(connection)
     // This ends every wait on the connection.
     signal.addEventListener('abort', end, { once: true })
     try {
-      if (shell && !shell.isTooLong(request) && (await shell.answers())) return { connection, shell }
+      if (shell && !shell.isTooLong(request) && (await shell.isAlive())) return { connection, shell }
       shell?.close()
       return { connection, shell: await this.#openShell(connection) }
     } catch (error) {
@@ -165,8 +165,8 @@ export class SshTransport implements Transport {
     return connection
   }
 
-  #fileProblem({ problem: told }: Outcome, { files }: Command): FileError | null {
-    const [, index, problem] = /^file (\d+) (\w+)$/.exec(told ?? '') ?? []
+  #fileProblem({ problem: reported }: Outcome, { files }: Command): FileError | null {
+    const [, index, problem] = /^file (\d+) (\w+)$/.exec(reported ?? '') ?? []
     const file = files[Number(index)]
     if (file === undefined) return null
     const endpoint = endpointOf(this.#options.address)
