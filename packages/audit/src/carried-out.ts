@@ -5,8 +5,8 @@ import { recordAudit } from './record.ts'
 
 type Caller = CommandBody<'pending.cancel'>['caller']
 
-export interface CarriedOut {
-  /** The record's id: the gateway uses the same when it refuses the command, so that only one of the two is written. */
+export interface CallRecord {
+  /** The id of the record. The gateway uses the same id if it refuses the command, so only one of the two is written. */
   command_id: string
   action:
     | 'deployment.create'
@@ -19,26 +19,26 @@ export interface CarriedOut {
     | 'instance.delete'
   caller: Caller
   request_id: string | null
-  /** Where it is not what the action is named after: a create may leave a pending request. */
+  /** If the name of the action does not say it: a create may lead to a pending request. */
   resource_type?: 'pending_request'
   resource_id: string
   tenant_id: string | null
   details: Record<string, unknown>
 }
 
-/** The caller has been told that nothing was done, so that it must not be done any more. */
+/** The gateway has told the caller that nothing was done, so the command must not be carried out. */
 class AlreadyRefused extends Error {
   override name = 'AlreadyRefused'
 }
 
 /**
- * Records a user's call in the transaction that carries it out.
- * @throws AlreadyRefused, which must undo the transaction
+ * Records a call in the transaction that carries it out.
+ * @throws AlreadyRefused, which must roll back the transaction
  */
-export const recordCall = (tx: Queryable, call: CarriedOut): Promise<void> => recordCalls(tx, [call])
+export const recordCall = (tx: Queryable, call: CallRecord): Promise<void> => recordCalls(tx, [call])
 
-/** Likewise for calls that one transaction carries out: all, or none when any was refused. */
-export async function recordCalls(tx: Queryable, calls: readonly CarriedOut[]): Promise<void> {
+/** Records the calls of one transaction: all, or none if any was refused. */
+export async function recordCalls(tx: Queryable, calls: readonly CallRecord[]): Promise<void> {
   const written = await recordAudit(
     tx,
     calls.map(({ command_id, action, caller, ...rest }) => ({
@@ -55,7 +55,7 @@ export async function recordCalls(tx: Queryable, calls: readonly CarriedOut[]): 
   throw new AlreadyRefused(`refused already: ${calls.map(({ command_id }) => command_id).join(', ')}`)
 }
 
-/** Null when the call was refused before it could be carried out. */
+/** Resolves to null if the gateway refused the call before it was carried out. */
 export async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
   try {
     return await work
@@ -65,6 +65,6 @@ export async function unlessRefused<T>(work: Promise<T>): Promise<T | null> {
   }
 }
 
-/** Whether this command was carried out before: then a copy of it asks for nothing new. */
+/** Whether this command was carried out before, so this message is a copy. */
 export const wasCarriedOut = async (tx: Queryable, commandId: string): Promise<boolean> =>
   (await isCarriedOut.one(tx, { id: commandId })).carried_out

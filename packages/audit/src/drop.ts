@@ -4,13 +4,13 @@ import { type ChainHead, chainStart, linkHash } from './chain.ts'
 
 const BATCH = 5_000
 
-/** The old end of the audit log, up to and with `head`. */
+/** The oldest records of the audit log, up to and including `head`. */
 export interface OldAudit {
   head: ChainHead
   records: number
 }
 
-/** How many records are older than so many days; the last one of the chain stays, however old. */
+/** Counts the records that are older than `days`, without the last link of the chain, which always stays. */
 export async function countOldAudit(db: Queryable, days: number, batch = BATCH): Promise<number> {
   let records = 0
   for (let start = await chainStart(db); ; ) {
@@ -22,9 +22,9 @@ export async function countOldAudit(db: Queryable, days: number, batch = BATCH):
 }
 
 /**
- * Drops the oldest records, at most a batch, and their links. In the same transaction, a record of the log says where the
- * chain begins from then on. Returns the number of dropped records.
- * @throws Error where a record is not what the chain says: that must be looked into, not dropped
+ * Drops a batch of the oldest records with their links. The same transaction writes an audit record with the new start of the
+ * chain. Returns the number of dropped records.
+ * @throws Error if a record does not match the chain: the evidence must stay
  */
 export async function dropOldAudit(
   database: Pick<Database, 'transaction'>,
@@ -46,7 +46,7 @@ async function nextOld(db: Queryable, start: ChainHead, days: number, limit: num
   for (const { position, hash, canonical, old } of rows) {
     if (!old) break
     if (canonical === null || position !== head.position + 1 || linkHash(head.hash, canonical) !== hash) {
-      throw new Error(`The audit log is broken at position ${position}: nothing is dropped before that is looked into`)
+      throw new Error(`The audit log is broken at position ${position}: nothing was dropped; run audit-verify`)
     }
     head = { position, hash }
   }

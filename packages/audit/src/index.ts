@@ -1,4 +1,4 @@
-export { type CarriedOut, recordCall, recordCalls, unlessRefused, wasCarriedOut } from './carried-out.ts'
+export { type CallRecord, recordCall, recordCalls, unlessRefused, wasCarriedOut } from './carried-out.ts'
 export { auditCount, type ChainHead, chainHead } from './chain.ts'
 export { countOldAudit, dropOldAudit } from './drop.ts'
 export { linkAudit } from './link.ts'

@@ -6,24 +6,21 @@ const BATCH = 2_000
 
 export interface LinkOptions {
   /**
-   * Looks also for records whose number is below the last one linked: numbers are taken before commit, so that one may
-   * appear late. Costs a look at the last minutes' records.
+   * Links also records with lower numbers than the last linked one: a transaction may commit after one with a higher number. This
+   * reads the records of the last minutes.
    */
   late: boolean
   batch?: number
 }
 
-/**
- * Appends records that are not linked yet, in the order of their numbers, and returns the new head of the chain and how
- * many there were. Null when another process is doing it.
- */
+/** Appends unlinked records to the chain, in the order of their numbers. Returns null if another process is doing so. */
 export async function linkAudit(
   database: Pick<Database, 'transaction'>,
   { late, batch = BATCH }: LinkOptions,
 ): Promise<(ChainHead & { linked: number; more: boolean }) | null> {
   return database.transaction(async (tx) => {
     if (!(await lockChain.one(tx)).locked) return null
-    // Read under the lock: whoever held it before has committed.
+    // Read under the lock, so the links of the previous holder are visible.
     let { position, hash } = await chainHead(tx)
     const records = late
       ? await findLateRecords.all(tx, { after: await settledNumber(tx), limit: batch })

@@ -2,17 +2,14 @@ import type { Queryable } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { insertRecords } from './record.sql.ts'
 
-/** One change, or one refusal of a change. Never holds a secret. */
+/** One change or one refused change, without secrets. */
 export interface AuditEntry {
-  /**
-   * The id of the call, or of the command that carries it out: whoever writes first about it is the only one who does.
-   * A new one when left out.
-   */
+  /** The id of the call or of its command. The first record with an id wins. Default: a new id. */
   id?: string
   actor_id: string | null
   actor_name: string | null
   actor_ip: string | null
-  /** `KIND.VERB`, as the operation's `audit` in the contracts. */
+  /** `KIND.VERB`, such as `deployment.cancel`. */
   action: string
   resource_type: string
   resource_id: string | null
@@ -22,9 +19,8 @@ export interface AuditEntry {
 }
 
 /**
- * Writes records within the caller's transaction, so that there is no change without its record, in one statement.
- * Returns how many were written: an entry whose id has a record is left out, also when that record is of a transaction
- * that has yet to end, which is waited for.
+ * Writes records in the transaction of the change, and returns how many it wrote. It skips an entry if a record has its id. If a
+ * concurrent transaction is writing that id, this waits for the end of that transaction.
  */
 export async function recordAudit(tx: Queryable, entries: readonly AuditEntry[]): Promise<number> {
   return insertRecords.runRows(

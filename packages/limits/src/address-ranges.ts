@@ -2,15 +2,15 @@ import { BlockList, isIP } from 'node:net'
 
 const MAPPED_IPV4 = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i
 
-/** The form in which addresses are compared and shown: mapped IPv4 becomes IPv4, and a zone id is dropped. */
+/** The form in which addresses are compared and shown. Mapped IPv4 becomes IPv4; a zone id is dropped. */
 export function plainAddress(address: string): string {
   if (!address.includes(':')) return address
   const [bare = ''] = address.split('%')
-  return MAPPED_IPV4.exec(bare)?.[1] ?? unusuallyMapped(bare) ?? bare
+  return MAPPED_IPV4.exec(bare)?.[1] ?? parseMappedIpv4(bare) ?? bare
 }
 
-/** The IPv4 address in `::ffff:c000:201` and in longer ways to write it. */
-function unusuallyMapped(address: string): string | null {
+/** The IPv4 address in `::ffff:c000:201` and in longer forms of it. */
+function parseMappedIpv4(address: string): string | null {
   if (!/ffff:/i.test(address) || isIP(address) !== 6) return null
   const groups = ipv6Groups(address).map((group) => Number.parseInt(group, 16))
   const [high = 0, low = 0] = groups.slice(6)
@@ -18,14 +18,14 @@ function unusuallyMapped(address: string): string | null {
   return isMapped ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : null
 }
 
-/** One range of addresses, such as `10.0.0.0/8`. */
+/** Such as `10.0.0.0/8`. */
 export interface AddressRange {
-  /** The longer, the narrower the range; IPv4 counts as the last 32 of 128. */
+  /** A longer prefix is a narrower range. IPv4 addresses count as the last 32 of 128 bits. */
   prefixBits: number
   contains(address: string): boolean
 }
 
-/** Reads `10.0.0.0/8`, `2001:db8::/32` or a single address. Null for anything else. */
+/** Parses `10.0.0.0/8`, `2001:db8::/32` or a single address; null for other texts. */
 export function parseRange(text: string): AddressRange | null {
   const [network = '', bits, ...rest] = text.split('/')
   const family = isIP(network)
@@ -49,8 +49,8 @@ export function parseRange(text: string): AddressRange | null {
 
 const IPV6_PREFIX_GROUPS = 4
 
-/** The key under which an address is counted: an IPv4 address itself, an IPv6 address by its /64. One customer has at least a /64. */
-export function limitedAs(address: string): string {
+/** The key under which an address is counted. An IPv6 address counts by its /64, because one customer has at least a /64. */
+export function limitKey(address: string): string {
   const plain = plainAddress(address)
   if (isIP(plain) !== 6) return plain
   return `${ipv6Groups(plain).slice(0, IPV6_PREFIX_GROUPS).join(':')}::/64`
@@ -66,7 +66,7 @@ function ipv6Groups(address: string): string[] {
   return [...before, ...Array<string>(gap).fill('0'), ...after].map((group) => Number.parseInt(group, 16).toString(16))
 }
 
-/** `64:ff9b::192.0.2.1` ends in an IPv4 address, which stands for two groups. */
+/** Replaces the IPv4 address at the end of `64:ff9b::192.0.2.1` by two groups. */
 function dottedTailToGroups(address: string): string {
   const dotted = /^(.*:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address)
   if (dotted === null) return address

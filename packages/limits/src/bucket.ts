@@ -2,8 +2,8 @@ import type { Rate } from './settings.ts'
 
 /**
  * A token bucket as one number, by the generic cell rate algorithm. `full` is the time at which the bucket is full again; each
- * request moves it by one interval. A request passes while `full` is at most a whole bucket ahead. All times are whole
- * microseconds, so that no sum is rounded.
+ * request moves it by one interval. A request passes while `full` is at most a whole bucket ahead. Whole microseconds avoid
+ * rounding.
  */
 export interface BucketStep {
   /** The new value of `full`. A refused request leaves it unchanged. */
@@ -16,7 +16,7 @@ export interface BucketStep {
 export function takeFromBucket(full: number, nowUs: number, { rps, burst }: Rate): BucketStep {
   const interval = Math.max(1, Math.floor(1_000_000 / rps))
   const capacity = interval * burst
-  // After a clock was set back or a limit was lowered, nobody waits longer than a bucket takes to fill.
+  // Limits the wait to the time that a bucket takes to fill, even if the clock was set back or the limit was lowered.
   const present = Math.min(Math.max(full, nowUs), nowUs + capacity)
   const next = present + interval
   const waitUs = next - nowUs - capacity

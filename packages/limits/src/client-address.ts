@@ -3,9 +3,8 @@ import { isIP } from 'node:net'
 import { type AddressRange, plainAddress } from './address-ranges.ts'
 
 /**
- * The address that a request came from: that of the socket, unless it is a trusted proxy. Then X-Forwarded-For is read from
- * its right end, where the nearest proxy wrote, as long as the writer is trusted. Entries further to the left may be forged.
- * An entry that is no address ends the walk.
+ * The address of the client: that of the socket, or behind trusted proxies the first untrusted entry of X-Forwarded-For from the
+ * right. Entries further to the left may be forged. An entry that is no address ends the search.
  */
 export function clientAddress(
   request: Pick<IncomingMessage, 'headers' | 'socket'>,
@@ -23,7 +22,7 @@ export function clientAddress(
   return address
 }
 
-/** Some proxies write the port too: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/** Drops the port that some proxies write: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
 function addressOf(entry: string): string | null {
   const text = entry.trim()
   const bare = /^\[([^\]]+)\](?::\d{1,5})?$/.exec(text)?.[1] ?? /^([\d.]+):\d{1,5}$/.exec(text)?.[1] ?? text

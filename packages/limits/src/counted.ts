@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http'
 import { constantTimeEqual, type KeyRing } from '@slipway/runtime'
 
-/** Tells a service behind another one that the general limit has counted this request. */
+/** Tells the service behind the gateway that the general limit has counted this request. */
 export const COUNTED_HEADER = 'x-slipway-counted'
 const PURPOSE = 'request counted by the general limit'
 
-/** The header's value for one URL. Only holders of the encryption keys can make it, so clients cannot pass the limit. */
+/** The value of the header for one URL. It needs the encryption keys, so clients cannot forge it. */
 export function countedMark(keys: KeyRing, url: string): string {
   return markUnder(keys, keys.currentKeyId, url) ?? ''
 }

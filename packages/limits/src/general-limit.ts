@@ -1,6 +1,6 @@
 import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
 import { LRUCache } from 'lru-cache'
-import { limitedAs } from './address-ranges.ts'
+import { limitKey } from './address-ranges.ts'
 import { LocalBuckets } from './local-buckets.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress, Rate } from './settings.ts'
@@ -12,7 +12,7 @@ const RETRY_MS = 500
 const MAX_REFUSED = 10_000
 
 export interface GeneralLimit {
-  /** Counts a request of this address and says whether it may go on. */
+  /** Counts a request of this address and returns whether it is within the limit. */
   admits(address: string): Promise<boolean>
 }
 
@@ -29,9 +29,9 @@ export interface GeneralLimitOptions {
  */
 export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLimitOptions): GeneralLimit {
   const local = new LocalBuckets()
-  /** When a refused address may try again. Requests of other replicas can only move this time further away. */
+  /** When a refused address may try again. Requests at other replicas can only delay this. */
   const refusedUntil = new LRUCache<string, number>({ max: MAX_REFUSED })
-  /** The time of the next try to reach Redis; null while Redis answers. */
+  /** The time of the next attempt to reach Redis; null while Redis answers. */
   let askAgainAt: number | null = null
 
   async function takeShared(key: string, { rps, burst }: Rate): Promise<number | undefined> {
@@ -50,8 +50,8 @@ export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLi
     }
   }
 
-  /** While Redis is away, one request per retry interval asks it, without waiting for the answer. */
-  function takeWhileAway(key: string, limit: Rate, now: number): number {
+  /** Without Redis, one request per retry interval calls Redis, and does not wait for the answer. */
+  function takeLocally(key: string, limit: Rate, now: number): number {
     if (askAgainAt !== null && now >= askAgainAt) {
       askAgainAt = now + RETRY_MS
       void takeShared(key, limit)
@@ -63,14 +63,14 @@ export function createGeneralLimit({ redis, namespace, rate, logger }: GeneralLi
     async admits(address) {
       const limit = rate(address)
       if (limit === null) return true
-      const key = limitedAs(address)
+      const key = limitKey(address)
       const now = performance.now()
       const until = refusedUntil.get(key)
       if (until !== undefined) {
         if (now < until) return false
         refusedUntil.delete(key)
       }
-      const shared = askAgainAt === null ? await takeShared(key, limit) : takeWhileAway(key, limit, now)
+      const shared = askAgainAt === null ? await takeShared(key, limit) : takeLocally(key, limit, now)
       const waitUs = shared ?? local.take(key, limit)
       if (waitUs === 0) return true
       refusedUntil.set(key, performance.now() + waitUs / 1_000)

@@ -1,4 +1,4 @@
-export { type AddressRange, limitedAs, parseRange, plainAddress } from './address-ranges.ts'
+export { type AddressRange, limitKey, parseRange, plainAddress } from './address-ranges.ts'
 export { clientAddress } from './client-address.ts'
 export { COUNTED_HEADER, countedMark, isCounted } from './counted.ts'
 export { createGeneralLimit, type GeneralLimit } from './general-limit.ts'

@@ -4,7 +4,6 @@ import { createLoginLimit, type LoginLimit } from './login-limit.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { LimitSettings } from './settings.ts'
 
-/** How often an address may ask for something. */
 export interface Limits {
   general: GeneralLimit
   login: LoginLimit

@@ -1,6 +1,6 @@
 import { authRateLimited, unavailable } from '@slipway/domain'
 import { type Logger, TIMED_OUT, withTimeout } from '@slipway/runtime'
-import { limitedAs } from './address-ranges.ts'
+import { limitKey } from './address-ranges.ts'
 import type { LimitsRedis } from './redis.ts'
 import type { ByAddress } from './settings.ts'
 
@@ -9,8 +9,8 @@ const ANSWER_MS = 1_000
 export interface LoginLimit {
   /**
    * Counts an attempt to log in, successful or not.
-   * @throws Problem AUTH_RATE_LIMIT_EXCEEDED for one too many and while the address is locked out;
-   *   SERVICE_UNAVAILABLE while attempts cannot be counted, as passwords must not be tried without limit
+   * @throws Problem AUTH_RATE_LIMIT_EXCEEDED if the address has made too many attempts;
+   *   SERVICE_UNAVAILABLE without Redis, because passwords must not be tried without limit
    */
   attempt(address: string): Promise<void>
 }
@@ -27,7 +27,7 @@ export interface LoginLimitOptions {
 export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
   const { redis, namespace, attemptsPerMinute, lockoutSeconds, logger } = options
   async function count(key: string, allowed: number): Promise<number> {
-    // In one slot of a cluster, as the script takes both.
+    // Redis Cluster needs both keys in one hash slot, because one script uses them.
     const prefix = `${namespace}:login:{${key}}`
     try {
       const counted = redis.countAttempt(`${prefix}:attempts`, `${prefix}:lock`, allowed, lockoutSeconds)
@@ -35,17 +35,17 @@ export function createLoginLimit(options: LoginLimitOptions): LoginLimit {
       if (lockedMs === TIMED_OUT) throw new Error(`no answer within ${ANSWER_MS} ms`)
       return lockedMs
     } catch (error) {
-      logger.error('attempts to log in cannot be counted', { error })
-      throw unavailable('Logging in is not possible now, as attempts cannot be counted; try again')
+      logger.error('Redis cannot count attempts to log in, so logins are refused', { error })
+      throw unavailable('Login attempts cannot be counted now, so logins are refused; try again')
     }
   }
   return {
     async attempt(address) {
       const allowed = attemptsPerMinute(address)
       if (allowed === null) return
-      const lockedMs = await count(limitedAs(address), allowed)
+      const lockedMs = await count(limitKey(address), allowed)
       if (lockedMs === 0) return
-      const reason = `More than ${allowed} attempts to log in within a minute came from this address`
+      const reason = `More than ${allowed} attempts to log in within a minute from this address`
       throw authRateLimited(Math.ceil(lockedMs / 1_000), reason)
     },
   }

@@ -18,7 +18,7 @@ return 0
 
 /**
  * Counts an attempt. KEYS: times of the latest attempts, the lock. ARGV: attempts a minute, seconds of the lock.
- * Returns milliseconds for which the address is locked out; 0 when the attempt may be made.
+ * Returns the milliseconds for which the address is locked out; 0: the attempt is allowed.
  */
 const ATTEMPT = `
 local locked = redis.call('PTTL', KEYS[2])
@@ -43,7 +43,7 @@ export interface LimitsRedis extends Redis {
   countAttempt(attempts: string, lock: string, allowed: number, lockSeconds: number): Promise<number>
 }
 
-/** A connection for the limits alone, so that they wait for no slower command. While Redis is away, commands fail at once. */
+/** A separate connection, because limits must not wait for slower commands. Without Redis, commands fail at once. */
 export function connectLimits(url: string, logger: Logger): LimitsRedis {
   const scripts = {
     takeFromBucket: { lua: TAKE, numberOfKeys: 1 },

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 
-/** 429 of the general limit. It is plain text and costs as little as possible. */
+/** Answers 429 in plain text, because a flood must cost as little as possible. */
 export function refuseFlood(response: ServerResponse): void {
   response.statusCode = 429
   response.setHeader('Content-Type', 'text/plain; charset=utf-8')

@@ -2,35 +2,33 @@ import { ConfigurationError, type ConfigurationProblem } from '@slipway/runtime'
 import { type AddressRange, parseRange } from './address-ranges.ts'
 import type { LoginVariables, RateVariables } from './variables.ts'
 
-/** Requests that are allowed: `rps` a second without end, `burst` at once. */
+/** The allowed requests: `rps` a second in the long run, `burst` at once. */
 export interface Rate {
   rps: number
   burst: number
 }
 
-/** A setting that differs by address; null where there is no limit. */
+/** A limit by address; null is no limit. */
 export type ByAddress<T> = (address: string) => T | null
 
-/** What limits the requests of an address. */
 export interface RateSettings {
-  /** The proxies whose X-Forwarded-For is believed. */
+  /** Proxies with an X-Forwarded-For that the service believes. */
   trustedProxies: AddressRange[]
   rate: ByAddress<Rate>
 }
 
-/** The same, and what limits its logins. */
 export interface LimitSettings extends RateSettings {
   loginAttemptsPerMinute: ByAddress<number>
   loginLockoutSeconds: number
 }
 
-/** Without a burst of its own, a range may do at once what it may do in so many seconds, as everybody by default. */
+/** The default burst of a range is what its rate allows in this time, the same ratio as in the default settings. */
 const BURST_SECONDS = 2
 const MAX_FIGURE = 1_000_000
 
 /** @throws ConfigurationError naming each variable that cannot be read */
 export function readRateSettings(variables: RateVariables): RateSettings {
-  const lists = new Lists()
+  const lists = new ListReader()
   const settings = rateSettings(variables, lists)
   lists.throwIfWrong()
   return settings
@@ -38,7 +36,7 @@ export function readRateSettings(variables: RateVariables): RateSettings {
 
 /** @throws ConfigurationError naming each variable that cannot be read */
 export function readLimitSettings(variables: RateVariables & LoginVariables): LimitSettings {
-  const lists = new Lists()
+  const lists = new ListReader()
   const settings = rateSettings(variables, lists)
   const { SLIPWAY_LOGIN_OVERRIDES: overrides, SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: attempts } = variables
   const logins = lists.read('SLIPWAY_LOGIN_OVERRIDES', overrides, '10.0.0.0/8=100', (entry) =>
@@ -52,7 +50,7 @@ export function readLimitSettings(variables: RateVariables & LoginVariables): Li
   }
 }
 
-function rateSettings(variables: RateVariables, lists: Lists): RateSettings {
+function rateSettings(variables: RateVariables, lists: ListReader): RateSettings {
   const { SLIPWAY_TRUSTED_PROXIES: proxies, SLIPWAY_RATE_LIMIT_OVERRIDES: overrides } = variables
   const { SLIPWAY_RATE_LIMIT_RPS: rps, SLIPWAY_RATE_LIMIT_BURST: burst } = variables
   const trustedProxies = lists.read('SLIPWAY_TRUSTED_PROXIES', proxies, '10.0.0.0/8', parseRange)
@@ -62,8 +60,8 @@ function rateSettings(variables: RateVariables, lists: Lists): RateSettings {
   return { trustedProxies, rate: byAddress(rates, rps === 0 ? null : { rps, burst }) }
 }
 
-/** Reads variables that are lists, and collects what cannot be read. */
-class Lists {
+/** Reads variables that are lists, and collects all problems. */
+class ListReader {
   readonly #problems: ConfigurationProblem[] = []
 
   read<T>(variable: string, list = '', example: string, parse: (entry: string) => T | null): T[] {
@@ -92,7 +90,7 @@ interface Override<T> {
   value: T | null
 }
 
-/** `RANGE=VALUE`, where 0 means no limit. */
+/** Parses `RANGE=VALUE`. The value 0 means no limit. */
 function override<T>(entry: string, parse: (text: string) => T | 'none' | undefined): Override<T> | null {
   const [rangeText = '', valueText = '', ...rest] = entry.split('=').map((part) => part.trim())
   const range = parseRange(rangeText)
@@ -106,7 +104,7 @@ function parseFigure(text: string): number | 'none' | undefined {
   return Number(text) === 0 ? 'none' : Number(text)
 }
 
-/** `1000`, or `1000:5000` with an own burst. */
+/** Parses `1000`, or `1000:5000` with a burst. */
 function parseRate(text: string): Rate | 'none' | undefined {
   const [rpsText = '', burstText, ...rest] = text.split(':')
   const rps = parseFigure(rpsText)
@@ -117,7 +115,7 @@ function parseRate(text: string): Rate | 'none' | undefined {
   return { rps, burst: typeof burst === 'number' ? burst : rps * BURST_SECONDS }
 }
 
-/** The narrowest range that holds an address decides. */
+/** The narrowest range that contains an address decides. */
 function byAddress<T>(overrides: Override<T>[], otherwise: T | null): ByAddress<T> {
   const narrowestFirst = [...overrides].sort((a, b) => b.range.prefixBits - a.range.prefixBits)
   return (address) => {

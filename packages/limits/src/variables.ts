@@ -1,18 +1,18 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
 import { figureVariable } from '@slipway/runtime'
 
-/** What every service reads that clients reach. All of them need the same values: they share the buckets. */
+/** For all services that clients reach. They need the same values, because they share the buckets. */
 export const rateVariables = {
   SLIPWAY_TRUSTED_PROXIES: Type.Optional(
     Type.String({
-      description: 'Proxies whose X-Forwarded-For tells where a request came from: address ranges, comma separated',
+      description: 'Proxies with a trusted X-Forwarded-For: address ranges, comma separated',
       examples: ['10.0.0.0/8,2001:db8::/32'],
     }),
   ),
   SLIPWAY_RATE_LIMIT_RPS: figureVariable({
     default: 100,
     maximum: 1_000_000,
-    description: 'Requests a second that one client address may make for as long as it likes; 0: no limit',
+    description: 'Requests a second that one client address may make in the long run; 0: no limit',
   }),
   SLIPWAY_RATE_LIMIT_BURST: figureVariable({
     default: 200,
@@ -28,7 +28,7 @@ export const rateVariables = {
   ),
 }
 
-/** What the service reads beside, at which people log in. */
+/** For the service with the login. */
 export const loginVariables = {
   SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: figureVariable({
     default: 5,
@@ -45,7 +45,7 @@ export const loginVariables = {
     default: 900,
     minimum: 1,
     maximum: 86_400,
-    description: 'How long an address that tried to log in too often is locked out',
+    description: 'Seconds for which an address is locked out after too many attempts to log in',
   }),
 }
 

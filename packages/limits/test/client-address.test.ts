@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import { describe, expect, test } from '@jest/globals'
-import { type AddressRange, limitedAs, parseRange, plainAddress } from '../src/address-ranges.ts'
+import { type AddressRange, limitKey, parseRange, plainAddress } from '../src/address-ranges.ts'
 import { clientAddress } from '../src/client-address.ts'
 
 const range = (text: string) => parseRange(text) as AddressRange
@@ -75,15 +75,15 @@ describe('ranges', () => {
 })
 
 test('addresses of one IPv6 network of 64 bits are counted as one, IPv4 addresses each by itself', () => {
-  expect(limitedAs('2001:db8:0:1::1')).toBe('2001:db8:0:1::/64')
-  expect(limitedAs('2001:0DB8::0001:ffff:ffff:ffff:ffff')).toBe('2001:db8:0:1::/64')
-  expect(limitedAs('2001:db8:0:2::1')).toBe('2001:db8:0:2::/64')
-  expect(limitedAs('::1')).toBe('0:0:0:0::/64')
-  expect(limitedAs('64:ff9b::192.0.2.1')).toBe('64:ff9b:0:0::/64')
-  expect(limitedAs('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
-  expect(limitedAs('192.0.2.1')).toBe('192.0.2.1')
+  expect(limitKey('2001:db8:0:1::1')).toBe('2001:db8:0:1::/64')
+  expect(limitKey('2001:0DB8::0001:ffff:ffff:ffff:ffff')).toBe('2001:db8:0:1::/64')
+  expect(limitKey('2001:db8:0:2::1')).toBe('2001:db8:0:2::/64')
+  expect(limitKey('::1')).toBe('0:0:0:0::/64')
+  expect(limitKey('64:ff9b::192.0.2.1')).toBe('64:ff9b:0:0::/64')
+  expect(limitKey('fe80::1%eth0')).toBe('fe80:0:0:0::/64')
+  expect(limitKey('192.0.2.1')).toBe('192.0.2.1')
   for (const mapped of ['::ffff:192.0.2.1', '::FFFF:c000:201', '0:0:0:0:0:ffff:c000:0201', '::ffff:192.0.2.1%1']) {
-    expect({ mapped, counted: limitedAs(mapped) }).toMatchObject({ counted: '192.0.2.1' })
+    expect({ mapped, counted: limitKey(mapped) }).toMatchObject({ counted: '192.0.2.1' })
   }
   expect(plainAddress('::ffff:0:192.0.2.1')).toBe('::ffff:0:192.0.2.1')
 })

@@ -3,17 +3,17 @@ import { isoTime, milliseconds } from './json.ts'
 
 const finalStates = DEPLOYMENT_STATES.filter(isFinalDeploymentState).map((state) => `'${state}'`)
 
-/** `solution_id`, `solution_name`, `solution_version` and so on: null but for the type of the source. */
+/** Such as `solution_id`, `solution_name` and `solution_version`: null for sources of another type. */
 function sourceFields(type: SourceType): Record<string, string> {
   const field = (name: string) => `CASE WHEN d.source_type = '${type}' THEN d.source_${name} END`
   return { [`${type}_id`]: field('id'), [`${type}_name`]: field('name'), [`${type}_version`]: field('version') }
 }
 
-/** The deployments of this table or subquery as `d`, and how far they have come as `p`. */
+/** SQL: the deployments of this table or subquery as `d`, with their progress `p`. */
 export const withProgress = (deployments: string) =>
   `${deployments} d LEFT JOIN run_progress p ON p.deployment_id = d.id`
 
-/** The fields of a deployment summary, each with the expression that gives it. */
+/** The fields of a deployment summary, with an SQL expression for each. */
 export const SUMMARY: Record<string, string> = {
   id: 'd.id',
   source_type: 'd.source_type',
@@ -37,7 +37,7 @@ export const SUMMARY: Record<string, string> = {
   duration_ms: milliseconds('d.started_at', 'd.completed_at'),
 }
 
-/** The same as it was at the start: what a create answers, however soon the deployment ends. */
+/** For the answer of a create: the summary at the start, even if the deployment has ended already. */
 export const SUMMARY_AS_STARTED: Record<string, string> = {
   ...SUMMARY,
   state: `'running'`,

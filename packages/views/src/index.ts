@@ -15,17 +15,17 @@ export {
 export { isoTime, jsonObject, milliseconds } from './json.ts'
 export { listItem, listItems } from './list-item.ts'
 export { PENDING } from './pending.sql.ts'
+export { pendingItems } from './pending.ts'
 export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { stepError } from './steps.ts'
 export { REACHED_FOR, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, type TargetRow, targetItems } from './targets.ts'
 export {
-  type Looking,
   openVariables,
   type StoredVariables,
   sealVariables,
   shownVariables,
   type VariableOwner,
+  type ViewContext,
   variablesIdentity,
 } from './variables.ts'
-export { pendingItems } from './waiting.ts'

@@ -3,7 +3,6 @@ import { SUMMARY, withProgress } from './deployments.ts'
 import { INSTANCE } from './instances.ts'
 import { jsonObject } from './json.ts'
 
-/** A record as lists show it. */
 export interface Item {
   id: string
   tenant_id?: string | null

@@ -2,30 +2,30 @@ import type { ItemKind } from '@slipway/contracts'
 import { freezeItem } from './freezes.ts'
 import { findDeploymentItems, findFreezes, findInstanceItems, findTargets, type Item } from './list-item.sql.ts'
 import { findRequests } from './pending.sql.ts'
+import { pendingItems } from './pending.ts'
 import { targetItems } from './targets.ts'
-import type { Looking } from './variables.ts'
-import { pendingItems } from './waiting.ts'
+import type { ViewContext } from './variables.ts'
 
-/** One record as the API's list shows it; null when it is gone. See `listItems`. */
-export async function listItem(looking: Looking, kind: ItemKind, id: string): Promise<object | null> {
-  return (await listItems(looking, kind, [id])).get(id) ?? null
+/** Reads one list item; null if the record is deleted. See `listItems`. */
+export async function listItem(context: ViewContext, kind: ItemKind, id: string): Promise<object | null> {
+  return (await listItems(context, kind, [id])).get(id) ?? null
 }
 
 /**
- * Records as the API's lists show them, by id, without those that are gone. The caller and the tenant of the connection
- * decide who may see a record.
+ * Reads list items by id, without deleted records. The caller and the tenant of the connection decide which records a user may
+ * see.
  */
 export async function listItems(
-  looking: Looking,
+  context: ViewContext,
   kind: ItemKind,
   ids: readonly string[],
 ): Promise<Map<string, { tenant_id?: string | null }>> {
-  const items = await itemsOf(looking, kind, ids)
+  const items = await readItems(context, kind, ids)
   return new Map(items.map((item) => [item.id, item]))
 }
 
-async function itemsOf(looking: Looking, kind: ItemKind, ids: readonly string[]): Promise<Item[]> {
-  const { db } = looking
+async function readItems(context: ViewContext, kind: ItemKind, ids: readonly string[]): Promise<Item[]> {
+  const { db } = context
   switch (kind) {
     case 'deployment':
       return (await findDeploymentItems.all(db, { ids })).map(({ item }) => item)
@@ -36,6 +36,6 @@ async function itemsOf(looking: Looking, kind: ItemKind, ids: readonly string[])
     case 'pending':
       return pendingItems(db, findRequests.all(db, { ids }))
     case 'target':
-      return targetItems(looking, await findTargets.all(db, { ids }))
+      return targetItems(context, await findTargets.all(db, { ids }))
   }
 }

@@ -1,8 +1,8 @@
 import { encodeSqid } from '@slipway/domain'
 import { findSightings } from './targets.sql.ts'
-import { type Looking, type StoredVariables, shownVariables } from './variables.ts'
+import { type StoredVariables, shownVariables, type ViewContext } from './variables.ts'
 
-/** What of a connection may be read again. */
+/** A connection without its secrets. */
 export type ShownConnection =
   | { type: 'local' }
   | { type: 'ssh'; host: string; port: number; username: string; host_key?: string }
@@ -22,8 +22,7 @@ export interface TargetRow extends StoredVariables {
   tags: { key: string; value: string }[]
 }
 
-/** Targets as lists show them. */
-export async function targetItems({ db, keys }: Looking, rows: TargetRow[]) {
+export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) {
   const found = await findSightings.all(db, { ids: rows.map(({ id }) => id) })
   const sightings = new Map(found.map((sighting) => [sighting.id, sighting]))
   return rows.map((row) => {
@@ -40,7 +39,7 @@ export async function targetItems({ db, keys }: Looking, rows: TargetRow[]) {
   })
 }
 
-/** A host key that was pinned on first use counts like one that was given. */
+/** Shows the host key that was pinned on first use, unless the target has one of its own. */
 function shownConnection(stored: unknown, pinnedHostKey: string | null): ShownConnection {
   const connection = stored as ShownConnection
   if (connection.type !== 'ssh') return connection

@@ -4,15 +4,14 @@ import type { KeyRing } from '@slipway/runtime'
 
 export type VariableOwner = 'target' | 'tenant' | 'environment'
 
-/** The columns in which a record keeps its variables. */
 export interface StoredVariables {
   id: string
   variables_sealed: string | null
-  /** May also hold names that have no value: the migration marked every name that a source declared sensitive. */
+  /** May contain names without a value: a migration added every name that a source declares as sensitive. */
   sensitive_variables: string[]
 }
 
-/** What sealed variables are bound to: the record that has them. */
+/** Sealed variables are bound to their record. */
 export const variablesIdentity = (owner: VariableOwner, id: string) => `${owner}:${id}:variables`
 
 export function openVariables(
@@ -25,7 +24,7 @@ export function openVariables(
   return { values, sensitive: sensitive_variables.filter((name) => Object.hasOwn(values, name)).sort() }
 }
 
-/** The columns for these variables. The values are sealed as a whole, whether they are sensitive or not. */
+/** The columns for these variables. All values are sealed, sensitive or not. */
 export function sealVariables(
   keys: KeyRing,
   owner: VariableOwner,
@@ -39,13 +38,12 @@ export function sealVariables(
   }
 }
 
-/** What is needed to show a record: a connection and the keys. */
-export interface Looking {
+export interface ViewContext {
   db: Queryable
   keys: KeyRing
 }
 
-/** The variables of a record as answers show them. */
+/** The variables of a record with masked secrets. */
 export function shownVariables(
   keys: KeyRing,
   owner: VariableOwner,

@@ -1,4 +1,4 @@
-import { type CarriedOut, recordCalls, unlessRefused } from '@slipway/audit'
+import { type CallRecord, recordCalls, unlessRefused } from '@slipway/audit'
 import { type CommandBody, type CommandReply, QUEUED_MESSAGE } from '@slipway/contracts'
 import type { Database, Queryable } from '@slipway/database'
 import { type FreezeVerdict, frozen, type Problem, type TargetPlace } from '@slipway/domain'
@@ -77,7 +77,7 @@ function startingOf({ slot, ...start }: AssignedStart): Starting[] {
   return [{ deployment_id: command.command_id, request_id, traceparent, slot, command, was_queued: false }]
 }
 
-function recordOf({ command, request_id, overridden, slot }: AssignedStart): CarriedOut {
+function recordOf({ command, request_id, overridden, slot }: AssignedStart): CallRecord {
   const { command_id, caller, plan, source_deployment_id, freeze_override } = command
   const outcome = slot === undefined ? 'queued' : 'started'
   return {

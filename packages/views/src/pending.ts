@@ -9,15 +9,13 @@ import type { findRequests, PendingItem } from './pending.sql.ts'
 
 type PendingRow = RowOf<typeof findRequests>
 
-/** Why a request waits, as its item tells it. */
 interface WaitingReason {
   waiting_for: 'freeze' | 'no_compatible_instance' | 'tenant_limit' | 'capacity'
   waiting_reason: string
-  /** In seconds from now. */
+  /** Seconds from now. */
   starts_in?: number
 }
 
-/** Pending requests as lists show them. */
 export async function pendingItems(db: Queryable, reading: Promise<PendingRow[]>): Promise<PendingItem[]> {
   const [rows, heldByFreezes, outlook] = await Promise.all([reading, readFreezeHold(db), readOutlook(db)])
   return rows.map((row) => {
@@ -25,13 +23,13 @@ export async function pendingItems(db: Queryable, reading: Promise<PendingRow[]>
     const { starts_in, ...waiting } =
       (row.subject && heldByFreezes?.(row.subject)) ??
       heldByLimits(row, outlook) ??
-      forCapacity(row, row.position, outlook)
+      waitsForCapacity(row, row.position, outlook)
     const estimate = starts_in === undefined ? {} : { estimated_start: plainTime(outlook.now, starts_in) }
     return { ...row.request, ...waiting, ...estimate }
   })
 }
 
-/** What freezes hold back, by the rule by which the dispatcher passes requests over; null when none is in force. */
+/** Finds the requests that freezes hold, by the rule of the dispatcher. Null if no freeze is active. */
 async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) => WaitingReason | null) | null> {
   const { freezes, now } = await readFreezes(db)
   const inForce = freezes.presentAt(now)
@@ -44,7 +42,7 @@ async function readFreezeHold(db: Queryable): Promise<((subject: FreezeSubject) 
   }
 }
 
-/** Null where a free slot is all that it waits for. */
+/** Null if the request needs only a free slot. */
 function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook): WaitingReason | null {
   if (capacityFor(tenant_id, outlook).slots === 0)
     return { waiting_for: 'no_compatible_instance', waiting_reason: withoutInstance(tenant_id, outlook) }
@@ -54,7 +52,7 @@ function heldByLimits({ tenant_id, tenant_name }: PendingRow, outlook: Outlook):
   const tenant = tenant_name === null ? 'Its tenant' : `Tenant "${tenant_name}"`
   return {
     waiting_for: 'tenant_limit',
-    waiting_reason: `${tenant} runs ${counted(running, 'deployment')}, as many as a tenant may at once (${tenant_limit})`,
+    waiting_reason: `${tenant} runs ${pluralize(running, 'deployment')}, as many as a tenant may at once (${tenant_limit})`,
   }
 }
 
@@ -72,10 +70,10 @@ function withoutInstance(tenantId: string | null, outlook: Outlook): string {
     others > 0 ? `${others} for other tenants only` : '',
   ].filter((reason) => reason !== '')
   const why = reasons.length > 0 ? reasons.join(', ') : 'none has a slot'
-  return `No orchestration instance can take it: of ${counted(enrolled, 'instance')} ${why}`
+  return `No orchestration instance can take it: of ${pluralize(enrolled, 'instance')} ${why}`
 }
 
-/** What a deployment of this tenant can run on. */
+/** The capacity for deployments of this tenant. */
 function capacityFor(tenantId: string | null, { shared, own }: Outlook): Capacity {
   const its = own[tenantId ?? '']
   if (its === undefined) return shared
@@ -86,17 +84,17 @@ function capacityFor(tenantId: string | null, { shared, own }: Outlook): Capacit
   }
 }
 
-function forCapacity({ retry_at, tenant_id }: PendingRow, position: number, outlook: Outlook): WaitingReason {
+function waitsForCapacity({ retry_at, tenant_id }: PendingRow, position: number, outlook: Outlook): WaitingReason {
   const { now, run_seconds } = outlook
   const { slots, taken, instances } = capacityFor(tenant_id, outlook)
   if (retry_at !== null) {
     const starts_in = Math.max(0, (retry_at.getTime() - now.getTime()) / 1_000)
     return { waiting_for: 'capacity', waiting_reason: 'Its dispatch failed and is about to be tried again', starts_in }
   }
-  const before = position === 1 ? 'it is next' : `${counted(position - 1, 'request')} before it`
-  const all = `${counted(slots, 'slot')} of ${counted(instances, 'orchestration instance')}`
+  const before = position === 1 ? 'it is next' : `${pluralize(position - 1, 'request')} before it`
+  const all = `${pluralize(slots, 'slot')} of ${pluralize(instances, 'orchestration instance')}`
   const free = slots - taken
-  // Free slots are given to those who wait within moments.
+  // The dispatcher fills free slots within moments.
   if (position <= free) {
     return { waiting_for: 'capacity', waiting_reason: `About to start: ${free} of ${all} free`, starts_in: 0 }
   }
@@ -104,15 +102,15 @@ function forCapacity({ retry_at, tenant_id }: PendingRow, position: number, outl
   return {
     waiting_for: 'capacity',
     waiting_reason: `${free === 0 ? 'All' : `${taken} of`} ${all} are taken; ${before}`,
-    ...(starts_in === undefined || starts_in > LONGEST_ESTIMATE ? {} : { starts_in }),
+    ...(starts_in === undefined || starts_in > LONGEST_ESTIMATE_SECONDS ? {} : { starts_in }),
   }
 }
 
-/** What is further off is no estimate any more. */
-const LONGEST_ESTIMATE = 30 * 24 * 3_600
+/** Longer estimates are too uncertain to show. */
+const LONGEST_ESTIMATE_SECONDS = 30 * 24 * 3_600
 
-const counted = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
+const pluralize = (n: number, what: string) => `${n} ${what}${n === 1 ? '' : 's'}`
 
-/** As Postgres writes the other times of an item. */
+/** In the format of the other times of an item. */
 const plainTime = (now: Date, seconds: number) =>
   new Date(now.getTime() + seconds * 1_000).toISOString().slice(0, 19).replace('T', ' ')
