@@ -2,7 +2,7 @@ import type { CommandBody, CommandType, EventBody, EventType } from '@slipway/co
 import { createTicker, currentContext, currentTraceparent, type Logger, type Ticker, uuidv7 } from '@slipway/runtime'
 import { attempt, type Database } from './database.ts'
 import { relayed, relayFailures } from './metrics.ts'
-import { deleteMessages, insertMessages, lockMessages, preferIndex } from './outbox.sql.ts'
+import { deleteMessages, insertMessages, lockMessages } from './outbox.sql.ts'
 import { Quarantine } from './quarantine.ts'
 import type { Queryable } from './queryable.ts'
 import type { RowOf } from './sql/statement.ts'
@@ -77,10 +77,7 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
   async function relayBatch(): Promise<boolean> {
     let failure: unknown
     const { found, sent, kept } = await database.transaction(async (tx) => {
-      const [, rows] = await Promise.all([
-        preferIndex.run(tx),
-        lockMessages.all(tx, { held: quarantine.held.map(Number), limit: BATCH }),
-      ])
+      const rows = await lockMessages.all(tx, { held: quarantine.held.map(Number), limit: BATCH })
       if (rows.length === 0) return NOTHING
       let unsent: Set<string> | null = new Set()
       failure = undefined

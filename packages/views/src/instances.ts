@@ -17,7 +17,7 @@ export const servesTenant = (tenantParameter: string) => `(tenant_id IS NULL OR 
 
 /**
  * SQL: whether the lease `l` is live, in a query by epoch or deployment. With `ended_at IS NULL`, Postgres may read the index of
- * all live leases for each row: its statistics may be of a time with few live leases.
+ * all live leases for each row, and `drain` misses goal 4: its statistics may be of a time with few live leases.
  */
 export const STILL_HELD = `coalesce(l.ended_at, 'infinity') = 'infinity'`
 

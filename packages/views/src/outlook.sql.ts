@@ -28,11 +28,11 @@ export const findOutlook = statement({
     running: json<Record<string, number>>(),
     run_seconds: nullable(float8),
   },
-  sql: `WITH known AS MATERIALIZED (
+  sql: `WITH known AS (
       SELECT id, tenant_id, draining, accepts_runs, ${hasVersion(':version')} AS compatible,
              coalesce(last_heartbeat_at > now() - interval '${LOST_AFTER}', false) AS living
         FROM instances WHERE removed_at IS NULL
-    ), capacity AS MATERIALIZED (
+    ), capacity AS (
       SELECT k.tenant_id, json_build_object('instances', count(DISTINCT k.id), 'slots', count(s.slot),
                                             'taken', count(l.epoch)) AS its
         FROM known k JOIN instance_slots s ON s.instance_id = k.id AND NOT s.retired

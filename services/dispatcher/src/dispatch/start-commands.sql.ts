@@ -22,7 +22,7 @@ export const lockCommandIds = statement({
 /**
  * The status of commands: `past` if the deadline is over; `waiting` is the rank that the request would get, null if no pending
  * request comes first; `orphaned` if any deployment has lost its instance. Scalar subqueries, not EXISTS: on a table without
- * statistics Postgres plans EXISTS as a hash of every deployment.
+ * statistics Postgres plans EXISTS as a hash of every deployment, and `create` misses goal 1.
  */
 export const findStatus = statement({
   name: 'dispatcher.start-commands.find-status',

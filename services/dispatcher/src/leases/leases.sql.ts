@@ -21,12 +21,13 @@ const SLOTS = {
 
 /**
  * Locks up to `count` free slots, those of the least loaded instances first. The search within an instance begins at a random
- * slot. It therefore reads few leases, and concurrent searches rarely meet at the same slots.
+ * slot. It therefore reads few leases, and concurrent searches rarely meet at the same slots. The scalar subqueries make Postgres
+ * check slot by slot until it has enough. With EXISTS it joins all slots first, and `create` misses goal 2.
  */
 export const lockSlots = statement({
   name: 'dispatcher.leases.lock-slots',
   ...SLOTS,
-  sql: `WITH living AS MATERIALIZED (
+  sql: `WITH living AS (
       SELECT i.id, i.name, i.capacity, floor(random() * i.capacity)::int AS first, count(*) OVER () > 1 AS several
         FROM instances i
        WHERE ${takesRuns(':version')} AND i.tenant_id IS NOT DISTINCT FROM :tenant_id::uuid
@@ -41,18 +42,17 @@ export const lockSlots = statement({
        CROSS JOIN LATERAL (
          SELECT slot, row_number() OVER () AS place
            FROM (SELECT generate_series(living.first, living.first + living.capacity - 1) % living.capacity AS slot) turn
-          -- Asked slot by slot, until there are enough; a join would read all leases first.
           WHERE (SELECT true FROM instance_slots s
                   WHERE s.instance_id = living.id AND s.slot = turn.slot AND NOT s.retired
                     AND (SELECT true FROM leases l
                           WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL) IS NULL)
           LIMIT :count + ${SPARE}
        ) found
-    ), least_loaded AS MATERIALIZED (SELECT * FROM free ORDER BY load, id LIMIT :count + ${SPARE})
+    ), least_loaded AS (SELECT * FROM free ORDER BY load, id LIMIT :count + ${SPARE})
     SELECT locked.instance_id, locked.slot, least_loaded.name AS instance_name
       FROM least_loaded
      CROSS JOIN LATERAL (
-       -- OFFSET keeps what is asked of the locked row from being asked before.
+       -- OFFSET 0 makes Postgres check slot_is_free after it has locked the slot, not before.
        SELECT instance_id, slot FROM instance_slots s
         WHERE s.instance_id = least_loaded.id AND s.slot = least_loaded.slot AND NOT s.retired OFFSET 0
           FOR UPDATE SKIP LOCKED
@@ -65,7 +65,7 @@ export const lockSlots = statement({
 export const lockManySlots = statement({
   name: 'dispatcher.leases.lock-many-slots',
   ...SLOTS,
-  sql: `WITH living AS MATERIALIZED (
+  sql: `WITH living AS (
       SELECT i.id, i.name, i.capacity, coalesce(live.taken, 0) AS taken
         FROM instances i
         LEFT JOIN (SELECT instance_id, count(*) AS taken FROM leases WHERE ended_at IS NULL GROUP BY instance_id) live
@@ -83,7 +83,7 @@ export const lockManySlots = statement({
             AND NOT EXISTS (SELECT FROM leases l
                              WHERE l.instance_id = s.instance_id AND l.slot = s.slot AND l.ended_at IS NULL)
        ) first
-    ), least_loaded AS MATERIALIZED (SELECT * FROM free ORDER BY load, id, slot LIMIT :count + ${SPARE_OF_MANY})
+    ), least_loaded AS (SELECT * FROM free ORDER BY load, id, slot LIMIT :count + ${SPARE_OF_MANY})
     SELECT s.instance_id, s.slot, least_loaded.name AS instance_name
       FROM least_loaded
       JOIN instance_slots s ON s.instance_id = least_loaded.id AND s.slot = least_loaded.slot
@@ -93,8 +93,8 @@ export const lockManySlots = statement({
 })
 
 /**
- * The live leases of these instances on the slots `first` to `last`. A row with `slot` null is an instance that drains. The
- * range keeps the cached plan cheap: a lookup per slot, planned while there were few leases, would read all leases each time.
+ * The live leases of these instances on the slots `first` to `last`. A row with `slot` null is an instance that drains. With a
+ * list of slots instead of the range, Postgres reads all leases for each slot, and `drain` misses goal 4.
  */
 export const findTaken = statement({
   name: 'dispatcher.leases.find-taken',
@@ -146,14 +146,14 @@ export const ORPHANS = `leases l JOIN deployments d ON d.id = l.deployment_id
     AND NOT EXISTS (SELECT FROM leases later WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch)`
 
 /**
- * SQL: whether there is such a deployment. Scalar subqueries in a CASE fix the order of the lookups. As a join, planned while
- * the table of leases was empty, Postgres compared every lease with every other.
+ * SQL: whether there is such a deployment. The scalar subqueries make Postgres begin with the lost leases. With the join of
+ * `ORPHANS` it reads every running deployment, and `create` misses goal 1.
  */
 export const ANY_ORPHAN = `EXISTS (SELECT FROM leases l
-  WHERE l.end_reason = 'lost' AND CASE WHEN l.end_reason = 'lost'
-    THEN (SELECT d.completed_at IS NULL FROM deployments d WHERE d.id = l.deployment_id)
-         AND (SELECT true FROM leases later
-               WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch LIMIT 1) IS NULL END)`
+  WHERE l.end_reason = 'lost'
+    AND (SELECT d.completed_at IS NULL FROM deployments d WHERE d.id = l.deployment_id)
+    AND (SELECT true FROM leases later
+          WHERE later.deployment_id = l.deployment_id AND later.epoch > l.epoch LIMIT 1) IS NULL)`
 
 export const isAnyOrphan = statement({
   name: 'dispatcher.leases.any-orphan',

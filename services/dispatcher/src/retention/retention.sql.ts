@@ -142,12 +142,10 @@ export const deleteOldRequests = statement({
 
 const OLD_RESULT = `r.completed_at < now() - make_interval(days => :days) AND d.completed_at IS NOT NULL`
 
-// Both are planned for the given days. A plan for any number of days would read the whole table.
 export const countResults = statement({
   name: 'dispatcher.retention.count-results',
   parameters: { days: int4 },
   row: { count: int8 },
-  planEachCall: true,
   sql: `SELECT count(*) AS count FROM command_results r JOIN deployments d ON d.id = r.deployment_id
      WHERE ${OLD_RESULT}`,
 })
@@ -155,7 +153,6 @@ export const countResults = statement({
 export const deleteResults = statement({
   name: 'dispatcher.retention.delete-results',
   parameters: { days: int4 },
-  planEachCall: true,
   sql: `DELETE FROM command_results WHERE (deployment_id, target_index, action_index) IN (
       SELECT r.deployment_id, r.target_index, r.action_index FROM command_results r
         JOIN deployments d ON d.id = r.deployment_id

@@ -64,12 +64,11 @@ const sweepOf = (reason: 'lost' | 'final', { from, where }: { from: string; wher
        WHERE l.ended_at IS NULL AND ${where} AND l.epoch <> ALL(:except)
        ORDER BY l.epoch LIMIT ${BATCH}`,
   }),
-  // MATERIALIZED: else Postgres may evaluate the condition again for each live lease.
   end: statement({
     name: `dispatcher.runs.end-${reason}-leases`,
     parameters: { epochs: array(int8) },
     row: { deployment_id: uuid, epoch: int8, instance_id: uuid },
-    sql: `WITH chosen AS MATERIALIZED (
+    sql: `WITH chosen AS (
         SELECT l.epoch FROM leases l ${from}
          WHERE l.epoch = ANY(:epochs) AND l.ended_at IS NULL AND ${where}
          ORDER BY l.epoch FOR UPDATE OF l SKIP LOCKED)
@@ -79,11 +78,10 @@ const sweepOf = (reason: 'lost' | 'final', { from, where }: { from: string; wher
   }),
 })
 
-/** Leases of instances without a heartbeat. Usually there is no such instance, and then no lease is read. */
+/** Leases of instances without a heartbeat. */
 export const LOST_LEASES = sweepOf('lost', {
-  from: '',
-  where: `l.instance_id = ANY (ARRAY(
-    SELECT id FROM instances WHERE coalesce(last_heartbeat_at, enrolled_at) < now() - interval '${LOST_AFTER}'))`,
+  from: 'JOIN instances i ON i.id = l.instance_id',
+  where: `coalesce(i.last_heartbeat_at, i.enrolled_at) < now() - interval '${LOST_AFTER}'`,
 })
 
 /** Leases of deployments that have ended. */

@@ -99,7 +99,7 @@ export const claimDeliveries = statement({
     ...{ id: uuid, webhook_id: uuid, event: text, payload: text, attempts: int4 },
     ...{ url: text, secret_sealed: text },
   },
-  sql: `WITH next AS MATERIALIZED (
+  sql: `WITH next AS (
       SELECT n.id
         FROM webhooks w
        CROSS JOIN LATERAL (
@@ -113,7 +113,7 @@ export const claimDeliveries = statement({
        ) n
        WHERE w.enabled
        ORDER BY n.place, n.id LIMIT :limit
-    ), locked AS MATERIALIZED (
+    ), locked AS (
       SELECT d.id FROM webhook_deliveries d JOIN next USING (id)
        WHERE d.status = 'pending' AND d.next_attempt_at <= now() FOR UPDATE OF d SKIP LOCKED
     )

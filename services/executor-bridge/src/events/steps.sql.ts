@@ -8,9 +8,8 @@ const notAhead = (time: string) =>
 /**
  * Moves steps, each only from one of its `sources` (separated by commas), and stores the results of commands that ended.
  *
- * Each step is found by its key with LATERAL and updated by its ctid. As a join, Postgres plans a scan of all steps of the
- * deployment while the table has few statistics, and then goal 8 is missed: a transition among 200,000 steps may cost at
- * most 1.5 times one among 20. No other transaction moves these steps in between: lockRun has locked the progress of the run.
+ * LATERAL finds each step by its key, and the update uses its ctid. With a join on a table without statistics, Postgres reads
+ * all steps of the deployment, and `plans` misses goal 8. No other transaction moves these steps in between: lockRun has locked the progress of the run.
  */
 export const updateSteps = statement({
   name: 'executor-bridge.steps.update',

@@ -51,7 +51,7 @@ export async function sync(
   }
 }
 
-// Compared here: with a plan from a time with few rows, Postgres would compare each lease with each run.
+/** Unfinished leases whose run the instance does not report. */
 const missing = (request: SyncRequest, leases: readonly LiveLease[]) => {
   const held = new Set(request.runs.map(keyOf))
   return leases.filter((lease) => !lease.finished && !held.has(keyOf(lease)))

@@ -34,7 +34,6 @@ const FILTER = `${ownSql('r')} AND (:action::text IS NULL OR r.action = :action)
 
 export const countRecords = statement({
   name: 'gateway.audit.count',
-  planEachCall: true,
   parameters: filter,
   row: { total: int8 },
   sql: `SELECT count(*) AS total FROM audit_records r WHERE ${FILTER}`,
@@ -46,7 +45,6 @@ const NEWEST_FIRST = 'r.at DESC, r.number DESC'
 const page = (name: string, order: string) =>
   statement({
     name,
-    planEachCall: true,
     parameters: { ...filter, take: int8, skip: int8 },
     row: { data: text },
     sql: `SELECT coalesce(json_agg(${RECORD} ORDER BY ${NEWEST_FIRST}), '[]')::text AS data

@@ -8,7 +8,6 @@ import { ownSql } from '../tenancy/visibility.ts'
  */
 export const listRequests = statement({
   name: 'gateway.pending.list',
-  planEachCall: true,
   parameters: {
     tenant_id: nullable(uuid),
     of_tenant: nullable(uuid),

@@ -3,11 +3,7 @@ import { TARGET_STATUSES, type TargetTag } from '@slipway/domain'
 import { LOST_AFTER, targetStatus } from '@slipway/views'
 import { visible } from './visibility.ts'
 
-/**
- * Targets by id or number, with their status. Local and simulated targets are online while an instance is. The ids are collected
- * in an array, so that Postgres uses the index. With a join it compares every id with every target while the table has no
- * statistics.
- */
+/** Targets by id or number, with their status. Local and simulated targets are online while an instance is. */
 export const findTargets = statement({
   name: 'planner.targets.find',
   parameters: { tenant_id: nullable(uuid), ids: array(uuid), numbers: array(int4) },
@@ -29,8 +25,7 @@ export const findTargets = statement({
                 ELSE coalesce((SELECT ${targetStatus()} FROM target_facts f WHERE f.target_id = t.id), 'offline')
            END AS status
       FROM targets t
-     WHERE t.id = ANY (ARRAY(SELECT unnest(:ids::uuid[])
-                             UNION ALL SELECT id FROM targets WHERE number = ANY (:numbers::int[])))
+     WHERE (t.id = ANY (:ids) OR t.number = ANY (:numbers))
        AND ${visible('t.tenant_id', ':tenant_id')}`,
 })
 
