@@ -1,18 +1,16 @@
 import { type StreamBatch, streamKey } from '@slipway/contracts'
 import type { Redis } from '@slipway/redis'
 import { counter, type Logger } from '@slipway/runtime'
+import { storableJson } from './storable.ts'
 
 const unpublished = counter(
   'slipway_live_failures_total',
   'Batches that Redis did not take; stream clients get them from Postgres, later',
 )
 
-/** A batch whose lines are JSON already. */
-export type LiveBatch = Omit<StreamBatch, 'lines'> & { lines: { json: string } }
-
 export interface LiveStreams {
   /** Publishes a committed batch to stream clients. Never fails: a client that misses a batch gets it from Postgres. */
-  publish(deploymentId: string, batch: LiveBatch): Promise<void>
+  publish(deploymentId: string, batch: StreamBatch): Promise<void>
 }
 
 /** The length bounds the memory. Older batches are in Postgres. */
@@ -31,8 +29,8 @@ export function createLiveStreams(redis: Redis, namespace: string, logger: Logge
     logger.warn('Redis did not take a batch; stream clients get it from Postgres, later', { error })
   }
   return {
-    async publish(deploymentId, { lines, ...rest }) {
-      const json = `${JSON.stringify(rest satisfies Omit<StreamBatch, 'lines'>).slice(0, -1)},"lines":${lines.json}}`
+    async publish(deploymentId, batch) {
+      const json = storableJson(batch)
       if (json.length > MAX_BYTES) return
       const key = streamKey(namespace, deploymentId)
       try {

@@ -15,7 +15,7 @@ test('a batch that Redis does not take holds nobody up, and is counted', async (
     first_event: 0,
     next_event: 1,
     first_line: 0,
-    lines: { firstLine: 0, count: 0, json: '[]' },
+    lines: [],
     steps: [],
   }
   await live.publish('01a1ffba-aada-76dd-b5f8-679760b9e2da', {

@@ -32,8 +32,8 @@ export async function startBridge(
 ): Promise<TestBridge> {
   const published: StreamBatch[] = []
   const keep: Bridge['live'] = {
-    async publish(_deploymentId, { lines, ...rest }) {
-      published.push({ ...rest, lines: JSON.parse(lines.json) })
+    async publish(_deploymentId, batch) {
+      published.push(batch)
     },
   }
   const bridge: Bridge = {

@@ -1,16 +1,15 @@
-import type { EventBatch } from '@slipway/contracts'
+import type { EventBatch, StreamBatch } from '@slipway/contracts'
 import { enqueue, eventMessage, type OutboxMessage, type Queryable } from '@slipway/database'
 import { forRequest, SpanKind, traced } from '@slipway/runtime'
 import { analyseFailures, type Failures } from '../analysis/failures.ts'
 import { explainReports } from '../analysis/reports.ts'
 import type { Bridge } from '../bridge.ts'
 import { fenced, IllegalEvent, invalid } from '../callers/refusal.ts'
-import type { LiveBatch } from '../live-streams.ts'
 import { saveProgress } from '../runs/progress.sql.ts'
 import { endIllegalRun, type HeldRun, lockRun, lockStoppedRun, type Progress } from '../runs/progress.ts'
 import { noteTargets } from './facts.ts'
 import { type FoldedBatch, foldEvents } from './fold.ts'
-import { chunkOf, newLines, storeChunk } from './lines.ts'
+import { newLines, storeChunk } from './lines.ts'
 import { measured } from './metrics.ts'
 import { checkOutcome, isRollingBack } from './outcome.ts'
 import { moveSteps } from './steps.ts'
@@ -18,7 +17,7 @@ import { moveSteps } from './steps.ts'
 interface Outcome {
   nextEvent: number
   /** The changes for stream clients; null without any. */
-  live: LiveBatch | null
+  live: StreamBatch | null
   /** Whether there are urgent messages. Events of targets wait for the next run of the relay. */
   messages: boolean
   failures: Failures
@@ -83,13 +82,12 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   const folded = foldEvents(events, size, firstEvent)
   const failures: Failures = run.analysis_enabled ? await analyseFailures(tx, deploymentId, folded.steps) : new Map()
   const lines = await explainReports(tx, deploymentId, newLines(folded.lines, firstLine), failures)
-  const chunk = chunkOf(firstLine, lines)
-  const nextLine = firstLine + chunk.count
+  const nextLine = firstLine + lines.length
   const wasRollingBack = isRollingBack(run, progress)
   const messages = messagesOf(deploymentId, batch.epoch, folded, wasRollingBack)
   const [[effect, counts], , sightings] = await Promise.all([
     moveAndCount(tx, deploymentId, folded, failures, { nextEvent, nextLine }),
-    storeChunk(tx, deploymentId, chunk),
+    storeChunk(tx, deploymentId, firstLine, lines),
     noteTargets(tx, deploymentId, folded),
     forRequest(run, () => enqueue(tx, messages)),
   ])
@@ -97,12 +95,12 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   if (folded.finished)
     await checkOutcome(tx, deploymentId, folded.finished.outcome, wasRollingBack || folded.rollingBack)
 
-  const live: LiveBatch = {
+  const live: StreamBatch = {
     epoch: batch.epoch,
     first_event: firstEvent,
     next_event: nextEvent,
     first_line: firstLine,
-    lines: chunk,
+    lines,
     steps: effect.changed,
     ...counts,
     total_steps: run.total_steps,

@@ -23,25 +23,18 @@ function toStored({ at, target, action, stream, level, text, metadata }: LogEven
   return metadata === undefined ? line : { ...line, x: metadata }
 }
 
-/** The lines of one batch as JSON, encoded once for the database and for stream clients. */
-export interface Chunk {
-  firstLine: number
-  count: number
-  json: string
-}
-
-export const chunkOf = (firstLine: number, lines: readonly StoredLine[]): Chunk => ({
-  firstLine,
-  count: lines.length,
-  json: storableJson(lines),
-})
-
 /** Stores the lines of one batch as one row. */
 export async function storeChunk(
   tx: Queryable,
   deploymentId: string,
-  { firstLine, count, json }: Chunk,
+  firstLine: number,
+  lines: readonly StoredLine[],
 ): Promise<void> {
-  if (count === 0) return
-  await addChunk.run(tx, { deployment_id: deploymentId, first_line: firstLine, line_count: count, lines: json })
+  if (lines.length === 0) return
+  await addChunk.run(tx, {
+    deployment_id: deploymentId,
+    first_line: firstLine,
+    line_count: lines.length,
+    lines: storableJson(lines),
+  })
 }
