@@ -29,7 +29,7 @@ export interface ActionDefinition {
   variables?: VariableDefinition[]
 }
 
-/** An action's place in a sequence; `variables` are values. */
+/** An action in a sequence. `variables` are values. */
 export interface SequenceEntry {
   action_id: string
   version_requirement?: string
@@ -41,7 +41,7 @@ export interface SequenceDefinition {
   variables?: VariableDefinition[]
 }
 
-/** A sequence's place in a solution; `variables` are values. */
+/** A sequence in a solution. `variables` are values. */
 export interface SolutionEntry {
   sequence_id: string
   version_requirement?: string
@@ -53,12 +53,12 @@ export interface SolutionDefinition {
   variables?: VariableDefinition[]
 }
 
-/** Where the values of a definition's entries stand among its secrets; no variable can have this name. */
+/** The key of the values of a definition's entries among its secrets. `$` is not allowed in the name of a variable. */
 export const SEALED_ENTRIES = '$entries'
 
 /**
- * What of a stored definition is sealed: the defaults of its sensitive variables by name, and the values of its entries
- * in their order.
+ * The sealed part of a stored definition: the defaults of its sensitive variables by name, and the values of its entries in
+ * their order.
  */
 export type DefinitionSecrets = VariableValues & { [SEALED_ENTRIES]?: VariableValues[] }
 

@@ -11,7 +11,7 @@ export const DEPLOYMENT_STATES = [
 
 export type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
 
-/** Every change of state that exists. A state without successors is final. */
+/** Every transition between states. A state without successors is final. */
 export const DEPLOYMENT_TRANSITIONS: Readonly<Record<DeploymentState, readonly DeploymentState[]>> = {
   pending: ['queued', 'running', 'cancelled'],
   queued: ['running', 'cancelled'],

@@ -8,7 +8,7 @@ export interface SchedulePlan {
   targetMode: TargetMode
   failureStrategy: FailureStrategy
   rollbackStrategy: RollbackStrategy
-  /** How many targets the instance works on at once, at most; each runs one command at a time. */
+  /** The most targets on which the instance works at the same time. Each target runs one command at a time. */
   parallelLimit: number
 }
 
@@ -25,17 +25,17 @@ export type ScheduleOutcome = 'success' | 'failed' | 'rolled_back'
 type State = EndedState | 'pending' | 'running' | 'rolling_back'
 
 /**
- * Decides which commands of a plan may start when. The driver starts what `next` (then `nextRollbacks`) hands out,
- * reports each end and asks again, until the phase is `ended`. Starts nothing itself and knows no clock: the same
- * events give the same answers.
+ * Decides which commands of a plan may start. The driver starts the commands that `next` (then `nextRollbacks`) returns,
+ * reports the end of each, and calls again until the phase is `ended`. A schedule starts nothing itself and reads no clock: the
+ * same events always give the same commands.
  *
- *     running → ended                  every step ended: success, or failed where nothing is to be rolled back
- *     running → rolling_back → ended   every step ended, would fail, and has a rollback strategy: rolled_back or failed
+ *     running → ended                  every step ended: success, or failed without anything to roll back
+ *     running → rolling_back → ended   every step ended, at least one failed, and there is a rollback: rolled_back or failed
  */
 export class Schedule {
   readonly #plan: SchedulePlan
   readonly #states: State[]
-  /** The action each target stands at: forwards while running, backwards while rolling back. */
+  /** The action that each target has reached: in order while running, in reverse order while rolling back. */
   readonly #cursors: number[]
   #turns: Turns
   #ready: number[] = []
@@ -53,9 +53,9 @@ export class Schedule {
   #rollbackFailed = false
 
   /**
-   * `ended` and `phase` take up a run that another instance lost. A step that was running then is listed as failed when
-   * it may not be tried again, else left out and handed out anew. In the phase `rolling_back` a step whose rollback was
-   * running is listed as `rollback_failed`, or as it was before to have the rollback handed out anew.
+   * `ended` and `phase` restore a run that another instance lost. A step that was running then is listed as failed if no
+   * attempt is left. Otherwise it is not listed, and `next` returns it again. In the phase `rolling_back`, a step whose
+   * rollback was running is listed as `rollback_failed`, or with its earlier state if the rollback is to run again.
    */
   constructor(plan: SchedulePlan, ended: Iterable<EndedStep> = [], phase: 'running' | 'rolling_back' = 'running') {
     this.#plan = plan
@@ -82,35 +82,35 @@ export class Schedule {
     return this.#outcome
   }
 
-  /** Whether nothing new may start any more, including further attempts of a failed command. */
+  /** Whether no command starts any more. Further attempts of a failed command do not start either. */
   get stopping(): boolean {
     return this.#stopping
   }
 
-  /** What `stop` was called for, or null. */
+  /** The reason that `stop` received, or null. */
   get stopReason(): string | null {
     return this.#stopReason
   }
 
-  /** Commands that may start now: each is handed out once and counts as started. */
+  /** Commands that may start now. Each is returned once and counts as started. */
   next(): StepRef[] {
     if (this.#phase !== 'running' || this.#stopping) return []
     return this.#handOut('running', (target) => this.#advance(target))
   }
 
-  /** Targets on which commands will start next, at most `count`, if nothing keeps them from it. */
+  /** At most `count` targets on which the next commands start, unless the run stops. */
   upcoming(count: number): readonly number[] {
     return this.#phase === 'running' && !this.#stopping ? this.#turns.upcoming(count) : []
   }
 
-  /** Rollback scripts that may start now, each once. Ends the phase where nothing has to be undone. */
+  /** Rollback scripts that may start now, each once. Ends the phase if no step needs a rollback. */
   nextRollbacks(): StepRef[] {
     if (this.#phase !== 'rolling_back') return []
     if (this.#toUndo === 0) this.#end(this.#rollbackFailed ? 'failed' : 'rolled_back')
     return this.#handOut('rolling_back', (target) => this.#retreat(target))
   }
 
-  /** A command has ended, after its last attempt. */
+  /** Notes that a command has ended, after its last attempt. */
   ended(step: StepRef, result: 'completed' | 'failed'): void {
     this.#expect(step, 'running')
     this.#count(step, result)
@@ -120,7 +120,7 @@ export class Schedule {
     this.#settle()
   }
 
-  /** A rollback script has ended. One that failed does not keep the others from running. */
+  /** Notes that a rollback script has ended. After a failed one the others still run. */
   rollbackEnded(step: StepRef, ok: boolean): void {
     this.#expect(step, 'rolling_back')
     this.#set(step, ok ? 'rolled_back' : 'rollback_failed')
@@ -131,8 +131,9 @@ export class Schedule {
   }
 
   /**
-   * The deployment ran out of its time: nothing new starts and it fails, whatever its strategy. The driver kills what
-   * runs and reports it as failed. A rollback that has begun is not touched: the time limit does not count there.
+   * Fails the deployment because its time is over: no further command starts, whatever the strategy. The driver kills the
+   * running commands and reports them as failed. A rollback in progress continues, because the time limit does not count for
+   * it.
    */
   stop(reason: string): void {
     if (this.#phase !== 'running') return
@@ -157,7 +158,7 @@ export class Schedule {
     })
   }
 
-  /** A target that has work left waits for the next hand-out, one that has none gives its turn to another. */
+  /** A target with work left queues for its next command. Without work left, its turn goes to another target. */
   #moveOn(target: number, hasWork: boolean): void {
     if (hasWork) this.#ready.push(target)
     else this.#turns.leave()
@@ -171,7 +172,7 @@ export class Schedule {
     return this.#seek(target, -1, (step) => this.#isToUndo(step))
   }
 
-  /** Moves the target's cursor to its next step that is wanted; false when there is none. */
+  /** Moves the target to its next step that `wanted` accepts. Returns false if there is none. */
   #seek(target: number, direction: 1 | -1, wanted: (step: StepRef) => boolean): boolean {
     let action = this.#cursors[target] ?? 0
     while (action >= 0 && action < this.#plan.actionCount && !wanted({ target, action })) action += direction
@@ -195,7 +196,7 @@ export class Schedule {
     for (let target = 0; target < this.#plan.targetCount; target++) this.#skipRest(target)
   }
 
-  /** Once every step has ended: is that the end, or is there a rollback? */
+  /** Once every step has ended: ends the phase, or begins the rollback. */
   #settle(): void {
     if (this.#unended > 0 || this.#phase !== 'running') return
     const failures = this.#plan.failureStrategy === 'ignore_failures' ? 0 : this.#failed
@@ -204,7 +205,9 @@ export class Schedule {
     else this.#beginRollback()
   }
 
-  /** Targets are rolled back last first, as their actions are: the one that failed in a sequential run begins. */
+  /**
+   * Targets are rolled back in reverse order, as their actions are. In a sequential run the failed target is therefore first.
+   */
   #beginRollback(): void {
     const { actionCount, parallelLimit } = this.#plan
     this.#phase = 'rolling_back'
@@ -217,7 +220,7 @@ export class Schedule {
 
   #isRolledBack(target: number): boolean {
     const states = this.#row(target).map((step) => this.#stateOf(step))
-    // On a target that an earlier instance began to roll back, its strategy has been answered already.
+    // An earlier instance began to roll back this target, so the strategy has already allowed the rollback.
     if (states.includes('failed') || states.includes('rolled_back') || states.includes('rollback_failed')) return true
     return this.#plan.rollbackStrategy === 'all_executed' && states.includes('completed')
   }
@@ -238,7 +241,7 @@ export class Schedule {
     if (state === 'rollback_failed') this.#rollbackFailed = true
   }
 
-  /** Draws from the restored steps the consequences that the lost instance drew or was about to draw. */
+  /** Stops the restored schedule if its steps show that the lost instance stopped, or was about to stop. */
   #resumeStopping(): void {
     const { failureStrategy, targetCount } = this.#plan
     let unexplained = false
@@ -248,7 +251,7 @@ export class Schedule {
       else unexplained ||= states.includes('skipped') || states.includes('cancelled')
     }
     if (this.#failed > 0 && failureStrategy === 'stop_on_first_failure') this.#skipPending()
-    // Without a failure that accounts for it, only `stop` skips a step.
+    // No failure explains these skipped steps, so `stop` skipped them.
     else if (unexplained) this.stop('The deployment was stopped before its instance was lost')
   }
 

@@ -1,17 +1,17 @@
-/** A file of an action: which content, where in the command's working directory, with which permissions. */
+/** A file of an action: its content, its path in the working directory of the command, and its permissions. */
 export interface ActionFile {
   /** SHA-256 of its bytes, in hex. */
   content: string
   path: string
-  /** In octal; 0644 when absent. */
+  /** Octal. The default is 0644. */
   mode?: string
 }
 
 export const DEFAULT_FILE_MODE = '0644'
-/** What file systems take of a name. */
+/** The limit of file systems. */
 const MAX_NAME_BYTES = 255
 
-/** The path of a file without `.` and `..`; null when it does not stay below the working directory or names no file. */
+/** The path of a file without `.` and `..`; null if it leaves the working directory or names no file. */
 export function plainFilePath(path: string): string | null {
   if (path.startsWith('/') || /(^|\/)\.{0,2}$/.test(path)) return null
   const names: string[] = []

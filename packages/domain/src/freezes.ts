@@ -5,46 +5,46 @@ export interface Freeze {
   name: string
   start_time: Date | string
   end_time: Date | string
-  /** Value of an RFC 5545 RRULE by which the window from `start_time` to `end_time` comes again. */
+  /** Value of an RFC 5545 RRULE: when the window from `start_time` to `end_time` repeats. */
   recurrence?: string | null
-  /** Zone of `start_time`, as `+02:00`, in which the recurrence counts. */
+  /** UTC offset of `start_time`, such as `+02:00`. */
   start_offset?: string | null
-  /** The zone in which the recurrence counts, as `Europe/Berlin`; where it is null, `start_offset` all year. */
+  /** The time zone of the recurrence, such as `Europe/Berlin`. If it is null, `start_offset` holds all year. */
   time_zone?: string | null
   tenant_id: string | null
   environment_id: string | null
   solution_id: string | null
 }
 
-/** A freeze as the refusal of a deployment tells it. */
+/** A freeze as the error of a refused deployment shows it. */
 export interface ActiveFreeze {
   id: string
   name: string
   ends_at: string
-  /** The targets by which it applies; absent where it applies by what the request names. */
+  /** The targets that the freeze matches. Absent if the freeze matches the request itself. */
   target_ids?: string[]
 }
 
-/** A tenant and an environment to which targets of a deployment belong. */
+/** The tenant and the environment of some targets of a deployment. */
 export interface TargetPlace {
   tenant_id: string | null
   environment_id: string | null
-  /** The targets that belong to both, where that is of interest. */
+  /** The targets that belong to both. Absent if the caller does not need them. */
   target_ids?: readonly string[]
 }
 
-/** Where something would be deployed, as freezes see it. */
+/** Everything about a deployment that a freeze can match. */
 export interface FreezePlace {
-  /** What the request names. */
+  /** The tenant that the request names. */
   tenant_id: string | null
   environment_id: string | null
   /** Null unless the source is a solution. */
   solution_id: string | null
-  /** Each tenant and environment to which a selected target belongs. */
+  /** Each combination of tenant and environment among the selected targets. */
   targets: readonly TargetPlace[]
 }
 
-/** What is to be started, and who asked for it: all that freezes judge by. */
+/** What is to be started, and its caller: all inputs of the decision. */
 export interface FreezeSubject extends FreezePlace {
   caller: { roles: readonly string[]; tenant_id: string | null }
   /** Whether the caller asked to override freezes. */
@@ -52,19 +52,19 @@ export interface FreezeSubject extends FreezePlace {
 }
 
 export interface FreezeVerdict {
-  /** It must not start: freezes are in force, and its caller did not override them, or may not. */
+  /** Whether the deployment must not start: freezes are active, and the caller did not override them or is not allowed to. */
   blocked: boolean
   can_override: boolean
-  /** Those in force, also where they are overridden. */
+  /** All active freezes, overridden ones too. */
   active_freezes: ActiveFreeze[]
 }
 
 type Times = Pick<Freeze, 'start_time' | 'end_time' | 'recurrence' | 'start_offset' | 'time_zone'>
 
-/** The window that a moment lies in, or null. */
+/** The window that contains a moment, or null. */
 interface FreezeWindow {
   window: { starts_at: Date; ends_at: Date } | null
-  /** What is said of the window holds from this moment until before that one, in milliseconds. */
+  /** This result holds from here until just before `until`, in milliseconds. */
   from: number
   until: number
 }
@@ -84,10 +84,10 @@ function lookAt(freeze: Times, now: Date): FreezeWindow {
   return { window: null, from: end, until: Number.POSITIVE_INFINITY }
 }
 
-/** The window of the freeze that `now` lies in, or null. The start belongs to it, the end does not. */
+/** The window of the freeze that contains `now`, or null. The start belongs to the window, the end does not. */
 export const windowAt = (freeze: Times, now: Date) => lookAt(freeze, now).window
 
-/** Freezes, ready to be asked often which of them are in force: they are looked at again only after the next boundary. */
+/** Caches which freezes are active. A freeze is evaluated again only after its next boundary. */
 export class FreezeSet<F extends Freeze = Freeze> {
   readonly all: readonly F[]
   #present: { freezes: readonly F[]; from: number; until: number } | undefined
@@ -96,7 +96,7 @@ export class FreezeSet<F extends Freeze = Freeze> {
     this.all = freezes
   }
 
-  /** The freezes that are in force at this moment, each with its present window as its only one. */
+  /** The freezes that are active at this moment. Each has its present window as its only one. */
   presentAt(now: Date): readonly F[] {
     const moment = now.getTime()
     const known = this.#present
@@ -117,9 +117,9 @@ export class FreezeSet<F extends Freeze = Freeze> {
 }
 
 /**
- * The places by which a freeze applies to such a deployment. Every id that the freeze names must match; a freeze that names
- * none is global. Its tenant and environment match what the request names, or what one selected target belongs to; its
- * solution only what is deployed. An empty array where the request itself matches, null where nothing does.
+ * The places at which a freeze matches a deployment. Every id that the freeze names must match; a freeze without ids matches
+ * every deployment. Tenant and environment match the request or a selected target. The solution matches only the deployed one.
+ * Returns an empty array if the request itself matches, null if nothing does.
  */
 function placesOf(freeze: Freeze, request: FreezePlace): TargetPlace[] | null {
   if (freeze.solution_id !== null && freeze.solution_id !== request.solution_id) return null
@@ -147,9 +147,8 @@ export function targetPlaces(
 }
 
 /**
- * Whether a deployment may start while these freezes are in force: the one rule for previews, creates, redeploys and
- * requests that wait. A freeze that begins after an override was given counts too: its caller may not be allowed to
- * override that one.
+ * Whether a deployment may start during these freezes: the one rule for previews, creates, redeploys and pending requests. A
+ * freeze that begins after an override counts too, because the caller may not be allowed to override it.
  */
 export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...place }: FreezeSubject): FreezeVerdict {
   const about = inForce.flatMap((freeze) => {
@@ -168,7 +167,7 @@ export function judgeFreezes(inForce: readonly Freeze[], { caller, override, ...
   }
 }
 
-/** Admins may; an admin of a tenant only where every one of these freezes is of that tenant. */
+/** Whether the caller may override these freezes. An admin of a tenant may only if all of them belong to that tenant. */
 export function canOverrideFreezes(
   roles: readonly string[],
   callerTenantId: string | null,

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
 
-/** A longer line of output is split. Counted in UTF-8. */
+/** In UTF-8. Longer lines of output are split. */
 export const MAX_LINE_BYTES = 65_536
 
-/** The id of a log line: always the same for a deployment's line number, so it need not be stored. A version 5 UUID. */
+/** The id of a log line, a version 5 UUID. It follows from deployment and line number, so it is not stored. */
 export function lineId(deploymentId: string, seq: number): string {
   const namespace = Buffer.from(deploymentId.replaceAll('-', ''), 'hex')
   const bytes = createHash('sha1').update(namespace).update(String(seq)).digest().subarray(0, 16)
@@ -12,9 +12,9 @@ export function lineId(deploymentId: string, seq: number): string {
   return bytes.toString('hex').replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
 }
 
-/** Cuts a line into pieces of at most MAX_LINE_BYTES, never inside a character. An empty line is one piece. */
+/** Cuts a line into pieces of at most MAX_LINE_BYTES, never inside a character. An empty line gives one piece. */
 export function splitLine(line: string): string[] {
-  // No character takes more than three bytes for each of its code units.
+  // A UTF-16 code unit takes at most three bytes in UTF-8.
   if (line.length * 3 <= MAX_LINE_BYTES) return [line]
   const bytes = Buffer.from(line, 'utf8')
   const pieces: string[] = []

@@ -1,6 +1,6 @@
 export const MAX_NAME_LENGTH = 255
 
-/** What is wrong with the name of a record; empty when nothing is. Length is counted in code points. */
+/** What is wrong with the name of a record; empty if it is valid. Counts code points. */
 export function nameProblems(text: string): string[] {
   const problems: string[] = []
   const length = [...text].length
@@ -11,7 +11,7 @@ export function nameProblems(text: string): string[] {
   return problems
 }
 
-/** Whether a value holds, at any depth, text that Postgres cannot keep: NUL or half a surrogate pair. */
+/** Whether a value contains, at any depth, text that Postgres refuses: NUL or half a surrogate pair. */
 export function hasUnstorableText(value: unknown): boolean {
   if (typeof value === 'string') return UNSTORABLE.test(value)
   if (Array.isArray(value)) return value.some(hasUnstorableText)
@@ -19,5 +19,5 @@ export function hasUnstorableText(value: unknown): boolean {
   return Object.entries(value).some(([key, item]) => UNSTORABLE.test(key) || hasUnstorableText(item))
 }
 
-// Under the u flag only a surrogate without its other half matches Cs.
+// With the u flag, Cs matches only a surrogate without its other half.
 const UNSTORABLE = /[\0\p{Cs}]/u

@@ -2,7 +2,7 @@ import { type FieldError, validationProblem } from './problem.ts'
 
 export const DEFAULT_PAGE_LIMIT = 50
 export const MAX_PAGE_LIMIT = 100
-/** Past any list; keeps `offset` exact in a double and within a Postgres bigint. */
+/** Longer than any list. Keeps `offset` exact as a double and within a Postgres bigint. */
 const MAX_PAGE = 2 ** 40
 
 export interface Page {
@@ -21,7 +21,7 @@ export interface PageMeta {
 }
 
 /**
- * Reads `page` and `limit` of a query: values out of range are moved into it, anything but one whole number is refused.
+ * Reads `page` and `limit` of a query. Moves numbers into their range and refuses everything else.
  * @throws Problem VALIDATION_ERROR
  */
 export function parsePage(raw: { page?: unknown; limit?: unknown }): Page {

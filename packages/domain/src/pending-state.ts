@@ -1,9 +1,9 @@
 export const PENDING_STATES = ['pending', 'processing', 'dispatched', 'cancelled', 'failed'] as const
 
-/** Status of a request that waits for an instance. */
+/** Status of a pending request. */
 export type PendingState = (typeof PENDING_STATES)[number]
 
-/** Every change of status that exists. `processing` to `pending` is a dispatch that could not be done after all. */
+/** Every transition between statuses. From `processing` back to `pending` goes a request that could not be dispatched. */
 export const PENDING_TRANSITIONS: Readonly<Record<PendingState, readonly PendingState[]>> = {
   pending: ['processing', 'cancelled'],
   processing: ['pending', 'dispatched', 'failed', 'cancelled'],

@@ -1,7 +1,7 @@
 import type { Plan, PlannedTarget, VariableValues } from './plan-schema.ts'
 import { pinsOf } from './plan-views.ts'
 
-/** The parts of a plan that are told apart when one plan is compared with another, in the order in which they are told. */
+/** The parts by which two plans are compared, in the order in which differences are reported. */
 export const PLAN_PARTS = [
   'source',
   'scope',
@@ -17,9 +17,9 @@ export const PLAN_PARTS = [
 export type PlanPart = (typeof PLAN_PARTS)[number]
 
 /**
- * What each part consists of, piece by piece: two plans that do the same have the same pieces. Names of records are left
- * out, a renamed target is the same target. Layers of variables stay apart: were they merged, a guess in a request could
- * be held against a secret of the environment.
+ * The pieces of each part. Two plans that do the same have the same pieces. Pieces have no names of records, because a renamed
+ * target is the same target. The layers of variables stay apart: if they were merged, callers could test guesses against the
+ * secrets of an environment.
  */
 export function planParts(plan: Plan): Record<PlanPart, unknown[]> {
   const { source, tenant, environment, actions, targets } = plan
@@ -41,7 +41,7 @@ export function planParts(plan: Plan): Record<PlanPart, unknown[]> {
   }
 }
 
-/** JSON in which the order of keys says nothing. */
+/** JSON with sorted keys. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
@@ -56,7 +56,7 @@ export function canonicalJson(value: unknown): string {
 
 const NAMED = 20
 
-/** What a part is now, for a person. Of variables only the names are told. */
+/** The present content of a part, for a person. Of variables it shows only the names. */
 export function describePart(plan: Plan, part: PlanPart): string {
   const { source, tenant, environment, actions, targets, options } = plan
   switch (part) {

@@ -11,7 +11,7 @@ export interface PlannedTargetRow {
   variables: PlannedTarget['variables']
 }
 
-/** A plan as the database holds it: the head is a column of the deployment. */
+/** A plan as rows of the database. The head is a column of the deployment. */
 export interface PlanRows {
   plan_head: PlanHead
   actions: PlannedActionRow[]
@@ -28,7 +28,7 @@ export function toRows({ actions, targets, ...plan_head }: Plan): PlanRows {
   }
 }
 
-/** The plan of rows that are in the order of their indexes. */
+/** Builds the plan from rows in the order of their indexes. */
 export function fromRows({ plan_head, actions, targets }: PlanRows): Plan {
   return {
     ...plan_head,

@@ -22,7 +22,7 @@ export const TargetMode = Type.Unsafe<'sequential' | 'parallel' | { rolling: { b
 export const FailureStrategy = literals(['stop_on_first_failure', 'continue_on_failure', 'ignore_failures'])
 export const RollbackStrategy = literals(['none', 'failed_target_only', 'all_executed'])
 
-/** Values by the names of variables. */
+/** Values by variable name. */
 export const VariableValues = Type.Record(Type.String(), Type.Unknown())
 
 export const NamedRecord = Strict({ id: Uuid, name: Type.String() })
@@ -38,7 +38,7 @@ export const PlanOptions = Strict({
   bypass_cache: Type.Boolean(),
 })
 
-/** One column of the plan: an action in its place. Its index in the plan is the order of execution on a target. */
+/** One column of the plan: an action. Its index in the plan is the order of execution on a target. */
 export const PlannedAction = Strict({
   sequence_id: Uuid,
   sequence_name: Type.String(),
@@ -55,7 +55,7 @@ export const PlannedAction = Strict({
   variables: VariableValues,
 })
 
-/** One row of the plan. */
+/** One row of the plan: a target. */
 export const PlannedTarget = Strict({
   id: Uuid,
   name: Type.String(),
@@ -72,16 +72,16 @@ export const PlanHead = Strict({
   shared_variables: VariableValues,
   /** Layer 4: variables of the request < prompted_values. */
   override_variables: VariableValues,
-  /** Names whose values are sealed wherever a plan leaves the planner. */
+  /** Names of the variables whose values are sealed outside the planner. */
   sensitive: Type.Array(Type.String()),
-  /** The command that made the plan; sealed values are bound to it. */
+  /** The id of the command message that the plan was made for. Sealed values are bound to it. */
   sealed_under: Uuid,
   options: PlanOptions,
 })
 
 /**
- * What a command became: immutable, compact (targets × actions, never multiplied into steps). A step sees of each variable
- * the value of the highest layer.
+ * The result of planning: immutable and compact (targets × actions, not multiplied into steps). A step gets the value of each
+ * variable from the highest layer.
  */
 export const Plan = Strict({
   ...PlanHead.properties,

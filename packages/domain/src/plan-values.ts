@@ -12,22 +12,22 @@ import {
 
 type Definitions = ReadonlyMap<string, CollectedDefinition>
 
-/** The values of a plan by layer, lowest first, and where in a request each layer is to be put right. */
+/** The values of a plan by layer, lowest first, and the field of the request that sets each layer. */
 export interface ValueLayers {
-  /** One for each action, in order. */
+  /** One entry per action, in order. */
   actions: { action: ResolvedAction; values: VariableValues; path: string }[]
   tenant: VariableValues
   environment: VariableValues
   targets: OwnValues
   variables: VariableValues
   prompted: VariableValues
-  /** The key under which `prompted_values` gave a name. */
+  /** The key in `prompted_values` by which the request set a name. */
   promptedKeys: ReadonlyMap<string, string>
 }
 
-/** Values that targets have of their own. Most have none, and there are thousands of them. */
+/** Values of single targets. There may be thousands of targets, and most have no values of their own. */
 export class OwnValues {
-  /** Those that have any. */
+  /** The targets that have values. */
   readonly targets: readonly { name: string; variables: VariableValues }[]
   readonly total: number
   readonly #counts = new Map<string, number>()
@@ -40,13 +40,13 @@ export class OwnValues {
     }
   }
 
-  /** How many targets have no value of that name. */
+  /** How many targets have no value of this name. */
   lacking(name: string): number {
     return this.total - (this.#counts.get(name) ?? 0)
   }
 }
 
-/** `prompted_values` by name, each key being the name or the id of a variable that the source declares. */
+/** `prompted_values` by variable name. Each key is the name or the id of a variable that the source declares. */
 export function promptedByName(
   given: VariableValues,
   definitions: Definitions,
@@ -65,7 +65,7 @@ export function promptedByName(
   return { prompted: Object.fromEntries([...promptedKeys].map(([name, key]) => [name, given[key]])), promptedKeys }
 }
 
-/** Everything wrong with the values that steps would see. Values that a higher layer hides are not looked at. */
+/** Everything wrong with the values that steps get. Values that a higher layer replaces are not checked. */
 export function valueProblems(layers: ValueLayers, definitions: Definitions): FieldError[] {
   return [...badNames(layers), ...clashes(layers, definitions), ...wrongTypes(layers, definitions), ...missing(layers)]
 }
@@ -125,7 +125,7 @@ function* wrongTypes(layers: ValueLayers, definitions: Definitions): Generator<F
   }
 }
 
-/** The values among those that steps see which do not fit what is declared of their names. */
+/** The values of steps that do not fit the declarations of their names. */
 function* misfits(
   values: VariableValues,
   definitions: Definitions,

@@ -4,8 +4,8 @@ import type { SourcePin } from './source.ts'
 import { isSealed, mapValues, mask, mergeValues } from './variables.ts'
 
 /**
- * `resolved_variables` of an answer: the values without those of targets, sensitive ones masked. Where actions give a
- * name different values, the last action's is shown.
+ * `resolved_variables` of an answer: the values of all layers except targets, with sensitive ones masked. If actions give a
+ * name different values, the value of the last action.
  */
 export function resolvedVariables(
   plan: PlanHead & { actions: readonly Pick<PlannedAction, 'variables'>[] },
@@ -24,21 +24,21 @@ export function targetSummary(targets: readonly Pick<PlanTargetRecord, 'status'>
   return { total: targets.length, online: count('online'), offline: count('offline'), stale: count('stale') }
 }
 
-/** Every version that the plan took, for a redeploy to take again. */
+/** Every version in the plan. A redeploy uses the same versions. */
 export function pinsOf(plan: Pick<Plan, 'source' | 'actions'>): SourcePin[] {
   const { type, id, version } = plan.source
   const pins = new Map<string, SourcePin>()
   const add = (pin: SourcePin) => pins.set(`${pin.kind} ${pin.id} ${pin.version}`, pin)
   add({ kind: type, id, version })
   for (const action of plan.actions) {
-    // A single action's sequence is the action itself.
+    // The sequence of a single action is the action itself.
     if (type !== 'action') add({ kind: 'sequence', id: action.sequence_id, version: action.sequence_version })
     add({ kind: 'action', id: action.action_id, version: action.action_version })
   }
   return [...pins.values()]
 }
 
-/** The plan with `change` applied to every value of a sensitive name: to seal them, or to open them again. */
+/** The plan with `change` applied to every value of a sensitive name, to seal or to open them. */
 export function mapSensitiveValues(plan: Plan, change: (value: unknown, name: string) => unknown): Plan {
   const sensitive = new Set(plan.sensitive)
   const changed = (values: VariableValues) =>

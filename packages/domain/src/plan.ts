@@ -30,11 +30,11 @@ export interface PlanTargetRecord {
   name: string
   status: TargetStatus
   variables: VariableValues
-  /** Names of `variables` whose values are never shown. */
+  /** Names of `variables` with values that are never shown. */
   sensitive: readonly string[]
 }
 
-/** The part of a create, preview or redeploy request that a plan is made of. */
+/** The part of a create, preview or redeploy request that planning needs. */
 export interface PlanRequest {
   variables?: VariableValues | undefined
   prompted_values?: VariableValues | undefined
@@ -49,10 +49,10 @@ export interface PlanRequest {
 }
 
 export interface PlanInput {
-  /** The command that the plan is made for. */
+  /** The id of the command message. */
   command_id: string
   source: ResolvedSource
-  /** As `selectTargets` chose and ordered them. */
+  /** In the order of `selectTargets`. */
   targets: readonly PlanTargetRecord[]
   tenant: { id: string; name: string; variables: VariableValues; sensitive: readonly string[] } | null
   environment: {
@@ -63,20 +63,19 @@ export interface PlanInput {
     sensitive: readonly string[]
   } | null
   request: PlanRequest
-  /** What was found wrong before (by `selectTargets`), to be reported together with the rest. */
+  /** Problems that `selectTargets` found. They are reported together with the others. */
   problems?: readonly FieldError[]
 }
 
 export interface BuiltPlan {
   plan: Plan
   warnings: string[]
-  /** Those of the warnings that `strict` turns into a refusal: the request is probably wrong. */
+  /** The warnings that `strict` turns into a refusal, because the request is probably wrong. */
   request_warnings: string[]
 }
 
 /**
- * Makes the plan of a request from the loaded records. Its values are still as they were loaded: `mapSensitiveValues`
- * seals those of sensitive names.
+ * Builds the plan of a request from the loaded records. Sensitive values are not sealed yet: `mapSensitiveValues` does that.
  * @throws Problem VALIDATION_ERROR with everything that is wrong
  */
 export function buildPlan(input: PlanInput): BuiltPlan {
@@ -118,7 +117,7 @@ export function buildPlan(input: PlanInput): BuiltPlan {
   return { plan, warnings: [...request_warnings, ...statusWarnings(input.targets, 'stale')], request_warnings }
 }
 
-/** The names that a definition declares sensitive, or that a record marks: their values are sealed in every layer. */
+/** The names that a definition or a record declares sensitive. Their values are sealed in every layer. */
 function sensitiveNames(
   { tenant, environment, targets }: PlanInput,
   definitions: ReadonlyMap<string, CollectedDefinition>,
@@ -171,7 +170,7 @@ function optionsOf(request: PlanRequest): PlanOptions {
   }
 }
 
-/** Targets that are named one by one; of thousands that are away, a number tells more. */
+/** At most this many offline targets are named; a number says more about thousands. */
 const NAMED_TARGETS = 100
 
 function statusWarnings(targets: readonly PlanTargetRecord[], wanted: TargetStatus, effect = ''): string[] {
@@ -195,7 +194,7 @@ function templateWarnings(plan: Plan, actions: readonly ResolvedAction[], target
   return [...warnings]
 }
 
-/** Variables of the request that nothing declares or mentions: most often a name that was mistyped. */
+/** Variables of the request that nothing declares or uses. Most are spelling mistakes. */
 function unusedWarnings(
   names: readonly string[],
   definitions: ReadonlyMap<string, unknown>,

@@ -1,4 +1,4 @@
-/** Every error code of the interface with its HTTP status. */
+/** Every error code of the API with its HTTP status. */
 export const ERROR_CODES = {
   VALIDATION_ERROR: 400,
   INVALID_BODY: 400,
@@ -30,7 +30,7 @@ export const ERROR_CODES = {
 export type ErrorCode = keyof typeof ERROR_CODES
 export type ProblemDetails = Record<string, unknown>
 
-/** One thing wrong with a request; `path` is a JSON Pointer into the body, or `query/NAME`. */
+/** One problem of a request. `path` is a JSON Pointer into the body, or `query/NAME`. */
 export interface FieldError {
   path: string
   message: string
@@ -40,7 +40,7 @@ export interface ErrorBody {
   error: { code: string; message: string; details?: ProblemDetails; [extra: string]: unknown }
 }
 
-/** A refusal that the caller is meant to see. Anything else that is thrown is a defect and answered INTERNAL_ERROR. */
+/** An error for the caller. Every other thrown error is a defect and is answered with INTERNAL_ERROR. */
 export class Problem extends Error {
   readonly code: ErrorCode
   readonly status: number
@@ -54,7 +54,7 @@ export class Problem extends Error {
     this.details = details
   }
 
-  /** Rebuilds a problem from the error body in which it travelled (see `toErrorBody`). */
+  /** Restores a problem from the error body of a message (see `toErrorBody`). */
   static from(body: ErrorBody): Problem {
     const { code, message, details, ...extra } = body.error
     if (!Object.hasOwn(ERROR_CODES, code)) return new Problem('INTERNAL_ERROR', message, details)
@@ -63,7 +63,7 @@ export class Problem extends Error {
   }
 }
 
-/** 400 with everything that is wrong, not only the first. */
+/** 400 with all problems, not only the first. */
 export function validationProblem(errors: FieldError[]): Problem {
   const [first] = errors
   const message =
@@ -73,24 +73,24 @@ export function validationProblem(errors: FieldError[]): Problem {
   return new Problem('VALIDATION_ERROR', message, { errors })
 }
 
-/** 400 for a request that asks to be refused where a warning would be given. */
+/** 400 for a request that wants a refusal instead of warnings. */
 export function strictProblem(warnings: string[]): Problem {
   const count = warnings.length === 1 ? 'a warning' : `${warnings.length} warnings`
   const next = 'correct what details.warnings lists, or leave strict out'
   return new Problem('VALIDATION_ERROR', `The request is strict and has ${count}: ${next}`, { warnings })
 }
 
-/** 400 where nothing is wrong but that these required fields are absent. */
+/** 400 if the only problem is that these required fields are missing. */
 export function missingFieldProblem(fields: string[]): Problem {
   return new Problem('MISSING_FIELD', `Required and missing: ${fields.join(', ')}`, { fields })
 }
 
-/** 404; also for a record of another tenant, which must look the same. */
+/** 404, also for a record of another tenant: the caller must not see a difference. */
 export function notFound(what = 'The resource'): Problem {
   return new Problem('NOT_FOUND', `${what} was not found`)
 }
 
-/** 404 for ids in a body that name nothing, all of them at once. */
+/** 404 for all ids in a body that name no record. */
 export function missingRecords(missing: { path: string; id: string }[]): Problem {
   const ids = missing.map(({ id }) => id).join(', ')
   return new Problem('NOT_FOUND', `These records were not found: ${ids}`, { missing })
@@ -100,7 +100,7 @@ export function conflict(message: string, details?: ProblemDetails): Problem {
   return new Problem('CONFLICT', message, details)
 }
 
-/** 409 for a deployment that active freezes block. */
+/** 409 for a deployment that active freezes forbid. */
 export function frozen(
   activeFreezes: readonly { id: string; name: string; ends_at: string; target_ids?: string[] }[],
   canOverride: boolean,
@@ -123,20 +123,20 @@ export function insufficientPermissions(permission: string): Problem {
   return new Problem('INSUFFICIENT_PERMISSIONS', `This needs the permission ${permission}`)
 }
 
-/** 429 of the authentication limit; its two figures stand beside the message, not in `details`. */
+/** 429 of the authentication limit. Its two figures are beside the message, not in `details`. */
 export function authRateLimited(retryAfterSeconds: number, reason: string): Problem {
   const message = `Too many attempts: try again in ${retryAfterSeconds} seconds`
   return new Problem('AUTH_RATE_LIMIT_EXCEEDED', message, { retry_after_secs: retryAfterSeconds, reason })
 }
 
-/** The body in which a problem is answered, and in which it travels in messages. */
+/** The error body of answers and messages. */
 export function toErrorBody(problem: Problem): ErrorBody {
   const { code, message, details } = problem
   if (code === 'AUTH_RATE_LIMIT_EXCEEDED') return { error: { code, message, ...details } }
   return { error: details === undefined ? { code, message } : { code, message, details } }
 }
 
-/** JSON Pointer of a place in a body. */
+/** The JSON Pointer of a field in a body. */
 export function pointer(...keys: (string | number)[]): string {
   return keys.map((key) => `/${String(key).replaceAll('~', '~0').replaceAll('/', '~1')}`).join('')
 }

@@ -5,11 +5,11 @@ import { checkValue, MASK, mapValues } from './variables.ts'
 /** Variables of a tenant, an environment or a target. No answer shows the values of the sensitive names. */
 export interface RecordVariables {
   values: VariableValues
-  /** Sorted, each name once, only names that have a value. */
+  /** Sorted, without duplicates, only names that have a value. */
   sensitive: readonly string[]
 }
 
-/** The fields of a create or a change that concern variables. */
+/** The fields for variables in a create or an update. */
 export interface VariableChange {
   variables?: VariableValues
   sensitive_variables?: readonly string[]
@@ -18,8 +18,8 @@ export interface VariableChange {
 export const NO_VARIABLES: RecordVariables = { values: {}, sensitive: [] }
 
 /**
- * Applies a create (to `NO_VARIABLES`) or a change. A value that comes back as `***` stays what it was. A sensitive name
- * stays sensitive until a new value is sent together with a list that leaves the name out.
+ * Applies a create (to `NO_VARIABLES`) or an update. The value `***` keeps the stored value. A sensitive name stays sensitive
+ * until a request has both a new value and a list without the name.
  * @throws Problem VALIDATION_ERROR with everything that is wrong
  */
 export function changeVariables(old: RecordVariables, change: VariableChange): RecordVariables {
@@ -90,7 +90,7 @@ function valuesToBeRevealed(
     }))
 }
 
-/** `placeOf` gives the field in which a value became a secret; null for a value that was one before. */
+/** `placeOf` returns the field that made a value secret; null if it was secret before. */
 function shortValues(
   values: VariableValues,
   sensitive: readonly string[],
@@ -106,7 +106,7 @@ function shortValues(
 
 /**
  * What a change does to variables, for the audit log: names only. A new value of a sensitive name always counts as set.
- * If it did not where it equals the old one, readers of the audit log could test guesses.
+ * Otherwise readers of the audit log could test guesses of the old value.
  */
 export function variableChanges(old: RecordVariables, now: RecordVariables, { variables = {} }: VariableChange) {
   const hidden = new Set([...old.sensitive, ...now.sensitive])

@@ -1,6 +1,6 @@
 import { type SchemaOptions, type TObject, type TProperties, type TSchema, Type } from '@sinclair/typebox'
 
-/** An object that refuses fields it does not know: a mistyped field must never be ignored. */
+/** An object schema that refuses unknown fields: a misspelt field must never be ignored. */
 export const Strict = <P extends TProperties>(properties: P, options: SchemaOptions = {}): TObject<P> =>
   Type.Object(properties, { additionalProperties: false, ...options })
 

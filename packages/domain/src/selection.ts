@@ -17,27 +17,27 @@ export interface TargetCandidate {
 export interface TargetSelection {
   target_ids?: readonly string[]
   target_tags?: readonly TargetTag[]
-  /** true: a target must carry all the tags; otherwise any one of them. */
+  /** true: a target must have all the tags. Otherwise one of them is enough. */
   match_all?: boolean
 }
 
-/** What is deployed for whom and where; absent means that the candidates are not checked against it. */
+/** Tenant and environment of the deployment. Absent: candidates are not checked against them. */
 export interface TargetScope {
   tenant_id: string | null
   environment_id: string | null
 }
 
 export interface SelectedTargets<T> {
-  /** Each once: those given by id in that order, then those found by tag, by name. */
+  /** Without duplicates: first the targets given by id in that order, then those found by tag, by name. */
   targets: T[]
   problems: FieldError[]
-  /** Ids that are none of the candidates'. */
+  /** Ids that no candidate has. */
   missing: { path: string; id: string }[]
 }
 
 /**
- * Chooses targets by id, by tag, or both (their union). Tags pass over targets that are disabled or of another tenant
- * or environment; naming such a target by id is a problem.
+ * Chooses targets by id, by tag, or both (their union). Tags skip targets that are disabled or belong to another tenant or
+ * environment. If the request names such a target by id, it gets an error.
  * @param candidates by id
  */
 export function selectTargets<T extends TargetCandidate>(
@@ -75,7 +75,7 @@ function misfitOf(target: TargetCandidate, scope: TargetScope | undefined): stri
   if (!target.enabled) return 'is disabled'
   const { tenant_id: tenantId = null, environment_id: environmentId = null } = target
   if (scope && tenantId !== null && tenantId !== scope.tenant_id) return 'is of another tenant'
-  // A deployment that names no environment may go to targets of any.
+  // A deployment without an environment may use targets of any environment.
   if (scope?.environment_id && environmentId !== null && environmentId !== scope.environment_id) {
     return 'is of another environment'
   }
@@ -87,7 +87,7 @@ function hasTags(target: TargetCandidate, tags: readonly TargetTag[], all: boole
   return all ? tags.every(carries) : tags.some(carries)
 }
 
-// By code unit, so that the order is the same on every machine; names may repeat across tenants, ids do not.
+// By code unit, because locales differ between machines. The id decides between equal names of different tenants.
 function byName(a: TargetCandidate, b: TargetCandidate): number {
   if (a.name !== b.name) return a.name < b.name ? -1 : 1
   return a.id < b.id ? -1 : 1

@@ -1,13 +1,13 @@
 /**
- * Templates at places where sh or bash evaluates a text as arithmetic or as an array subscript. There the shell reads the
- * value itself as code: `a[$(id)]` runs `id`. So only a number may stand there.
+ * Finds templates where sh or bash evaluates text as arithmetic or as an array subscript. There the shell runs code in the
+ * value: `a[$(id)]` runs `id`. So only a number is allowed there.
  *
- * The places are found by their form, without regard to quotes: a template too many is refused rather than one too few.
+ * The search ignores quotes. It may refuse a harmless template, but it misses no dangerous one.
  */
 
 const TEMPLATE = /\{\{[ \t]*([A-Za-z0-9_]+)[ \t]*\}\}/g
 const COMPARISON = /[\s](-eq|-ne|-lt|-le|-gt|-ge|-v)\s/
-/** Commands whose words are arithmetic, to the end of the line. */
+/** Commands that evaluate their words as arithmetic, up to the end of the line. */
 const COMMANDS =
   /(?:^|[\s;&|(`{])(?:let|(?:declare|typeset|local|readonly|export)\s+(?:-[A-Za-z]+\s+)*-[A-Za-z]*i[A-Za-z]*|integer|test\s+-v|\[\s+-v)\s([^\n]*)/g
 
@@ -16,9 +16,9 @@ interface Span {
   end: number
 }
 
-/** The names of templates in arithmetic, each once. */
+/** The names of templates in arithmetic, without duplicates. */
 export function templatesInArithmetic(script: string): string[] {
-  // A template is a word of its own: its braces must not count as the script's.
+  // Placeholder words replace the templates, because their braces must not count as the script's.
   const names: string[] = []
   const positions: number[] = []
   const text = script.replace(/\\\n/g, '  ').replace(TEMPLATE, (match, name: string, position: number) => {
@@ -41,7 +41,7 @@ export function templatesInArithmetic(script: string): string[] {
   return [...new Set(names.filter((_, index) => isInside(positions[index] ?? 0)))]
 }
 
-/** From each opening to its end, nested ones included; to the end of the script where it does not end. */
+/** Every span from an opening to its closing text, nested ones too. Without a closing text, to the end of the script. */
 function between(text: string, open: string, close: string): Span[] {
   const spans: Span[] = []
   for (let start = text.indexOf(open); start >= 0; start = text.indexOf(open, start + 1)) {
@@ -69,7 +69,7 @@ const subscripts = (text: string): Span[] =>
     return { start: index + match.length, end: end < 0 ? text.length : end }
   })
 
-/** `${name:offset:length}`, where the colon is not that of a default such as `${name:-x}`. */
+/** `${name:offset:length}`. The colon of a default such as `${name:-x}` does not count. */
 const substrings = (text: string): Span[] =>
   Array.from(text.matchAll(/\$\{[^\s{}:]+:(?![-=+?])/g), ({ index, 0: match }) => {
     const end = text.indexOf('}', index)

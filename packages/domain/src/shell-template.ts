@@ -1,10 +1,10 @@
 /**
- * Templates in sh and bash scripts.
+ * Renders templates in sh and bash scripts.
  *
- * The values are assigned to variables in front of the script, in single quotes, and a template becomes a reference to
- * its variable. A shell never reads the result of an expansion as code, so a value stays data wherever its template
- * stands: bare, within quotes, in a here-document. The reader below finds out where that is, so that the value also
- * arrives as it is; should it be mistaken about a script, a value may be split or misplaced, but not executed.
+ * Assigns the values to variables before the script, in single quotes, and replaces each template by a reference to its
+ * variable. A shell never runs the result of an expansion as code, so a value stays data everywhere: bare, in quotes, in a
+ * here-document. The reader finds out which of these it is, so that the value arrives unchanged. If the reader is wrong about a
+ * script, a value may be split or misplaced, but not executed.
  */
 export function renderShell(script: string, values: ReadonlyMap<string, string>): string {
   const reader = new ShellReader(script, values)
@@ -24,7 +24,10 @@ function reference(name: string): string {
 const PLACEHOLDER = /\{\{[ \t]*([A-Za-z0-9_]+)[ \t]*\}\}/y
 const HERE_DOCUMENT = /<<(-?)[ \t]*(?:'([^'\n]+)'|"([^"\n]+)"|\\?([A-Za-z0-9_]+))/y
 
-/** `start` to `end` is the text, `next` where the line after its delimiter begins. `literal`: it expanded nothing. */
+/**
+ * `start` to `end` is the text; `next` is the beginning of the line after the delimiter. `literal`: the shell expands nothing
+ * in it.
+ */
 interface HereDocument {
   start: number
   end: number
@@ -38,7 +41,7 @@ class ShellReader {
   readonly #values: ReadonlyMap<string, string>
   #position = 0
   #output = ''
-  /** What is open around the position: double quotes and parentheses. */
+  /** The open double quotes and parentheses around the position. */
   readonly #open: ('"' | '(')[] = []
   readonly #documents: HereDocument[] = []
 
@@ -99,7 +102,7 @@ class ShellReader {
     this.#copy((end < 0 ? this.#script.length : end) - this.#position)
   }
 
-  /** At `<<`: notes where the document is. One that expands nothing is made one that does, for its templates' sake. */
+  /** At `<<`: notes the position of the document. A literal document with templates becomes one that the shell expands. */
   #hereDocument(): boolean {
     HERE_DOCUMENT.lastIndex = this.#position
     const isHereString = /<<</.test(this.#script.slice(Math.max(this.#position - 1, 0), this.#position + 3))
@@ -119,7 +122,7 @@ class ShellReader {
     return true
   }
 
-  /** Where the line begins that ends the document; -1 when there is none, so that it was no document at all. */
+  /** The beginning of the line that ends the document; -1 if no line does, so the text is not a here-document. */
   #endOfDocument(start: number, delimiter: string, tabs: boolean): number {
     for (let line = start; line < this.#script.length; ) {
       const next = this.#script.indexOf('\n', line)
@@ -146,7 +149,7 @@ class ShellReader {
     return lineEnd < 0 ? this.#script.length : lineEnd + 1
   }
 
-  /** Writes the expansion of the template at the position, if there is one that has a value. */
+  /** Writes the expansion of the template at the position, if it has a value. */
   #placeholder(write: (expansion: string) => string): boolean {
     PLACEHOLDER.lastIndex = this.#position
     const match = PLACEHOLDER.exec(this.#script)

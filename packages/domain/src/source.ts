@@ -10,21 +10,21 @@ export interface CatalogRecord<Definition> {
   versions: readonly { version: string; definition: Definition }[]
 }
 
-/** The source and all that its versions refer to, by id. */
+/** The source and everything that its versions refer to, by id. */
 export interface SourceCatalog {
   actions: ReadonlyMap<string, CatalogRecord<ActionDefinition>>
   sequences: ReadonlyMap<string, CatalogRecord<SequenceDefinition>>
   solutions: ReadonlyMap<string, CatalogRecord<SolutionDefinition>>
 }
 
-/** A version that a redeploy takes again, whatever has been published since. */
+/** A version that a redeploy uses again, even if newer ones exist. */
 export interface SourcePin {
   kind: SourceType
   id: string
   version: string
 }
 
-/** An action in its place, with all that its variables come from. */
+/** An action with everything that sets its variables. */
 export interface ResolvedAction {
   sequence_id: string
   sequence_name: string
@@ -35,9 +35,9 @@ export interface ResolvedAction {
   action_version: string
   action_order: number
   definition: ActionDefinition
-  /** Of the action, its sequence, its solution. */
+  /** Of the action, its sequence and its solution. */
   definitions: (readonly VariableDefinition[])[]
-  /** Values given where the sequence names the action, and where the solution names the sequence. */
+  /** Values that the sequence gives the action, and that the solution gives the sequence. */
   entries: VariableValues[]
 }
 
@@ -47,15 +47,15 @@ export interface ResolvedSource {
   name: string
   version: string
   actions: ResolvedAction[]
-  /** Everything that takes part, each once. */
+  /** Every record that the source uses, without duplicates. */
   records: { kind: SourceType; id: string; name: string; version: string; tenant_id: string | null }[]
 }
 
 /**
- * Resolves a source and everything in it to versions: the highest that satisfies each requirement, or the latest.
- * With `pins`, only those versions are taken.
- * @throws Problem NOT_FOUND for a source that the catalog has not, VALIDATION_ERROR for requirements that nothing
- *   satisfies (all of them), CONFLICT where a pinned version is gone
+ * Resolves a source and everything in it to versions: the highest that satisfies each requirement, or the latest. With `pins`,
+ * uses only those versions.
+ * @throws Problem NOT_FOUND for a source that is not in the catalog, VALIDATION_ERROR for all requirements that no version
+ * satisfies, CONFLICT if a pinned version no longer exists
  */
 export function resolveSource(
   ref: { type: SourceType; id: string },
@@ -72,7 +72,7 @@ interface Found<Definition> {
   definition: Definition
 }
 
-/** What surrounds an action: its sequence and, further out, its solution. */
+/** The sequence and the solution of an action. */
 interface Surroundings {
   sequence: { id: string; name: string; version: string; order: number }
   definitions: (readonly VariableDefinition[])[]
@@ -115,7 +115,7 @@ class SourceResolver {
       return found
     }
     const found = this.#find('action', this.#catalog.actions, id, requirement)
-    // A single action stands in a sequence of its own, which has its id and name.
+    // A single action runs in a sequence with the id and name of the action.
     if (found) {
       const sequence = { id, name: found.record.name, version: found.version, order: 0 }
       this.#addAction(found, 0, { sequence, definitions: [], entries: [] })
@@ -193,8 +193,8 @@ class SourceResolver {
     return undefined
   }
 
-  // A requirement resolves among the pinned versions to the one it resolved to among all: that one is the highest of a
-  // larger set, and it is pinned. So one id may be pinned in several versions, for its several places.
+  // A requirement resolves to the same version among the pins as among all versions, because that version is pinned and is the
+  // highest. One id may be pinned in several versions, for several entries.
   #pinned(kind: SourceType, id: string, versions: string[]): string[] {
     const pins = this.#pins ?? []
     return versions.filter((version) =>

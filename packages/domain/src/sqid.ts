@@ -1,6 +1,6 @@
 import Sqids from 'sqids'
 
-/** The same number has another text in each kind, so that an id put in the wrong field is not found by chance. */
+/** Each kind has its own alphabet, so an id in the wrong field finds no record by chance. */
 const ALPHABETS = {
   action: 'NTLet4HzXJQfCZdwIFkAvGh9qpBoPj5aYxWDSVbK6inlcyrO18E3mR70gs2UuM',
   sequence: 'i0Z7oc8XjzNvQOtylTh19V3D5YsnMdGKPq2fuawWeEg46xCSBRHFkrpJLUmAIb',
@@ -15,12 +15,14 @@ export const SQID_MIN_LENGTH = 8
 
 const encoders = new Map<SqidKind, Sqids>()
 
-/** The short id of a record's number. */
+/** The short id of a record. */
 export function encodeSqid(kind: SqidKind, n: number): string {
   return encoderOf(kind).encode([n])
 }
 
-/** The number of a short id, or null when it is not one of this kind. Only the form that `encodeSqid` gives is taken. */
+/**
+ * The number of a short id, or null if the text is not an id of this kind. Accepts only the form that `encodeSqid` produces.
+ */
 export function decodeSqid(kind: SqidKind, text: string): number | null {
   if (!/^[A-Za-z0-9]{8,32}$/.test(text)) return null
   const numbers = encoderOf(kind).decode(text)
@@ -36,7 +38,10 @@ KINDS['-'.charCodeAt(0)] = DASH
 for (const digit of '0123456789abcdefABCDEF') KINDS[digit.charCodeAt(0)] = HEX
 const UUID = Uint8Array.from('00000000-0000-0000-0000-000000000000', (character) => (character === '-' ? DASH : HEX))
 
-/** Whether it has the form of a UUID, of any version and in either case. Not by a pattern: it is asked of ids by the thousand. */
+/**
+ * Whether the text is a UUID of any version, in upper or lower case. Not a regular expression, because requests contain
+ * thousands of ids.
+ */
 export function isUuid(text: string): boolean {
   if (text.length !== UUID.length) return false
   for (let place = 0; place < UUID.length; place += 1) {

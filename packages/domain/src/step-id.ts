@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto'
 
 /**
- * The id of a step follows from its place in the plan, so that 200,000 steps need no index for ids: MD5 of
+ * The id of a step, derived from its place in the plan: 200,000 steps need no index of ids. It is the MD5 of
  * `deployment/target/action` as a version 8 UUID. `step_id()` in the migrations is the same rule in SQL.
  */
 export function stepId(deploymentId: string, targetIndex: number, actionIndex: number): string {

@@ -12,7 +12,10 @@ export const STEP_STATES = [
 
 export type StepState = (typeof STEP_STATES)[number]
 
-/** Every change of state that exists. `running` to `pending` is an attempt lost with its instance that is tried again. */
+/**
+ * Every transition between states. From `running` back to `pending` goes an attempt that was lost with its instance and is
+ * repeated.
+ */
 export const STEP_TRANSITIONS: Readonly<Record<StepState, readonly StepState[]>> = {
   pending: ['running', 'cancelled', 'skipped'],
   running: ['completed', 'failed', 'cancelled', 'pending'],
@@ -26,8 +29,8 @@ export const STEP_TRANSITIONS: Readonly<Record<StepState, readonly StepState[]>>
 }
 
 /**
- * Whether the step counts as ended in `progress`. A step that is being rolled back does: its command has ended before,
- * and progress never falls.
+ * Whether the step counts as ended in `progress`. A step in rollback counts, because its command has ended and progress never
+ * decreases.
  */
 export function isEndedStepState(state: StepState): boolean {
   return state !== 'pending' && state !== 'running'

@@ -6,12 +6,12 @@ import { toText } from './variables.ts'
 
 const PLACEHOLDER = /\{\{[ \t]*([A-Za-z0-9_]+)[ \t]*\}\}/g
 
-/** The names that a script's `{{ name }}` templates mention, each once. */
+/** The names of the `{{ name }}` templates in a script, without duplicates. */
 export function templateNames(script: string): string[] {
   return [...new Set(Array.from(script.matchAll(PLACEHOLDER), ([, name = '']) => name))]
 }
 
-/** A value that is no number would be evaluated as code by the shell. */
+/** The shell would evaluate a value that is not a number as code. */
 export class UnsafeTemplate extends Error {
   override name = 'UnsafeTemplate'
 }
@@ -19,9 +19,9 @@ export class UnsafeTemplate extends Error {
 const NUMBER = /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/
 
 /**
- * Puts values where a script says `{{ name }}`, as one string of the interpreter's language: what a value holds never
- * becomes code. Names without a value are left as they stand and listed as `unresolved`.
- * @throws UnsafeTemplate for a value in shell arithmetic that is no number
+ * Replaces `{{ name }}` by the value as a string of the interpreter's language, so a value never becomes code. Templates
+ * without a value stay as they are and are listed in `unresolved`.
+ * @throws UnsafeTemplate for a value in shell arithmetic that is not a number
  */
 export function renderTemplate(
   script: string,
@@ -49,12 +49,12 @@ export function renderTemplate(
   return { text, unresolved }
 }
 
-/** Interpreters whose arithmetic runs code that a value holds. */
+/** Interpreters with arithmetic that runs code in a value. */
 export const isShell = (interpreter: Interpreter): interpreter is 'sh' | 'bash' =>
   interpreter === 'sh' || interpreter === 'bash'
 
-// Everything but letters, digits, _, point and blank is escaped, so that a literal is harmless even where an author put
-// the template between quotes or behind a comment sign: there is no quote, line end or operator in it to break out with.
+// Escapes everything except letters, digits, _, point and space. A literal then has no quote, line end or operator, so it
+// cannot end a string or a comment that an author put around the template.
 const LITERALS: Record<Exclude<Interpreter, 'sh' | 'bash'>, (value: string) => string> = {
   python3: (value) => `"${escaped(value, (hex) => `\\U${hex.padStart(8, '0')}`)}"`,
   node: (value) => `"${escaped(value, (hex) => `\\u{${hex}}`)}"`,

@@ -1,6 +1,6 @@
 /**
- * Which targets may be worked on: in the given order, batch by batch (a batch ends before the next begins), never more
- * than `limit` at once. The three target modes are three batch sizes: one, all, or the batch size of a rolling one.
+ * Decides which targets may start: in the given order, batch after batch, never more than `limit` at a time. The three target
+ * modes differ only in the batch size: one, all, or the configured one.
  */
 export class Turns {
   readonly #order: readonly number[]
@@ -16,7 +16,7 @@ export class Turns {
     this.#limit = limit
   }
 
-  /** The next target that may begin, or undefined while none may. Whoever takes one gives its turn back with `leave`. */
+  /** The next target that may begin, or undefined. The caller returns the turn of a target with `leave`. */
   take(): number | undefined {
     if (this.#active >= this.#limit) return undefined
     if (this.#active > 0 && this.#position % this.#batchSize === 0) return undefined
@@ -27,7 +27,7 @@ export class Turns {
     return target
   }
 
-  /** Those that will begin next, at most `count`: none of a batch that has not begun. */
+  /** At most `count` targets that begin next, of the present batch only. */
   upcoming(count: number): readonly number[] {
     const inBatch = this.#position % this.#batchSize
     if (inBatch === 0) return []

@@ -1,25 +1,25 @@
 import type { VariableDefinition } from './definitions.ts'
 import type { Plan, PlannedAction, PlannedTarget, VariableValues } from './plan-schema.ts'
 
-/** A value sealed with the key ring. Only services that hold the keys can open it. */
+/** A value sealed with the key ring. Only services with the keys can open it. */
 export interface SealedValue {
   $sealed: string
 }
 
 export const MASK = '***'
-/** A shorter value would be masked all over the output of commands, and could be guessed from what remains. */
+/** Masking a shorter value would replace text all over the output, and the rest would reveal it. */
 export const MIN_SENSITIVE_LENGTH = 4
 
 export function isVariableName(text: string): boolean {
   return /^[A-Za-z0-9_]{1,255}$/.test(text)
 }
 
-/** The environment variable in which a script finds a variable. */
+/** The name of the environment variable that a script reads. */
 export function environmentName(name: string): string {
   return `SLIPWAY_VAR_${name.toUpperCase()}`
 }
 
-// Variables that make a shell, a loader or an interpreter run something else than the script says.
+// These variables make a shell, loader or interpreter run other code than the script.
 const REFUSED_ENVIRONMENT = new Set(
   'PATH IFS ENV BASH_ENV SHELLOPTS BASHOPTS PS4 PROMPT_COMMAND GLOBIGNORE CDPATH NODE_OPTIONS PYTHONSTARTUP PYTHONHOME GCONV_PATH'.split(
     ' ',
@@ -27,7 +27,7 @@ const REFUSED_ENVIRONMENT = new Set(
 )
 const REFUSED_PREFIXES = ['LD_', 'DYLD_', 'BASH_FUNC_', 'SLIPWAY_']
 
-/** Why an action's `env` may not set this name, or null when it may. */
+/** Why the `env` of an action must not set this name, or null. */
 export function environmentNameProblem(name: string): string | null {
   if (!/^[A-Za-z_][A-Za-z0-9_]{0,254}$/.test(name)) return 'must be letters, digits and _, not beginning with a digit'
   const upper = name.toUpperCase()
@@ -41,7 +41,7 @@ export function isSealed(value: unknown): value is SealedValue {
   return typeof value === 'object' && value !== null && typeof (value as SealedValue).$sealed === 'string'
 }
 
-/** Why the value does not fit its definition, or null when it does. A sealed value was checked before it was sealed. */
+/** Why the value does not fit its definition, or null. A sealed value was checked before. */
 export function checkValue(definition: Pick<VariableDefinition, 'type' | 'sensitive'>, value: unknown): string | null {
   if (isSealed(value)) return null
   const type = definition.type ?? 'string'
@@ -54,24 +54,24 @@ export function checkValue(definition: Pick<VariableDefinition, 'type' | 'sensit
   return null
 }
 
-/** A value as text, the form in which environment and templates carry it: strings as they are, the rest as JSON. */
+/** The text of a value in the environment and in templates: strings unchanged, other values as JSON. */
 export function toText(value: unknown): string {
   if (isSealed(value)) throw new Error('A sealed value has no text: open it first')
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? '')
 }
 
-/** The values with every sensitive one hidden. Sealed values are hidden whatever their name. */
+/** The values with sensitive ones masked. Sealed values are masked whatever their name. */
 export function mask(values: VariableValues, sensitive: Iterable<string>): VariableValues {
   const hidden = new Set(sensitive)
   return mapValues(values, (name, value) => (hidden.has(name) || isSealed(value) ? MASK : value))
 }
 
-/** Merges layers of values, lowest first. Names are data: `__proto__` is one like any other. */
+/** Merges layers of values, lowest first. `__proto__` is a name like any other. */
 export function mergeValues(...layers: (VariableValues | undefined)[]): VariableValues {
   return fromEntries(layers.flatMap((layer) => Object.entries(layer ?? {})))
 }
 
-/** The first layer of an action: defaults (action, sequence, solution), then the entries' values (sequence, solution). */
+/** The first layer of an action: defaults (action, sequence, solution), then values of entries (sequence, solution). */
 export function layerActionVariables(layers: {
   definitions: readonly (readonly VariableDefinition[] | undefined)[]
   entries: readonly (VariableValues | undefined)[]
@@ -83,7 +83,7 @@ export function layerActionVariables(layers: {
   return mergeValues(fromEntries(defaults), ...layers.entries)
 }
 
-/** The values that a step of this action on this target sees. */
+/** The values for a step of this action on this target. */
 export function valuesFor(
   plan: Pick<Plan, 'shared_variables' | 'override_variables'> & {
     actions: readonly Pick<PlannedAction, 'variables'>[]
@@ -95,7 +95,7 @@ export function valuesFor(
   return mergeValues(action?.variables, plan.shared_variables, target.variables, plan.override_variables)
 }
 
-/** Pairs of names that differ only in case, and so would be one environment variable. */
+/** Pairs of names that differ only in case. They would be one environment variable. */
 export function clashingNames(names: Iterable<string>): [string, string][] {
   const seen = new Map<string, string>()
   const clashes: [string, string][] = []
@@ -108,18 +108,18 @@ export function clashingNames(names: Iterable<string>): [string, string][] {
   return clashes
 }
 
-/** All that the definitions of a plan say of one name. */
+/** Everything that the definitions of a plan declare for one name. */
 export interface CollectedDefinition {
   name: string
   ids: Set<string>
-  /** The types it is declared with; more than one is a contradiction that any value runs into. */
+  /** The declared types. If there is more than one, no value fits. */
   types: Set<NonNullable<VariableDefinition['type']>>
   required: boolean
   prompted: boolean
   sensitive: boolean
 }
 
-/** Gathers definitions by name. Where only some give a type, theirs counts; where none does, it is a string. */
+/** Groups definitions by name. If no definition gives a type, the type is string. */
 export function collectDefinitions(definitions: Iterable<VariableDefinition>): Map<string, CollectedDefinition> {
   const collected = new Map<string, CollectedDefinition>()
   for (const definition of definitions) {
@@ -144,7 +144,7 @@ export function collectDefinitions(definitions: Iterable<VariableDefinition>): M
   return collected
 }
 
-/** `checkValue` against everything that was collected of the name. */
+/** Applies `checkValue` to the collected definition of a name. */
 export function checkCollected(definition: CollectedDefinition, value: unknown): string | null {
   for (const type of definition.types) {
     const problem = checkValue({ type, sensitive: definition.sensitive }, value)
@@ -157,7 +157,7 @@ export function mapValues(values: VariableValues, change: (name: string, value: 
   return fromEntries(Object.entries(values).map(([name, value]): [string, unknown] => [name, change(name, value)]))
 }
 
-// Object.fromEntries defines properties, it does not assign them: a name such as __proto__ becomes an own one.
+// Object.fromEntries defines properties, so a name such as __proto__ becomes an ordinary property.
 function fromEntries(entries: Iterable<[string, unknown]>): VariableValues {
   return Object.fromEntries(entries)
 }

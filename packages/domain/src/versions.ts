@@ -1,24 +1,23 @@
 import semver from 'semver'
 
-/** Order of semantic versions: negative when `a` comes before `b`. */
+/** Orders semantic versions: negative if `a` is before `b`. */
 export function compareVersions(a: string, b: string): number {
   return semver.compare(a, b)
 }
 
-/** Whether it is a full version, MAJOR.MINOR.PATCH[-pre]: no `v` before, no build metadata behind. */
+/** Whether the text is a full version, MAJOR.MINOR.PATCH[-pre], without `v` and without build metadata. */
 export function isVersion(text: string): boolean {
   return semver.valid(text) === text
 }
 
-/** Whether it is a range as npm writes them: `^1.2.0`, `~2`, `>=1 <3`, `1.x || 3.x`. */
+/** Whether the text is a range in npm's syntax: `^1.2.0`, `~2`, `>=1 <3`, `1.x || 3.x`. */
 export function isVersionRequirement(text: string): boolean {
   return semver.validRange(text) !== null
 }
 
 /**
- * The version that a requirement means, or null when none satisfies it. Without a requirement: the highest that is no
- * prerelease. Prereleases are taken only where the requirement names one (npm's rule): nobody gets one by surprise,
- * not even where there is nothing else.
+ * The highest version that satisfies the requirement, or null. Without a requirement, the highest that is not a prerelease. A
+ * prerelease is chosen only if the requirement names one (npm's rule).
  */
 export function resolveVersion(versions: readonly string[], requirement = '*'): string | null {
   return semver.maxSatisfying(versions, requirement)

@@ -1,4 +1,4 @@
-/** Bound once: a look-up of the global takes ten times as long as the division, where tests run in a context of their own. */
+/** A constant: in a test context, a lookup of the global takes ten times as long as the division. */
 const { floor } = Math
 
 export const HOUR = 60 * 60_000
@@ -13,10 +13,10 @@ export interface CalendarDate {
   day: number
 }
 
-/** The number of the day that holds this time; day 0 is 1970-01-01. */
+/** The number of the day that contains this time. Day 0 is 1970-01-01. */
 export const dayOf = (time: number): number => floor(time / DAY)
 
-// The next two are the usual algorithms on eras of 400 years. A Date object for each day would cost ten times as much.
+// The usual algorithms on eras of 400 years. A Date object for each day takes ten times as long.
 
 export function dayNumber(year: number, month: number, day: number): number {
   const shifted = month <= 2 ? year - 1 : year
@@ -48,7 +48,7 @@ export const daysInMonth = ({ year, month }: CalendarDate): number =>
 
 export const daysInYear = (year: number): number => dayNumber(year + 1, 1, 1) - dayNumber(year, 1, 1)
 
-/** The first day of the week that holds this day, where weeks begin on `weekStart`. */
+/** The first day of the week that contains this day. Weeks begin on `weekStart`. */
 export const startOfWeek = (number: number, weekStart: number): number =>
   number - modulo(weekdayOf(number) - weekStart, 7)
 
@@ -56,7 +56,7 @@ export const startOfWeek = (number: number, weekStart: number): number =>
 export const startOfWeekYear = (year: number, weekStart: number): number =>
   startOfWeek(dayNumber(year, 1, 4), weekStart)
 
-/** The year to which the week of this day belongs: the year that holds most days of the week. */
+/** The year that contains most days of the week of this day. */
 export const weekYearOf = (number: number, weekStart: number): number => dateOf(startOfWeek(number, weekStart) + 3).year
 
 /** The remainder of a division, never negative. */

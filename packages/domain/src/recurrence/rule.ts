@@ -36,7 +36,7 @@ export interface Rule {
 
 const number = (low: number, high: number) => (text: string) =>
   /^[0-9]{1,5}$/.test(text) && Number(text) >= low && Number(text) <= high
-/** Counts from the beginning, or with a minus from the end. */
+/** Counts from the beginning, or with a minus sign from the end. */
 const fromEitherEnd = (high: number) => (text: string) =>
   /^[+-]?[0-9]{1,3}$/.test(text) && Math.abs(Number(text)) >= 1 && Math.abs(Number(text)) <= high
 const listOf = (isItem: (text: string) => boolean) => (text: string) => text.split(',').every(isItem)
@@ -113,7 +113,7 @@ function combinationProblem(parts: ReadonlyMap<string, string>): string | null {
   return null
 }
 
-/** Reads a rule that `ruleProblem` finds nothing wrong with. */
+/** Parses a rule that `ruleProblem` has accepted. */
 export function parseRule(recurrence: string): Rule {
   const parts = new Map(
     recurrence
@@ -151,7 +151,9 @@ export function parseRule(recurrence: string): Rule {
   }
 }
 
-/** The last moment of an UNTIL on the local clock; a date lasts to its end. Null when the text is neither. */
+/**
+ * The last moment of an UNTIL on the local clock. A date lasts until its end. Null if the text is neither a time nor a date.
+ */
 export function untilOf(text: string, clock: Pick<LocalClock, 'timeAt'>): number | null {
   const match = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z?))?$/.exec(text)
   if (match === null) return null

@@ -14,18 +14,18 @@ import {
 } from './calendar.ts'
 import type { Rule } from './rule.ts'
 
-/** A COUNT must be reached within this many days: it can only be followed from the beginning. */
+/** A rule with COUNT has to be counted from its beginning, so COUNT must be reached within this many days. */
 const MAX_COUNT_DAYS = 36_600
 /**
- * The shortest interval is looked for in 28 years, after which the calendar repeats within 1901 to 2099. A rule that starts
- * often shows it within this many starts.
+ * The search for the shortest interval covers 28 years: from 1901 to 2099 the calendar repeats after that. It also ends after
+ * this many starts, which is enough for rules that start often.
  */
 const CALENDAR_CYCLE_DAYS = 28 * 366
 const ENOUGH_STARTS = 5_000
 
-/** Days of the year, the month or the week-based year to which a day belongs. */
+/** The days of the year, month or week-based year that contains a day. */
 interface Period {
-  /** Counts such periods. */
+  /** The number of the period. */
   index: number
   first: number
   last: number
@@ -34,11 +34,11 @@ interface Period {
 const NONE: readonly number[] = []
 
 /**
- * The starts of a rule, by days. All times are local times in milliseconds, as if they were UTC: a day has one 18:00,
- * whatever the clocks do in summer.
+ * The starts of a rule, by day. All times are local times in milliseconds, as if they were UTC, so a day always has exactly one
+ * 18:00.
  *
- * Why not a library: those that were tried find the last start before a moment by listing all starts before it, which
- * takes up to 0.4 s, or by a search that fails for rules that never match.
+ * Libraries were too slow: they find the last start before a moment by listing all earlier ones (up to 0.4 s), or by a search
+ * that fails for rules that never match.
  */
 export class Schedule {
   /** No start is earlier. */
@@ -63,7 +63,7 @@ export class Schedule {
     if (rule.count !== null) this.last = this.#endOfCount(rule.count)
   }
 
-  /** Whether the rule has a COUNT that it does not reach in any near time. */
+  /** Whether COUNT is not reached within MAX_COUNT_DAYS. */
   get neverReachesCount(): boolean {
     return this.#rule.count !== null && this.last === Number.POSITIVE_INFINITY
   }
@@ -91,7 +91,7 @@ export class Schedule {
     }
   }
 
-  /** The first interval between two starts that is shorter than this; null when there is none. */
+  /** The first interval between two starts that is shorter than `length`, or null. */
   intervalBelow(length: number): number | null {
     let before = Number.NEGATIVE_INFINITY
     let looked = 0
@@ -119,7 +119,7 @@ export class Schedule {
     return this.#rule.frequency === 'HOURLY' ? this.#inHourlyInterval(day) : this.#timesOfDay
   }
 
-  /** INTERVAL counts hours here, so each day may have other hours. */
+  /** INTERVAL counts hours in this case, so days may differ. */
   #inHourlyInterval(day: number): readonly number[] {
     const { interval } = this.#rule
     if (interval === 1) return this.#timesOfDay
@@ -202,7 +202,7 @@ export class Schedule {
 
 const dayOfYear = (day: number, year: number) => day - dayNumber(year, 1, 1) + 1
 
-/** Whether the list names this place, counted from the beginning or, as a negative number, from the end. */
+/** Whether the list contains this place. Negative numbers count from the end. */
 const includesEither = (list: readonly number[], place: number, total: number) =>
   list.includes(place) || list.includes(place - total - 1)
 
@@ -213,7 +213,7 @@ function isInWeeks(weekNumbers: readonly number[], day: number, weekStart: numbe
   return includesEither(weekNumbers, Math.floor((day - first) / 7) + 1, weeks)
 }
 
-/** RFC 5545 takes what the rule does not say from its first start. */
+/** RFC 5545 derives parts that are missing in the rule from its first start. */
 function withDefaults(rule: Rule, first: number): Rule {
   const day = dayOf(first)
   const { month, day: monthDay } = dateOf(day)

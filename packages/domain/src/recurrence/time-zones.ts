@@ -1,13 +1,13 @@
 import { DAY, HOUR } from './calendar.ts'
 
-/** The clocks of a place. Moments are milliseconds of UTC; times are what a clock there shows, as if it were UTC. */
+/** The clocks of a time zone. Moments are milliseconds of UTC; times are local times as if they were UTC. */
 export interface LocalClock {
   timeAt(moment: number): number
-  /** The first moment at which clocks show this time. A time that they leap over is read as if they had not leapt yet. */
+  /** The first moment with this local time. A time that clocks skip is read with the offset from before the change. */
   momentOf(time: number): number
   /**
-   * How far apart two times near this moment can be and still come in the other order as moments: 0 unless clocks change
-   * about then.
+   * How far apart two times near this moment can be and still be in the opposite order as moments. 0 except near a clock
+   * change.
    */
   slackAt(moment: number): number
 }
@@ -17,16 +17,16 @@ export function fixedClock(ahead: number): LocalClock {
   return { timeAt: (moment) => moment + ahead, momentOf: (time) => time - ahead, slackAt: () => 0 }
 }
 
-/** A zone that moves over the date line leaps by 24 h. */
+/** A zone that crosses the date line skips 24 h. */
 const LONGEST_LEAP = 27 * HOUR
 
-/** Clocks of a zone of the IANA database, with its summer time. */
+/** The clocks of a zone of the IANA database, with daylight saving time. */
 export function zoneClock(timeZone: string): LocalClock {
   const ahead = (moment: number) => offsetAt(timeZone, moment)
   return {
     timeAt: (moment) => moment + ahead(moment),
     momentOf(time) {
-      // Clocks change at most once between a day before and a day after: one of these two offsets holds.
+      // Clocks change at most once between the day before and the day after, so one of these two offsets is right.
       const [before, after] = [ahead(time - DAY), ahead(time + DAY)]
       const moments = [before, after].map((offset) => time - offset).filter((moment) => moment + ahead(moment) === time)
       return moments.length === 0 ? time - before : Math.min(...moments)
@@ -38,7 +38,7 @@ export function zoneClock(timeZone: string): LocalClock {
   }
 }
 
-/** Whether it is a name as `Europe/Berlin`; what is only an offset is not. */
+/** Whether the text is a name such as `Europe/Berlin`. A mere offset is not. */
 export function isTimeZone(text: string): boolean {
   if (!/^[A-Za-z][A-Za-z0-9_+-]*(\/[A-Za-z0-9_+-]+){0,2}$/.test(text) || text.length > 64) return false
   try {
@@ -51,11 +51,11 @@ export function isTimeZone(text: string): boolean {
 
 interface Zone {
   format: Intl.DateTimeFormat
-  /** Offsets at the beginning of weeks. */
+  /** Offset at the beginning of each week. */
   weeks: Map<number, number>
 }
 
-/** By name in lower case: names are valid in any case. */
+/** By name in lower case, because names are case-insensitive. */
 const zones = new Map<string, Zone>()
 const WEEK = 7 * DAY
 const MAX_WEEKS = 1_000
@@ -70,7 +70,10 @@ function zoneNamed(timeZone: string): Zone {
   return zone
 }
 
-/** Intl takes 5 µs for an offset. No zone changes its clocks twice in a week, so most weeks need no look inside. */
+/**
+ * Intl takes 5 µs for an offset. No zone changes its clocks twice in a week, so equal offsets at both ends hold for the whole
+ * week.
+ */
 function offsetAt(timeZone: string, moment: number): number {
   const zone = zoneNamed(timeZone)
   const week = Math.floor(moment / WEEK)

@@ -4,25 +4,25 @@ import { parseRule, ruleProblem, untilOf } from './rule.ts'
 import { Schedule } from './schedule.ts'
 import { fixedClock, isTimeZone, type LocalClock, zoneClock } from './time-zones.ts'
 
-/** Windows as long as the first one, that begin when the rule says. */
+/** Windows of equal length that begin when the rule says. */
 export interface Recurring {
   start_time: Date | string
   end_time: Date | string
   /** The value of an RFC 5545 RRULE, without `RRULE:`. */
   recurrence: string
-  /** The zone of the rule where `time_zone` is null, as `+02:00`; null is UTC. */
+  /** UTC offset for the rule if `time_zone` is null, such as `+02:00`. Null is UTC. */
   start_offset: string | null
-  /** The zone of the rule, as `Europe/Berlin`: a window begins at the same time of day all year. */
+  /** The time zone of the rule, such as `Europe/Berlin`: windows begin at the same local time all year. */
   time_zone?: string | null
 }
 
 const MAX_RECURRING_DAYS = 366
-/** A verdict is not looked further ahead than this, which bounds the cost of one evaluation. */
+/** A verdict covers no longer period than this, which bounds the cost of one evaluation. */
 const LOOK_AHEAD = 7 * DAY
-/** One takes about 1 KiB. */
+/** An entry takes about 1 KiB. */
 const REMEMBERED = 10_000
 
-/** Why these windows cannot recur by this rule, or null when they can. */
+/** Why these windows cannot recur by this rule, or null. */
 export function recurrenceProblem(recurring: Recurring): string | null {
   const problem = ruleProblem(recurring.recurrence)
   if (problem !== null) return problem
@@ -35,13 +35,13 @@ export function recurrenceProblem(recurring: Recurring): string | null {
   return `starts windows ${duration(interval)} apart, and each lasts ${duration(length)}; end them earlier or repeat them less often`
 }
 
-/** Whether a window is open, and until when that is known without another look. */
+/** Whether a window is open, and how long this is known. */
 export interface WindowVerdict {
   /** The start of the last window that has begun and not ended; null when there is none. */
   start: number | null
   /** The verdict holds from this moment on. */
   from: number
-  /** The verdict holds before this moment; Infinity when no window comes any more. */
+  /** The verdict holds until just before this moment. Infinity if no further window begins. */
   until: number
 }
 
@@ -52,12 +52,12 @@ interface Plan {
 }
 
 const NO_VERDICT: WindowVerdict = { start: null, from: 0, until: Number.NEGATIVE_INFINITY }
-/** The key is everything that a verdict depends on. */
+/** The key contains everything that a verdict depends on. */
 const remembered = new LRUCache<string, Plan>({ max: REMEMBERED })
 
 /**
- * The last window that has begun and not ended at `now`. The first window is `start_time` itself, whether or not the rule
- * names it. Each verdict is kept until its next boundary.
+ * The last window that has begun and not ended at `now`. The first window is `start_time` itself, even if the rule does not
+ * include it. Each verdict is cached until its next boundary.
  */
 export function windowVerdict(recurring: Recurring, now: number): WindowVerdict {
   const { recurrence, start_offset, time_zone } = recurring
@@ -71,8 +71,8 @@ export function windowVerdict(recurring: Recurring, now: number): WindowVerdict 
 }
 
 /**
- * When the last window has ended; null for a rule without UNTIL and COUNT. Where clocks change about then, or the rule
- * starts seldom, it is a later moment.
+ * The end of the last window; null for a rule without UNTIL and COUNT. Near a clock change, or for a rule that starts seldom,
+ * it is a later moment.
  */
 export function endOfRecurrence(recurring: Recurring): Date | null {
   const { schedule, clock } = plan(recurring)
@@ -86,12 +86,12 @@ const startOf = ({ start_time }: Recurring) => new Date(start_time).getTime()
 const lengthOf = ({ start_time, end_time }: Recurring) => new Date(end_time).getTime() - new Date(start_time).getTime()
 
 /**
- * A rule is counted in local times, as if these were UTC: whatever clocks do in summer, a day has one 18:00. Rules count
- * whole seconds, so the fraction of a second is added to each start.
+ * Counts in local times, as if they were UTC, so a day has exactly one 18:00. Rules count whole seconds, so the fraction of a
+ * second is added to each start.
  */
 function plan({ recurrence, start_time, start_offset, time_zone }: Recurring): Omit<Plan, 'verdict'> {
   const start = new Date(start_time).getTime()
-  // A zone that the time-zone data of this process does not know must not stop every create: the offset counts then.
+  // If this process does not know the time zone, it uses the offset. Otherwise every create would fail.
   const local =
     typeof time_zone === 'string' && isTimeZone(time_zone)
       ? zoneClock(time_zone)
@@ -116,13 +116,13 @@ function evaluate(recurring: Recurring, { schedule, clock }: Omit<Plan, 'verdict
   const next = nextStart(isOpen ? Math.min(last + length, now + LOOK_AHEAD) : now + LOOK_AHEAD)
   return isOpen ? { start: last, from: last, until: next } : { start: null, from: now, until: next }
 
-  /** The last start up to now, if it is after `since`; else that or an earlier one. */
+  /** The last start up to now, if it is after `since`. Otherwise `since` or an earlier start. */
   function lastStart(earliest: number, since: number): number {
     let found = earliest
     let stopAt = Number.NEGATIVE_INFINITY
     const from = clock.timeAt(since) - clock.slackAt(since)
     for (const time of schedule.backward(clock.timeAt(now) + clock.slackAt(now), from)) {
-      // Where clocks change, an earlier time may be a later moment.
+      // Near a clock change, an earlier time may be a later moment.
       if (time < stopAt) break
       const moment = clock.momentOf(time)
       if (moment > now) continue
@@ -132,7 +132,7 @@ function evaluate(recurring: Recurring, { schedule, clock }: Omit<Plan, 'verdict
     return found
   }
 
-  /** The first start after now, if it is before `limit`; else `limit`, or Infinity when no start comes any more. */
+  /** The first start after now, if it is before `limit`. Otherwise `limit`, or Infinity if there is no further start. */
   function nextStart(limit: number): number {
     let found = limit
     let stopAt = Number.POSITIVE_INFINITY
@@ -162,7 +162,7 @@ function duration(milliseconds: number): string {
   return `${Math.round((milliseconds / size) * 10) / 10} ${name}`
 }
 
-/** Minutes that clocks of this zone are ahead of UTC. */
+/** How many minutes the clocks of this offset are ahead of UTC. */
 function offsetMinutes(offset: string | null): number {
   const match = /^([+-])(\d{2}):(\d{2})$/.exec(offset ?? '')
   if (match === null) return 0
@@ -170,7 +170,7 @@ function offsetMinutes(offset: string | null): number {
   return match[1] === '-' ? -minutes : minutes
 }
 
-/** The zone that an ISO 8601 timestamp is written in, as `+02:00`. */
+/** The UTC offset of an ISO 8601 timestamp, such as `+02:00`. */
 export function offsetOf(timestamp: string): string {
   const match = /([+-])(\d{2}):?(\d{2})?$/.exec(timestamp.replace(/^[^T ]*/i, ''))
   return match === null ? '+00:00' : `${match[1]}${match[2]}:${match[3] ?? '00'}`
