@@ -3,7 +3,7 @@ import type {
   CommandQueue,
   Envelope,
   EventHandlers,
-  Received,
+  MessageHeaders,
   ReplyEnvelope,
   Subscriber,
 } from '@slipway/contracts'
@@ -13,7 +13,7 @@ import { PoisonMessage } from './errors.ts'
 import type { Handler } from './handling.ts'
 
 /** Handlers by the type of their message. */
-type Handlers<Outcome> = Record<string, (body: never, received: Received) => Outcome>
+type Handlers<Outcome> = Record<string, (body: never, received: MessageHeaders) => Outcome>
 
 /**
  * Calls the handler of a message. Its body has been validated by the schema of its type, so the handler of that type can take it.

@@ -1,11 +1,11 @@
 import { type SchemaOptions, type Static, type TObject, type TSchema, Type } from '@sinclair/typebox'
 import { literals, Nullable, Strict, Uuid } from '@slipway/domain'
 
-/** The kinds of record whose ids may be written as a UUID or as a SqId. */
+/** Kinds of record with ids in two forms: UUID and SqId. */
 export const ID_KINDS = ['action', 'sequence', 'solution', 'target', 'tenant', 'environment'] as const
 export type IdKind = (typeof ID_KINDS)[number]
 
-/** One of these objects, told apart by `tag`, which each has as a literal: only the one that is meant is looked at. */
+/** A union of objects with the literal `tag`. Validation checks only the variant that the tag names. */
 export const tagged = <T extends TObject[]>(tag: string, variants: [...T]) =>
   Type.Unsafe<Static<T[number]>>({
     type: 'object',
@@ -17,10 +17,9 @@ export const tagged = <T extends TObject[]>(tag: string, variants: [...T]) =>
 
 export const Timestamp = Type.String({ format: 'date-time' })
 
-/** The same schema with more said of it. */
 export const withOptions = <S extends TSchema>(schema: S, options: SchemaOptions): S => ({ ...schema, ...options })
 
-/** An id of the named kind, as a UUID or a SqId. */
+/** An id of this kind, as a UUID or a SqId. */
 export const Id = (kind: IdKind) => Type.String({ format: `id-${kind}`, maxLength: 64 })
 
 export const Name = Type.String({ format: 'name' })
@@ -28,10 +27,9 @@ export const Description = Type.String({ maxLength: 10_000 })
 export const Version = Type.String({ format: 'version', maxLength: 100 })
 export const VersionRequirement = Type.String({ format: 'version-requirement', maxLength: 200 })
 
-/** Names of variables become environment variables, so they are letters, digits and underscores. */
+/** Letters, digits and underscores, because variables become environment variables. */
 export const VARIABLE_NAME = '^[A-Za-z0-9_]{1,128}$'
 
-/** Text that says something. */
 export const NOT_BLANK = '\\S'
 
 /** SHA-256 of content, in hex. */
@@ -39,7 +37,7 @@ export const ContentId = Type.String({ pattern: '^[0-9a-f]{64}$' })
 /** Permissions of a file, in octal. */
 export const FileMode = Type.String({ pattern: '^0?[0-7]{3}$' })
 
-/** Values by variable name; whether a value fits its definition is known only when the plan is made. */
+/** Values by variable name. The planner checks the values against the definitions. */
 export const Variables = Type.Record(Type.String({ pattern: VARIABLE_NAME }), Type.Unknown(), {
   additionalProperties: false,
   maxProperties: 1_000,

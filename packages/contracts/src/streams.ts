@@ -1,6 +1,6 @@
 import type { DeploymentState, StepState } from '@slipway/domain'
 
-/** What clients of a log stream receive: one `data:` line each. */
+/** A message of a log stream: one `data:` line. */
 export type LogStreamMessage =
   | { event: 'ping'; data: { type: 'ping' } }
   | { event: 'log'; data: { type: 'log'; log: StreamLog } }
@@ -23,7 +23,7 @@ export type LogStreamMessage =
         state: StepState
         exit_code: number | null
         error_message: string | null
-        /** In the message that tells the end of a command that wrote something: the last 2,000 characters of it. */
+        /** The last 2,000 characters of the output, in the message about the end of a command with output. */
         output: string | null
       }
     }
@@ -35,7 +35,7 @@ export type LogStreamMessage =
         old_state: DeploymentState | ''
         new_state: DeploymentState
         message: string
-        /** On the final one: how many lines the log has. */
+        /** The number of log lines, in the last message. */
         log_lines?: number
       }
     }
@@ -50,11 +50,11 @@ export interface StreamLog {
   metadata: ({ seq: number } & Record<string, unknown>) | null
 }
 
-/** What changes can be listened to, at `/sse/{resource_type}`. */
+/** The resource types of change streams, at `/sse/{resource_type}`. */
 export const STREAM_RESOURCES = ['deployments', 'pending', 'targets', 'instances', 'freezes'] as const
 export type StreamResource = (typeof STREAM_RESOURCES)[number]
 
-/** What clients of such a stream receive: one `data:` line each. */
+/** A message of a change stream: one `data:` line. */
 export type ResourceStreamMessage =
   | { event: 'ping'; data: { type: 'ping' } }
   | {
@@ -64,22 +64,22 @@ export type ResourceStreamMessage =
         resource_type: StreamResource
         id: string
         timestamp: string
-        /** As the list shows it to this viewer; null when deleted. */
+        /** The list item for this viewer; null if deleted. */
         resource: object | null
       }
     }
 
 /**
- * A log line as stored in a chunk and as it travels through Redis. Keys are short because there are millions; its number
- * is the chunk's first line plus its place.
+ * A log line in Postgres and in Redis. Keys are short, because there are millions of lines. The number of a line is the first
+ * line of its chunk plus its index.
  */
 export interface StoredLine {
   /** Milliseconds since 1970. */
   t: number
-  /** Index of the target and of the action, where the line belongs to a step. */
+  /** The indices of target (`i`) and action (`a`), if the line belongs to a step. */
   i: number | null
   a: number | null
-  /** o: stdout, e: stderr, s: said by Slipway. */
+  /** o: stdout, e: stderr, s: a sentence of Slipway. */
   s: 'o' | 'e' | 's'
   l: 'info' | 'warning' | 'error'
   m: string
@@ -87,12 +87,12 @@ export interface StoredLine {
 }
 
 /**
- * One entry of a deployment's Redis stream (field `batch`): what one committed batch of events changed. Entries may come
- * late, twice, out of order or not at all; the numbers of events say which of them continues what a reader has.
+ * An entry of the Redis stream of a deployment (field `batch`): the changes of one committed batch of events. Entries may arrive
+ * late, twice, out of order or never. Readers use the numbers of the events to find the next entry.
  */
 export interface StreamBatch {
   epoch: number
-  /** Events of `epoch` from this one, up to but without `next_event`. */
+  /** The first event of the batch. `next_event` is the first event after it. */
   first_event: number
   next_event: number
   first_line: number
@@ -103,7 +103,7 @@ export interface StreamBatch {
     state: StepState
     exit_code: number | null
     error_message: string | null
-    /** Of a command that ended and wrote something. */
+    /** Only for a command that ended and had output. */
     output?: string
   }[]
   completed_steps: number
@@ -111,26 +111,26 @@ export interface StreamBatch {
   total_steps: number
 }
 
-/** Key of a deployment's live stream in Redis. */
+/** The key of the live stream of a deployment in Redis. */
 export const streamKey = (namespace: string, deploymentId: string) => `${namespace}:deployment:${deploymentId}:stream`
 
-/** Key of an SSE token in Redis; tokens are kept by their hash. The value is a JSON `SseTokenRecord`. */
+/** The key of an SSE token in Redis, by its hash. The value is a JSON `SseTokenRecord`. */
 export const sseTokenKey = (namespace: string, tokenHash: string) => `${namespace}:sse-token:${tokenHash}`
 
-/** Who an SSE token was given to. What they may see is looked up when it is used, and while its stream is open. */
+/** Permissions are not part of this: log-stream reads them when the token is used, and while the stream is open. */
 export interface SseTokenRecord {
   user_id: string
   session_id: string
   credential: StreamCredential
 }
 
-/** What an SSE token was asked for with. It is good while that is, and while the user's `token_version` stays. */
+/** The credential of the request for the SSE token. The token is valid as long as this and the `token_version` of the user. */
 export interface StreamCredential {
   kind: 'session' | 'api_key'
   id: string
   token_version: number
 }
 
-/** Kinds of record whose changes are sent to streams and webhooks. */
+/** Change streams and webhooks report changes of these records. */
 export const ITEM_KINDS = ['deployment', 'pending', 'target', 'freeze', 'instance'] as const
 export type ItemKind = (typeof ITEM_KINDS)[number]

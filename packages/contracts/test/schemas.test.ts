@@ -101,7 +101,7 @@ describe('problems', () => {
     ).toEqual([
       '/action_id must be the id of an action (a UUID or a SqId)',
       '/failure_strategy must be one of: stop_on_first_failure, continue_on_failure, ignore_failures',
-      '/variables/a-b is not a name for a variable: letters, digits and _, 128 characters at most',
+      '/variables/a-b is not a name for a variable: use letters, digits and _, at most 128 characters',
       '/override_reason must not be blank',
     ])
   })

@@ -1,4 +1,4 @@
-import type { Received } from '@slipway/contracts'
+import type { MessageHeaders } from '@slipway/contracts'
 import { hasPassed } from './deadline.sql.ts'
 import type { Queryable } from './queryable.ts'
 
@@ -18,7 +18,7 @@ export interface ReceivedCommand {
 }
 
 /** The command that a message carries: the id of the message is that of the command. */
-export const receivedCommand = ({ message_id, deadline, request_id }: Received): ReceivedCommand => ({
+export const receivedCommand = ({ message_id, deadline, request_id }: MessageHeaders): ReceivedCommand => ({
   command_id: message_id,
   deadline,
   request_id,

@@ -34,17 +34,17 @@ export interface components {
         AgentToken: {
             /** Format: date-time */
             expires_at: string;
-            /** @description For `target-agent enrol`; good for one enrolment and not shown again */
+            /** @description For `target-agent enrol`, once. It is not shown again */
             token: string;
         };
         Analysis: {
             /** Format: date-time */
             analyzed_at: string;
             confidence: number;
-            /** @description The same for failures of one kind, on whatever target */
+            /** @description The same for failures of one kind, on any target */
             fingerprint: string;
             likely_cause: string;
-            /** @description The rules (rules-1), or the model of the endpoint that said it */
+            /** @description The rules (rules-1), or the model of the configured endpoint */
             model_version: string;
             remediation: string[];
             summary: string;
@@ -94,17 +94,17 @@ export interface components {
         CancelDeployment: {
             reason?: string;
         };
-        /** @description Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out. */
+        /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeEnvironment: {
             description?: string | null;
             /** Format: name */
             name?: string;
-            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A start_time that is given also sets the zone in which a recurrence counts. */
+        /** @description `start_time` also sets the UTC offset of the recurrence. */
         ChangeFreeze: {
             description?: string | null;
             /** Format: date-time */
@@ -119,10 +119,10 @@ export interface components {
             tenant_id?: string | null;
             time_zone?: string | null;
         };
-        /** @description Only users who are bound to no tenant change instances (403). */
+        /** @description Only users without tenant change instances (403). */
         ChangeInstance: {
             draining?: boolean;
-            /** @description As a whole, until the instance claims other ones */
+            /** @description Replaces all labels, until the instance reports other labels */
             labels?: {
                 [key: string]: string;
             };
@@ -131,21 +131,21 @@ export interface components {
             current_password: string;
             new_password: components["schemas"]["NewPassword"];
         };
-        /** @description Counts at once for all who have the role. Built-in roles cannot be changed (409). */
+        /** @description Takes effect at once for all users with the role. Built-in roles cannot be changed (409). */
         ChangeRole: {
             description?: string | null;
             /** Format: name */
             name?: string;
-            /** @description None that the caller lacks can be given */
+            /** @description The caller needs all of them */
             permissions?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
-        /** @description A published version never changes: publish another one instead. */
+        /** @description A published version never changes: publish a new version instead. */
         ChangeSource: {
             description?: string | null;
             /** Format: name */
             name?: string;
         };
-        /** @description A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or user name changes. Tags are replaced as a whole too. Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out. */
+        /** @description `connection` replaces the whole connection. Its secrets need to be sent again only if its type, host, port or user name changes. `tags` replaces all tags. `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeTarget: {
             connection?: components["schemas"]["ConnectionInput"];
             description?: string | null;
@@ -153,37 +153,37 @@ export interface components {
             environment_id?: string | null;
             /** Format: name */
             name?: string;
-            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
             tags?: components["schemas"]["Tag"][];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
         };
-        /** @description Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out. */
+        /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeTenant: {
             description?: string | null;
             /** Format: name */
             name?: string;
-            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
             slug?: string;
             variables?: components["schemas"]["Variables"];
         };
-        /** @description A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409). A change of roles or tenant needs every permission that the user has afterwards; a user who is bound to no tenant afterwards needs a caller who is bound to none (403). Password and e-mail of a user who may do more than the caller cannot be changed (403). Renaming and suspending need only `users:update`. */
+        /** @description A new password, status or tenant ends the sessions and open streams of the user. `roles` replaces all roles. Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). A change of roles or tenant needs every permission that the user has afterwards. Only a caller without tenant can remove the tenant of a user (403). To change password or e-mail, the caller needs every permission of the user (403). Renaming and suspending need only `users:update`. */
         ChangeUser: {
             display_name?: string | null;
             /**
              * Format: email
-             * @description Compares without regard to case
+             * @description In upper or lower case
              */
             email?: string;
-            /** @description Whether the address is known to be the user's. A new address is not, unless this says so */
+            /** @description Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true */
             email_verified?: boolean;
             password?: string;
-            /** @description Names of roles. None can be granted that has a permission which the caller lacks. */
+            /** @description Names of roles. The caller needs all their permissions. */
             roles?: string[];
             /**
-             * @description A user who is suspended or inactive can do nothing, from now on
+             * @description A suspended or inactive user can do nothing. Takes effect at once
              * @enum {string}
              */
             status?: "active" | "inactive" | "suspended";
@@ -191,15 +191,15 @@ export interface components {
             /** Format: name */
             username?: string;
         };
-        /** @description A webhook stays with its tenant, as its deliveries hold what that tenant saw. A new secret signs from the next attempt on. */
+        /** @description The tenant of a webhook cannot change, because its deliveries contain data of the tenant. A new secret signs from the next attempt on. */
         ChangeWebhook: {
             enabled?: boolean;
-            /** @description Each needs the permission to read what it tells of. `deployment.queued` and `pending.*` carry the waiting request as the list of those shows it; `deployment.updated`: a rollback began, or another instance took over; `*.deleted` carry only the id. */
+            /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `*.deleted` contain only the id. */
             events?: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
-            /** @description `whsec_` and the base64 of 24 to 64 bytes, with which deliveries are signed as Standard Webhooks says */
+            /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
             /**
-             * @description http or https, without user name and password; it must lead to a public address
+             * @description http or https, without user name and password, with a public address
              * @example https://hooks.example.com/slipway
              */
             url?: string;
@@ -216,7 +216,7 @@ export interface components {
             id: string;
             /**
              * Format: date-time
-             * @description When the start of the last attempt was recorded: before it began
+             * @description When the start of the last attempt was recorded, which is before it began
              */
             started_at: string;
             status: string;
@@ -253,7 +253,7 @@ export interface components {
             expires_in_days?: number;
             /** Format: name */
             name: string;
-            /** @description Permissions that the key is cut down to; none: all that its user may do */
+            /** @description The permissions of the key; none: all permissions of its user */
             scopes?: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreatedApiKey: {
@@ -270,7 +270,7 @@ export interface components {
             dry_run?: boolean;
             /** Format: id-environment */
             environment_id?: string;
-            /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
+            /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
@@ -285,7 +285,7 @@ export interface components {
             sequence_id?: string;
             /** Format: id-solution */
             solution_id?: string;
-            /** @description Refuses the request where it would be warned of: templates without a value, variables that nothing names, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
+            /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
             target_ids?: string[];
             target_mode?: components["schemas"]["TargetMode"];
@@ -301,13 +301,13 @@ export interface components {
         CreatedWebhook: {
             /** Format: date-time */
             created_at: string;
-            /** @description Why Slipway itself switched it off */
+            /** @description Why Slipway disabled the webhook */
             disabled_reason: string | null;
             enabled: boolean;
             events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
             /** Format: uuid */
             id: string;
-            /** @description The secret that was made; it is not shown again */
+            /** @description The generated secret. It is not shown again */
             secret?: string;
             tenant_id: string | null;
             /** Format: date-time */
@@ -318,7 +318,7 @@ export interface components {
             description?: string | null;
             /** Format: name */
             name: string;
-            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
             tenant_id?: string | null;
             variables?: components["schemas"]["Variables"];
@@ -337,11 +337,11 @@ export interface components {
             tenant_id?: string | null;
             time_zone?: string | null;
         };
-        /** @description Only users who are bound to no tenant create grants (403). */
+        /** @description Only users without tenant create grants (403). */
         CreateInstanceGrant: {
             /** @description From now on; 3600 when omitted */
             expires_in_seconds?: number;
-            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             labels?: {
                 [key: string]: string | null;
             };
@@ -356,14 +356,14 @@ export interface components {
             pending: true;
             /** Format: uuid */
             pending_request_id: string;
-            /** @description Templates without a value, variables that nothing names, targets that are away, freezes in force */
+            /** @description Templates without a value, variables that nothing uses, offline and stale targets, active freezes */
             warnings: string[];
         };
         CreateRole: {
             description?: string | null;
             /** Format: name */
             name: string;
-            /** @description None that the caller lacks can be given */
+            /** @description The caller needs all of them */
             permissions: ("actions:create" | "actions:delete" | "actions:read" | "actions:update" | "audit:create" | "audit:delete" | "audit:read" | "audit:update" | "content:create" | "content:delete" | "content:read" | "content:update" | "deployments:cancel" | "deployments:create" | "deployments:delete" | "deployments:read" | "deployments:update" | "environments:create" | "environments:delete" | "environments:read" | "environments:update" | "freezes:create" | "freezes:delete" | "freezes:read" | "freezes:update" | "instances:create" | "instances:delete" | "instances:read" | "instances:update" | "roles:create" | "roles:delete" | "roles:read" | "roles:update" | "sequences:create" | "sequences:delete" | "sequences:read" | "sequences:update" | "solutions:create" | "solutions:delete" | "solutions:read" | "solutions:update" | "tags:create" | "tags:delete" | "tags:read" | "tags:update" | "targets:create" | "targets:delete" | "targets:local" | "targets:read" | "targets:update" | "tenants:create" | "tenants:delete" | "tenants:read" | "tenants:update" | "users:create" | "users:delete" | "users:read" | "users:update" | "webhooks:create" | "webhooks:delete" | "webhooks:read" | "webhooks:update")[];
         };
         CreateSequence: {
@@ -401,7 +401,7 @@ export interface components {
             message: string;
             /** @constant */
             pending: false;
-            /** @description Templates without a value, variables that nothing names, targets that are away, freezes in force */
+            /** @description Templates without a value, variables that nothing uses, offline and stale targets, active freezes */
             warnings: string[];
         };
         CreateTarget: {
@@ -411,7 +411,7 @@ export interface components {
             environment_id?: string | null;
             /** Format: name */
             name: string;
-            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
             tags?: components["schemas"]["Tag"][];
             tenant_id?: string | null;
@@ -421,7 +421,7 @@ export interface components {
             description?: string | null;
             /** Format: name */
             name: string;
-            /** @description Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each names one of the variables, whose value has at least 4 characters. */
+            /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
             sensitive_variables?: string[];
             slug?: string;
             variables?: components["schemas"]["Variables"];
@@ -430,16 +430,16 @@ export interface components {
             display_name?: string | null;
             /**
              * Format: email
-             * @description Compares without regard to case
+             * @description In upper or lower case
              */
             email: string;
-            /** @description Whether the address is known to be the user's. A new address is not, unless this says so */
+            /** @description Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true */
             email_verified?: boolean;
             password: string;
-            /** @description Names of roles. None can be granted that has a permission which the caller lacks. */
+            /** @description Names of roles. The caller needs all their permissions. */
             roles: string[];
             /**
-             * @description A user who is suspended or inactive can do nothing, from now on
+             * @description A suspended or inactive user can do nothing. Takes effect at once
              * @enum {string}
              */
             status?: "active" | "inactive" | "suspended";
@@ -447,17 +447,17 @@ export interface components {
             /** Format: name */
             username: string;
         };
-        /** @description Without a secret one is made, and shown in this answer alone. */
+        /** @description Without `secret`, Slipway generates one and shows it only in this answer. */
         CreateWebhook: {
             enabled?: boolean;
-            /** @description Each needs the permission to read what it tells of. `deployment.queued` and `pending.*` carry the waiting request as the list of those shows it; `deployment.updated`: a rollback began, or another instance took over; `*.deleted` carry only the id. */
+            /** @description Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending request. `deployment.updated`: a rollback began, or another instance took over. `*.deleted` contain only the id. */
             events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
-            /** @description `whsec_` and the base64 of 24 to 64 bytes, with which deliveries are signed as Standard Webhooks says */
+            /** @description Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes */
             secret?: string;
-            /** @description It is told what this tenant sees; without one, which needs a caller without one, everything */
+            /** @description The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all */
             tenant_id?: string | null;
             /**
-             * @description http or https, without user name and password; it must lead to a public address
+             * @description http or https, without user name and password, with a public address
              * @example https://hooks.example.com/slipway
              */
             url: string;
@@ -565,7 +565,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            /** @description Names of the variables whose values are never shown */
+            /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
             sqid: string;
             tenant_id: string | null;
@@ -609,13 +609,13 @@ export interface components {
             updated_at: string;
         };
         Instance: {
-            /** @description Deployments that it runs now */
+            /** @description Deployments that the instance runs now */
             active: number;
-            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             allowed_labels: {
                 [key: string]: string | null;
             };
-            /** @description Deployments that it runs at once */
+            /** @description Deployments that the instance can run at once */
             capacity: number;
             /** Format: date-time */
             created_at: string;
@@ -628,11 +628,11 @@ export interface components {
             last_heartbeat_at: string | null;
             name: string;
             /**
-             * @description Offline after 30 seconds without a heartbeat; draining: what it runs goes on, it is given nothing new
+             * @description offline: no heartbeat for 30 seconds; draining: the instance finishes its runs and gets no new ones
              * @enum {string}
              */
             status: "online" | "draining" | "offline";
-            /** @description It runs only deployments of this tenant */
+            /** @description The instance runs only deployments of this tenant */
             tenant_id: string | null;
             version: string;
         };
@@ -644,7 +644,7 @@ export interface components {
             expires_at: string;
             /** Format: uuid */
             id: string;
-            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             labels: {
                 [key: string]: string | null;
             };
@@ -654,7 +654,7 @@ export interface components {
              */
             status: "active" | "used_up" | "expired";
             tenant_id: string | null;
-            /** @description How many instances have joined with it */
+            /** @description How many instances have joined with the grant */
             used: number;
             uses: number;
         };
@@ -704,7 +704,7 @@ export interface components {
             expires_at: string;
             /** Format: uuid */
             id: string;
-            /** @description Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An instance that claims any other label is refused. */
+            /** @description Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any other label is refused. */
             labels: {
                 [key: string]: string | null;
             };
@@ -714,9 +714,9 @@ export interface components {
              */
             status: "active" | "used_up" | "expired";
             tenant_id: string | null;
-            /** @description What the instance presents when it joins. It is not shown again. */
+            /** @description The join token for the instance. It is not shown again. */
             token: string;
-            /** @description How many instances have joined with it */
+            /** @description How many instances have joined with the grant */
             used: number;
             uses: number;
         };
@@ -770,7 +770,7 @@ export interface components {
         };
         Preview: {
             plan: components["schemas"]["PlanView"];
-            /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
+            /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             plan_hash: string;
             source_name: string;
             source_type: components["schemas"]["SourceType"];
@@ -782,7 +782,7 @@ export interface components {
                 total: number;
             };
             variables: components["schemas"]["Variables"];
-            /** @description As a create tells them, and whether it would be queued */
+            /** @description The warnings of a create, and whether it would be queued */
             warnings: string[];
         };
         RedeployDeployment: {
@@ -791,11 +791,11 @@ export interface components {
             dry_run?: boolean;
             /** Format: id-environment */
             environment_id?: string;
-            /** @description What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that differ in details.differences. A preview and dry_run do not look at it. */
+            /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
-            /** @description Only targets whose part of the original is not complete: failed, skipped, cancelled or rolled back */
+            /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back */
             only_failed_targets?: boolean;
             override_freeze?: boolean;
             override_reason?: string;
@@ -804,7 +804,7 @@ export interface components {
                 [key: string]: unknown;
             };
             rollback_strategy?: components["schemas"]["RollbackStrategy"];
-            /** @description Refuses the request where it would be warned of: templates without a value, variables that nothing names, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
+            /** @description Refuses the request if it would get one of these warnings: templates without a value, variables that nothing uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count. */
             strict?: boolean;
             target_ids?: string[];
             target_mode?: components["schemas"]["TargetMode"];
@@ -850,7 +850,7 @@ export interface components {
             tenant_name: string | null;
             total_steps: number;
             triggered_by: string | null;
-            /** @description Templates without a value, variables that nothing names, targets that are away, freezes in force */
+            /** @description Templates without a value, variables that nothing uses, offline and stale targets, active freezes */
             warnings: string[];
         };
         RefreshSseToken: {
@@ -882,13 +882,13 @@ export interface components {
             }[];
             variables?: components["schemas"]["VariableDefinition"][];
         };
-        /** @description Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a repeated deployment takes the same course. Rollback scripts succeed, unless the link is lost. */
+        /** @description Executes nothing and answers as this connection says. Target, action and attempt decide which commands fail, so a repeated deployment has the same result. Rollback scripts succeed unless the connection is lost. */
         SimulatedConnection: {
-            /** @description Share of the commands, rollback scripts included, during which the link to the target is lost */
+            /** @description Share of the commands and rollback scripts during which the connection to the target is lost */
             drop_rate?: number;
             /** @description How long each command takes; 0 when omitted */
             duration_ms?: number;
-            /** @description Without failure_rate every command ends with it, with failure_rate only those that fail; there 1 when omitted or 0 */
+            /** @description Exit code of every command or, with failure_rate, of the commands that fail (then 1 when omitted or 0) */
             exit_code?: number;
             /** @description Share of the commands that fail */
             failure_rate?: number;
@@ -1016,7 +1016,7 @@ export interface components {
             id: string;
             last_seen_at: string | null;
             name: string;
-            /** @description Names of the variables whose values are never shown */
+            /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
             sqid: string;
             /** @enum {string} */
@@ -1052,7 +1052,7 @@ export interface components {
             /** Format: uuid */
             id: string;
             name: string;
-            /** @description Names of the variables whose values are never shown */
+            /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
             slug: string;
             sqid: string;
@@ -1132,7 +1132,7 @@ export interface components {
         Webhook: {
             /** Format: date-time */
             created_at: string;
-            /** @description Why Slipway itself switched it off */
+            /** @description Why Slipway disabled the webhook */
             disabled_reason: string | null;
             enabled: boolean;
             events: ("deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted")[];
@@ -1148,14 +1148,14 @@ export interface components {
             /** Format: date-time */
             created_at: string;
             delivered_at: string | null;
-            /** @description Why the last attempt was none that counts */
+            /** @description Why the last attempt failed */
             error: string | null;
             /** @enum {string} */
             event: "deployment.queued" | "deployment.started" | "deployment.updated" | "deployment.finished" | "pending.updated" | "pending.dispatched" | "pending.cancelled" | "pending.failed" | "target.created" | "target.updated" | "target.deleted" | "freeze.created" | "freeze.updated" | "freeze.deleted" | "instance.created" | "instance.updated" | "instance.deleted";
             /** Format: uuid */
             id: string;
             last_attempt_at: string | null;
-            /** @description Null when there will be none */
+            /** @description Null if there will be none */
             next_attempt_at: string | null;
             /** @description The first 1,024 characters of the body */
             payload: string;
@@ -1178,9 +1178,9 @@ export interface operations {
     listActions: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -1234,7 +1234,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1257,7 +1257,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1278,7 +1278,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1303,16 +1303,16 @@ export interface operations {
     listActionVersions: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1338,7 +1338,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1365,7 +1365,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
                 /** @description A full semantic version, for example 1.4.0 */
                 version: string;
@@ -1388,9 +1388,9 @@ export interface operations {
     listInstances: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -1420,7 +1420,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1445,7 +1445,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1466,7 +1466,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1491,9 +1491,9 @@ export interface operations {
     listRoles: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -1547,7 +1547,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1570,7 +1570,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1591,7 +1591,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1616,9 +1616,9 @@ export interface operations {
     listUsers: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -1672,7 +1672,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1695,7 +1695,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1716,7 +1716,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -1745,9 +1745,9 @@ export interface operations {
                 actor_id?: string;
                 /** @description Number of the first line to send; 0 when omitted */
                 from?: string;
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 resource_id?: string;
                 resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "role" | "sequence" | "solution" | "target" | "tenant" | "user" | "webhook";
@@ -1918,7 +1918,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2104,7 +2104,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description SHA-256 of the body, as in RFC 9530: `sha-256=:<base64>:`. A body that is another one is refused and not kept */
+                /** @description SHA-256 of the body, as in RFC 9530: `sha-256=:<base64>:`. A body with another hash is refused and not stored */
                 "Content-Digest"?: string;
             };
             path?: never;
@@ -2153,9 +2153,9 @@ export interface operations {
     listFreezes: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -2209,7 +2209,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2232,7 +2232,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2253,7 +2253,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2279,9 +2279,9 @@ export interface operations {
         parameters: {
             query?: {
                 environment_id?: string;
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -2313,7 +2313,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, 1 to 255 visible characters. For 24 hours the same key with the same body gives the first answer again and creates nothing; with another body it is 409. Of several calls at once the others wait for the first. Refusals are not kept: after one the key is free. Keys are those of the user, the method and the path. A dry run creates nothing and leaves the key free. */
+                /** @description Chosen by the caller, 1 to 255 visible ASCII characters. For 24 hours, a call with the same key and body gets the first answer again and creates nothing; another body is 409. Concurrent calls wait for the first. A refused call and a dry run leave the key free. A key counts per user, method and path. */
                 "Idempotency-Key"?: string;
             };
             path?: never;
@@ -2359,7 +2359,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2382,7 +2382,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2405,7 +2405,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2437,7 +2437,7 @@ export interface operations {
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2458,14 +2458,14 @@ export interface operations {
     listDeploymentLogs: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
                 /** @description Entries to skip; 0 when omitted */
                 offset?: string;
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2487,11 +2487,11 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description Chosen by the caller, 1 to 255 visible characters. For 24 hours the same key with the same body gives the first answer again and creates nothing; with another body it is 409. Of several calls at once the others wait for the first. Refusals are not kept: after one the key is free. Keys are those of the user, the method and the path. A dry run creates nothing and leaves the key free. */
+                /** @description Chosen by the caller, 1 to 255 visible ASCII characters. For 24 hours, a call with the same key and body gets the first answer again and creates nothing; another body is 409. Concurrent calls wait for the first. A refused call and a dry run leave the key free. A key counts per user, method and path. */
                 "Idempotency-Key"?: string;
             };
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2559,7 +2559,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2580,7 +2580,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2629,9 +2629,9 @@ export interface operations {
     listEnvironments: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -2685,7 +2685,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2708,7 +2708,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2729,7 +2729,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2801,9 +2801,9 @@ export interface operations {
     listInstanceGrants: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
             };
             header?: never;
@@ -2855,7 +2855,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2878,7 +2878,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2919,9 +2919,9 @@ export interface operations {
     listSequences: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -2975,7 +2975,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -2998,7 +2998,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3019,7 +3019,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3044,16 +3044,16 @@ export interface operations {
     listSequenceVersions: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3079,7 +3079,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3106,7 +3106,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
                 /** @description A full semantic version, for example 1.4.0 */
                 version: string;
@@ -3157,9 +3157,9 @@ export interface operations {
     listSolutions: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -3213,7 +3213,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3236,7 +3236,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3257,7 +3257,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3282,16 +3282,16 @@ export interface operations {
     listSolutionVersions: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3317,7 +3317,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3344,7 +3344,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
                 /** @description A full semantic version, for example 1.4.0 */
                 version: string;
@@ -3393,9 +3393,9 @@ export interface operations {
     listTags: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -3423,9 +3423,9 @@ export interface operations {
     listTargets: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -3479,7 +3479,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3502,7 +3502,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3523,7 +3523,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3550,7 +3550,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3573,7 +3573,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3594,7 +3594,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3615,9 +3615,9 @@ export interface operations {
     listTenants: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -3671,7 +3671,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3694,7 +3694,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3715,7 +3715,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3740,9 +3740,9 @@ export interface operations {
     listWebhooks: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
@@ -3796,7 +3796,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3819,7 +3819,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3840,7 +3840,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3865,15 +3865,15 @@ export interface operations {
     listWebhookDeliveries: {
         parameters: {
             query?: {
-                /** @description Entries to return; values out of range are moved into it */
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description From 1; what is smaller counts as 1 */
+                /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 status?: "pending" | "delivered" | "failed";
             };
             header?: never;
             path: {
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;
@@ -3900,7 +3900,7 @@ export interface operations {
             header?: never;
             path: {
                 delivery_id: string;
-                /** @description A UUID; a SqId too where the record has one */
+                /** @description A UUID, or the SqId of the record if it has one */
                 id: string;
             };
             cookie?: never;

@@ -5,26 +5,25 @@ import { PERMISSIONS } from './permissions.ts'
 
 export const USER_STATUSES = ['active', 'inactive', 'suspended'] as const
 
-/** A user as administrators see them. */
 export const UserRecord = Strict({ ...User.properties, tenant_id: Nullable(Uuid), email_verified: Type.Boolean() })
 
 export const CreateUser = Strict({
-  email: Type.String({ format: 'email', maxLength: 320, description: 'Compares without regard to case' }),
+  email: Type.String({ format: 'email', maxLength: 320, description: 'In upper or lower case' }),
   username: Name,
   display_name: Type.Optional(Nullable(Name)),
   password: withOptions(NewPassword, { writeOnly: true }),
   roles: Type.Array(Type.String({ minLength: 1, maxLength: 255 }), {
     maxItems: 100,
     uniqueItems: true,
-    description: 'Names of roles. None can be granted that has a permission which the caller lacks.',
+    description: 'Names of roles. The caller needs all their permissions.',
   }),
   tenant_id: Type.Optional(Nullable(Id('tenant'))),
   status: Type.Optional(
-    literals(USER_STATUSES, { description: 'A user who is suspended or inactive can do nothing, from now on' }),
+    literals(USER_STATUSES, { description: 'A suspended or inactive user can do nothing. Takes effect at once' }),
   ),
   email_verified: Type.Optional(
     Type.Boolean({
-      description: "Whether the address is known to be the user's. A new address is not, unless this says so",
+      description: 'Whether the e-mail belongs to the user. A new e-mail counts as not verified unless this is true',
     }),
   ),
 })
@@ -32,11 +31,11 @@ export const CreateUser = Strict({
 export const ChangeUser = Type.Partial(CreateUser, {
   additionalProperties: false,
   description:
-    'A new password, status or tenant ends the sessions and open streams of the user. Roles are replaced as a whole. ' +
-    'One cannot take anything from oneself, nor from the last active administrator who is bound to no tenant (409). ' +
-    'A change of roles or tenant needs every permission that the user has afterwards; a user who is bound to no tenant ' +
-    'afterwards needs a caller who is bound to none (403). Password and e-mail of a user who may do more than the ' +
-    'caller cannot be changed (403). Renaming and suspending need only `users:update`.',
+    'A new password, status or tenant ends the sessions and open streams of the user. `roles` replaces all roles. ' +
+    'Callers cannot suspend, move or demote themselves, nor the last active administrator without tenant (409). ' +
+    'A change of roles or tenant needs every permission that the user has afterwards. Only a caller without tenant can ' +
+    'remove the tenant of a user (403). To change password or e-mail, the caller needs every permission of the ' +
+    'user (403). Renaming and suspending need only `users:update`.',
 })
 
 const Labels = Type.Record(Type.String({ pattern: '^.{1,255}$' }), Type.String({ maxLength: 255 }), {
@@ -51,8 +50,8 @@ const AllowedLabels = Type.Record(
     additionalProperties: false,
     maxProperties: 100,
     description:
-      'Labels that the instance may claim: a key with the one value that is allowed, or with null for any value. An ' +
-      'instance that claims any other label is refused.',
+      'Labels that the instance may have: a key with the allowed value, or with null for any value. An instance with any ' +
+      'other label is refused.',
   },
 )
 
@@ -62,38 +61,38 @@ export const Instance = Strict({
   name: Type.String(),
   version: Type.String(),
   status: literals(['online', 'draining', 'offline'], {
-    description:
-      'Offline after 30 seconds without a heartbeat; draining: what it runs goes on, it is given nothing new',
+    description: 'offline: no heartbeat for 30 seconds; draining: the instance finishes its runs and gets no new ones',
   }),
-  capacity: Type.Integer({ description: 'Deployments that it runs at once' }),
-  active: Type.Integer({ description: 'Deployments that it runs now' }),
+  capacity: Type.Integer({ description: 'Deployments that the instance can run at once' }),
+  active: Type.Integer({ description: 'Deployments that the instance runs now' }),
   draining: Type.Boolean(),
   last_heartbeat_at: Nullable(Timestamp),
   labels: Type.Record(Type.String(), Type.String()),
   allowed_labels: AllowedLabels,
-  tenant_id: withOptions(Nullable(Uuid), { description: 'It runs only deployments of this tenant' }),
+  tenant_id: withOptions(Nullable(Uuid), { description: 'The instance runs only deployments of this tenant' }),
   created_at: Timestamp,
 })
 
 export const ChangeInstance = Strict(
   {
     draining: Type.Optional(Type.Boolean()),
-    labels: Type.Optional(withOptions(Labels, { description: 'As a whole, until the instance claims other ones' })),
+    labels: Type.Optional(
+      withOptions(Labels, { description: 'Replaces all labels, until the instance reports other labels' }),
+    ),
   },
-  { description: 'Only users who are bound to no tenant change instances (403).' },
+  { description: 'Only users without tenant change instances (403).' },
 )
 
 export const RemoveInstance = Strict({
   force: Type.Optional(
     literals(['true', 'false'], {
       description:
-        'Also when it is online or runs deployments: its credential is void at once, and other instances take its ' +
-        'deployments up when it counts as lost, 30 seconds after its last heartbeat',
+        'Delete the instance even if it is online or runs deployments. Its credential is void at once. Other instances get ' +
+        'its deployments when it counts as lost, 30 seconds after its last heartbeat',
     }),
   ),
 })
 
-/** How many instances one grant can let join, and how long it can be valid. */
 const MAX_GRANT_USES = 1_000
 const MAX_GRANT_SECONDS = 7 * 24 * 3_600
 
@@ -112,15 +111,14 @@ export const CreateInstanceGrant = Strict(
       }),
     ),
   },
-  { description: 'Only users who are bound to no tenant create grants (403).' },
+  { description: 'Only users without tenant create grants (403).' },
 )
 
-/** A permission for orchestration instances to join. Its token is shown once. */
 export const InstanceGrant = Strict({
   id: Uuid,
   status: literals(['active', 'used_up', 'expired'], { description: 'Only an active grant lets an instance join' }),
   uses: Type.Integer(),
-  used: Type.Integer({ description: 'How many instances have joined with it' }),
+  used: Type.Integer({ description: 'How many instances have joined with the grant' }),
   labels: AllowedLabels,
   tenant_id: Nullable(Uuid),
   expires_at: Timestamp,
@@ -130,7 +128,7 @@ export const InstanceGrant = Strict({
 
 export const NewInstanceGrant = Strict({
   ...InstanceGrant.properties,
-  token: Type.String({ description: 'What the instance presents when it joins. It is not shown again.' }),
+  token: Type.String({ description: 'The join token for the instance. It is not shown again.' }),
 })
 
 export const Role = Strict({
@@ -148,11 +146,11 @@ export const CreateRole = Strict({
   description: Type.Optional(Nullable(Description)),
   permissions: Type.Array(literals(PERMISSIONS), {
     uniqueItems: true,
-    description: 'None that the caller lacks can be given',
+    description: 'The caller needs all of them',
   }),
 })
 
 export const ChangeRole = Type.Partial(CreateRole, {
   additionalProperties: false,
-  description: 'Counts at once for all who have the role. Built-in roles cannot be changed (409).',
+  description: 'Takes effect at once for all users with the role. Built-in roles cannot be changed (409).',
 })

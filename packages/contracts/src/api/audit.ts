@@ -1,7 +1,7 @@
 import { Type } from '@sinclair/typebox'
 import { Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
 
-/** The kind of record that an audit action is about, from its name. Logging in and out is about a user. */
+/** The kind of record in the name of an audit action. `auth` actions are about a user. */
 export function auditResourceType(action: string): string {
   const [kind = ''] = action.split('.')
   return kind === 'auth' ? 'user' : kind
@@ -10,7 +10,7 @@ export function auditResourceType(action: string): string {
 export const AuditRecord = Strict({
   id: Uuid,
   at: Timestamp,
-  /** Null where nobody was authenticated. */
+  /** Null in a call without authentication. */
   actor_id: Nullable(Uuid),
   actor_name: Nullable(Type.String()),
   actor_ip: Nullable(Type.String()),
@@ -19,6 +19,6 @@ export const AuditRecord = Strict({
   resource_id: Nullable(Type.String()),
   tenant_id: Nullable(Uuid),
   request_id: Nullable(Type.String()),
-  /** What changed. Of a refusal: `outcome` (`refused`, or `failed` where the server was at fault), `status` and `code`. */
+  /** What changed. For a refusal: `outcome` (`refused`, or `failed` after an error of the server), `status` and `code`. */
   details: Type.Record(Type.String(), Type.Unknown()),
 })

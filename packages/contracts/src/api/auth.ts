@@ -31,7 +31,7 @@ export const LoginResponse = Strict({
   user: User,
 })
 
-/** The password was right, and a second factor is still to come. */
+/** The answer to a right password of a user with a second factor. */
 export const TwoFactorRequired = Strict({
   requires_2fa: Type.Literal(true),
   pending_token: Type.String(),
@@ -83,7 +83,7 @@ export const CreateApiKey = Strict({
   scopes: Type.Optional(
     Type.Array(literals(PERMISSIONS), {
       maxItems: 100,
-      description: 'Permissions that the key is cut down to; none: all that its user may do',
+      description: 'The permissions of the key; none: all permissions of its user',
     }),
   ),
 })
@@ -91,7 +91,7 @@ export const CreateApiKey = Strict({
 export const CreatedApiKey = Strict({ api_key: ApiKey, full_key: Type.String(), warning: Type.String() })
 export const ApiKeys = Strict({ api_keys: Type.Array(ApiKey) })
 
-/** Of calls that take no body; an empty object is as good. */
+/** For calls without body. They accept an empty object, too. */
 export const NoBody = Strict({})
 
 export const SseTokenRequest = Strict({})

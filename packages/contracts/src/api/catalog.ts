@@ -38,7 +38,7 @@ const commonInput = {
 const shownVariables = {
   variables: withOptions(Variables, { description: 'Values by name; `***` for those of sensitive_variables' }),
   sensitive_variables: Type.Array(Type.String(), {
-    description: 'Names of the variables whose values are never shown',
+    description: 'Names of the variables with values that are never shown',
   }),
 }
 const givenVariables = {
@@ -47,19 +47,16 @@ const givenVariables = {
     Type.Array(Type.String({ pattern: VARIABLE_NAME }), {
       maxItems: 1_000,
       description:
-        'Names of variables whose values are secret: shown as `***` everywhere and masked in the output of commands. Each ' +
-        'names one of the variables, whose value has at least 4 characters.',
+        'Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of ' +
+        'them needs a value of at least 4 characters.',
     }),
   ),
 }
 const VARIABLES_OF_A_CHANGE =
-  'Variables are replaced as a whole. A value that is shown as `***` stays what it is when it is sent back as `***`. A name ' +
-  'of sensitive_variables stays sensitive until a new value is sent together with a list that leaves the name out.'
+  '`variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive ' +
+  'until a request has a new value and a `sensitive_variables` without its name.'
 
-/**
- * Any subset of the fields of a create. A given field replaces what is there as a whole; one that is absent stays as it
- * is.
- */
+/** The fields of a create, all optional. A field that is present replaces the whole value. */
 const changeOf = <P extends TProperties>(create: TObject<P>, description: string) =>
   Type.Partial(create, { additionalProperties: false, description })
 
@@ -81,7 +78,7 @@ const definitions = Type.Array(VariableDefinition, { maxItems: 1_000 })
 
 export const INTERPRETERS = ['sh', 'bash', 'python3', 'node', 'pwsh'] as const
 
-/** Content that is put into the command's working directory before it starts. */
+/** Content for the working directory of the command. */
 export const ActionFile = Strict({
   content: withOptions(ContentId, { description: 'Id of content, from POST /api/v1/content' }),
   path: Type.String({ minLength: 1, maxLength: 1_024, description: 'Relative to the working directory and below it' }),
@@ -146,7 +143,7 @@ export const CreateSequence = createSource(SequenceDefinition)
 export const CreateSolution = createSource(SolutionDefinition)
 export const ChangeSource = changeOf(
   Strict({ name: commonInput.name, description: commonInput.description }),
-  'A published version never changes: publish another one instead.',
+  'A published version never changes: publish a new version instead.',
 )
 export const CreateActionVersion = Strict({ version: Version, definition: ActionDefinition })
 export const CreateSequenceVersion = Strict({ version: Version, definition: SequenceDefinition })
@@ -170,7 +167,7 @@ const ssh = {
   username: Type.String({ minLength: 1, maxLength: 255 }),
   host_key: Type.Optional(Type.String({ minLength: 1, maxLength: 16_384 })),
 }
-/** Secrets are write only: `SshConnection` is what is kept and shown in clear. */
+/** Without the secrets, which only `SshConnectionInput` has. */
 export const SshConnection = Strict(ssh)
 export const SshConnectionInput = Strict({
   ...ssh,
@@ -180,7 +177,6 @@ export const SshConnectionInput = Strict({
 
 const share = (description: string) => Type.Optional(Type.Number({ minimum: 0, maximum: 1, description }))
 
-/** Of a simulated target: nothing is executed. */
 export const SimulatedConnection = Strict(
   {
     type: Type.Literal('simulated'),
@@ -192,26 +188,26 @@ export const SimulatedConnection = Strict(
         minimum: 0,
         maximum: 255,
         description:
-          'Without failure_rate every command ends with it, with failure_rate only those that fail; there 1 when omitted or 0',
+          'Exit code of every command or, with failure_rate, of the commands that fail (then 1 when omitted or 0)',
       }),
     ),
     failure_rate: share('Share of the commands that fail'),
     output_lines: Type.Optional(
       Type.Integer({ minimum: 0, maximum: 100_000, description: 'Lines that each command writes; 1 when omitted' }),
     ),
-    drop_rate: share('Share of the commands, rollback scripts included, during which the link to the target is lost'),
+    drop_rate: share('Share of the commands and rollback scripts during which the connection to the target is lost'),
   },
   {
     description:
-      'Runs nothing and answers as scripted. Which commands fail follows from target, action and attempt, so a repeated ' +
-      'deployment takes the same course. Rollback scripts succeed, unless the link is lost.',
+      'Executes nothing and answers as this connection says. Target, action and attempt decide which commands fail, so a ' +
+      'repeated deployment has the same result. Rollback scripts succeed unless the connection is lost.',
   },
 )
 
 /** The agent on the target enrols with a token; see createAgentToken. */
 export const AgentConnection = Strict({ type: Type.Literal('agent') })
 
-/** Told apart by `type`, so that what is wrong is said of the kind that was meant. */
+/** `if` and `then` make validation report problems of the given `type` only. */
 export const ConnectionInput = Type.Unsafe<
   (typeof LocalConnection | typeof SshConnectionInput | typeof AgentConnection | typeof SimulatedConnection)['static']
 >({
@@ -249,11 +245,10 @@ export const CreateTarget = Strict({
 
 export const ChangeTarget = changeOf(
   CreateTarget,
-  'A given connection replaces the whole connection. Its secrets need to be sent again only when its type, host, port or ' +
-    `user name changes. Tags are replaced as a whole too. ${VARIABLES_OF_A_CHANGE}`,
+  '`connection` replaces the whole connection. Its secrets need to be sent again only if its type, host, port or user name ' +
+    `changes. \`tags\` replaces all tags. ${VARIABLES_OF_A_CHANGE}`,
 )
 
-/** What is known of the agent on a target. */
 export const TargetAgent = Strict({
   agent_id: Uuid,
   host: Type.String(),
@@ -264,7 +259,7 @@ export const TargetAgent = Strict({
 })
 
 export const AgentToken = Strict({
-  token: Type.String({ description: 'For `target-agent enrol`; good for one enrolment and not shown again' }),
+  token: Type.String({ description: 'For `target-agent enrol`, once. It is not shown again' }),
   expires_at: Timestamp,
 })
 
@@ -313,11 +308,10 @@ export const CreateFreeze = Strict({
       Type.String({
         maxLength: MAX_RECURRENCE_LENGTH,
         description:
-          'Value of an RFC 5545 RRULE, without `RRULE:`, by which the window from start_time to end_time comes again; ' +
-          'HOURLY to YEARLY. It counts in the zone in which start_time is written, whose offset is the same all year, ' +
-          'unless time_zone names another. ' +
-          'The window from start_time to end_time itself always counts. A window longer than the shortest interval between ' +
-          'two starts of the rule is refused; equal is allowed, and summer time is ignored.',
+          'An RFC 5545 RRULE, without `RRULE:`, that repeats the window from start_time to end_time; HOURLY to YEARLY. ' +
+          'Without time_zone, the rule uses the UTC offset of start_time all year. ' +
+          'The first window always counts, even if the rule does not include it. A window longer than the shortest interval ' +
+          'between two starts is refused. An equal length is allowed, and summer time is ignored.',
         examples: ['FREQ=WEEKLY;BYDAY=FR'],
       }),
     ),
@@ -327,8 +321,8 @@ export const CreateFreeze = Strict({
       Type.String({
         maxLength: 64,
         description:
-          'Name of a zone in which the recurrence counts: windows begin at the same time of day there, in summer as in ' +
-          'winter, and are always as long as the first. A time of day that the clocks leap over is taken as they stood before.',
+          'The time zone of the recurrence: windows begin at the same time of day there, in summer and winter, and all have ' +
+          'the length of the first. For a time of day that the clocks skip, the UTC offset before the change counts.',
         examples: ['Europe/Berlin'],
       }),
     ),
@@ -351,7 +345,4 @@ export const CreateFreeze = Strict({
     Nullable(withOptions(Id('solution'), { description: 'Freezes deployments of this solution only' })),
   ),
 })
-export const ChangeFreeze = changeOf(
-  CreateFreeze,
-  'A start_time that is given also sets the zone in which a recurrence counts.',
-)
+export const ChangeFreeze = changeOf(CreateFreeze, '`start_time` also sets the UTC offset of the recurrence.')

@@ -22,20 +22,15 @@ export const Page = <T extends TSchema>(item: T) => Strict({ data: Type.Array(it
 
 export const Message = Strict({ message: Type.String() })
 
-/**
- * Values of a query string arrive as text. `page` and `limit` are clamped, not refused, so only their form is checked:
- * an optional sign and digits.
- */
+/** A whole number in a query string. Only the form is checked, because `page` and `limit` are clamped, not refused. */
 export const IntegerText = Type.String({ pattern: '^[+-]?[0-9]{1,18}$' })
 export const PageQuery = { page: Type.Optional(IntegerText), limit: Type.Optional(IntegerText) }
 export const SearchText = Type.String({ maxLength: 255 })
 
-/** Visible characters of ASCII, as everything in a header that is not text for people. */
 export const IdempotencyKey = Type.String({
   pattern: '^[!-~]{1,255}$',
   description:
-    'Chosen by the caller, 1 to 255 visible characters. For 24 hours the same key with the same body gives the first ' +
-    'answer again and creates nothing; with another body it is 409. Of several calls at once the others wait for the ' +
-    'first. Refusals are not kept: after one the key is free. Keys are those of the user, the method and the path. A ' +
-    'dry run creates nothing and leaves the key free.',
+    'Chosen by the caller, 1 to 255 visible ASCII characters. For 24 hours, a call with the same key and body gets the ' +
+    'first answer again and creates nothing; another body is 409. Concurrent calls wait for the first. A refused call and ' +
+    'a dry run leave the key free. A key counts per user, method and path.',
 })

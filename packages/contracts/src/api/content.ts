@@ -8,6 +8,5 @@ export const Content = Strict({
   size: Type.Integer({ minimum: 0, maximum: MAX_CONTENT_BYTES, description: 'Bytes' }),
 })
 
-/** What a client says of the bytes that it sends, as in RFC 9530. */
 export const CONTENT_DIGEST =
-  'SHA-256 of the body, as in RFC 9530: `sha-256=:<base64>:`. A body that is another one is refused and not kept'
+  'SHA-256 of the body, as in RFC 9530: `sha-256=:<base64>:`. A body with another hash is refused and not stored'

@@ -32,15 +32,15 @@ const PlanHash = Type.String({
   pattern: '^p[0-9]{1,3}\\.[A-Za-z0-9_-]{1,64}(\\.[A-Za-z0-9_-]{12}){1,32}$',
   maxLength: 500,
   description:
-    'What a preview told as plan_hash. When the plan is another by now, the answer is 409 CONFLICT with the parts that ' +
-    'differ in details.differences. A preview and dry_run do not look at it.',
+    'The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences ' +
+    'lists the parts that differ. A preview and dry_run ignore it.',
 })
 const PromptedValues = Type.Record(Type.String({ pattern: `${VARIABLE_NAME}|^[0-9a-fA-F-]{36}$` }), Type.Unknown(), {
   additionalProperties: false,
   maxProperties: 1_000,
 })
 
-/** What a create and a redeploy have in common. */
+/** Fields of create and redeploy. */
 const overridable = {
   target_ids: Type.Optional(TargetIds),
   target_tags: Type.Optional(TargetTags),
@@ -61,8 +61,8 @@ const overridable = {
   strict: Type.Optional(
     Type.Boolean({
       description:
-        'Refuses the request where it would be warned of: templates without a value, variables that nothing names, ' +
-        'offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count.',
+        'Refuses the request if it would get one of these warnings: templates without a value, variables that nothing ' +
+        'uses, offline targets. details.warnings lists them. Freezes, capacity and stale targets do not count.',
     }),
   ),
 }
@@ -82,7 +82,7 @@ export const RedeployDeployment = Strict({
   ...overridable,
   only_failed_targets: Type.Optional(
     Type.Boolean({
-      description: 'Only targets whose part of the original is not complete: failed, skipped, cancelled or rolled back',
+      description: 'Only targets with steps that are not completed: failed, skipped, cancelled or rolled back',
     }),
   ),
 })
@@ -156,7 +156,7 @@ export const Step = Strict({
   duration_ms: Nullable(Type.Integer()),
   end_confirmed: Nullable(
     Type.Boolean({
-      description: 'Of a command that was killed with its deployment: whether it is known to have ended. Else null.',
+      description: 'Whether a command that was killed with its deployment is known to have ended; null for other steps',
     }),
   ),
 })
@@ -183,7 +183,7 @@ export const DeploymentDetail = Strict({
 })
 
 const Warnings = Type.Array(Type.String(), {
-  description: 'Templates without a value, variables that nothing names, targets that are away, freezes in force',
+  description: 'Templates without a value, variables that nothing uses, offline and stale targets, active freezes',
 })
 
 export const CreateStarted = Strict({
@@ -205,7 +205,7 @@ export const RedeployStarted = Strict({ ...DeploymentDetail.properties, warnings
 
 export const Preview = Strict({
   plan: PlanView,
-  warnings: Type.Array(Type.String(), { description: 'As a create tells them, and whether it would be queued' }),
+  warnings: Type.Array(Type.String(), { description: 'The warnings of a create, and whether it would be queued' }),
   target_summary: Strict({
     total: Type.Integer(),
     online: Type.Integer(),
@@ -219,10 +219,9 @@ export const Preview = Strict({
   plan_hash: PlanHash,
 })
 
-/** Date and time in UTC without a zone marker, as the pending list shows them. */
+/** Date and time in UTC without a zone. */
 const PlainTime = Type.String({ pattern: '^\\d{4}-\\d{2}-\\d{2} \\d{2}:\\d{2}:\\d{2}$' })
 
-/** Why a pending request has not started. */
 export const WAITING_FOR = ['capacity', 'freeze', 'no_compatible_instance', 'tenant_limit'] as const
 
 export const PendingRequest = Strict({
@@ -248,15 +247,14 @@ export const PendingRequest = Strict({
   dispatched_to_instance_id: Type.Optional(Uuid),
 })
 
-/** Why a command may have failed, and what to do about it. */
 export const Analysis = Strict({
   confidence: Type.Number({ minimum: 0, maximum: 1 }),
   summary: Type.String(),
   likely_cause: Type.String(),
   remediation: Type.Array(Type.String()),
   analyzed_at: Timestamp,
-  model_version: Type.String({ description: 'The rules (rules-1), or the model of the endpoint that said it' }),
-  fingerprint: Type.String({ description: 'The same for failures of one kind, on whatever target' }),
+  model_version: Type.String({ description: 'The rules (rules-1), or the model of the configured endpoint' }),
+  fingerprint: Type.String({ description: 'The same for failures of one kind, on any target' }),
 })
 
 export const LogEntry = Strict({
@@ -285,7 +283,7 @@ export const CommandResult = Strict({
   stderr_tail: Type.Optional(Type.String()),
   error_message: Type.Optional(Type.String()),
   started_at: withOptions(Timestamp, {
-    description: 'When the start of the last attempt was recorded: before it began',
+    description: 'When the start of the last attempt was recorded, which is before it began',
   }),
   completed_at: Timestamp,
   duration_ms: Type.Integer(),

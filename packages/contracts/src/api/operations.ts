@@ -26,7 +26,7 @@ const operations = {
   ...serviceOperations,
 } as const satisfies Record<string, Operation>
 
-/** Every route of the API, by its operation id. The gateway must have a handler for each; OpenAPI is made from it. */
+/** All operations of the API by id. The gateway has a handler for each, and the OpenAPI document describes each. */
 export const OPERATIONS = { ...operations, ...auditOperations(operations) } as const satisfies Record<string, Operation>
 
 export type OperationId = keyof typeof OPERATIONS

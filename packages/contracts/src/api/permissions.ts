@@ -20,14 +20,14 @@ export const RESOURCES = [
 
 export type Resource = (typeof RESOURCES)[number]
 /**
- * `targets:local`: make a target local, so that its commands run on the machine of the orchestration instance. It has
- * no effect for users of a tenant.
+ * `targets:local`: make a target local. Its commands then run on the machine of the orchestration instance. The permission has no
+ * effect for users of a tenant.
  */
 const SPECIAL = ['deployments:cancel', 'targets:local'] as const
 
 export type Permission = `${Resource}:${(typeof READ_CREATE_UPDATE_DELETE)[number]}` | (typeof SPECIAL)[number]
 
-/** Every permission there is; scopes of API keys are named alike. */
+/** All permissions. The scopes of API keys have the same names. */
 export const PERMISSIONS: readonly Permission[] = [
   ...RESOURCES.flatMap((resource) => READ_CREATE_UPDATE_DELETE.map((action) => `${resource}:${action}` as const)),
   ...SPECIAL,
@@ -41,15 +41,15 @@ const operating = PERMISSIONS.filter(
     /^(targets|actions|sequences|solutions|content|freezes):(create|update|delete)$/.test(p),
 )
 
-/** The role of those who administer; overriding freezes needs it too. */
+/** The role of administrators. Overriding freezes needs this role, too. */
 export const ADMIN_ROLE = 'admin'
 
-/** Roles that every installation has and nobody can change. */
+/** Roles of every installation. They cannot be changed. */
 export const BUILT_IN_ROLES = {
   admin: { description: 'May do everything', permissions: PERMISSIONS },
   operator: {
-    description: 'Deploys, and keeps targets, sources, content and freezes',
+    description: 'Deploys, and manages targets, sources, content and freezes',
     permissions: [...reading, ...operating].sort() as Permission[],
   },
-  user: { description: 'Looks, and changes nothing', permissions: reading },
+  user: { description: 'Reads, and changes nothing', permissions: reading },
 } as const satisfies Record<string, { description: string; permissions: readonly Permission[] }>

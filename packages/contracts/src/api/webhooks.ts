@@ -2,7 +2,7 @@ import { Type } from '@sinclair/typebox'
 import { Id, literals, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
 import type { Permission } from './permissions.ts'
 
-/** What a webhook can be told of, each with the permission that reading the same over the API needs. */
+/** Webhook events, each with the permission that the API needs for the same data. */
 export const WEBHOOK_EVENTS = {
   'deployment.queued': 'deployments:read',
   'deployment.started': 'deployments:read',
@@ -26,13 +26,13 @@ export const WEBHOOK_EVENTS = {
 export type WebhookEvent = keyof typeof WEBHOOK_EVENTS
 export const WEBHOOK_EVENT_NAMES = Object.keys(WEBHOOK_EVENTS) as WebhookEvent[]
 
-/** Of Standard Webhooks: 24 to 64 bytes. */
+/** Standard Webhooks: 24 to 64 bytes. */
 const SECRET = '^whsec_([A-Za-z0-9+/]{4})*([A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$'
 const Secret = Type.String({
   pattern: SECRET,
   minLength: 'whsec_'.length + 32,
   maxLength: 'whsec_'.length + 88,
-  description: '`whsec_` and the base64 of 24 to 64 bytes, with which deliveries are signed as Standard Webhooks says',
+  description: 'Signs deliveries after Standard Webhooks: `whsec_` and the base64 of 24 to 64 bytes',
 })
 
 export const Webhook = Strict({
@@ -41,30 +41,29 @@ export const Webhook = Strict({
   url: Type.String(),
   events: Type.Array(literals(WEBHOOK_EVENT_NAMES)),
   enabled: Type.Boolean(),
-  disabled_reason: withOptions(Nullable(Type.String()), { description: 'Why Slipway itself switched it off' }),
+  disabled_reason: withOptions(Nullable(Type.String()), { description: 'Why Slipway disabled the webhook' }),
   created_at: Timestamp,
   updated_at: Timestamp,
 })
 
 export const CreatedWebhook = Strict({
   ...Webhook.properties,
-  secret: Type.Optional(withOptions(Secret, { description: 'The secret that was made; it is not shown again' })),
+  secret: Type.Optional(withOptions(Secret, { description: 'The generated secret. It is not shown again' })),
 })
 
 const fields = {
   url: Type.String({
     minLength: 1,
     maxLength: 2_048,
-    description: 'http or https, without user name and password; it must lead to a public address',
+    description: 'http or https, without user name and password, with a public address',
     examples: ['https://hooks.example.com/slipway'],
   }),
   events: Type.Array(literals(WEBHOOK_EVENT_NAMES), {
     minItems: 1,
     uniqueItems: true,
     description:
-      'Each needs the permission to read what it tells of. `deployment.queued` and `pending.*` carry the waiting request as ' +
-      'the list of those shows it; `deployment.updated`: a rollback began, or another instance took over; `*.deleted` carry ' +
-      'only the id.',
+      'Each needs the permission to read its data. `deployment.queued` and `pending.*` contain the list item of the pending ' +
+      'request. `deployment.updated`: a rollback began, or another instance took over. `*.deleted` contain only the id.',
   }),
   secret: Type.Optional(withOptions(Secret, { writeOnly: true })),
   enabled: Type.Optional(Type.Boolean()),
@@ -75,23 +74,24 @@ export const CreateWebhook = Strict(
     ...fields,
     tenant_id: Type.Optional(
       withOptions(Nullable(Id('tenant')), {
-        description: 'It is told what this tenant sees; without one, which needs a caller without one, everything',
+        description:
+          'The webhook gets the events of this tenant; without tenant, which only a user without tenant may choose, all',
       }),
     ),
   },
-  { description: 'Without a secret one is made, and shown in this answer alone.' },
+  { description: 'Without `secret`, Slipway generates one and shows it only in this answer.' },
 )
 
 export const ChangeWebhook = Type.Partial(Strict(fields), {
   additionalProperties: false,
   description:
-    'A webhook stays with its tenant, as its deliveries hold what that tenant saw. A new secret signs from the next attempt on.',
+    'The tenant of a webhook cannot change, because its deliveries contain data of the tenant. A new secret signs from the next attempt on.',
 })
 
 export const WEBHOOK_DELIVERY_STATUSES = ['pending', 'delivered', 'failed'] as const
 
 export const WebhookDelivery = Strict({
-  /** Sent as `webhook-id`, the same in every attempt. */
+  /** The `webhook-id` of every attempt. */
   id: Uuid,
   webhook_id: Uuid,
   event: literals(WEBHOOK_EVENT_NAMES),
@@ -99,10 +99,10 @@ export const WebhookDelivery = Strict({
   attempts: Type.Integer(),
   created_at: Timestamp,
   last_attempt_at: Nullable(Timestamp),
-  next_attempt_at: withOptions(Nullable(Timestamp), { description: 'Null when there will be none' }),
+  next_attempt_at: withOptions(Nullable(Timestamp), { description: 'Null if there will be none' }),
   delivered_at: Nullable(Timestamp),
   response_status: Nullable(Type.Integer()),
   response_body: withOptions(Nullable(Type.String()), { description: 'The first 1,024 characters of the last answer' }),
-  error: withOptions(Nullable(Type.String()), { description: 'Why the last attempt was none that counts' }),
+  error: withOptions(Nullable(Type.String()), { description: 'Why the last attempt failed' }),
   payload: Type.String({ description: 'The first 1,024 characters of the body' }),
 })

@@ -5,32 +5,32 @@ import { runEnd } from '../messages/events.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
 
 /**
- * Between the executor-bridge and an orchestration instance, over HTTP. The instance opens every connection.
- * Steps are named by (target, action) index.
+ * The protocol of executor-bridge and orchestration instances, over HTTP. The instance opens every connection.
+ * A step is named by its indices (target, action).
  */
 
 const Labels = Type.Record(Type.String({ maxLength: 255 }), Type.String({ maxLength: 255 }))
 const Capacity = Type.Integer({ minimum: 1, maximum: 10_000 })
 const Version = Type.String({ maxLength: 100 })
 
-/** An instance joins once, with a join token or a Kubernetes service account token. Then it goes on with its credential. */
+/** An instance joins once, with a join token or a Kubernetes service account token. Later calls use its credential. */
 export const JoinRequest = Strict({
   name: Type.String({ minLength: 1, maxLength: 255 }),
   version: Version,
   capacity: Capacity,
   labels: Labels,
-  /** A secret of the instance. With it the same join can be repeated when its answer was lost. */
+  /** A secret of the instance. It allows the instance to repeat the join if the answer was lost. */
   join_key: Type.Optional(Type.String({ minLength: 32, maxLength: 255 })),
 })
 
 export const JoinResponse = Strict({
   instance_id: Uuid,
   credential: Type.String(),
-  /** Without a heartbeat for this long the instance's runs are given to others. */
+  /** Without a heartbeat for this time, other instances get the runs. */
   lost_after_seconds: Type.Integer(),
 })
 
-/** A new credential. The one that the instance has stays good until an hour after the new one is first used. */
+/** The old credential stays valid until one hour after the first use of the new one. */
 export const CredentialResponse = Strict({ credential: Type.String() })
 
 const index = Type.Integer({ minimum: 0 })
@@ -44,7 +44,7 @@ export const RunSshConnection = Strict({
   username: Type.String(),
   private_key: Type.Optional(Type.String()),
   password: Type.Optional(Type.String()),
-  /** Absent on first use: the instance reports the key it saw and the bridge pins it. */
+  /** Absent on first use: the instance reports the key of the host, and the bridge pins it. */
   host_key: Type.Optional(Type.String()),
 })
 
@@ -54,12 +54,12 @@ export const RunConnection = Type.Union([
   SimulatedConnection,
   Strict({
     type: Type.Literal('agent'),
-    /** Null where none is enrolled. */
+    /** Null if no agent is enrolled. */
     agent: Nullable(Strict({ id: Uuid, host: Type.String(), port: Type.Integer(), key: Type.String() })),
   }),
 ])
 
-/** Content that is put into the working directory of each command of its action. */
+/** Content for the working directory of each command of the action. */
 export const RunFile = Strict({ content: ContentId, path: Type.String(), mode: FileMode })
 
 const { sequence_name, timeout_seconds, max_retries, variables } = PlannedAction.properties
@@ -71,7 +71,7 @@ export const RunAction = Strict({
   rollback_script: Nullable(Type.String()),
   interpreter: literals(INTERPRETERS),
   working_directory: Nullable(Type.String()),
-  /** Absent where there are none. */
+  /** Absent if there are none. */
   files: Type.Optional(Type.Array(RunFile)),
   env: Type.Record(Type.String(), Type.String()),
   timeout_seconds,
@@ -91,32 +91,32 @@ export const RunStep = Strict({
 
 const { options, shared_variables, override_variables, sensitive } = PlanHead.properties
 
-/** Everything an instance needs; secrets in clear, over the bridge's authenticated call only. */
+/** What an instance needs for a run. Contains secrets in clear, so only an authenticated answer of the bridge may carry it. */
 export const RunSpec = Strict({
   deployment_id: Uuid,
   epoch: Type.Integer({ minimum: 1 }),
   request_id: Nullable(Type.String()),
-  /** W3C: the trace that the run is part of. Absent where there is none. */
+  /** The W3C trace of the run, if any. */
   traceparent: Type.Optional(Type.String({ maxLength: 512 })),
   options,
-  /** The rest of `deployment_timeout_seconds` when the run starts; null for no limit. */
+  /** What is left of `deployment_timeout_seconds` at the start of the run; null for no limit. */
   remaining_seconds: Nullable(Type.Number()),
   actions: Type.Array(RunAction, { minItems: 1 }),
   targets: Type.Array(RunTarget, { minItems: 1 }),
   shared_variables,
   override_variables,
-  /** Names whose values are masked in the output. */
+  /** Names of the variables to mask in the output. */
   sensitive,
   phase: literals(['running', 'rolling_back']),
   steps: Type.Array(RunStep),
-  /** Number of the first log line that this run writes. */
+  /** The number of the first log line of this run. */
   first_line: index,
 })
 
 /** How many targets an instance probes at a time. */
 export const MAX_PROBED_TARGETS = 250
 
-/** The bridge asks whether an ssh target can be reached. */
+/** An SSH target that the instance tries to reach. */
 export const ProbeTarget = Strict({
   id: Uuid,
   host: Type.String(),
@@ -133,37 +133,37 @@ export const ProbeTarget = Strict({
   ),
 })
 
-/** `host` and `port` repeat the question, so that the answer counts only while the target still has that address. */
+/** Repeats `host` and `port`: the result counts only if the target still has this address. */
 export const ProbeResult = Strict({
   id: Uuid,
   host: Type.String({ maxLength: 255 }),
   port: Type.Integer(),
-  /** Null when the target was reached, else why not. */
+  /** Why the target was not reached; null if it was reached. */
   problem: Nullable(Type.String({ maxLength: 10_000 })),
-  /** The key that the target showed, where it was reached. */
+  /** The host key of a reached target. */
   host_key: Nullable(Type.String({ maxLength: 16_384 })),
 })
 
 /** How long the bridge may hold a sync. */
 export const MAX_SYNC_WAIT_SECONDS = 25
-/** How many runs one answer starts; the next sync gets the rest. */
+/** The most runs that one answer starts. The next sync gets the rest. */
 export const MAX_SYNC_STARTS = 500
 
 /**
- * What an instance has. Each sync states all of it, so a lost call costs nothing.
- * `stopped`, `refused`, `declined` and `probes` repeat until a sync succeeds.
+ * The complete state of an instance, so a lost sync costs nothing. The instance repeats `stopped`, `refused`, `declined` and
+ * `probes` until a sync succeeds.
  */
 export const SyncRequest = Strict({
   version: Version,
   capacity: Capacity,
   labels: Labels,
-  /** How long the bridge may hold the call while there is nothing to say. */
+  /** How long the bridge may hold the call while nothing changes. */
   wait_seconds: Type.Integer({ minimum: 0, maximum: MAX_SYNC_WAIT_SECONDS }),
   /** False while the instance can take no new runs, for example because its disk is full. */
   accepts_runs: Type.Boolean(),
   /** `next_event`: the number after the last event that the bridge acknowledged; null while the journal was not read. */
   runs: Type.Array(Strict({ ...RunRef.properties, next_event: Nullable(index) }), { maxItems: 10_000 }),
-  /** Runs that ended because the bridge said so. `unconfirmed`: steps whose commands may still run. */
+  /** Runs that the instance stopped because the bridge said so. Commands of the `unconfirmed` steps may still run. */
   stopped: Type.Array(
     Strict({
       ...RunRef.properties,
@@ -171,29 +171,28 @@ export const SyncRequest = Strict({
     }),
     { maxItems: 1_000 },
   ),
-  /** Runs that can never start here, for example because the specification is not valid. They end failed. */
+  /** Runs that can never start on this instance, such as one with an invalid specification. They end failed. */
   refused: Type.Array(Strict({ ...RunRef.properties, reason: Type.String({ maxLength: 1_000 }) }), { maxItems: 1_000 }),
-  /** Runs that cannot start here now. Other instances get them. */
+  /** Runs that cannot start on this instance now. Other instances get them. */
   declined: Type.Array(RunRef, { maxItems: 1_000 }),
-  /** How many probes the instance can take now. */
   probe_slots: Type.Integer({ minimum: 0, maximum: MAX_PROBED_TARGETS }),
   probes: Type.Array(ProbeResult, { maxItems: MAX_PROBED_TARGETS }),
 })
 
-/** Why a run must end: the reason of the lease's end; `unknown` when there never was such a lease. */
+/** Why a run must end: the reason why its lease ended. `unknown`: there never was such a lease. */
 export const STOP_REASONS = ['finished', 'cancelled', 'lost', 'overdue', 'final', 'unknown'] as const
 
 /**
- * What the instance should have. Its head means that the heartbeat is committed; its body comes when there is something
- * to say, at the latest after `wait_seconds`.
+ * The runs that the instance should have. The bridge sends the HTTP headers when the heartbeat is committed, and the body when
+ * something changes, or after `wait_seconds`.
  */
 export const SyncResponse = Strict({
   /** The version of Slipway. An instance of another major or minor version gets no new runs. */
   version: Version,
   lost_after_seconds: Type.Integer(),
-  /** `spec` is null for a large run: it is fetched by GET /v1/runs/{id}/spec. */
+  /** `spec` is null for a large run. The instance gets it with GET /v1/runs/{id}/spec. */
   start: Type.Array(Strict({ ...RunRef.properties, spec: Nullable(RunSpec) }), { maxItems: MAX_SYNC_STARTS }),
-  /** Runs without a live lease. The instance kills what they run and forgets them. */
+  /** Runs without a live lease. The instance kills their commands and drops them. */
   stop: Type.Array(Strict({ ...RunRef.properties, reason: literals(STOP_REASONS) })),
   probes: Type.Array(ProbeTarget, { maxItems: MAX_PROBED_TARGETS }),
 })
@@ -208,16 +207,16 @@ export const LogEvent = Strict({
   action: Nullable(index),
   stream: literals(['stdout', 'stderr', 'system']),
   level: literals(['info', 'warning', 'error']),
-  /** Number of the line in the deployment, from 0 without gaps. */
+  /** The number of the line in the deployment, from 0 without gaps. */
   line: index,
   text: Type.String({ maxLength: 70_000 }),
   metadata: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
 })
 
 export const RunEvent = tagged('type', [
-  /** `attempt` counts from 0; it is the step's retry_count. */
+  /** `attempt` counts from 0 and becomes the `retry_count` of the step. */
   Strict({ type: Type.Literal('step_started'), ...stepEvent, attempt: index }),
-  /** The last attempt ended. */
+  /** Sent after the last attempt only. */
   Strict({
     type: Type.Literal('step_ended'),
     ...stepEvent,
@@ -262,17 +261,17 @@ export const MAX_BATCH_EVENTS = 2_000
 
 export const EventBatch = Strict({
   epoch: Type.Integer({ minimum: 1 }),
-  /** Number of the first event; events of an epoch count from 0. */
+  /** The number of the first event. Events of an epoch count from 0. */
   first_event: index,
   events: Type.Array(RunEvent, { minItems: 1, maxItems: MAX_BATCH_EVENTS }),
   /**
-   * The instance starts nothing more of the run and ends what it runs. Only such a batch is taken after a stop, for a
-   * while, and only its log lines count.
+   * Marks a batch from after a stop: the instance starts no further commands and ends the running ones. For a while after a stop,
+   * the bridge accepts only such batches, and only their log lines.
    */
   after_stop: Type.Optional(Type.Literal(true)),
 })
 
-/** Number of the next event that the bridge expects: everything before it is committed. */
+/** The number of the next event. All events before it are committed. */
 export const EventBatchResponse = Strict({ next_event: index })
 
 export type JoinRequest = Static<typeof JoinRequest>

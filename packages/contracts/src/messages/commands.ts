@@ -9,13 +9,13 @@ export type CommandQueue = 'planner.commands' | 'dispatcher.commands' | 'executo
 interface Command {
   queue: CommandQueue
   body: TSchema
-  /** What the sender gets back over direct reply-to. */
+  /** The answer over direct reply-to. */
   reply: TSchema
 }
 
 const command = <const C extends Command>(c: C): C => c
 
-/** Who asked; travels with every command so that what it causes can be attributed. */
+/** The user of the request. Every command message carries the user for the audit log. */
 export const Caller = Strict({
   user_id: Uuid,
   username: Type.String(),
@@ -25,7 +25,7 @@ export const Caller = Strict({
   ip: Type.String(),
 })
 
-/** What the request chose, as `config` of a deployment shows it and a redeploy repeats it. */
+/** The selection in the request. `config` of the deployment shows it, and a redeploy repeats it. */
 export const Selection = Strict({
   target_ids: Type.Array(Uuid),
   target_tags: Type.Array(Strict({ key: Type.String(), value: Type.String() })),
@@ -33,7 +33,7 @@ export const Selection = Strict({
   version_requirement: Nullable(Type.String()),
 })
 
-/** `variables` and `prompted_values` of a request, sealed by the gateway: they may hold secrets. Bound to `command_id`. */
+/** `variables` and `prompted_values` of a request may be secrets, so the gateway seals them for `command_id`. */
 const sealedValues = { sealed_values: Nullable(Type.String()) }
 
 const { variables: _v, prompted_values: _p, dry_run: _cd, ...createFields } = CreateDeployment.properties
@@ -48,7 +48,7 @@ const redeployBody = Strict({
 
 const Warnings = Type.Array(Type.String())
 
-/** Answers may have fields that this release does not know: the release that answers may be newer. */
+/** Allows unknown fields: a service of a newer release may answer. */
 const Reply = Type.Object
 
 export const StartOutcome = Type.Union([
@@ -65,23 +65,23 @@ const { plan, ...previewFields } = Preview.properties
 const { steps: _steps, ...planFields } = plan.properties
 
 const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = PlannedAction.properties
-const PlaceOfAction = Reply({ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order })
+const PlacedAction = Reply({ sequence_id, sequence_name, sequence_order, action_id, action_name, action_order })
 
-/** A preview as the table that it is, targets and actions once each: the gateway multiplies them into steps. */
+/** A preview with targets and actions once each. The gateway multiplies them into steps. */
 export const PreviewTable = Reply({
   ...previewFields,
   plan: Reply({
     ...planFields,
     targets: Type.Array(NamedRecord),
-    actions: Type.Array(PlaceOfAction),
+    actions: Type.Array(PlacedAction),
   }),
 })
 
-/** The message of a 202 answer, also when the answer is repeated. */
+/** The message of a 202 answer. A repeated answer must have the same text. */
 export const QUEUED_MESSAGE = 'No orchestration instance is free: the deployment is queued and starts by itself'
 
 export const COMMANDS = {
-  /** Passed on as `deployment.start`. */
+  /** The planner answers by sending `deployment.start`. */
   'plan.create': command({
     queue: 'planner.commands',
     body: Strict({ command_id: Uuid, caller: Caller, request: Strict(createFields), ...sealedValues }),
@@ -102,7 +102,7 @@ export const COMMANDS = {
     body: redeployBody,
     reply: PreviewTable,
   }),
-  /** `command_id` becomes the id of the deployment, or of the pending request when nothing is free. */
+  /** `command_id` becomes the id of the deployment or, without a free slot, of the pending request. */
   'deployment.start': command({
     queue: 'dispatcher.commands',
     body: Strict({
@@ -112,7 +112,7 @@ export const COMMANDS = {
       selection: Selection,
       source_deployment_id: Nullable(Uuid),
       freeze_override: Nullable(Strict({ reason: Type.String() })),
-      /** Absent in requests that the release before queued. */
+      /** Absent in requests that the previous release queued. */
       warnings: Type.Optional(Warnings),
     }),
     reply: StartOutcome,
@@ -132,7 +132,7 @@ export const COMMANDS = {
     body: Strict({ pending_request_id: Uuid, caller: Caller, ...UpdatePending.properties }),
     reply: Reply({ pending_request_id: Uuid }),
   }),
-  /** Delivers once more what was delivered or given up. */
+  /** Repeats a delivery that succeeded or was given up. */
   'webhook.redeliver': command({
     queue: 'dispatcher.commands',
     body: Strict({ webhook_id: Uuid, delivery_id: Uuid, caller: Caller }),
@@ -143,7 +143,7 @@ export const COMMANDS = {
     body: Strict({ instance_id: Uuid, caller: Caller, ...ChangeInstance.properties }),
     reply: Reply({ instance_id: Uuid }),
   }),
-  /** `force`: also one that is online or runs deployments. */
+  /** `force`: even if the instance is online or runs deployments. */
   'instance.delete': command({
     queue: 'executor.commands',
     body: Strict({ instance_id: Uuid, caller: Caller, force: Type.Optional(Type.Boolean()) }),
@@ -155,7 +155,6 @@ export type CommandType = keyof typeof COMMANDS
 export type CommandBody<T extends CommandType> = Static<(typeof COMMANDS)[T]['body']>
 export type CommandReply<T extends CommandType> = Static<(typeof COMMANDS)[T]['reply']>
 
-/** The commands of a queue. */
 export type CommandsOf<Q extends CommandQueue> = {
   [T in CommandType]: (typeof COMMANDS)[T]['queue'] extends Q ? T : never
 }[CommandType]

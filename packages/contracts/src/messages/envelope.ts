@@ -9,41 +9,40 @@ import {
 } from './commands.ts'
 import { EVENTS, type EventBody, type EventsOf, type EventType, type Subscriber } from './events.ts'
 
-/** What every message carries around its body. */
 export interface Envelope<B = unknown> {
   message_id: string
   type: string
-  /** The id of the HTTP request that caused it, where one did. */
+  /** The id of the HTTP request that caused the message, if any. */
   request_id: string | null
   timestamp: string
-  /** W3C: the trace that it is part of, where there is one. */
+  /** The W3C trace of the message, if any. */
   traceparent?: string
-  /** Commands only: past this moment the command has no effect (ISO 8601). */
+  /** Only in command messages: after this time (ISO 8601) the command has no effect. */
   deadline?: string
   body: B
 }
 
 export type MessageType = CommandType | EventType
 
-/** What the handler of a message is given besides its body. */
-export type Received = Omit<Envelope, 'type' | 'body'>
+/** What a handler gets with the body. */
+export type MessageHeaders = Omit<Envelope, 'type' | 'body'>
 
 /**
- * One handler for each command of a queue: a missing one does not compile, nor does one that no command has. A handler gives the
- * answer, or null when the command came too late for an effect.
+ * The handlers of all commands of a queue. The compiler reports missing and extra ones. A handler returns the answer, or null if
+ * the command is too late for an effect.
  */
 export type CommandHandlers<Q extends CommandQueue> = {
-  [T in CommandsOf<Q>]: (body: CommandBody<T>, received: Received) => Promise<CommandReply<T> | null>
+  [T in CommandsOf<Q>]: (body: CommandBody<T>, received: MessageHeaders) => Promise<CommandReply<T> | null>
 }
 
-/** The same for handlers whose answer somebody else makes of what they give. */
+/** Like CommandHandlers, for handlers with an outcome that the caller turns into the answer. */
 export type CommandSteps<Q extends CommandQueue, Outcome> = {
-  [T in CommandsOf<Q>]: (body: CommandBody<T>, received: Received) => Promise<Outcome>
+  [T in CommandsOf<Q>]: (body: CommandBody<T>, received: MessageHeaders) => Promise<Outcome>
 }
 
-/** One handler for each event of a subscriber. */
+/** The handlers of all events of a subscriber. */
 export type EventHandlers<S extends Subscriber> = {
-  [T in EventsOf<S>]: (body: EventBody<T>, received: Received) => Promise<void> | void
+  [T in EventsOf<S>]: (body: EventBody<T>, received: MessageHeaders) => Promise<void> | void
 }
 
 const validators = new Map(
@@ -51,10 +50,10 @@ const validators = new Map(
 )
 const replyValidators = new Map(Object.entries(COMMANDS).map(([type, { reply }]) => [type, compile(reply)]))
 
-/** What is wrong with a message's body, or nothing. Unknown types are wrong. */
+/** The problems of the body of a message. An unknown type is a problem, too. */
 export const validateBody = (type: string, body: unknown): string[] => problemsOf(validators, type, body)
 
-/** What is wrong with the result that answers a command, or nothing. */
+/** The problems of the answer to a command. */
 export const validateReply = (type: CommandType, result: unknown): string[] => problemsOf(replyValidators, type, result)
 
 function problemsOf(of: typeof validators, type: string, value: unknown): string[] {
@@ -63,7 +62,7 @@ function problemsOf(of: typeof validators, type: string, value: unknown): string
   return validate(value).map((p) => `${p.path} ${p.message}`)
 }
 
-/** Answer to a command over direct reply-to. */
+/** The answer to a command over direct reply-to. */
 export type ReplyEnvelope<R = unknown> =
   | { ok: true; result: R }
   | { ok: false; problem: { code: string; message: string; details?: Record<string, unknown> } }

@@ -2,7 +2,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox'
 import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { literals, Nullable, Strict, Uuid } from '../schema.ts'
 
-/** Services that get events. The dispatcher has a durable queue; the others hear what happens while they are connected. */
+/** Services that get events. The dispatcher has a durable queue; the others get events only while they are connected. */
 export type Subscriber = 'dispatcher' | 'executor-bridge' | 'log-stream'
 
 const event = <const S extends TSchema, const To extends Subscriber>(body: S, ...subscribers: To[]) => ({
@@ -22,10 +22,10 @@ const pendingChange = Strict({
   status: literals(PENDING_STATES),
 })
 
-/** `previous_tenant_id`: whose it was, where that has changed. */
+/** `previous_tenant_id` is present if the tenant of the record has changed. */
 const ofTenant = { tenant_id: Nullable(Uuid), previous_tenant_id: Type.Optional(Nullable(Uuid)) }
 
-/** `tenant_id`: of an instance that serves one tenant only; absent or null otherwise. */
+/** `tenant_id` is absent or null if the instance serves all tenants. */
 const instanceChange = Strict({ instance_id: Uuid, tenant_id: Type.Optional(Nullable(Uuid)) })
 
 export const RUN_OUTCOMES = ['success', 'failed', 'rolled_back'] as const
@@ -41,14 +41,14 @@ export const RUN_FAILURE_REASONS = [
 ] as const
 export type RunFailureReason = (typeof RUN_FAILURE_REASONS)[number]
 
-/** How a run ended, as the instance reports it and as the bridge passes it on. */
+/** How a run ended, in the report of the instance and in the event of the bridge. */
 export const runEnd = {
   outcome: literals(RUN_OUTCOMES),
-  /** Null after a success. Absent in messages of an earlier build. */
+  /** Null after a success. Absent in messages of the previous release. */
   reason: Type.Optional(Nullable(literals(RUN_FAILURE_REASONS))),
 }
 
-/** Facts, published after the change they tell of was committed, and who gets them. The routing key is the type. */
+/** Events with their subscribers. They are published after the commit of their change. The routing key is the type. */
 export const EVENTS = {
   'deployment.created': event(deploymentChange, 'log-stream'),
   'deployment.updated': event(deploymentChange, 'log-stream'),
@@ -63,7 +63,6 @@ export const EVENTS = {
   'freeze.created': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) }), 'dispatcher', 'log-stream'),
   'freeze.updated': event(Strict({ freeze_id: Uuid, ...ofTenant }), 'dispatcher', 'log-stream'),
   'freeze.deleted': event(Strict({ freeze_id: Uuid, tenant_id: Nullable(Uuid) }), 'dispatcher', 'log-stream'),
-  /** The instance began to undo what it did. */
   'run.rolling_back': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() }), 'dispatcher'),
   'run.finished': event(
     Strict({
@@ -74,7 +73,7 @@ export const EVENTS = {
     }),
     'dispatcher',
   ),
-  /** The instance ended what it ran of a run that it was told to stop; of these steps the targets did not say so. */
+  /** The instance ended the commands of a stopped run. For the `unconfirmed` steps, the targets did not confirm the end. */
   'run.stopped': event(
     Strict({
       deployment_id: Uuid,
@@ -83,11 +82,11 @@ export const EVENTS = {
     }),
     'dispatcher',
   ),
-  /** The instance cannot start the run now; another instance gets it. */
+  /** The instance cannot start the run now. Another instance gets the run. */
   'run.declined': event(Strict({ deployment_id: Uuid, epoch: Type.Integer() }), 'dispatcher'),
-  /** A lease of this instance began or ended: the bridges end its waiting sync. A lost event costs one poll. */
+  /** A lease of this instance began or ended, so the bridges end its waiting sync. A lost event delays the change by one sync. */
   'lease.changed': event(Strict({ instance_id: Uuid }), 'executor-bridge'),
-  /** Something that this user showed us is good no more: streams opened with it end. */
+  /** A credential of this user is no longer valid. Streams that were opened with it end. */
   'user.revoked': event(Strict({ user_id: Uuid }), 'log-stream'),
   'slot.freed': event(Strict({ instance_id: Uuid }), 'dispatcher'),
 } as const
@@ -95,7 +94,6 @@ export const EVENTS = {
 export type EventType = keyof typeof EVENTS
 export type EventBody<T extends EventType> = Static<(typeof EVENTS)[T]['body']>
 
-/** The events of a subscriber. */
 export type EventsOf<S extends Subscriber> = {
   [T in EventType]: S extends (typeof EVENTS)[T]['subscribers'][number] ? T : never
 }[EventType]

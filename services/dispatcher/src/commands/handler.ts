@@ -1,5 +1,5 @@
 import { answerCommands, type Broker, type Handler } from '@slipway/broker'
-import type { CommandBody, CommandHandlers, CommandReply, Received } from '@slipway/contracts'
+import type { CommandBody, CommandHandlers, CommandReply, MessageHeaders } from '@slipway/contracts'
 import { type Database, type ReceivedCommand, receivedCommand } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { type Logger, Semaphore } from '@slipway/runtime'
@@ -29,7 +29,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
   const others = new Semaphore(OTHERS)
 
   /** A started deployment uses its slot, so the queue does not need to run. */
-  async function start(body: CommandBody<'deployment.start'>, { deadline, request_id }: Received) {
+  async function start(body: CommandBody<'deployment.start'>, { deadline, request_id }: MessageHeaders) {
     try {
       const outcome = await starter(body, { deadline, request_id })
       requests.inc({ outcome: outcome?.outcome ?? 'late' })
@@ -44,7 +44,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
   /** Carries out a command that leaves something for the queue to do. */
   const change =
     <Body, Reply>(execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>) =>
-    (body: Body, received: Received): Promise<Reply | null> =>
+    (body: Body, received: MessageHeaders): Promise<Reply | null> =>
       others.run(async () => {
         const reply = await execute(database, body, receivedCommand(received))
         if (reply !== null) wake()

@@ -11,7 +11,7 @@ import * as webhooks from '../webhooks.ts'
 
 type Json = Record<string, unknown>
 
-/** Schemas that have a name in the document; where two are alike the first one's name serves both. */
+/** Schemas with a name in the document. Equal schemas share the first name. */
 const NAMED: Record<string, unknown> = {
   Message,
   PageMeta,
@@ -35,12 +35,12 @@ for (const [name, schema] of Object.entries(NAMED)) {
   if (isSchema(schema) && !names.has(text)) names.set(text, name)
 }
 
-/** Schemas of the document by name, filled as they are referred to. */
+/** The named schemas that the document refers to. */
 export interface Components {
   readonly schemas: Record<string, unknown>
-  /** The schema as it stands in the document: a reference where it has a name, with references inside where not. */
+  /** A reference to a named schema, else the schema with references inside. */
   refer(schema: unknown): unknown
-  /** The schema itself, with references inside. */
+  /** The schema with references inside, even if it has a name. */
   define(schema: unknown): unknown
 }
 
@@ -51,7 +51,7 @@ export function createComponents(): Components {
     const name = isSchema(schema) ? names.get(JSON.stringify(schema)) : undefined
     if (name === undefined) return referInside(schema)
     if (!(name in schemas)) {
-      // Before its inside, which may refer to it.
+      // A placeholder, because the schema may contain itself.
       schemas[name] = {}
       schemas[name] = referInside(schema)
     }
@@ -68,10 +68,7 @@ export function createComponents(): Components {
   return { schemas, refer, define: referInside }
 }
 
-/**
- * Validation tells alternatives apart by `if`, so that what is wrong is said of the one that was meant; generators of
- * clients understand only `oneOf`, which says the same.
- */
+/** Turns `if` and `then`, which give better errors in validation, into an equal `oneOf`: client generators need that. */
 function asAlternatives(schema: Json): Json {
   const { if: condition, then, else: otherwise, ...rest } = schema
   if (isSchema(condition) && isSchema(then) && isSchema(otherwise)) {

@@ -7,56 +7,56 @@ import { ATTEMPTS_ERROR, HEADERS, RESPONSES, responsesOf } from './responses.ts'
 
 const DESCRIPTION = `Create, watch and control deployments of versioned sources on targets.
 
-**Credentials.** \`POST /api/v1/auth/login\` gives an access token for an hour and a refresh cookie; pipelines use API keys.
-Either is sent as \`Authorization: Bearer …\`. Live streams take a single-use token in \`sse_token\` instead.
+**Credentials.** \`POST /api/v1/auth/login\` gives an access token for an hour and a refresh cookie. Pipelines use API keys.
+Send either as \`Authorization: Bearer …\`. Live streams take a single-use token in \`sse_token\` instead.
 
-**Errors.** Every refusal but that of the general limit is \`{ "error": { "code", "message", "details"? } }\`; the codes of
-each operation are in \`x-error-codes\`. Fields and parameters that are not known are refused, and everything that is wrong
-with a request is reported at once. An unknown path is 404 \`NOT_FOUND\`, an unknown method 405 \`METHOD_NOT_ALLOWED\`; each
-GET but those of streams answers HEAD as well. What belongs to another tenant does not exist.
+**Errors.** Every refusal except that of the general limit is \`{ "error": { "code", "message", "details"? } }\`. Each operation
+lists its codes in \`x-error-codes\`. Unknown fields and parameters are refused. The answer lists all errors of a request at once.
+An unknown path is 404 \`NOT_FOUND\`, an unknown method 405 \`METHOD_NOT_ALLOWED\`. Each GET except streams answers HEAD, too.
+Records of other tenants are 404.
 
-**Limits.** 100 requests a second for each client address, 200 at once; beyond that 429 in plain text. Five attempts to log in
-within a minute; the sixth locks the address out for 15 minutes. Both can be configured. Probes are not counted. Wrong two-factor
-codes count per user: the fifth within 15 minutes locks the user's codes for 30 seconds, each further one for twice as long, up
-to 900 seconds.
+**Limits.** 100 requests a second per client address, 200 at once; beyond that 429 in plain text. Five attempts to log in per
+minute; the sixth locks the address out for 15 minutes. Both limits can be configured. Probes do not count. Wrong two-factor
+codes count per user: the fifth within 15 minutes locks the codes of the user for 30 seconds. Each further one locks for twice as
+long, up to 900 seconds.
 
-**Lists.** \`page\` counts from 1, \`limit\` is 1 to 100 (50 when omitted); values out of range are moved into it. Newest first.
+**Lists.** Newest first. \`page\` counts from 1. \`limit\` is 1 to 100 (50 when omitted). Values out of range become the nearest
+valid value.
 
-**Ids.** Where a record has a \`sqid\`, paths and bodies take it as well as the UUID.`
+**Ids.** If a record has a \`sqid\`, paths and bodies accept the \`sqid\` and the UUID.`
 
 const TAGS: Record<string, string> = {
   authentication: 'Logging in, second factors, API keys, stream tokens',
   deployments: 'Deployments, the queue before them, their logs and results',
-  actions: 'Sources of one command',
-  sequences: 'Actions in their order',
-  solutions: 'Sequences in their order',
+  actions: 'Sources with one command',
+  sequences: 'Ordered lists of actions',
+  solutions: 'Ordered lists of sequences',
   content: 'Files for commands, stored under their hash',
-  targets: 'Where commands run, and the tags that choose among them',
+  targets: 'Where commands run, and the tags that select targets',
   environments: 'Groups of targets with variables of their own',
-  tenants: 'Whom records belong to',
+  tenants: 'Groups of users and of records that no other tenant sees',
   freezes:
-    'Times at which nothing is deployed. A freeze of a tenant or an environment applies to a deployment that names it, and to ' +
-    'one that selects a target of it; a freeze of a solution to deployments of that solution; one of several where all of ' +
-    'them match; one of none always. Create and redeploy are refused with 409 `DEPLOYMENT_FROZEN`, whose ' +
-    '`details.active_freezes` has `{ id, name, ends_at }` of each freeze, and `target_ids` where it applies only by these ' +
-    'targets. A preview warns, and a request that waits is held until the freeze ends',
+    'Times without deployments. A freeze of a tenant or an environment applies to a deployment that names it or selects a ' +
+    'target of it. A freeze of a solution applies to deployments of the solution. If a freeze names several of these, all ' +
+    'must match; if it names none, it always applies. Create and redeploy are refused with 409 `DEPLOYMENT_FROZEN`: ' +
+    '`details.active_freezes` has `{ id, name, ends_at }` of each freeze, and `target_ids` if it applies only because of ' +
+    'these targets. A preview warns, and a pending request is held until the freeze ends',
   streams:
-    'Server-Sent Events that tell of changes. Each message is one `data:` line, `{ event, data }`: first `ping`, and again ' +
-    'every 15 seconds, then `created`, `updated` and `deleted`, whose data is ' +
-    '`{ type, resource_type, id, timestamp, resource }`, `resource` being the item of the list (null when deleted). ' +
-    'A stream that ends has to be opened again, with a new token; what changed meanwhile is in the list',
-  webhooks:
-    'URLs that are called when something changes, signed as [Standard Webhooks](https://www.standardwebhooks.com) says',
-  users: 'Who may log in',
-  roles: 'What those who log in may do',
-  instances: 'What carries deployments out, and the grants with which they join',
-  audit: 'What was changed and refused, by whom',
+    'Server-Sent Events about changes. Each message is one `data:` line, `{ event, data }`. `ping` comes first and every 15 ' +
+    'seconds. The data of `created`, `updated` and `deleted` is `{ type, resource_type, id, timestamp, resource }`; ' +
+    '`resource` is the list item (null when deleted). When a stream ends, open it again with a new token, and read the list ' +
+    'for the changes meanwhile',
+  webhooks: 'URLs that Slipway calls after changes, signed after [Standard Webhooks](https://www.standardwebhooks.com)',
+  users: 'The users of the API',
+  roles: 'Sets of permissions for users',
+  instances: 'The orchestration instances, which execute deployments, and the grants with which they join',
+  audit: 'Changes and refused changes, with their users',
   service: 'Health, version and this document',
 }
 
 const QUERY: Record<string, string> = {
-  page: 'From 1; what is smaller counts as 1',
-  limit: 'Entries to return; values out of range are moved into it',
+  page: 'From 1; a smaller number counts as 1',
+  limit: 'Entries to return; a value out of range becomes the nearest valid value',
   search: 'Part of the name, in upper or lower case',
   offset: 'Entries to skip; 0 when omitted',
   from: 'Number of the first line to send; 0 when omitted',
@@ -64,7 +64,7 @@ const QUERY: Record<string, string> = {
 }
 
 const PATH: Record<string, string> = {
-  id: 'A UUID; a SqId too where the record has one',
+  id: 'A UUID, or the SqId of the record if it has one',
   resource_type: 'One of `deployments`, `pending`, `targets`, `instances`, `freezes`',
   sha256: 'SHA-256 of the content, in hex',
   version: 'A full semantic version, for example 1.4.0',
@@ -140,7 +140,7 @@ function operationObject(id: string, operation: Operation, components: Component
   }
 }
 
-/** The OpenAPI 3.1 document of the whole API, made from the table of operations. */
+/** Makes the OpenAPI 3.1 document from the operations. */
 export function openApiDocument(serverVersion: string): Record<string, unknown> {
   const components = createComponents()
   const paths: Record<string, Record<string, unknown>> = {}

@@ -2,7 +2,7 @@ import type { OperationId } from '../operations.ts'
 
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 
-/** A body that is accepted, for the requests that people begin with. */
+/** Valid bodies for the most frequent requests. */
 export const EXAMPLES: Partial<Record<OperationId, unknown>> = {
   login: { email: 'admin@example.com', password: 'correct horse battery staple' },
   verifyTwoFactor: { code: '123456', pending_token: 'eyJhbGciOiJIUzI1NiJ9…' },

@@ -1,7 +1,7 @@
 import { ERROR_CODES, type ErrorCode } from '@slipway/domain'
 import type { Operation } from '../operations/operation.ts'
 
-/** What a bearer can be refused with before anything else is looked at. */
+/** The refusals of authentication. */
 const OF_BEARERS: readonly ErrorCode[] = [
   'MISSING_AUTH_HEADER',
   'UNAUTHORIZED',
@@ -14,16 +14,16 @@ const OF_BEARERS: readonly ErrorCode[] = [
 ]
 const OF_STREAMS: readonly ErrorCode[] = ['UNAUTHORIZED', 'INVALID_TOKEN', 'INSUFFICIENT_PERMISSIONS']
 const OF_BODIES: readonly ErrorCode[] = ['INVALID_BODY', 'PAYLOAD_TOO_LARGE', 'UNSUPPORTED_MEDIA_TYPE']
-/** All work with the database, which may be away or have no time. */
+/** For operations that use the database. */
 const OF_RECORDS: readonly ErrorCode[] = ['DATABASE_ERROR', 'DATABASE_CONNECTION_ERROR', 'SERVICE_UNAVAILABLE']
 
-/** Asked for by probes, and answered from what the process knows. */
+/** Answered without the database. */
 const isAboutService = ({ tag, access }: Operation) => tag === 'service' && access === 'public'
 
-/** Probes are not counted against the general limit. */
+/** The general limit does not apply to probes. */
 export const isProbe = (operation: Operation) => operation.path.startsWith('/health')
 
-/** Every code that a call of the operation can be refused with, as the checks before its handler and itself go. */
+/** All codes with which the gateway can refuse a call of the operation. */
 export function errorCodesOf(operation: Operation): ErrorCode[] {
   const { access, body, path, method, audit, tag, takesBytes } = operation
   const codes = new Set<ErrorCode>(['VALIDATION_ERROR', 'INTERNAL_ERROR', ...(operation.refusals ?? [])])
@@ -36,14 +36,14 @@ export function errorCodesOf(operation: Operation): ErrorCode[] {
   if (body !== undefined || takesBytes) add(OF_BODIES)
   if ((body?.['required'] as unknown[] | undefined)?.length) add(['MISSING_FIELD'])
   if (path.includes('{') || namesRecords(body)) add(['NOT_FOUND'])
-  // A change can meet one that was made meanwhile: a name that is taken, a record that is in use or gone.
+  // A concurrent change may have taken the name, or used or deleted the record.
   if (method !== 'GET' && audit !== undefined && tag !== 'authentication') add(['CONFLICT'])
   if (operation.limit === 'login') add(['AUTH_RATE_LIMIT_EXCEEDED'])
   if (!isAboutService(operation)) add(OF_RECORDS)
   return [...codes].sort((a, b) => ERROR_CODES[a] - ERROR_CODES[b] || a.localeCompare(b))
 }
 
-/** Whether a value of the schema can hold ids of records, which may turn out not to exist. */
+/** Whether a value of the schema can contain ids of records. */
 function namesRecords(schema: unknown): boolean {
   if (typeof schema !== 'object' || schema === null) return false
   const { format } = schema as { format?: unknown }

@@ -8,26 +8,26 @@ const REASONS: Record<number, string> = {
   400: 'The request is malformed or not valid',
   401: 'The credential is missing, malformed, wrong, expired or revoked',
   403: 'The credential does not permit this',
-  404: 'It, or a record that the body names, does not exist or belongs to another tenant',
+  404: 'The record, or one that the body names, does not exist or belongs to another tenant',
   409: 'Conflicts with the present state',
-  413: 'The body is larger than the operation takes: 1 MiB, or 1 GiB of content',
-  415: 'The body is not application/json, or encoded where bytes are taken as they are',
+  413: 'The body is larger than the operation accepts: 1 MiB, or 1 GiB of content',
+  415: 'The body is not application/json, or content has a Content-Encoding',
   500: 'Something failed in the server',
-  503: 'A part of the service cannot be reached, or has no time; try again',
+  503: 'A part of the service cannot be reached or is too busy; try again',
 }
 
 const header = (description: string, schema: object) => ({ description, schema })
 
 export const HEADERS = {
   RequestId: header(
-    'The id of the request, also on every log line and record that it causes: the one that was sent, if any',
+    'The id of the request: the sent one, if any. All log lines and records of the request contain it',
     {
       type: 'string',
     },
   ),
   RetryAfter: header('Seconds after which to try again', { type: 'integer' }),
-  RateLimitRemaining: header('Always 0 where it is sent', { type: 'integer' }),
-  Allow: header('The methods that the path has', { type: 'string' }),
+  RateLimitRemaining: header('Always 0 if present', { type: 'integer' }),
+  Allow: header('The methods of the path', { type: 'string' }),
   RefreshCookie: header('The refresh token: `refresh_token=…; HttpOnly; SameSite=Strict; Path=/api/v1/auth`', {
     type: 'string',
   }),
@@ -52,7 +52,7 @@ const TOO_MANY_ATTEMPTS = {
   'x-error-codes': ['AUTH_RATE_LIMIT_EXCEEDED'],
 }
 
-/** Responses that operations share, and that of a method which no operation has. */
+/** Responses of several operations, and the response to an unknown method. */
 export const RESPONSES = {
   TooManyRequests: TOO_MANY,
   TooManyAttempts: TOO_MANY_ATTEMPTS,
@@ -64,7 +64,7 @@ export const RESPONSES = {
   },
 }
 
-/** Body of the login limit's refusal, which stands by itself. */
+/** The body of a refusal by the login limit. It has fields of its own, outside of `details`. */
 export const ATTEMPTS_ERROR = {
   type: 'object',
   additionalProperties: false,
@@ -84,15 +84,14 @@ export const ATTEMPTS_ERROR = {
   },
 }
 
-/** Every answer of an operation by status. */
 export function responsesOf(operation: Operation, components: Components): Record<string, unknown> {
   const responses: Record<string, unknown> = {}
   for (const [status, schema] of Object.entries(operation.responses)) {
-    responses[status] = success(schema, operation, components)
+    responses[status] = successResponse(schema, operation, components)
   }
   const codes = byStatus(errorCodesOf(operation))
   for (const [status, these] of codes) {
-    // What the status means here is said already.
+    // The operation describes this status itself.
     if (responses[status] !== undefined || status === 429) continue
     responses[status] = {
       description: `${REASONS[status]}: ${these.map((code) => `\`${code}\``).join(', ')}`,
@@ -114,7 +113,7 @@ function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
   return groups
 }
 
-function success(schema: TSchema | string | null, { cookie }: Operation, components: Components) {
+function successResponse(schema: TSchema | string | null, { cookie }: Operation, components: Components) {
   const headers = { ...REQUEST_ID, ...(cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }) }
   if (schema === null) return { description: 'Done; the body is empty', headers }
   if (schema === 'application/octet-stream') return { description: 'The bytes', headers, content: { [schema]: {} } }

@@ -81,7 +81,7 @@ const instances = {
     method: 'PATCH',
     path: '/admin/instances/{id}',
     audit: 'instance.update',
-    summary: 'Drain an instance or let it work again; change its labels',
+    summary: 'Drain an instance or end its draining; change its labels',
     tag: 'instances',
     access: 'instances:update',
     body: administration.ChangeInstance,
@@ -91,8 +91,7 @@ const instances = {
     method: 'DELETE',
     path: '/admin/instances/{id}',
     audit: 'instance.delete',
-    summary:
-      'Remove an instance, which releases its name; one that is online or runs deployments only with force (else 409)',
+    summary: 'Delete an instance and release its name; without force, 409 if it is online or runs deployments',
     tag: 'instances',
     access: 'instances:delete',
     query: administration.RemoveInstance,

@@ -4,18 +4,20 @@ import { AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
 
-/** Actions that do not come through the API: instances join at the executor-bridge. */
-const BEYOND_THE_API = ['instance.join']
+/** Actions of other services than the gateway: instances join at the executor-bridge. */
+const ACTIONS_OF_OTHER_SERVICES = ['instance.join']
 
-/** The audit log. Its actions are those of all other operations, and those that come another way. */
+/** The filter by action needs the audit actions of all other operations. */
 export function auditOperations(others: Record<string, Operation>) {
-  const actions = [...new Set([...Object.values(others).flatMap(({ audit }) => audit ?? []), ...BEYOND_THE_API])].sort()
+  const actions = [
+    ...new Set([...Object.values(others).flatMap(({ audit }) => audit ?? []), ...ACTIONS_OF_OTHER_SERVICES]),
+  ].sort()
   const resourceTypes = [...new Set(actions.map(auditResourceType))].sort()
   return {
     listAuditLogs: op({
       method: 'GET',
       path: '/audit/logs',
-      summary: 'What was changed and what was refused, by whom; newest first',
+      summary: 'List audit records of changes and refusals, newest first',
       tag: 'audit',
       access: 'audit:read',
       query: Strict({

@@ -24,8 +24,8 @@ export const authenticationOperations = {
     cookie: 'sets',
     refusals: ['INVALID_CREDENTIALS', 'INVALID_TOKEN'],
     summary:
-      'End a login with the second factor; sets the refresh cookie. Five tries spend the pending token. From the ' +
-      'fifth wrong code of a user within 15 minutes on, 429 for right codes too: 30 seconds, doubling up to 900',
+      'Complete a login with the second factor; sets the refresh cookie. A pending token allows five attempts. After ' +
+      'five wrong codes of a user within 15 minutes, every code gets 429: for 30 seconds, doubling up to 900',
     tag: 'authentication',
     access: 'public',
     body: auth.VerifyTwoFactor,
@@ -37,8 +37,7 @@ export const authenticationOperations = {
     audit: 'auth.refresh',
     cookie: 'takes',
     refusals: ['UNAUTHORIZED', 'INVALID_TOKEN'],
-    summary:
-      'A new access token for the refresh cookie, which is replaced; one that was replaced before ends its session',
+    summary: 'Get a new access token and refresh cookie. A refresh token that is used twice ends its session',
     tag: 'authentication',
     access: 'public',
     body: auth.NoBody,
@@ -60,7 +59,7 @@ export const authenticationOperations = {
   getCurrentUser: op({
     method: 'GET',
     path: '/auth/me',
-    summary: 'The calling user',
+    summary: 'Read the calling user',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.CurrentUser },
@@ -83,7 +82,7 @@ export const authenticationOperations = {
     audit: 'auth.setup_2fa',
     loginOnly: true,
     refusals: ['CONFLICT'],
-    summary: 'A secret for an authenticator; in force once enabled, and replaced by the next set-up until then',
+    summary: 'Make a secret for an authenticator. It counts after enabling; until then, another call replaces it',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.NoBody,
@@ -97,8 +96,7 @@ export const authenticationOperations = {
     loginOnly: true,
     refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
     summary:
-      'Ask for a second factor from the next login on; shows the recovery codes once. Wrong codes count as in the ' +
-      'second step of a login',
+      'Enable the second factor from the next login on; shows the recovery codes once. Wrong codes count as in a login',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -110,7 +108,7 @@ export const authenticationOperations = {
     audit: 'auth.disable_2fa',
     loginOnly: true,
     refusals: ['INVALID_CREDENTIALS', 'CONFLICT', 'AUTH_RATE_LIMIT_EXCEEDED'],
-    summary: 'Log in with the password alone again; wrong codes count as in the second step of a login',
+    summary: 'Disable the second factor; wrong codes count as in a login',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.TwoFactorCode,
@@ -122,7 +120,7 @@ export const authenticationOperations = {
     audit: 'api_key.create',
     loginOnly: true,
     refusals: ['INSUFFICIENT_PERMISSIONS'],
-    summary: 'Make an API key of the calling user; the key is shown once',
+    summary: 'Create an API key of the calling user; the key is shown once',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.CreateApiKey,
@@ -131,7 +129,7 @@ export const authenticationOperations = {
   listApiKeys: op({
     method: 'GET',
     path: '/auth/api-keys',
-    summary: 'API keys of the calling user, newest first',
+    summary: 'List the API keys of the calling user, newest first',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: auth.ApiKeys },
@@ -141,7 +139,7 @@ export const authenticationOperations = {
     path: '/auth/api-keys/{id}',
     audit: 'api_key.delete',
     refusals: ['FORBIDDEN'],
-    summary: 'Revoke an API key of the calling user; by an API key only itself',
+    summary: 'Revoke an API key of the calling user; an API key can revoke only itself',
     tag: 'authentication',
     access: 'authenticated',
     responses: { 200: Message },
@@ -149,7 +147,7 @@ export const authenticationOperations = {
   createSseToken: op({
     method: 'POST',
     path: '/auth/sse-token',
-    summary: 'A single-use token that opens one live stream',
+    summary: 'Get a single-use token for one live stream',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.SseTokenRequest,
@@ -160,7 +158,7 @@ export const authenticationOperations = {
     method: 'POST',
     path: '/auth/sse-token/refresh',
     refusals: ['INVALID_TOKEN'],
-    summary: 'The next token of a stream session, by the credential that began it; its refresh token is replaced',
+    summary: 'Get the next token and refresh token of a stream session, with the credential that began it',
     tag: 'authentication',
     access: 'authenticated',
     body: auth.RefreshSseToken,

@@ -7,7 +7,7 @@ export const contentOperations = {
     path: '/content',
     audit: 'content.create',
     summary:
-      'Store bytes, at most 1 GiB, under their SHA-256; known bytes are the same record. Beyond the quota of the tenant or of the store it is 413 with details.limit_bytes',
+      'Store at most 1 GiB under the SHA-256 of the bytes; equal bytes are one record. Beyond the quota of the tenant or of the store: 413 with details.limit_bytes',
     tag: 'content',
     access: 'content:create',
     takesBytes: true,
@@ -16,8 +16,7 @@ export const contentOperations = {
   getContent: op({
     method: 'GET',
     path: '/content/{sha256}',
-    summary:
-      'The bytes themselves: for users who uploaded them, who see a source that uses them, or who have no tenant',
+    summary: 'Read the bytes. Allowed for users who uploaded them, who see a source with them, or who have no tenant',
     tag: 'content',
     access: 'content:read',
     responses: { 200: 'application/octet-stream', 304: null },

@@ -37,7 +37,7 @@ export const deploymentOperations = {
     method: 'POST',
     path: '/deployments/preview',
     refusals: ['MISSING_FIELD', 'CONFLICT', 'CONFIGURATION_ERROR'],
-    summary: 'The plan that a create would run; creates nothing',
+    summary: 'Preview the plan of a create; creates nothing',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.CreateDeployment,
@@ -46,7 +46,7 @@ export const deploymentOperations = {
   listPending: op({
     method: 'GET',
     path: '/deployments/pending',
-    summary: 'Pending requests in the order they will start',
+    summary: 'List pending requests in the order of their start',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({
@@ -59,7 +59,7 @@ export const deploymentOperations = {
     method: 'DELETE',
     path: '/deployments/pending/{id}',
     audit: 'pending_request.cancel',
-    summary: 'Take a request out of the queue',
+    summary: 'Cancel a pending request',
     tag: 'deployments',
     access: 'deployments:cancel',
     responses: { 200: null },
@@ -68,7 +68,7 @@ export const deploymentOperations = {
     method: 'PATCH',
     path: '/deployments/pending/{id}',
     audit: 'pending_request.update',
-    summary: 'Give a pending request another priority; its age stays',
+    summary: 'Change the priority of a pending request; its age stays',
     tag: 'deployments',
     access: 'deployments:create',
     body: deployments.UpdatePending,
@@ -86,7 +86,7 @@ export const deploymentOperations = {
     method: 'POST',
     path: '/deployments/{id}/cancel',
     audit: 'deployment.cancel',
-    summary: 'Cancel a deployment and end its commands',
+    summary: 'Cancel a deployment and kill its commands',
     tag: 'deployments',
     access: 'deployments:cancel',
     body: deployments.CancelDeployment,
@@ -109,7 +109,8 @@ export const deploymentOperations = {
   streamDeploymentLogs: op({
     method: 'GET',
     path: '/deployments/{id}/logs',
-    summary: 'Live log stream (Server-Sent Events); after a cancel open until the last output of the killed commands',
+    summary:
+      'Open the live log stream (Server-Sent Events); after a cancel, it waits for the last output of the killed commands',
     tag: 'deployments',
     access: 'sse',
     query: Strict({ sse_token: Type.Optional(Type.String()), from: Type.Optional(IntegerText) }),
@@ -118,7 +119,7 @@ export const deploymentOperations = {
   listDeploymentLogs: op({
     method: 'GET',
     path: '/deployments/{id}/logs/history',
-    summary: 'Log lines in the order they were written',
+    summary: 'List log lines in the order of their numbers',
     tag: 'deployments',
     access: 'deployments:read',
     query: Strict({ offset: Type.Optional(IntegerText), limit: Type.Optional(IntegerText) }),
@@ -127,7 +128,7 @@ export const deploymentOperations = {
   listCommandResults: op({
     method: 'GET',
     path: '/deployments/{id}/analysis',
-    summary: 'Results of the commands that ended, by start time',
+    summary: 'List the results of ended commands by start time',
     tag: 'deployments',
     access: 'deployments:read',
     responses: { 200: Type.Array(deployments.CommandResult) },

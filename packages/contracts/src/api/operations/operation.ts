@@ -12,30 +12,30 @@ export type Access = 'public' | 'sse' | 'authenticated' | Permission
 
 export interface Operation {
   method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
-  /** Below `/api/v1`, with `{name}` for parameters. */
+  /** Relative to `/api/v1`, with `{name}` for parameters. */
   path: string
   summary: string
   tag: string
   access: Access
-  /** `KIND.VERB` of the audit record that each call of it leaves, refused or not; absent on what changes nothing. */
+  /** `KIND.VERB` of the audit record of each call, refused ones too. Absent if the operation changes nothing. */
   audit?: string
-  /** Each call of it is an attempt to log in, of which an address has few. */
+  /** Each call counts as an attempt to log in. */
   limit?: 'login'
-  /** The codes that it may be refused with beyond those that follow from its access, path, query and body. */
+  /** Codes of refusals beyond those that follow from access, path, query and body. */
   refusals?: readonly ErrorCode[]
-  /** Needs somebody who logged in: an API key is refused, so that it can neither multiply nor take the account over. */
+  /** Refuses API keys: a leaked key must not create other keys or take the account over. */
   loginOnly?: true
-  /** Its answer sets the refresh cookie; `takes`: that cookie is its credential, too. */
+  /** The answer sets the refresh cookie. `takes`: the cookie is also the credential of the call. */
   cookie?: 'sets' | 'takes'
   query?: TObject
   body?: TSchema
-  /** Its body is bytes of any kind, which its handler reads as they come. */
+  /** The body is any bytes. The handler reads them as they arrive. */
   takesBytes?: true
-  /** No bytes at all are as good as `{}`. */
+  /** An empty body counts as `{}`. */
   bodyOptional?: boolean
-  /** Takes an `Idempotency-Key`: with the same one its effect comes once. */
+  /** Accepts an `Idempotency-Key`: calls with the same key take effect once. */
   idempotent?: true
-  /** Schema of the answer by status; null for an empty one, a string for another media type. */
+  /** The schema of the answer by status; null for an empty answer, a string for another media type. */
   responses: Record<number, TSchema | string | null>
 }
 
@@ -43,6 +43,5 @@ export const op = <const O extends Operation>(operation: O): O => operation
 
 export const listQuery = Strict({ ...PageQuery, search: Type.Optional(SearchText) })
 
-/** A list answers 200 with `{ data, meta }`. */
 export const list = <const O extends Pick<Operation, 'path' | 'summary' | 'tag' | 'access'>>(o: O, item: TSchema) =>
   op({ ...o, method: 'GET', query: listQuery, responses: { 200: Page(item) } })

@@ -6,7 +6,7 @@ export const serviceOperations = {
   getHealth: op({
     method: 'GET',
     path: '/health',
-    summary: 'Whether the process lives',
+    summary: 'Check that the process runs',
     tag: 'service',
     access: 'public',
     responses: { 200: Strict({ status: Type.String() }) },
@@ -14,7 +14,7 @@ export const serviceOperations = {
   getReadiness: op({
     method: 'GET',
     path: '/health/ready',
-    summary: 'Whether the service can do its work, with a status per dependency',
+    summary: 'Check that the service is ready, with a status per dependency',
     tag: 'service',
     access: 'public',
     responses: {
@@ -25,7 +25,7 @@ export const serviceOperations = {
   getServerInfo: op({
     method: 'GET',
     path: '/server/info',
-    summary: 'Name and version of the server',
+    summary: 'Read name and version of the server',
     tag: 'service',
     access: 'authenticated',
     responses: {
@@ -41,7 +41,7 @@ export const serviceOperations = {
   getOpenApi: op({
     method: 'GET',
     path: '/openapi.json',
-    summary: 'This document',
+    summary: 'Read this document',
     tag: 'service',
     access: 'public',
     responses: { 200: Type.Record(Type.String(), Type.Unknown()) },

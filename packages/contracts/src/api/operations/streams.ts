@@ -6,7 +6,7 @@ export const streamOperations = {
   streamResource: op({
     method: 'GET',
     path: '/sse/{resource_type}',
-    summary: 'Live stream of what changes among deployments, pending requests, targets, instances or freezes',
+    summary: 'Open a live stream of changes to deployments, pending requests, targets, instances or freezes',
     tag: 'streams',
     access: 'sse',
     query: Strict({ sse_token: Type.Optional(Type.String()) }),
