@@ -5,14 +5,16 @@ import type { Probe } from './probe.ts'
 import type { WatchedClient } from './watched-client.ts'
 
 const TICK_MS = 1_000
-/** Half of that stays for the judgement, so that ticks never overlap. */
+/** Leaves enough of the tick for the decision, so ticks never overlap. */
 const ASK_MS = 800
-/** A connection that owes an answer for so many ticks is asked about. Statements rarely take that long. */
+/**
+ * After this many ticks without an answer, the watch asks the server about the connection. Statements rarely take that long.
+ */
 const SUSPECT_TICKS = 2
-/** When the server does not answer at all, connections that owe an answer for so many ticks are closed. */
+/** After this many ticks without an answer, the connection is closed if the server does not answer the watch either. */
 const SILENT_TICKS = 5
 
-/** Identifies a session for as long as the server lives; process ids alone come again, above all in containers. */
+/** Identifies a session for the lifetime of the server. Process ids are reused, above all in containers. */
 const SESSION = `pid || ' ' || backend_start`
 const OWN_SESSION = `SELECT ${SESSION} AS session FROM pg_stat_activity WHERE pid = pg_backend_pid()`
 const WORKING_SESSIONS = `SELECT ${SESSION} AS session FROM pg_stat_activity
@@ -24,27 +26,27 @@ const lostConnections = counter(
 )
 
 interface Watched {
-  /** Null until the server has told it. */
+  /** Null until the server has sent it. */
   session: string | null
   bytesRead: number
-  /** Ticks in a row in which the connection brought no byte. */
+  /** Consecutive ticks in which the connection received nothing. */
   unheardTicks: number
-  /** Those of them in which it owed an answer. */
+  /** The ticks among them in which a statement was open. */
   silentTicks: number
 }
 
 export interface WatchOptions {
   probe: Probe
-  /** Ticks after which a connection that owes an answer is closed when the server cannot be asked about it. */
+  /** After this many ticks without an answer, the connection is closed if the server knows nothing about it. */
   boundTicks: number
   logger: Logger | undefined
 }
 
 /**
- * Finds half-open connections and closes them. The server's side of such a connection is gone, but nothing tells the client:
- * without this, a statement on it waits for ever, and its place in the pool is lost.
+ * Finds half-open connections and closes them. The server's side of such a connection is gone, but the client does not know it:
+ * without this watch, a statement on it waits forever, and the pool loses the connection.
  *
- * While nothing waits for longer than two seconds, it costs a look at a few numbers each second.
+ * Until a statement takes longer than two seconds, the watch only compares a few numbers each second.
  */
 export class ConnectionWatch {
   readonly #options: WatchOptions
@@ -66,7 +68,7 @@ export class ConnectionWatch {
       this.#watched.delete(client)
       this.#bytesOfEnded += client.bytesRead
     })
-    // Not awaited: it travels with the first statement. Without an answer only the bounds hold for the connection.
+    // Not awaited: it is sent with the first statement. Without its answer, only the time limits apply to the connection.
     const asking: Promise<pg.QueryResult<{ session: string }>> = client.query(OWN_SESSION)
     asking.then(
       ({ rows }) => {
@@ -76,7 +78,7 @@ export class ConnectionWatch {
     )
   }
 
-  /** All bytes that came from the server so far: a number that grows says that the server answers. */
+  /** All bytes received so far. A growing number proves that the server answers. */
   get bytesRead(): number {
     return [...this.#watched.keys()].reduce((sum, client) => sum + client.bytesRead, this.#bytesOfEnded)
   }
@@ -86,7 +88,7 @@ export class ConnectionWatch {
   }
 
   async #tick(): Promise<void> {
-    // Ticks, not milliseconds: after a pause of this process, answers that have arrived are read before the next tick.
+    // Ticks, not milliseconds: after a pause of this process, it reads received answers before the next tick.
     for (const [client, watched] of this.#watched) {
       const { bytesRead } = client
       watched.unheardTicks = bytesRead === watched.bytesRead ? watched.unheardTicks + 1 : 0
@@ -107,10 +109,10 @@ export class ConnectionWatch {
     const sessions = suspects.map((client) => this.#watched.get(client)?.session ?? null)
     const asked = sessions.filter((session) => session !== null)
     const heardBefore = this.bytesRead
-    /** Connections on whose statement the server works. Its own bounds hold for them. */
+    /** Connections with a statement that the server is executing. The server's own time limits apply to them. */
     const atWork = new Set<WatchedClient>()
     const answer = await this.#options.probe.ask<{ session: string }>(WORKING_SESSIONS, [asked], ASK_MS)
-    // What the suspects were sent in the meantime is read first.
+    // Reads first what the suspects received in the meantime.
     await nextTurn()
     await nextTurn()
     if (answer === 'silent') {
@@ -139,12 +141,12 @@ export class ConnectionWatch {
   async #close(lost: WatchedClient[], reason: string): Promise<void> {
     const found = this.#stillSilent(lost)
     if (found.length === 0) return
-    // Connections that brought nothing since then, idle ones too, have not proved to work: they are closed as well.
+    // Idle connections that received nothing since then are closed too, because they may be half-open.
     const longest = Math.max(...found.map((client) => this.#watched.get(client)?.silentTicks ?? 0))
     const closing = [...this.#watched].flatMap(([client, { unheardTicks }]) =>
       unheardTicks >= longest ? [client] : [],
     )
-    // Idle ones first: the work whose statement fails may be tried again at once, and must not be given one of them.
+    // Idle connections first: work that fails may be repeated at once and must not get one of them.
     for (const client of closing) if (!client.isWaiting) client.destroy()
     await nextTurn()
     for (const client of closing) client.destroy()

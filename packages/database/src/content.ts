@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { findChunk } from './content.sql.ts'
 import type { Queryable } from './queryable.ts'
 
-/** Content of the store; its bytes are the chunks of an upload. */
+/** Stored content. Its bytes are the chunks of an upload. */
 export interface StoredContent {
-  /** SHA-256, in hex. */
+  /** SHA-256 in hexadecimal. */
   id: string
   size: number
   upload_id: string
 }
 
-/** Stored bytes are no longer what they were. */
+/** The stored bytes no longer have their hash. */
 export class DamagedContent extends Error {
   override name = 'DamagedContent'
 
@@ -20,8 +20,8 @@ export class DamagedContent extends Error {
 }
 
 /**
- * The bytes of content, a chunk at a time, without a connection held in between. The last chunk comes only once the hash
- * of all is right, so that nobody who reads to the end has got other bytes.
+ * Reads content chunk by chunk, without a connection between chunks. Yields the last chunk only if the hash of all chunks is
+ * right, so damaged content is never complete.
  * @throws DamagedContent
  */
 export async function* contentBytes(db: Queryable, { id, size, upload_id }: StoredContent): AsyncGenerator<Buffer> {

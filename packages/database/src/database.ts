@@ -13,65 +13,65 @@ export interface DatabaseOptions {
   url: string
   /** Shown in pg_stat_activity. */
   applicationName: string
-  /** Connections at most; the sum over all processes must stay under the server's max_connections. */
+  /** The most connections. The sum over all processes must be below the server's max_connections. */
   max?: number
   /**
-   * Whose rows the connections see. `*`: everybody's, for a service that acts for all tenants. `current`: those of the
-   * tenant that `forTenant` names around the work, and without it nobody's.
+   * The rows that the connections see. `*`: all, for a service that acts for all tenants. `current`: the rows of the tenant
+   * that `forTenant` sets, and none without it.
    */
   tenant?: '*' | 'current'
-  /** Hears of connections that the server does not answer on. */
+  /** Logs connections on which the server does not answer. */
   logger?: Logger
 }
 
-/** A transaction of Prisma that takes statements, too. */
+/** A Prisma transaction that also runs statements. */
 export type PrismaTransaction = Prisma.TransactionClient & Queryable
 
 export interface Database extends Queryable {
-  /** Loaded when it is first asked for: it is a large part of what a service loads, and most services never use it. */
+  /** Loads Prisma at the first call: it is a large part of a service's code, and most services never use it. */
   prisma(): Promise<PrismaClient>
   pool: pg.Pool
-  /** The pool, and the one of callers who see all tenants where they have their own. */
+  /** The pool, and the separate pool for callers who see all tenants, if there is one. */
   pools: readonly pg.Pool[]
   /**
-   * Runs `work` in a transaction and commits, or rolls back when it throws. Serialization failures and deadlocks run it
-   * again, so it must have no effect outside the database.
+   * Runs `work` in a transaction. Commits, or rolls back if `work` throws. After a serialization failure or a deadlock it runs
+   * `work` again, so `work` must have no effect outside the database.
    */
   transaction<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
-  /** Runs reads in a transaction that sees one moment and writes nothing. */
+  /** Runs reads in a read-only transaction that sees one snapshot. */
   snapshot<T>(work: (tx: Queryable) => Promise<T>): Promise<T>
-  /** As `transaction`, for work that speaks through Prisma. */
+  /** Like `transaction`, for work that uses Prisma. */
   prismaTransaction<T>(work: (tx: PrismaTransaction) => Promise<T>): Promise<T>
-  /** Runs reads on one connection: those that are sent together, as by Promise.all, cost one round trip. */
+  /** Runs reads on one connection. Reads that are sent together, for example by Promise.all, take one round trip. */
   together<T>(work: (connection: Queryable) => Promise<T>): Promise<T>
   /**
-   * Whether the server answers within 0.8 s, on a connection apart from the pool. If all connections of the pool are in use,
-   * whether the server answers any of them.
+   * Whether the server answers within 0.8 s on a connection outside the pool. If all connections of the pool are in use,
+   * whether the server answers on any of them.
    */
   isUp(): Promise<boolean>
   close(): Promise<void>
 }
 
-// Timestamps stay Dates; bigints become numbers: ours count events, lines and epochs, far below 2^53.
+// bigint becomes number: our values count events, lines and epochs, far below 2^53.
 const BIGINT = 20
 pg.types.setTypeParser(BIGINT, Number)
 
-const MAX_TRIES = 5
+const MAX_ATTEMPTS = 5
 
-/** How long work waits for a connection, new or one that others have. */
+/** The longest wait for a connection, a new or a used one. */
 const CONNECTION_MS = 5_000
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
-/** Below the bound of a readiness check. */
+/** Below the timeout of a readiness check. */
 const UP_MS = 800
 const UP_POLL_MS = 50
-/** The client's bound on a statement, beyond the server's own. It holds when the server is gone, or its answer is lost. */
+/** The client's timeout for a statement, longer than the server's. It applies if the server is gone or its answer is lost. */
 const BOUND_TICKS = STATEMENT_MS / 1_000 + 5
-/** After this long without traffic the kernel asks the other side whether it is there, and closes the socket if it is not. */
+/** After this time without traffic, the kernel checks whether the other side is alive, and closes the socket if not. */
 const KEEP_ALIVE_MS = 10_000
 /**
- * Prisma's own bounds on a transaction, by default 2 and 5 s, are above those: of what took too long the pool and the
- * server say more, and a busy machine is no reason to give up what they still bear.
+ * Longer than the timeouts of pool and server, because their errors say more. Prisma's defaults, 2 and 5 s, would end
+ * transactions that are only slow.
  */
 const PRISMA_TRANSACTION = { maxWait: 2 * CONNECTION_MS, timeout: LOCK_MS + CONNECTION_MS }
 
@@ -81,7 +81,7 @@ const PRISMA_TRANSACTION = { maxWait: 2 * CONNECTION_MS, timeout: LOCK_MS + CONN
  */
 const GENERIC_PLANS = '-c plan_cache_mode=force_generic_plan'
 
-/** Opens the pool that Prisma and plain SQL share. Connects lazily: a server that is down shows in `isUp`. */
+/** Opens the pool that Prisma and statements share. Connects at the first use; `isUp` shows a server that is down. */
 export function createDatabase({
   url,
   applicationName,
@@ -107,7 +107,7 @@ export function createDatabase({
     max,
     idleTimeoutMillis: 30_000,
     Client: WatchedClient,
-    // A connection takes the next statement before it has answered the last: independent ones cost one round trip.
+    // A connection sends the next statement before the last answer, so independent statements take one round trip.
     pipeline: true,
   }
   const pool =
@@ -186,7 +186,7 @@ export function createDatabase({
   }
 }
 
-/** Hears of the connection on which Prisma begins a transaction. */
+/** Receives the connection on which Prisma begins a transaction. */
 const begun = new AsyncLocalStorage<(connection: Queryable) => void>()
 
 async function loadPrisma(pool: pg.Pool): Promise<PrismaClient> {
@@ -237,40 +237,42 @@ async function retrying<T>(once: () => Promise<T>): Promise<T> {
     try {
       return await once()
     } catch (error) {
-      if (attempt === MAX_TRIES || !isCollision(error)) throw error
+      if (attempt === MAX_ATTEMPTS || !isCollision(error)) throw error
     }
   }
 }
 
 /**
- * Runs work within a transaction that may fail for itself: then what it did is undone, and the transaction goes on.
- * Nothing is waited for but the work: what it sends first goes with the savepoint.
+ * Runs work inside a transaction with a savepoint. If the work fails, its changes are undone and the transaction continues. The
+ * first statements of the work are sent together with the savepoint.
  */
 export async function attempt<T>(tx: Queryable, work: (tx: Queryable) => Promise<T>): Promise<T> {
   const { connection, end } = lend(tx)
   try {
     const [, result] = await Promise.all([tx.query('SAVEPOINT attempt'), work(connection)])
-    // Should that fail, whatever comes next does.
+    // If this fails, the next statement fails too.
     tx.query('RELEASE SAVEPOINT attempt').catch(() => {})
     return result
   } catch (error) {
     end()
-    // Where the connection is gone the transaction is, too, and the first error says why.
+    // If the connection is lost, so is the transaction, and the first error says why.
     await tx.query('ROLLBACK TO SAVEPOINT attempt').catch(() => {})
     throw error
   }
 }
 
 /**
- * A connection until `end`. When one of several statements fails, what was to follow another of them may still be on its
- * way: it must not run outside the transaction, or for the next tenant that the connection serves.
+ * Lends a connection until `end`. If one of several statements fails, later code may still send others: they must not run
+ * outside the transaction, or for the next tenant on this connection.
  */
 function lend(client: Queryable): { connection: Queryable; end(): void } {
   let ended = false
   return {
     connection: {
       query: (statement, values) =>
-        ended ? Promise.reject(new Error('The connection is not lent any more')) : client.query(statement, values),
+        ended
+          ? Promise.reject(new Error('the transaction has ended: this statement came too late'))
+          : client.query(statement, values),
     },
     end() {
       ended = true
@@ -278,7 +280,7 @@ function lend(client: Queryable): { connection: Queryable; end(): void } {
   }
 }
 
-/** Options that stand in the URL would replace those that are given beside it, the tenant too. */
+/** Options in the URL would replace the options beside it, including the tenant. */
 function withoutOptions(url: string): { connectionString: string; options: string } {
   if (!URL.canParse(url)) return { connectionString: url, options: '' }
   const parsed = new URL(url)

@@ -8,19 +8,18 @@ const LOCK_NOT_AVAILABLE = '55P03'
 const QUERY_CANCELED = '57014'
 const SQLSTATE = /^[0-9A-Z]{5}$/
 
-/** Codes of Prisma that stand for one of Postgres, where it does not pass that on. */
+/** Prisma's codes for errors of Postgres, for the cases in which Prisma hides the original code. */
 const STATE_OF_PRISMA: Record<string, string> = {
   P2002: UNIQUE_VIOLATION,
   P2003: FOREIGN_KEY_VIOLATION,
-  // A record that was to be connected is gone: Prisma looks for it before Postgres would.
+  // Prisma found no record to connect to. Postgres would report a missing foreign key.
   P2025: FOREIGN_KEY_VIOLATION,
   P2034: SERIALIZATION_FAILURE,
 }
 
-/** The SQLSTATE of a database error, whichever client reported it; '' where there is none to tell, null for any other error. */
+/** The SQLSTATE of a database error of any client. '' if the error has none; null if it is not a database error. */
 export function sqlState(error: unknown): string | null {
-  // By names and fields, not by classes: Prisma need not be loaded, and an error of Node's core is of another realm than code
-  // that runs in a sandbox.
+  // Checks names and fields, not classes: Prisma may not be loaded, and Node's own errors have other classes in a test sandbox.
   const { name } = (error ?? {}) as { name?: unknown }
   if (name === 'PrismaClientKnownRequestError') {
     const { code, meta } = error as Prisma.PrismaClientKnownRequestError
@@ -35,23 +34,23 @@ export function sqlState(error: unknown): string | null {
 /** Whether a row with the same unique values exists. */
 export const isUniqueViolation = (error: unknown) => sqlState(error) === UNIQUE_VIOLATION
 
-/** Whether a row that was referred to is not there, or one is still referred to. */
+/** Whether a referenced row is missing, or a row is still referenced. */
 export const isForeignKeyViolation = (error: unknown) => sqlState(error) === FOREIGN_KEY_VIOLATION
 
-/** Whether transactions got into each other's way, so that the same one may succeed at once. */
+/** Whether transactions collided, so that the same transaction may succeed at once. */
 export function isCollision(error: unknown): boolean {
   const state = sqlState(error)
   return state === SERIALIZATION_FAILURE || state === DEADLOCK
 }
 
-/** What pg says when all connections of a pool stay in use. */
+/** pg's message if all connections of a pool stay in use. */
 const POOL_TIMEOUT = 'timeout exceeded when trying to connect'
-/** What Prisma says when a transaction could not begin, or end, in its time. */
+/** Prisma's messages if a transaction could not begin or end in time. */
 const PRISMA_TIMEOUT = /Unable to start a transaction in the given time|expired transaction/
 
 /**
- * Whether the database had no time: no connection became free, a lock or a statement took too long, or transactions kept
- * colliding. The statement, or its transaction, has had no effect.
+ * Whether the database is overloaded: no connection became free, a lock or a statement took too long, or transactions kept
+ * colliding. The statement or its transaction had no effect.
  */
 export function isBusy(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
@@ -61,7 +60,7 @@ export function isBusy(error: unknown): boolean {
   return state === LOCK_NOT_AVAILABLE || state === QUERY_CANCELED || isCollision(error)
 }
 
-/** Whether the error says that the server cannot be reached, or has no connection to give, rather than that the statement is wrong. */
+/** Whether the server is not reachable or has no free connection. Other errors mean that the statement is wrong. */
 export function isConnectionError(error: unknown): boolean {
   if (typeof error !== 'object' || error === null) return false
   const { code, message } = error as { code?: unknown; message?: unknown }

@@ -11,23 +11,23 @@ const named = (name: string) => `hashtext('slipway.${name}')`
 const each = (prefix: string) => (value: string) => `hashtextextended('${prefix}' || ${value}, 0)`
 
 export const LOCK_KEYS = {
-  /** One dispatcher at a time drains the queue, so that the order of the queue holds over all replicas. */
+  /** Only one dispatcher at a time starts pending requests, so that they keep their order across replicas. */
   queueDrain: numbered(1),
   /** One gateway at a time appends to the audit chain. */
   auditChain: numbered(2),
   /** One dispatcher at a time claims deliveries, so that the limit of each webhook holds over all replicas. */
   webhookClaims: numbered(3),
-  /** Test runs: one process at a time makes the template database. */
+  /** Only one test process at a time creates the template database. */
   testTemplate: numbered(4),
   auditDrop: named('audit_drop'),
   retention: named('retention'),
-  /** Publishing a version holds it shared, deleting a source holds it alone. */
+  /** Publishing a version takes it shared, deleting a source exclusively. */
   composition: named('composition'),
   seedIdentity: named('seed_identity'),
-  /** One upload at a time reserves bytes, so that uploads that run in parallel cannot pass a quota together. */
+  /** Only one upload at a time reserves bytes. Otherwise parallel uploads could exceed a quota. */
   contentQuota: named('content_quota'),
   lastAdmin: named('last_admin'),
-  /** One process at a time gives the roles of services their rights. */
+  /** Only one process at a time grants rights to the roles. */
   grants: numbered(5),
   /** Taken by the SQL function ensure_log_partitions. */
   logPartitions: named('log_partitions'),
@@ -35,14 +35,14 @@ export const LOCK_KEYS = {
   foldDeploymentCounts: named('fold_deployment_counts'),
 } as const
 
-/** Keys of locks that exist once for each value. */
+/** Keys of locks that exist per value. */
 export const LOCK_KEYS_BY_VALUE = {
-  /** A tenant's running deployments are counted and added to by one transaction at a time. */
+  /** Only one transaction at a time counts and adds running deployments of a tenant. */
   tenantRunning: each('slipway.running.'),
-  /** A tenant's webhooks are counted and added to by one transaction at a time. */
+  /** Only one transaction at a time counts and adds webhooks of a tenant. */
   tenantWebhooks: each('slipway.webhooks/'),
-  /** Two first enrolments under one instance name come one after the other. */
+  /** Two first joins with the same instance name run one after the other. */
   instanceName: each('slipway.enrol/'),
-  /** Two copies of one command come one after the other. The value is the command's id. */
+  /** Two copies of one command message run one after the other. The value is the id of the command. */
   command: each(''),
 } as const

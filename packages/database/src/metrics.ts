@@ -2,7 +2,7 @@ import { counter, measure } from '@slipway/runtime'
 import type { Database } from './database.ts'
 import { measureMessages } from './outbox.sql.ts'
 
-/** More than this is told as this: counting must stay cheap while a broker is away. */
+/** The highest count that is reported. Counting must stay cheap while RabbitMQ is away. */
 const MOST = 100_000
 
 export const relayed = counter(
@@ -14,7 +14,7 @@ export const relayFailures = counter(
   'Batches of the outbox that could not be sent in full',
 )
 
-/** Measures what waits in the outbox of all services together. */
+/** Measures the messages in the outbox, of all services together. */
 export function measureOutbox(database: Database): void {
   measure(
     'outbox',
@@ -29,7 +29,7 @@ export function measureOutbox(database: Database): void {
   )
 }
 
-/** Measures the connections to Postgres that this process has, and who waits for one. */
+/** Measures this process's connections to Postgres, and the work that waits for one. */
 export function measureConnections({ pools }: Pick<Database, 'pools'>): void {
   const sum = (count: (pool: Database['pool']) => number) => pools.reduce((total, pool) => total + count(pool), 0)
   measure(

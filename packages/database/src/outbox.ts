@@ -9,12 +9,12 @@ import type { RowOf } from './sql/statement.ts'
 import { forAllTenants } from './tenant.ts'
 import { keepForWebhooks } from './webhooks/keep.ts'
 
-/** A message that is to be sent once the transaction that decides on it commits. */
+/** A message that the relay sends after the transaction has committed. */
 export type OutboxMessage =
   | { [T in CommandType]: { exchange: 'commands'; type: T; body: CommandBody<T> } }[CommandType]
   | { [T in EventType]: { exchange: 'events'; type: T; body: EventBody<T> } }[EventType]
 
-/** A message of a batch that acts for several requests names the request it belongs to. */
+/** A message with its own request id and trace, if a batch acts for several requests. */
 export type CausedMessage = OutboxMessage & { request_id?: string | null; traceparent?: string | null }
 
 export const commandMessage = <T extends CommandType>(type: T, body: CommandBody<T>) =>
@@ -24,8 +24,8 @@ export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =
   ({ exchange: 'events', type, body }) as OutboxMessage
 
 /**
- * Puts messages into the outbox, within the caller's transaction, in one statement. They carry the request id and the
- * trace of the current context, unless one has its own: a batch may act for several requests.
+ * Inserts messages into the outbox in the caller's transaction, with one statement. They get the request id and the trace of
+ * the current context, unless they have their own.
  */
 export async function enqueue(tx: Queryable, messages: CausedMessage[]): Promise<void> {
   if (messages.length === 0) return
@@ -41,20 +41,20 @@ export async function enqueue(tx: Queryable, messages: CausedMessage[]): Promise
   })
 }
 
-/** `json` is the body: nobody looks into it on its way. */
+/** `json` is the body. The relay does not parse it. */
 type OutboxRow = RowOf<typeof lockMessages>
 
 export interface RelayOptions {
   database: Database
   /**
-   * Resolves when the broker has confirmed all of them. An error with `failures` names those that it did not confirm;
-   * any other error says that none was sent.
+   * Resolves when RabbitMQ has confirmed all messages. An error with `failures` names the messages without confirmation; any
+   * other error means that no message was sent.
    */
   publish(messages: OutboxRow[]): Promise<void>
   logger: Logger
-  /** Something was kept for webhooks. */
+  /** Called when events for webhooks were stored. */
   onKept?(): void
-  /** How often to look without being woken; a lost wake-up costs this much. */
+  /** How often to look for messages without a kick: the delay after a lost kick. */
   intervalMs?: number
 }
 
@@ -67,9 +67,9 @@ const unconfirmed = (error: unknown): Set<string> | null => {
 }
 
 /**
- * Moves messages from the outbox to the broker: locks a batch, publishes it, deletes what was confirmed, and keeps of it
- * what webhooks ask for. A crash in between sends it again, which consumers bear. A message that cannot be sent or kept is
- * tried again with backoff and stops no other. Any number of relays may run.
+ * Moves messages from the outbox to RabbitMQ: locks a batch, publishes it, deletes the confirmed messages, and stores the
+ * events for webhooks. After a crash the messages are sent again; consumers are idempotent. A message that fails is retried
+ * with backoff and does not stop the others. Several relays may run.
  */
 export function startRelay({ database, publish, logger, onKept, intervalMs = 500 }: RelayOptions): Ticker {
   const quarantine = new Quarantine({ task: 'outbox-relay', logger })
@@ -122,7 +122,7 @@ export function startRelay({ database, publish, logger, onKept, intervalMs = 500
     name: 'outbox-relay',
     intervalMs,
     logger,
-    // Whoever kicked it acts for one tenant; what is sent concerns all.
+    // The caller of `kick` may act for one tenant, but the messages belong to all.
     run: () =>
       forAllTenants(async () => {
         while (await relayBatch());

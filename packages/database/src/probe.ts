@@ -2,12 +2,12 @@ import { TIMED_OUT, withTimeout } from '@slipway/runtime'
 import type pg from 'pg'
 import { WatchedClient } from './watched-client.ts'
 
-/** `silent`: the server did not answer. `refused`: it answered that it cannot serve this connection now. */
+/** `silent`: the server did not answer. `refused`: the server answered with an error. */
 export type ProbeAnswer<Row> = { rows: Row[] } | 'silent' | 'refused'
 
 /**
- * A connection apart from the pool on which the server is asked whether it answers. An answer that does not come in time
- * closes the connection, and the next question opens another one: a connection that is half-open is asked once.
+ * A connection outside the pool that checks whether the server answers. A late answer closes the connection, and the next check
+ * opens a new one.
  */
 export class Probe {
   readonly #config: pg.ClientConfig
@@ -31,7 +31,7 @@ export class Probe {
       if (answer !== TIMED_OUT) return { rows: answer.rows }
     } catch (error) {
       if (connected === this.#connected) this.close()
-      // Errors of the server have a severity, those of sockets have none.
+      // Errors of the server have a severity, errors of sockets do not.
       return (error as { severity?: unknown }).severity === undefined ? 'silent' : 'refused'
     }
     if (connected === this.#connected) this.close()

@@ -3,7 +3,7 @@ import { isConnectionError } from './failures.ts'
 
 const FIRST_WAIT_MS = 1_000
 const LONGEST_WAIT_MS = 300_000
-/** More rows than this are not remembered: the longest known one is tried again early. */
+/** The most rows that are remembered. Above that, the oldest row is retried early. */
 const MAX_HELD = 10_000
 
 const rowFailures = counter(
@@ -21,16 +21,16 @@ interface HeldRow {
 }
 
 export interface QuarantineOptions {
-  /** Names the task in logs and metrics. */
+  /** The name of the task in logs and metrics. */
   task: string
   logger: Logger
-  /** Milliseconds; for tests. */
+  /** Milliseconds. Tests replace it. */
   now?: () => number
 }
 
 /**
- * Keeps a row that a periodic task cannot process from stopping the other rows. A failed row is logged, counted, and left
- * out until its backoff is over: 1 s, doubling up to 5 min. Each process has its own; nothing is stored.
+ * Keeps a row that a periodic task cannot process from blocking the other rows. A failed row is logged, counted, and skipped
+ * until its backoff is over: 1 s, doubling up to 5 min. Each process has its own quarantine in memory.
  */
 export class Quarantine {
   readonly #options: QuarantineOptions
@@ -40,13 +40,13 @@ export class Quarantine {
     this.#options = options
   }
 
-  /** Keys of rows whose backoff is not over. A task leaves them out of its query, or they would fill every batch. */
+  /** Keys of the rows in backoff. A task must exclude them from its query, or they would fill every batch. */
   get held(): string[] {
     const now = this.#now()
     return [...this.#held].flatMap(([key, { until }]) => (until > now ? [key] : []))
   }
 
-  /** Works on each row alone and gives the results of those that succeeded. Throws when the database cannot be reached. */
+  /** Processes each row alone and returns the results that succeeded. Throws if the database cannot be reached. */
   async each<R, T>(rows: readonly R[], keyOf: (row: R) => string, work: (row: R) => Promise<T>): Promise<T[]> {
     const results: T[] = []
     const held = new Set(this.held)
@@ -64,7 +64,7 @@ export class Quarantine {
     return results
   }
 
-  /** Works on all rows at once, and only if that fails on each alone. Throws when the database cannot be reached. */
+  /** Processes all rows at once. If that fails, processes each row alone. Throws if the database cannot be reached. */
   async together<R, T>(
     rows: readonly R[],
     keyOf: (row: R) => string,
@@ -84,7 +84,9 @@ export class Quarantine {
     return this.each(free, keyOf, (row) => work([row]))
   }
 
-  /** Leaves the row out for the milliseconds that it returns. Logs why, unless the caller does so for many rows at once. */
+  /**
+   * Skips the row for the returned number of milliseconds. Without `error`, the caller logs the reason for many rows at once.
+   */
   hold(key: string, error?: unknown): number {
     const failures = (this.#held.get(key)?.failures ?? 0) + 1
     const wait = Math.min(FIRST_WAIT_MS * 2 ** (failures - 1), LONGEST_WAIT_MS)
@@ -101,7 +103,7 @@ export class Quarantine {
     return wait
   }
 
-  /** The row was processed: its next failure is its first again. */
+  /** Forgets the failures of a row, because it was processed. */
   release(key: string): void {
     this.#held.delete(key)
   }

@@ -1,6 +1,6 @@
 import type pg from 'pg'
 
-/** Where SQL can be sent: the pool, or one connection inside a transaction. */
+/** Accepts statements: the pool, or one connection inside a transaction. */
 export interface Queryable {
   query<R extends pg.QueryResultRow = pg.QueryResultRow>(
     statement: string | pg.QueryConfig,

@@ -2,38 +2,38 @@ import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { seeTenantOnConnection } from './tenant.sql.ts'
 
-/** Sees the rows of all tenants: a value of `slipway.tenant`, which the policies of row-level security read. */
+/** The value of `slipway.tenant` with which the policies of row-level security show the rows of all tenants. */
 export const ALL_TENANTS = '*'
-/** Sees no tenant's rows: what a connection has until it is told more. */
+/** Shows the rows of no tenant. New connections start with it. */
 const NO_TENANT = ''
 
 const current = new AsyncLocalStorage<string>()
 
 /**
- * Runs `work` for somebody of this tenant, null for somebody who is bound to none and sees all. Whatever it sends to a
- * database made with `tenant: 'current'` can then touch no other tenant's rows, through Prisma and plain SQL alike.
+ * Runs `work` for a caller of this tenant; null for a caller who belongs to no tenant and sees all. On a database with `tenant:
+ * 'current'`, the work sees only the rows of this tenant, in Prisma and in statements.
  */
 export function forTenant<T>(tenantId: string | null, work: () => T): T {
   return current.run(tenantId ?? ALL_TENANTS, work)
 }
 
-/** Runs `work` for nobody in particular: finding out who calls, or keeping house. */
+/** Runs `work` for no particular caller: authentication and periodic tasks. */
 export function forAllTenants<T>(work: () => T): T {
   return current.run(ALL_TENANTS, work)
 }
 
-/** The option that sets a connection's tenant from its start. */
+/** The option that sets the tenant of a connection from its start. */
 export const tenantOption = (tenant: string) => `-c slipway.tenant=${tenant}`
 
 type Connected = (error: Error | undefined, client: pg.PoolClient | undefined, release: (e?: unknown) => void) => void
 
 /**
- * A pool whose connections act for the tenant of whoever asks for one. Those who see all have connections apart, so
- * that finding out who calls (all tenants) and serving the call (one) do not undo each other's setting.
+ * A pool with a tenant per connection. Callers who see all tenants have separate connections: otherwise authentication (all
+ * tenants) and the call (one tenant) would change the setting for each other.
  */
 export class TenantPool extends pg.Pool {
   readonly #all: pg.Pool
-  /** What each connection is set to. One that is not in here is new and sees nothing. */
+  /** The tenant of each connection. A connection that is not in the map is new and sees no rows. */
   readonly #settings = new WeakMap<object, string>()
 
   constructor(config: pg.PoolConfig & { options: string }) {
@@ -42,12 +42,12 @@ export class TenantPool extends pg.Pool {
     this.#all.on('error', (error, client) => this.emit('error', error, client))
   }
 
-  /** This pool, and the one of callers who see all. */
+  /** This pool, and the pool of callers who see all tenants. */
   get pools(): pg.Pool[] {
     return [this, this.#all]
   }
 
-  // pg.Pool.query comes through here too.
+  // pg.Pool.query calls this method too.
   override connect(): Promise<pg.PoolClient>
   override connect(callback: Connected): void
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
@@ -67,7 +67,7 @@ export class TenantPool extends pg.Pool {
     try {
       await seeTenantOnConnection.run(client, { tenant })
     } catch (error) {
-      // What it is set to is not known any more, so nobody may have it.
+      // The tenant of the connection is unknown now, so the pool must not reuse it.
       client.release(true)
       throw error
     }

@@ -2,10 +2,10 @@ import { withoutContext } from '@slipway/runtime'
 import { isBusy, isConnectionError } from './failures.ts'
 
 export interface TogetherOptions {
-  /** So many groups are under way at a time: each takes a connection. */
-  underWay: number
-  /** So many questions make a group at most. */
-  most: number
+  /** The most groups at a time. Each uses one connection. */
+  maxGroups: number
+  /** The most queries in a group. */
+  maxGroupSize: number
 }
 
 interface Asked<Q, A> {
@@ -15,12 +15,12 @@ interface Asked<Q, A> {
 }
 
 /**
- * Has questions answered together that are asked in one turn, or while others are being answered: about thirty the database
- * takes little longer than about one. Where that fails each is asked alone: none fails for the sake of another.
+ * Combines queries of one turn of the event loop, and queries that arrive while others run. Thirty take the database little
+ * longer than one. If the group fails, each query is sent alone, so none fails because of another.
  */
 export function answerTogether<Q, A>(
   answer: (questions: readonly Q[]) => Promise<readonly A[]>,
-  { underWay, most }: TogetherOptions,
+  { maxGroups, maxGroupSize }: TogetherOptions,
 ): (question: Q) => Promise<A> {
   const waiting: Asked<Q, A>[] = []
   let groups = 0
@@ -31,18 +31,18 @@ export function answerTogether<Q, A>(
       const answers = await answer(asked.map(({ question }) => question))
       for (const [index, { resolve }] of asked.entries()) resolve(answers[index] as A)
     } catch (error) {
-      // Without a database each would wait for it in turn, and the last for all of them.
-      const nobodysFault = isConnectionError(error) || isBusy(error)
-      if (nobodysFault || asked.length === 1) for (const { reject } of asked) reject(error)
+      // Without a database, each query alone would fail in turn after a long wait.
+      const isDatabaseFault = isConnectionError(error) || isBusy(error)
+      if (isDatabaseFault || asked.length === 1) for (const { reject } of asked) reject(error)
       else for (const one of asked) await settle([one])
     }
   }
 
   function pump(): void {
-    while (groups < underWay && waiting.length > 0) {
+    while (groups < maxGroups && waiting.length > 0) {
       groups += 1
-      const group = waiting.splice(0, most)
-      // What is done for all belongs to none of them.
+      const group = waiting.splice(0, maxGroupSize)
+      // Work for a group must not have the context of a single caller.
       void withoutContext(() => settle(group)).finally(() => {
         groups -= 1
         pump()

@@ -5,16 +5,15 @@ import { NEWEST_MIGRATION } from './generated/newest-migration.ts'
 import { isApplied } from './wait-for-database.sql.ts'
 
 const AGAIN_MS = 500
-/** Between two log lines with the same reason. */
+/** Time between two log lines with the same reason. */
 const REPORT_MS = 10_000
-/** A table that is missing, and one that this role may not read: rights are given after the migrations. */
+/** A missing table, or a missing right: rights are granted after the migrations. */
 const BEFORE_MIGRATIONS = new Set(['42P01', '42501'])
 
 /**
- * Waits until Postgres answers and the migrations of this version have been applied, for as long as that takes, then runs
- * `prepare`. Tries again when that fails for anything but the configuration. Readiness names what is missing: `database` or
- * `migrations`.
- * @throws Error when the service is told to stop
+ * Waits without limit until Postgres answers and has the migrations of this version, then runs `prepare`. Retries after every
+ * failure except wrong configuration. Readiness names the missing part: `database` or `migrations`.
+ * @throws Error if the service is told to stop
  */
 export async function waitForDatabase(
   database: Pick<Database, 'query' | 'isUp'>,
@@ -35,7 +34,7 @@ export async function waitForDatabase(
     } catch (error) {
       if (error instanceof ConfigurationError) throw error
       const { message, code } = error as { message: string; code?: string }
-      // Errors about several addresses of one name have no message.
+      // Errors about several addresses of one host name have no message.
       const reason = message || String(code)
       if (reason !== reported.reason || performance.now() - reported.at > REPORT_MS) {
         logger.warn('the database is not ready yet, trying again', { reason })

@@ -2,7 +2,7 @@ import { expect, test } from '@jest/globals'
 import { currentContext, withContext } from '@slipway/runtime'
 import { answerTogether } from '../src/index.ts'
 
-const THREE = { underWay: 3, most: 32 }
+const THREE = { maxGroups: 3, maxGroupSize: 32 }
 
 test('what is asked in one turn, or while others are answered, is answered together, each by its own answer', async () => {
   const groups: number[] = []

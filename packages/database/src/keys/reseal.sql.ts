@@ -3,10 +3,10 @@ import { array, int4, int8, json, nullable, text, uuid } from '../sql/types.ts'
 import { SEALED_PLACES, type SealedPlace } from './sealed-places.ts'
 
 const TYPES = { uuid, text, integer: int4 }
-/** Sorts before every key. */
+/** Values before every key. */
 const FIRST = { uuid: '00000000-0000-0000-0000-000000000000', text: '', integer: -1 }
 
-/** Statements that read the rows of a column with secrets, ordered by key, and write them. */
+/** Statements that read and write the rows of a column with secrets, ordered by key. */
 function resealing({ table, key, column, json: isJson, required }: SealedPlace) {
   const names = Object.keys(key)
   const columns = names.join(', ')
@@ -14,7 +14,7 @@ function resealing({ table, key, column, json: isJson, required }: SealedPlace) 
     Object.fromEntries(Object.entries(key).map(([name, type]) => [name, partOf(type)]))
   return {
     first: Object.values(key).map((type): unknown => FIRST[type]),
-    /** The next rows after a key, locked. */
+    /** Locks the next rows after a key. */
     lock: statement({
       name: `database.reseal.lock-${table}-${column}`,
       parameters: { ...keyed((type) => TYPES[type]), limit: int8 },

@@ -5,7 +5,7 @@ import { RESEALING } from './reseal.sql.ts'
 
 export interface ResealProgress {
   place: string
-  /** Rows looked at, and of these the ones whose secrets were sealed anew. */
+  /** The rows that were read, and the rows with secrets that were sealed again. */
   rows: number
   resealed: number
 }
@@ -13,9 +13,9 @@ export interface ResealProgress {
 type Resealing = (typeof RESEALING)[number]
 
 /**
- * Seals every secret in the database under the newest key of the ring. Goes on while services work: a row that somebody
- * changes meanwhile is waited for and then read as it is. Stopped at any moment, the next call does what is left.
- * @throws SecretError where a secret needs a key that the ring has not
+ * Seals every secret in the database under the newest key of the ring. Services may run meanwhile: it waits for rows that
+ * others change, then reads them again. It can be stopped at any moment; the next call continues.
+ * @throws SecretError for a secret that needs a key that is not in the ring
  */
 export async function resealAll(
   database: Database,
@@ -40,7 +40,7 @@ export async function resealAll(
 interface Batch {
   rows: number
   resealed: number
-  /** The key of the last row; null when there are no more. */
+  /** The key of the last row; null after the last batch. */
   last: unknown[] | null
 }
 
@@ -68,7 +68,7 @@ async function resealBatch(
   }
 }
 
-/** The value with every secret in it under the newest key. In JSON, what stands beside `$sealed` is left as it is. */
+/** The value with every secret sealed under the newest key. In JSON, fields beside `$sealed` stay as they are. */
 function reseal(keys: KeyRing, value: string, json: boolean): string {
   if (!json) return keys.rewrap(value)
   return value.replace(/("\$sealed"\s*:\s*)"([^"\\]*)"/g, (whole, name: string, sealed: string) =>
@@ -76,7 +76,7 @@ function reseal(keys: KeyRing, value: string, json: boolean): string {
   )
 }
 
-/** Data of a user may have such a key, and then holds something else under it. */
+/** Users' data may contain such a key with another value. */
 function isSealed(text: string): boolean {
   try {
     return sealedKeyId(text) !== ''

@@ -1,13 +1,13 @@
-/** A column that holds secrets: as one sealed text, or anywhere in JSON as `{"$sealed": …}`. */
+/** A column with secrets: one sealed text, or JSON with `{"$sealed": …}` at any depth. */
 export interface SealedPlace {
   table: string
-  /** Columns of the primary key with their types, in its order. */
+  /** The columns of the primary key with their types, in order. */
   key: Record<string, 'uuid' | 'text' | 'integer'>
   column: string
   json: boolean
   /** Whether each row has a secret. */
   required: boolean
-  /** Rows that are looked at, and changed, in one transaction: few enough not to hold up a service or fill the memory. */
+  /** How many rows one transaction reads and changes. Few enough not to block a service or fill the memory. */
   batch: number
 }
 
@@ -25,10 +25,7 @@ const json = (table: string, column: string, rest: Partial<SealedPlace> = {}): S
   ...rest,
 })
 
-/**
- * Every place in the database where secrets stand. Definitions first: what is planned while keys change is sealed by
- * services that have the new key already.
- */
+/** Every column with secrets. Definitions are first: services that plan meanwhile already seal with the new key. */
 export const SEALED_PLACES: readonly SealedPlace[] = [
   text('users', 'totp_sealed'),
   text('tenants', 'variables_sealed'),
@@ -38,7 +35,7 @@ export const SEALED_PLACES: readonly SealedPlace[] = [
   text('source_versions', 'secrets', { source_id: 'uuid', version: 'text' }),
   { ...text('webhooks', 'secret_sealed'), required: true },
   { ...text('agents', 'key_sealed'), required: true },
-  // Each holds a whole plan.
+  // Each row contains a whole plan.
   json('pending_requests', 'command', { batch: 10 }),
   json('deployments', 'plan_head'),
   json('deployment_actions', 'variables', { key: { deployment_id: 'uuid', action_index: 'integer' } }),

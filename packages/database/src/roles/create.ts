@@ -5,7 +5,7 @@ import type { DatabaseRole } from './rights.ts'
 const EXISTS = new Set(['42710', '23505'])
 
 /**
- * Creates a login role for each address, and gives it the password of the address if it exists already. The caller may create
+ * Creates a login role for each address. If the role exists, it sets the password. The caller must have the right to create
  * roles. The roles have no rights before `applyGrants`.
  */
 export async function createRoles(client: pg.ClientBase, urls: ReadonlyMap<DatabaseRole, URL>): Promise<string[]> {

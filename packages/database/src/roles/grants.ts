@@ -3,22 +3,21 @@ import pg from 'pg'
 import { LOCK_KEYS } from '../lock-keys.ts'
 import { type Columns, DATABASE_ROLES, type DatabaseRole, FUNCTION_RIGHTS, TABLE_RIGHTS } from './rights.ts'
 
-/** What the schema holds, as the rights see it. */
+/** The objects of the schema that rights apply to. */
 interface Schema {
   /** Columns by table. */
   tables: Map<string, string[]>
   /** Sequences that fill a column, by table. */
   sequences: Map<string, string[]>
-  /** Signatures by name. Functions of triggers and of extensions are not among them. */
+  /** Signatures by name, without functions of triggers and extensions. */
   functions: Map<string, string[]>
 }
 
 const name = pg.escapeIdentifier
 
 /**
- * Gives each role of Slipway the rights of `rights.ts` and takes every other right in this schema away, in one transaction.
- * The caller connects as the owner of the tables. A role that does not exist is left out. Returns the names of the roles with
- * rights, so that nobody believes that a service has its own role when it has none.
+ * Grants each role the rights of `rights.ts` and revokes all others in this schema, in one transaction. The caller connects as
+ * the owner of the tables. Skips roles that do not exist, and returns the others.
  */
 export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_USER_PREFIX): Promise<string[]> {
   await client.query('BEGIN')
@@ -37,7 +36,7 @@ export async function applyGrants(client: pg.ClientBase, prefix = DEFAULT_USER_P
   }
 }
 
-/** Tables and functions without an entry in `rights.ts`, and entries without a table or function: one sentence for each. */
+/** One sentence for each table or function without an entry in `rights.ts`, and for each entry without a table or function. */
 export async function unlistedRights(client: Pick<pg.ClientBase, 'query'>): Promise<string[]> {
   const { tables, functions } = await readSchema(client)
   const file = 'packages/database/src/roles/rights.ts'
@@ -57,7 +56,7 @@ export async function unlistedRights(client: Pick<pg.ClientBase, 'query'>): Prom
   ]
 }
 
-/** @throws Error for a role that passes by the rights of this file */
+/** @throws Error for a role that the rights of this file cannot limit */
 async function existingRoles(client: pg.ClientBase, prefix: string): Promise<DatabaseRole[]> {
   const { rows } = await client.query<{ rolname: string; passes: boolean }>(
     `SELECT rolname, rolsuper OR rolbypassrls OR rolcreaterole OR pg_has_role(oid, current_user, 'MEMBER') AS passes
@@ -76,7 +75,7 @@ async function existingRoles(client: pg.ClientBase, prefix: string): Promise<Dat
   return DATABASE_ROLES.filter((role) => found.has(serviceUser(role, prefix)))
 }
 
-/** Postgres lets everybody call a new function, and before version 15 create objects in this schema. */
+/** Postgres lets every role call new functions and, before version 15, create objects in this schema. */
 function ofPublic({ functions }: Schema): string[] {
   return [
     'REVOKE CREATE ON SCHEMA public FROM PUBLIC',
@@ -117,7 +116,7 @@ function ofRole(role: DatabaseRole, { tables, sequences, functions }: Schema, pr
   return statements
 }
 
-/** The columns of a right, as SQL writes them behind it; nothing for all of them. */
+/** The columns of a right in SQL; empty for all columns. */
 function listOf(columns: Columns, all: readonly string[]): string {
   if (columns === 'all') return ''
   const listed = 'except' in columns ? all.filter((column) => !columns.except.includes(column)) : columns
@@ -126,7 +125,7 @@ function listOf(columns: Columns, all: readonly string[]): string {
 
 async function readSchema(client: Pick<pg.ClientBase, 'query'>): Promise<Schema> {
   const tables = await client.query<{ table: string; columns: string[] }>(
-    // Partitions are reached by their table; log_chunks_default is also read by itself.
+    // Rights on partitions come from their table. Only log_chunks_default is also read by its own name.
     `SELECT c.relname AS table, array_agg(a.attname::text ORDER BY a.attnum) AS columns
        FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
       WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p', 'v', 'm', 'f')

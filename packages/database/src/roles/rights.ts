@@ -1,13 +1,13 @@
 import { SEALED_PLACES } from '../keys/sealed-places.ts'
 
 /**
- * What each service and maintenance command may do in Postgres. This file is the only source: `make migrate` turns it into
- * GRANTs. What is not listed here is not granted. A test fails for a table or function without an entry.
+ * The rights of each service and maintenance command in Postgres. This file is the only source: `make migrate` turns it into
+ * GRANTs. A test fails for a table or function without an entry.
  *
- * The rights are expand-then-contract, as migrations are: during a rolling update the release before runs with them, too.
+ * During a rolling update the release before runs with these rights too, so they are expand-then-contract like migrations.
  */
 
-/** One login role for each. `retention` and the two before it are the commands of the same name. */
+/** The login roles. `retention` and the two roles before it are maintenance commands. */
 export const DATABASE_ROLES = [
   'gateway',
   'planner',
@@ -27,7 +27,7 @@ export interface TableRights {
   insert?: true
   update?: Columns
   delete?: true
-  /** Row locks without updates: the right to update a key column, whose updates a trigger refuses. */
+  /** Row locks without updates: the right to update a key column. A trigger refuses such updates. */
   lock?: string
 }
 
@@ -36,22 +36,22 @@ type Table = { [role in DatabaseRole]?: TableRights }
 const read: TableRights = { select: 'all' }
 const except = (...columns: string[]): TableRights => ({ select: { except: columns } })
 const only = (...columns: string[]): TableRights => ({ select: columns })
-/** Rows are added and never changed; the owner's foreign keys may delete them. */
+/** Inserts without updates. Only foreign keys of the owner may delete rows. */
 const append: TableRights = { select: 'all', insert: true }
 const own: TableRights = { select: 'all', insert: true, update: 'all', delete: true }
 const drop: TableRights = { select: 'all', delete: true }
 
-/** A service that relays the outbox: any service that writes to it relays the messages of all. */
+/** Every service that writes to the outbox also relays all messages. */
 const relay: TableRights = { select: 'all', insert: true, delete: true, lock: 'id' }
 const applied = only('migration_name', 'finished_at', 'rolled_back_at')
-/** The relay asks which webhooks want an event. */
+/** The relay reads which webhooks subscribe to an event. */
 const listeners = only('id', 'tenant_id', 'events', 'enabled')
 
 const INSTANCE_SECRETS = except('credential_hash', 'next_credential_hash', 'former_credential_hash', 'join_key_hash')
 const TARGET_SECRETS = except('connection_secrets')
 
 const SERVICES_TABLES: Record<string, Table> = {
-  // Identity. The log-stream asks whether the holder of a stream token may still see what the stream shows.
+  // Identity. The log-stream checks whether the user of a stream may still see its records.
   users: { gateway: own, 'log-stream': only('id', 'status', 'tenant_id', 'token_version') },
   roles: { gateway: own, 'log-stream': read },
   user_roles: { gateway: own, 'log-stream': read },
@@ -62,7 +62,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   api_keys: { gateway: own, 'log-stream': only('id', 'user_id', 'scopes', 'expires_at') },
   idempotency_keys: { gateway: own },
 
-  // Audit. Nobody changes or deletes anything: retention drops old records by the function drop_audit.
+  // Audit. No role changes or deletes records; retention calls the function drop_audit.
   audit_records: {
     gateway: append,
     dispatcher: append,
@@ -112,7 +112,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { select: 'all', update: ['used'] },
   },
   agent_grants: { gateway: { select: 'all', insert: true, delete: true }, 'executor-bridge': read },
-  // The dispatcher switches off a webhook whose receiver is gone for good.
+  // The dispatcher disables a webhook after its receiver has answered 410.
   webhooks: {
     gateway: own,
     dispatcher: { select: 'all', update: ['enabled', 'disabled_reason', 'updated_at'] },
@@ -178,7 +178,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     'executor-bridge': { insert: true },
   },
 
-  // Two writers: the dispatcher makes and closes steps, the bridge moves them under a live lease.
+  // Two services write steps: the dispatcher adds and ends them, the bridge moves them under a live lease.
   steps: {
     dispatcher: {
       select: 'all',
@@ -199,7 +199,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     retention: drop,
   },
 
-  // What ran. The dispatcher's retention deletes what is old.
+  // Execution. Retention in the dispatcher deletes old rows.
   instances: {
     'executor-bridge': { select: 'all', insert: true, update: 'all' },
     gateway: INSTANCE_SECRETS,
@@ -235,9 +235,9 @@ const SERVICES_TABLES: Record<string, Table> = {
     'log-stream': read,
     retention: drop,
   },
-  // The bridge looks for days whose lines went here, and counts them.
+  // The bridge counts lines that are in no partition of a day.
   log_chunks_default: { 'executor-bridge': read },
-  // A target that is changed or deleted has no facts any more.
+  // A target that is changed or deleted loses its facts.
   target_facts: {
     'executor-bridge': { select: 'all', insert: true, update: 'all' },
     gateway: drop,
@@ -253,7 +253,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   // Messages.
   outbox: { gateway: relay, dispatcher: relay, 'executor-bridge': relay },
 
-  // A service waits at its start until the database has its migrations.
+  // At its start a service waits for the migrations of its version.
   _prisma_migrations: {
     gateway: applied,
     planner: applied,
@@ -263,7 +263,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   },
 }
 
-/** `rotate-keys` reads and writes every place with secrets, and nothing else. */
+/** `rotate-keys` reads and writes only the columns with secrets. */
 function withRotation(tables: Record<string, Table>): Record<string, Table> {
   const result = { ...tables }
   for (const { table, key, column } of SEALED_PLACES) {
@@ -280,10 +280,10 @@ const columnsOf = (columns: Columns | undefined): readonly string[] => (Array.is
 /** The rights on each table, by role. */
 export const TABLE_RIGHTS: Record<string, Table> = withRotation(SERVICES_TABLES)
 
-/** Called by the policies of row-level security, with the rights of the reader. */
+/** The policies of row-level security call these with the rights of the reader. */
 const EVERY_ROLE: readonly DatabaseRole[] = DATABASE_ROLES
 
-/** Who may call each function. Functions of triggers are not listed: nobody calls them. */
+/** The roles that may call each function. Functions of triggers are not listed, because no role calls them. */
 export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   sees_content: EVERY_ROLE,
   sees_deployment: EVERY_ROLE,
@@ -293,20 +293,20 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   sees_user: EVERY_ROLE,
   step_id: ['gateway'],
   content_scope: ['gateway'],
-  // An index of source_versions uses it: whoever writes a version needs it.
+  // An index of source_versions calls it for each new version.
   version_precedence: ['gateway', 'rotate-keys'],
   declared_sensitive_names: ['gateway'],
   queue_rank: ['planner', 'dispatcher'],
   slot_is_free: ['dispatcher'],
-  // A trigger on pending_requests calls it, with the rights of the writer.
+  // A trigger on pending_requests calls it with the rights of the writer.
   freeze_subject_of: ['dispatcher'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
   waiting_positions: ['gateway'],
   audit_dropped: ['gateway'],
-  // With the rights of the owner of the tables.
+  // Runs with the rights of the owner of the tables.
   fold_deployment_counts: ['dispatcher'],
   ensure_log_partition: ['executor-bridge'],
-  // Called by the release before.
+  // The release before calls it.
   ensure_log_partitions: ['executor-bridge'],
   drop_log_partition: ['dispatcher', 'retention'],
   drop_audit: ['dispatcher', 'retention'],

@@ -6,8 +6,8 @@ import { ownsTables } from './warn-of-owner.sql.ts'
 const AGAIN_MS = 2_000
 
 /**
- * Logs a warning when this process connects as the owner of the tables: an installation with one database user for everything.
- * Asks in the background until Postgres answers, so that the start does not wait for it.
+ * Logs a warning if this process connects as the owner of the tables, as in an installation with one database user. Retries in
+ * the background until Postgres answers, because the start must not wait.
  */
 export function warnOfOwner(database: Pick<Database, 'query' | 'pool'>, logger: Logger): void {
   void askUntilAnswered(database, logger)

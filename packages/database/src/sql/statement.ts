@@ -5,7 +5,7 @@ import { encoded, type SqlType } from './types.ts'
 export type Columns = Readonly<Record<string, SqlType<unknown>>>
 type Values<C> = { [K in keyof C]: C[K] extends SqlType<infer T> ? T : never }
 type Taken<T> = T extends (infer E)[] ? readonly E[] : T
-/** A statement without parameters takes none. */
+/** A statement without parameters has no argument. */
 type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Taken<Values<P>[K]> }]
 
 /** One row for `runRows`: an element of each list parameter. */
@@ -14,14 +14,14 @@ type Listed<P> = { [K in keyof P]: P[K] extends SqlType<(infer E)[]> ? E : never
 export interface Declaration<P, R> {
   /** Unique, such as `gateway.users.page`: pg_stat_statements and the logs of Postgres show it before the SQL. */
   name: string
-  /** The SQL has `:name` in their place. */
+  /** Their places in the SQL are written `:name`. */
   parameters?: P
   /** The columns of the result. */
   row?: R
   sql: string
   /**
-   * Postgres plans each call for its values and for the present size of the tables; the statement is not prepared. Use it for
-   * optional conditions such as `(:state::text IS NULL OR state = :state)`, which then cost nothing.
+   * Postgres plans each call for the present size of the tables and, in the gateway, for the values of the call. Use it only if
+   * a benchmark needs it, and name the benchmark.
    */
   planEachCall?: true
 }
@@ -36,7 +36,7 @@ export class Statement<P, R> {
   readonly row: Columns
   readonly text: string
   readonly #planEachCall: boolean
-  /** Columns that must not be null. */
+  /** Columns that are never null. */
   readonly #filled: string[]
 
   constructor({ name, parameters = {} as P, row = {} as R, sql, planEachCall }: Declaration<P, R>) {
@@ -59,19 +59,19 @@ export class Statement<P, R> {
     return rows as Values<R>[]
   }
 
-  /** The first row, or null. */
+  /** Returns the first row, or null. */
   async first(db: Queryable, ...given: Given<P>): Promise<Values<R> | null> {
     return (await this.all(db, ...given))[0] ?? null
   }
 
-  /** The row of a statement that always has one. */
+  /** Returns the only row of a statement that always has one. */
   async one(db: Queryable, ...given: Given<P>): Promise<Values<R>> {
     const row = await this.first(db, ...given)
     if (row === null) throw new Error(`${this.name} gave no row`)
     return row
   }
 
-  /** How many rows the statement wrote. */
+  /** Returns how many rows the statement wrote. */
   async run(db: Queryable, ...given: Given<P>): Promise<number> {
     return (await this.#send(db, given)).rowCount ?? 0
   }

@@ -1,8 +1,8 @@
 declare const VALUE: unique symbol
 
-/** A type of Postgres, and the type of its values here. */
+/** A type of Postgres with its type in TypeScript. */
 export interface SqlType<T> {
-  /** As Postgres calls it: `int4`, `uuid[]`, `deployment_state`. */
+  /** The name in Postgres: `int4`, `uuid[]`, `deployment_state`. */
   readonly name: string
   /** `present`: the table allows null, but a condition of the statement leaves such rows out. */
   readonly nulls: 'none' | 'allowed' | 'present'
@@ -10,7 +10,7 @@ export interface SqlType<T> {
   readonly labels?: readonly string[]
   /** Converts a value for node-postgres. */
   readonly encode?: (value: never) => unknown
-  /** Only for the compiler. */
+  /** Exists only for the compiler. */
   readonly [VALUE]?: T
 }
 
@@ -25,7 +25,7 @@ export const text = type<string>('text')
 export const bool = type<boolean>('bool')
 export const int2 = type<number>('int2')
 export const int4 = type<number>('int4')
-/** A number here: ours count events, lines and epochs, far below 2^53. */
+/** A number in TypeScript: our values count events, lines and epochs, far below 2^53. */
 export const int8 = type<number>('int8')
 export const float8 = type<number>('float8')
 export const timestamptz = type<Date>('timestamptz')
@@ -51,12 +51,12 @@ export const array = <T>(of: SqlType<T>): SqlType<T[]> =>
 
 /**
  * An array literal of Postgres with JSON elements. The outer `stringify` adds quotes and escapes quotes and backslashes, as
- * Postgres requires: JSON text has no control characters to escape. node-postgres escapes by two regular expressions per
- * element, which takes a quarter of the dispatcher's CPU during a drain (goal 4).
+ * Postgres requires: JSON text has no control characters to escape. node-postgres escapes with two regular expressions per
+ * element. That takes a quarter of the dispatcher's CPU in the benchmark `drain` (goal 4).
  */
 const jsonArray = (values: readonly unknown[]) =>
   `{${values.map((value) => (value === null ? 'NULL' : JSON.stringify(JSON.stringify(value)))).join(',')}}`
 
-/** The value of a parameter as node-postgres takes it. */
+/** Converts the value of a parameter for node-postgres. */
 export const encoded = (of: SqlType<unknown>, value: unknown): unknown =>
   value === null || of.encode === undefined ? value : of.encode(value as never)

@@ -12,7 +12,7 @@ export const findAskedFor = statement({
   sql: 'SELECT DISTINCT event FROM webhooks w, unnest(w.events) AS event WHERE w.enabled',
 })
 
-/** Stores the events to which a webhook subscribes whose tenant may see them. */
+/** Stores the events that at least one webhook subscribes to and may see. */
 export const keepEvents = statement({
   name: 'database.webhooks.keep-events',
   parameters: {

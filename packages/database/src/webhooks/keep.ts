@@ -11,12 +11,12 @@ export interface SentMessage {
 }
 
 /**
- * Keeps what webhooks ask for of messages that leave the outbox, in the transaction in which they do, so that no broker
- * has it alone. A dispatcher takes it in. Returns how many events there are; must see every tenant's webhooks.
+ * Stores the events for webhooks in the transaction that deletes their messages from the outbox, so that no event is lost. A
+ * dispatcher processes them. Returns the number of events. Must see the webhooks of all tenants.
  */
 export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[]): Promise<number> {
   const asked = new Set((await findAskedFor.all(tx)).map(({ event }) => event))
-  // Mostly none is: then no message is looked into.
+  // Usually no webhook subscribes. Then no message is parsed.
   if (asked.size === 0) return 0
   const told = sent.flatMap(({ message_id, type, json, created_at }) => {
     const record = isEvent(type) ? webhookEventOf(type, JSON.parse(json)) : null
@@ -36,7 +36,7 @@ export async function keepForWebhooks(tx: Queryable, sent: readonly SentMessage[
   })
 }
 
-/** An event that was kept. */
+/** An event that was stored for webhooks. */
 export interface KeptEvent extends WebhookRecord {
   message_id: string
   happened_at: Date

@@ -1,13 +1,13 @@
 import type { EventBody, EventType, ItemKind, WebhookEvent } from '@slipway/contracts'
 import { isFinalDeploymentState, type PendingState } from '@slipway/domain'
 
-/** A message as webhooks tell of it. */
+/** The record that a webhook event is about. */
 export interface WebhookRecord {
   event: WebhookEvent
   kind: ItemKind
   id: string
   tenant_id: string | null
-  /** Whether every tenant sees a record of this kind that belongs to none. */
+  /** Whether every tenant sees a record of this kind that belongs to no tenant. */
   shared: boolean
   gone: boolean
 }
@@ -34,7 +34,7 @@ const ofRequest = (event: WebhookEvent, body: EventBody<'pending.created'>): Web
   return { event, kind: 'pending', id, tenant_id, shared: false, gone: false }
 }
 
-/** A record that every tenant sees where it belongs to none. */
+/** A record that every tenant sees if it belongs to no tenant. */
 const ofShared =
   <Body extends { tenant_id?: string | null }>(
     event: WebhookEvent & EventType,
@@ -74,7 +74,7 @@ const TRANSLATIONS: { [T in EventType]: EventOf<T> } = {
   'slot.freed': notForWebhooks,
 }
 
-/** What webhooks are told of this event; null for one that is not for them. */
+/** The webhook event of an event message; null if webhooks do not receive it. */
 export function webhookEventOf<T extends EventType>(type: T, body: EventBody<T>): WebhookRecord | null {
   const translate: EventOf<T> = TRANSLATIONS[type]
   return translate(body)

@@ -5,10 +5,10 @@ import { currentTraceparent } from '@slipway/runtime'
 import { type StartOutcome, startDeployments } from './start.ts'
 import type { StartCommand } from './start-commands.ts'
 
-const SMALL = { underWay: 1, most: 50 }
+const SMALL = { maxGroups: 1, maxGroupSize: 50 }
 /** A command with more steps than this has a transaction of its own, so that small commands do not wait for it. */
 const MANY_STEPS = 1_000
-const LARGE = { underWay: 2, most: 1 }
+const LARGE = { maxGroups: 2, maxGroupSize: 1 }
 
 /** @throws Problem */
 export type StartDeployment = (
