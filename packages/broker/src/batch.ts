@@ -117,7 +117,7 @@ function parseHead(line: Buffer): PartHead {
   return { message_id, request_id, traceparent }
 }
 
-/** The position of each line. JSON contains no line ends. */
+/** The lines of the content. JSON contains no line ends. */
 function linesOf(content: Buffer): Buffer[] {
   const lines: Buffer[] = []
   for (let start = 0; start < content.length; ) {

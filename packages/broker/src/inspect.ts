@@ -3,7 +3,7 @@ import { type DurableQueue, queueName } from './topology.ts'
 
 export interface QueueState {
   name: DurableQueue
-  /** Waiting messages, without those that consumers have not acknowledged yet. */
+  /** Messages that no consumer has received yet. */
   messages: number
   consumers: number
 }

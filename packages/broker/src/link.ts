@@ -49,7 +49,7 @@ export class Link {
     this.#recovery = this.#connect()
   }
 
-  /** Open, set up, answering, and not told to stop publishing. */
+  /** Whether the connection is open and set up, RabbitMQ answers, and RabbitMQ does not block publishing. */
   isUp(): boolean {
     return this.#isReady && !this.#blocked && this.#probe?.answers === true
   }
@@ -138,8 +138,8 @@ export class Link {
 }
 
 /**
- * Writes what is sent in one turn of the event loop in one piece. amqplib writes each message and each acknowledgement by
- * itself, and these system calls cost more than all the rest of the work.
+ * Sends all writes of one turn of the event loop together. amqplib writes each message and each acknowledgement by itself;
+ * these system calls cost more CPU than the rest of the work, and `drain` would miss goal 4.
  */
 function writeTogether(model: ChannelModel): void {
   const { stream } = model.connection as unknown as { stream: Writable }
