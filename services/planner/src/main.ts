@@ -5,7 +5,7 @@ import { createCommandHandler } from './commands/handler.ts'
 import { plannerConfig } from './config.ts'
 import { PlanningThread } from './large/planning-thread.ts'
 
-/** Plans in hand at once; each holds up to five connections for a moment. */
+/** How many plans are made at a time. Each uses up to five connections for a moment. */
 const PREFETCH = 8
 
 await runService({

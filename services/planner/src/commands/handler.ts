@@ -14,13 +14,13 @@ export interface HandlerOptions {
   broker: Pick<Broker, 'publish' | 'reply'>
   keyRing: KeyRing
   logger: Logger
-  /** Where large plans are made; here like all others unless given. */
+  /** Plans large deployments. Without it, this thread plans all. */
   thread?: Pick<PlanningThread, 'outcomeOf'>
 }
 
 /**
- * Handles the planner's commands. A plan that is to be started goes on to the dispatcher, which answers whoever asked;
- * previews and refusals are answered here. Nothing is written, so a repeated command costs nothing.
+ * Handles the planner's command messages. A plan to start goes on to the dispatcher, which answers the gateway; the planner
+ * answers previews and refusals. It writes nothing, so a repeated message has no effect.
  */
 export function createCommandHandler({ database, broker, keyRing, logger, thread }: HandlerOptions) {
   const resources: PlanningResources = { database, keyRing, sensitiveNames: createSensitiveNames() }

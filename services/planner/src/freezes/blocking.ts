@@ -10,13 +10,13 @@ import {
 import type { FreezesNow } from '@slipway/views'
 import type { Caller } from '../records/visibility.ts'
 
-/** What a request says about freezes. */
+/** The fields of a request about freezes. */
 export interface FreezeOverride {
   override_freeze?: boolean | undefined
   override_reason?: string | undefined
 }
 
-/** What freezes say of a plan that this caller would start at the moment at which they were read. */
+/** Judges a plan of this caller by the freezes, at the moment when they were read. */
 export function judge(
   plan: Plan,
   targets: readonly TargetPlace[],
@@ -33,7 +33,7 @@ export function judge(
   return judgeFreezes(freezes.presentAt(now), { ...place, caller, override: override_freeze })
 }
 
-/** Asking for an override is refused to others even where nothing is frozen: it must never be silently ignored. */
+/** Refuses an override without permission even if nothing is frozen, because an override must never be ignored silently. */
 export function checkOverride(caller: Caller, { override_freeze, override_reason }: FreezeOverride): void {
   if (!override_freeze) return
   if (!caller.roles.includes('admin')) throw insufficientPermissions('to override freezes, which the role admin has')
@@ -43,8 +43,8 @@ export function checkOverride(caller: Caller, { override_freeze, override_reason
 }
 
 /**
- * The override that the dispatcher is to record, or null.
- * @throws Problem DEPLOYMENT_FROZEN where freezes block the plan and this caller may not, or did not, override them
+ * The override for the dispatcher to record, or null.
+ * @throws Problem DEPLOYMENT_FROZEN if freezes block the plan and the caller did not override them, or must not
  */
 export function passFreezes(
   { blocked, active_freezes, can_override }: FreezeVerdict,
@@ -54,7 +54,7 @@ export function passFreezes(
   return override_freeze ? { reason: override_reason } : null
 }
 
-/** What a preview says of the freezes in force. */
+/** The warnings of a preview about active freezes. */
 export function freezeWarnings({ blocked, active_freezes }: FreezeVerdict): string[] {
   const what = blocked ? 'blocks this deployment' : 'is overridden and stays in force'
   return active_freezes.map(({ name, ends_at, target_ids }) => {

@@ -2,7 +2,7 @@ import type { Envelope } from '@slipway/contracts'
 import type { LogLevel } from '@slipway/runtime'
 import type { Outcome } from '../planning/outcome.ts'
 
-/** What the thread is started with. */
+/** The settings with which the thread starts. */
 export interface ThreadSettings {
   name: string
   databaseUrl: string
@@ -10,8 +10,8 @@ export interface ThreadSettings {
   logLevel: LogLevel
 }
 
-/** To the thread: a command to plan. One at a time, so an answer needs no number. */
+/** To the thread: a command message to plan. The thread has one at a time, so its answer needs no id. */
 export type ToThread = Envelope
 
-/** From the thread: the outcome, or why there is none for now. */
+/** From the thread: the outcome, or the reason of a temporary failure. */
 export type FromThread = { outcome: Outcome } | { failure: string }

@@ -3,15 +3,15 @@ import type { Envelope } from '@slipway/contracts'
 import { type Outcome, refusal, tooLarge } from '../planning/outcome.ts'
 import type { FromThread, ThreadSettings } from './messages.ts'
 
-/** A plan that needs more takes the thread with it, not the process. */
+/** A plan that needs more ends the thread, not the process. */
 const MAX_HEAP_MIB = 512
-/** A plan is garbage when it is sent: where it fits into the young generation, nothing of it is copied about. */
+/** A plan is garbage as soon as it is sent. In the young generation the garbage collector never copies it. */
 const YOUNG_HEAP_MIB = 96
 
-/** Makes large plans in a thread of their own, one at a time, so that neither the event loop nor memory is theirs. */
+/** Makes large plans in a thread, one at a time, so that they neither block the event loop nor fill the heap of the process. */
 export class PlanningThread {
   readonly #settings: ThreadSettings
-  /** There is none until the first large plan: most planners never see one. */
+  /** Started for the first large plan, because most planners never get one. */
   #worker: Worker | undefined
   #last: Promise<unknown> = Promise.resolve()
 
@@ -19,7 +19,7 @@ export class PlanningThread {
     this.#settings = settings
   }
 
-  /** Throws when planning failed for a reason that may pass. */
+  /** Throws if planning failed for a temporary reason. */
   outcomeOf(envelope: Envelope): Promise<Outcome> {
     const outcome = this.#last.then(() => this.#plan(envelope))
     this.#last = outcome.catch(() => {})
@@ -54,7 +54,7 @@ export class PlanningThread {
       workerData: this.#settings,
       resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MIB, maxYoungGenerationSizeMb: YOUNG_HEAP_MIB },
     })
-    // Whoever waits hears of it as well; the next plan starts another.
+    // The plan in progress fails too. The next plan starts another thread.
     const gone = () => {
       if (this.#worker === worker) this.#worker = undefined
     }

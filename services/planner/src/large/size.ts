@@ -2,10 +2,13 @@ import type { CommandBody, Envelope } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { hasTagged, hasTargets } from './size.sql.ts'
 
-/** Planning for so many targets takes some milliseconds, and small requests would wait for more. */
+/** Planning so many targets takes a few milliseconds. More would delay small requests. */
 const MANY_TARGETS = 500
 
-/** Whether a command's plan may be large. Tags and originals are counted, which costs less than to find out too late. */
+/**
+ * Whether the plan of a command may be large. Counting the targets of tags and originals is cheaper than blocking the event
+ * loop.
+ */
 export async function isLarge(database: Queryable, { body }: Envelope): Promise<boolean> {
   const { request, deployment_id } = body as Partial<CommandBody<'plan.redeploy'>>
   const { target_ids, target_tags } = request ?? {}

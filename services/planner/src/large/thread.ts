@@ -5,7 +5,7 @@ import { outcomeOf } from '../planning/outcome.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 import type { FromThread, ThreadSettings, ToThread } from './messages.ts'
 
-/** The thread that large plans are made in. It reads by itself: what it reads is more than what it is told. */
+/** The thread that makes large plans. It reads from the database itself, because the records are larger than the command. */
 const { name, databaseUrl, encryptionKeys, logLevel } = workerData as ThreadSettings
 const logger = createLogger({ service: name, level: logLevel })
 const database = createDatabase({ url: databaseUrl, applicationName: `${name} large`, max: 5, tenant: '*', logger })

@@ -12,7 +12,7 @@ import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
 import { createRequest, openValues } from './request.ts'
 
-/** What becomes of a command: JSON of an answer, or of the command that starts the plan. */
+/** The result of a command message as JSON: an answer, or the message that starts the plan. */
 export interface Outcome {
   kind: 'reply' | 'start'
   json: string
@@ -20,7 +20,7 @@ export interface Outcome {
 
 type PlanDecision = { preview: ReturnType<typeof previewOf> } | { start: CommandBody<'deployment.start'> }
 
-/** Plans a command and puts what comes of it into words, a refusal too. Throws where it should be tried again. */
+/** Plans a command and returns its result, which may be a refusal. Throws if the message must be retried. */
 export async function outcomeOf(resources: PlanningResources, envelope: Envelope, logger: Logger): Promise<Outcome> {
   try {
     const decided = await callHandler(stepsOf(resources), envelope)
@@ -44,7 +44,7 @@ export const tooLarge = () =>
 const reply = (envelope: ReplyEnvelope): Outcome => ({ kind: 'reply', json: JSON.stringify(envelope) })
 const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: 'start', json: JSON.stringify(command) })
 
-/** What is decided of each command. */
+/** The decision for each type of command message. */
 const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', PlanDecision> => ({
   'plan.preview': async (command) => preview(resources, await planCreate(resources, command)),
   'plan.create': async (command) => start(resources, await planCreate(resources, command), null),
@@ -52,7 +52,7 @@ const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands',
   'plan.redeploy': async (command) => start(resources, await planRedeploy(resources, command), command.deployment_id),
 })
 
-/** A command with the plan that was made of it. */
+/** A command with its plan. */
 interface Made<C> {
   command: C
   planned: Planned
@@ -111,7 +111,7 @@ function start(
   return { start: command }
 }
 
-/** What the caller is to be told; undefined for a failure that may pass, so that the command is tried again. */
+/** The error for the caller. Undefined for a temporary failure: then the message is retried. */
 function refusalOf(error: unknown, logger: Logger): Problem | undefined {
   if (error instanceof Problem) return error
   if (!(error instanceof SecretError)) return undefined

@@ -1,25 +1,28 @@
 import { canonicalJson, conflict, describePart, PLAN_PARTS, type Plan, type PlanPart, planParts } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
 
-/** Another where what a part consists of changes, so that an upgrade is not told as a change of the plan. */
+/** Change this when a part gets other contents. Otherwise a new release would report that every plan has changed. */
 const FORM = 'p1'
-/** Characters of base64url, 72 bits: enough that no two plans meet by chance. */
+/** Characters of base64url, 72 bits: enough against accidental collisions. */
 const DIGEST_LENGTH = 12
 
 export interface PlanDifference {
   path: string
   message: string
-  /** What it is now. */
+  /** The present content of the part. */
   actual: string
 }
 
-/** The hash of a plan: a digest for each of its parts, so that what differs can be named and nothing needs to be kept. */
+/** The hash of a plan. It has a digest for each part, so that a later comparison can name the parts that differ. */
 export function planHash(keyRing: KeyRing, plan: Plan): string {
   const keyId = keyRing.currentKeyId
   return [FORM, keyId, ...(digests(keyRing, keyId, plan) ?? [])].join('.')
 }
 
-/** @throws Problem CONFLICT when the plan is not the one of the hash; nothing is checked without one */
+/**
+ * Does nothing without `expected`.
+ * @throws Problem CONFLICT if the plan does not have the expected hash
+ */
 export function checkPlanHash(keyRing: KeyRing, plan: Plan, expected: string | undefined): void {
   if (expected === undefined) return
   const differences = differencesFrom(keyRing, plan, expected)
@@ -42,7 +45,7 @@ function differencesFrom(keyRing: KeyRing, plan: Plan, expected: string): PlanDi
   )
 }
 
-/** In the order of the parts; null where the ring has not the key. */
+/** In the order of the parts. Null if the key is not in the ring. */
 function digests(keyRing: KeyRing, keyId: string, plan: Plan): string[] | null {
   const parts = planParts(plan)
   const made = PLAN_PARTS.map((part) => {
@@ -53,7 +56,7 @@ function digests(keyRing: KeyRing, keyId: string, plan: Plan): string[] | null {
   return made.some((digest) => digest === undefined) ? null : (made as string[])
 }
 
-/** The JSON of each piece, and a line end. */
+/** The JSON of each piece, each with a line end. */
 const linesOf = (pieces: readonly unknown[]) => pieces.map((piece) => `${canonicalJson(piece)}\n`).join('')
 
 const MESSAGES: Record<PlanPart, string> = {

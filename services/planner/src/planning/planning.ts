@@ -31,13 +31,13 @@ export interface PlanningResources {
 }
 
 export interface Planned {
-  /** Its values are in clear. */
+  /** With unsealed values. */
   plan: Plan
   warnings: string[]
-  /** Ids as often as they were given. */
+  /** With repeated ids, as the request has them. */
   selection: CommandBody<'deployment.start'>['selection']
   target_summary: ReturnType<typeof targetSummary>
-  /** What freezes say at `planned_at`, by the database's clock. */
+  /** The decision about freezes at `planned_at`, by the database's clock. */
   freezes: FreezeVerdict
   planned_at: Date
 }
@@ -49,12 +49,12 @@ interface Records {
   environment: EnvironmentRecord | null
 }
 
-/** Ids that name nothing the caller may see, at their place in the body. */
+/** An id that names no record that the caller may see, with its place in the body. */
 export type MissingRecord = { path: string; id: string }
 
 /**
- * Makes the plan of a request from what the database holds; writes nothing.
- * @param onMissing makes the refusal for records that do not exist
+ * Makes the plan of a request from the records in the database. Writes nothing.
+ * @param onMissing returns the error for records that do not exist
  * @throws Problem with everything that is wrong
  */
 export async function planRequest(
@@ -116,7 +116,7 @@ export async function planRequest(
   }
 }
 
-/** Everything that the request names and that is not there, so that the caller learns of all at once. */
+/** All missing records of the request, so that the caller learns of all at once. */
 function missingOf(request: PlanningRequest, { source, targets, tenant, environment }: Records): MissingRecord[] {
   const missing: MissingRecord[] = []
   if (source === null) missing.push({ path: `/${request.source.type}_id`, id: request.source.id })
@@ -130,7 +130,7 @@ function missingOf(request: PlanningRequest, { source, targets, tenant, environm
   return missing
 }
 
-/** Of a request whose ids were all found. */
+/** Only for a request with all ids found. */
 function selectionOf(request: PlanningRequest, { uuids }: TargetCandidates) {
   return {
     target_ids: uuids as string[],
@@ -139,7 +139,7 @@ function selectionOf(request: PlanningRequest, { uuids }: TargetCandidates) {
   }
 }
 
-/** What is wrong with versions is told together with what is wrong with targets. */
+/** Reports problems of versions together with problems of targets. */
 function resolve(
   request: PlanningRequest,
   source: LoadedSource,
@@ -161,7 +161,7 @@ function planTarget(keyRing: KeyRing, target: TargetRecord) {
   return { id, name, status, variables: values, sensitive }
 }
 
-/** Adds those of the names that have a value in the plan. */
+/** Adds the names that have a value in the plan. */
 function withSensitiveNames(plan: Plan, names: ReadonlySet<string>): Plan {
   const layers = [
     plan.shared_variables,

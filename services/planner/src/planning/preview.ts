@@ -4,7 +4,7 @@ import type { Planned } from './planning.ts'
 
 export type Preview = CommandReply<'plan.preview'>
 
-/** The answer of a preview: the plan as a deployment would show it, no step begun. Freezes are warnings here. */
+/** The answer of a preview: the plan like that of a deployment with all steps pending. Freezes are warnings. */
 export function previewOf(planned: Planned, plan_hash: string): Preview {
   const { plan, planned_at } = planned
   const variables = resolvedVariables(plan)

@@ -18,7 +18,7 @@ import { type GivenValues, optionsOf, type PlanningRequest } from './request.ts'
 type OriginalDeployment = RowOf<typeof findOriginal>
 type RedeployCommand = CommandBody<'plan.redeploy'>
 
-/** The original's request again, in the versions that it took, with what this one overrides. */
+/** The original request with the original versions and the changes of this request. */
 export function redeployRequest(
   keyRing: KeyRing,
   { command_id, caller, request }: RedeployCommand,
@@ -50,7 +50,9 @@ export function redeployRequest(
   }
 }
 
-/** Records that the original names may be gone: that is a conflict. Those of this request are simply not found. */
+/**
+ * If a record of the original is gone, the error is a conflict. If an id of this request is unknown, the error is NOT_FOUND.
+ */
 export function missingInRedeploy(request: RedeployCommand['request'], missing: MissingRecord[]): Problem {
   const isGiven = ({ path }: MissingRecord) =>
     (path === '/environment_id' && request.environment_id !== undefined) ||
@@ -78,8 +80,8 @@ function targetsOf(
 }
 
 /**
- * The original's settings, as if they were given again. Of timeout and retries the plan keeps only what came out: the
- * request gave them if all actions have the same; else they came from the definitions, which are pinned.
+ * The settings of the original request. The plan stores only the resulting timeouts and retries. If all actions have the same,
+ * the request may have set them. Otherwise they come from the definitions, whose versions are pinned.
  */
 function originalOptions({ plan_head: { options }, actions }: OriginalDeployment): PlanningRequest['options'] {
   const { timeout_seconds, max_retries, ...rest } = options

@@ -13,7 +13,7 @@ import type { FreezeOverride } from '../freezes/blocking.ts'
 import type { SourceReference } from '../records/sources.ts'
 import type { Caller } from '../records/visibility.ts'
 
-/** What is to be planned, wherever it came from: a create, a preview or a redeploy. Ids are as they were written. */
+/** The input of planning, for a create, a preview and a redeploy. Ids are as the request writes them. */
 export interface PlanningRequest {
   command_id: string
   caller: Caller
@@ -26,22 +26,22 @@ export interface PlanningRequest {
   target_tags: readonly TargetTag[]
   target_tags_match_all: boolean
   options: PlanRequest
-  /** Warnings about the request refuse it. */
+  /** Whether warnings about the request refuse it. */
   strict: boolean
-  /** Names whose values an earlier deployment sealed; their values are sealed again. */
+  /** Names that an earlier deployment sealed. Their values are sealed again. */
   sensitive?: readonly string[]
   freeze_override: FreezeOverride
 }
 
-/** Variables of a request, which may hold secrets and travel sealed. */
+/** The variables of a request. They may be secrets and are sealed in messages. */
 export interface GivenValues {
   variables: VariableValues
   prompted_values: VariableValues
 }
 
 /**
- * The values that the gateway sealed for this command.
- * @throws Problem VALIDATION_ERROR for one that could be taken for a sealed value; SecretError
+ * Opens the values that the gateway sealed for this command.
+ * @throws Problem VALIDATION_ERROR for a value that looks like a sealed value; SecretError
  */
 export function openValues(keyRing: KeyRing, commandId: string, sealed: string | null): GivenValues {
   if (sealed === null) return { variables: {}, prompted_values: {} }
@@ -58,7 +58,7 @@ export function openValues(keyRing: KeyRing, commandId: string, sealed: string |
 
 type CreateCommand = CommandBody<'plan.create'>
 
-/** The request of a create or a preview. A caller that is bound to a tenant deploys for it unless it says otherwise. */
+/** The request of a create or a preview. Without a tenant in the request, the tenant of the caller is used. */
 export function createRequest({ command_id, caller, request }: CreateCommand, values: GivenValues): PlanningRequest {
   return {
     command_id,
@@ -76,7 +76,7 @@ export function createRequest({ command_id, caller, request }: CreateCommand, va
   }
 }
 
-/** The settings that a create and a redeploy have in common. */
+/** The settings that a create and a redeploy share. */
 export function optionsOf(request: CommandBody<'plan.redeploy'>['request']): PlanRequest {
   const { target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries, bypass_cache } =
     request

@@ -2,10 +2,7 @@ import type { Queryable } from '@slipway/database'
 import { COMPATIBLE_VERSION } from '@slipway/runtime'
 import { findCapacity } from './capacity.sql.ts'
 
-/**
- * What a preview says where a deployment of that priority would not start at once as things are. The dispatcher decides
- * when it comes to it.
- */
+/** Warns if a deployment of this priority would not start at once at this moment. The dispatcher decides later. */
 export async function capacityWarnings(
   database: Queryable,
   { priority = 0, tenantId }: { priority?: number | undefined; tenantId: string | null },

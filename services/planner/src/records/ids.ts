@@ -1,6 +1,6 @@
 import { decodeSqid, type SqidKind } from '@slipway/domain'
 
-/** What a list of ids names, sorted by form: records are looked up by both in one statement. */
+/** Ids of a request, sorted by form: one statement looks up both forms. */
 export interface References {
   uuids: string[]
   numbers: number[]
@@ -9,7 +9,10 @@ export interface References {
 const MAX_NUMBER = 2_147_483_647
 const UUID_LENGTH = 36
 
-/** Sorts ids by their form, which was checked when they came: a SqId is never as long as a UUID. One of neither form names nothing. */
+/**
+ * Sorts ids by form. The gateway has checked the form: a SqId is always shorter than a UUID. Text of neither form names no
+ * record.
+ */
 export function references(kind: SqidKind, ids: readonly string[]): References {
   const result: References = { uuids: [], numbers: [] }
   for (const id of ids) {

@@ -10,7 +10,7 @@ export interface TenantRecord {
   id: string
   name: string
   variables: VariableValues
-  /** Names of variables whose values are never shown. */
+  /** Names of variables with values that are never shown. */
   sensitive: readonly string[]
 }
 
@@ -18,7 +18,7 @@ export interface EnvironmentRecord extends TenantRecord {
   tenant_id: string | null
 }
 
-/** The tenant, by UUID or SqId; null when there is none that the caller may see. */
+/** The tenant, by UUID or SqId; null if the caller sees no such tenant. */
 export async function loadTenant(
   database: Queryable,
   keyRing: KeyRing,
@@ -32,7 +32,7 @@ export async function loadTenant(
   return { id: row.id, name: row.name, variables: values, sensitive }
 }
 
-/** The environment, by UUID or SqId; null when there is none that the caller may see. */
+/** The environment, by UUID or SqId; null if the caller sees no such environment. */
 export async function loadEnvironment(
   database: Queryable,
   keyRing: KeyRing,

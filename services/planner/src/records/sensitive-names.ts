@@ -1,19 +1,19 @@
 import type { Queryable } from '@slipway/database'
 import { findSensitiveNames, readPublished } from './sensitive-names.sql.ts'
 
-/** The names that some source declares sensitive: in shared sources and in those of the tenant. */
+/** The names that some source declares sensitive, among shared sources and those of the tenant. */
 export type SensitiveNamesOf = (tenantId: string | null) => ReadonlySet<string>
 
 export interface SensitiveNames {
-  /** As they are now. */
+  /** Reads the present names. */
   read(db: Queryable): Promise<SensitiveNamesOf>
 }
 
 const SHARED = ''
 
 /**
- * Another source than the deployed one may declare a name sensitive. Its values are sealed in this deployment, too.
- * Published versions never change, so the names stay valid until another version is published.
+ * Values are sealed under a name that any source declares sensitive, not only the deployed one. Published versions never
+ * change, so the names stay valid until the next version is published.
  */
 export function createSensitiveNames(): SensitiveNames {
   let readAt = ''
@@ -30,7 +30,7 @@ export function createSensitiveNames(): SensitiveNames {
 
   return {
     async read(db) {
-      // Read before the names, so that a version published in between is noticed next time.
+      // Read before the names: the next call notices a version that is published in between.
       const { state } = await readPublished.one(db)
       if (state !== readAt) {
         byTenant = await readAll(db)

@@ -36,7 +36,7 @@ interface Level {
   definitions: Definition[]
 }
 
-/** Requirements by the id of the source they are put on; undefined asks for the latest. */
+/** Requirements by the id of their source. Undefined means the latest version. */
 type Requirements = Map<string, Set<string | undefined>>
 
 /**
@@ -125,7 +125,7 @@ interface SourceVersion {
 
 const placeOf = ({ id, version }: SourceVersion) => `${id} ${version}`
 
-/** Published versions never change. Those that hold secrets, and large ones, are read each time. */
+/** Published versions never change. Versions with secrets and large ones are not cached. */
 const MAX_KNOWN = 500
 const MAX_KNOWN_BYTES = 8_192
 const published = new LRUCache<string, Definition>({ max: MAX_KNOWN })
@@ -149,7 +149,7 @@ function openDefinition(
   return withEntryValues(withDefaults(definition, opened), opened)
 }
 
-/** The defaults of sensitive variables are kept apart from the definition, sealed. */
+/** The defaults of sensitive variables are stored sealed, beside the definition. */
 function withDefaults(definition: Definition, defaults: VariableValues): Definition {
   if (definition.variables === undefined) return definition
   const variables = definition.variables.map(

@@ -5,11 +5,11 @@ import { findTags, findTargets } from './targets.sql.ts'
 import type { Caller } from './visibility.ts'
 
 export interface TargetRecord extends RowOf<typeof findTargets> {
-  /** Only those of its tags that the selection names; null for none. */
+  /** The tags that match the selection; null if none does. */
   tags: TargetTag[] | null
 }
 
-/** What a request chose, ids as they were written. */
+/** The selection of a request, with ids as the request writes them. */
 export interface RequestedTargets {
   target_ids: readonly string[]
   target_tags: readonly TargetTag[]
@@ -18,11 +18,11 @@ export interface RequestedTargets {
 export interface TargetCandidates {
   /** By UUID. */
   records: Map<string, TargetRecord>
-  /** The UUID of each given id, in their order; undefined for one that names no candidate. */
+  /** The UUID of each given id, in order; undefined for an id that names no candidate. */
   uuids: (string | undefined)[]
 }
 
-/** Every target that the caller may use and that is named, or carries any of the tags, with its status. */
+/** Every target that the caller may use and that the request names or that has one of its tags. */
 export async function loadTargets(
   database: Queryable,
   caller: Caller,
