@@ -3,8 +3,8 @@ import { rateVariables } from '@slipway/limits'
 import { commonConfig, figureVariable, portVariable } from '@slipway/runtime'
 
 /**
- * What the log-stream reads from its environment. The keys open what targets show of their variables, and verify what the
- * gateway says of its requests.
+ * The log-stream's environment variables. The encryption keys open the variables of targets, and verify the gateway's mark on
+ * its requests.
  */
 export const logStreamConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,

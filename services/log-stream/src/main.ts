@@ -12,7 +12,7 @@ import { startStreamReader } from './streams/reader.ts'
 import { STREAM_CLIENT_LIMITS } from './streams/stream-client.ts'
 import { createGuard } from './tokens/guard.ts'
 
-/** Longer than a blocking read waits by itself. */
+/** Longer than a blocking read waits. */
 const BLOCKING_READ_MS = 5_000
 
 await runService({

@@ -4,13 +4,16 @@ import { PING } from '../streams/frames.ts'
 /** When a client counts as too slow. */
 export interface ChangeClientLimits {
   pingMs: number
-  /** What may wait in memory for a client when there is more to tell it. */
+  /** The most bytes in memory for a client when the next change arrives. */
   bytes: number
-  /** How long a socket may take nothing at all. */
+  /** The longest time in which a socket may accept nothing. */
   stallMs: number
 }
 
-/** One client of a feed. It is told what changes as it changes, or cut off: nothing is kept for it. */
+/**
+ * One client of a change stream. It gets each change at once. A client that is too slow is cut off, because nothing is stored
+ * for it.
+ */
 export class ChangeClient {
   readonly #response: ServerResponse
   readonly #limits: ChangeClientLimits
@@ -33,7 +36,7 @@ export class ChangeClient {
     if (!this.#response.write(bytes)) this.#blockedSince ??= Date.now()
   }
 
-  /** Pings when it is due; false when the client takes nothing any more. Called now and then. */
+  /** Sends a ping when it is due. Returns false if the client is too slow. Called periodically. */
   check(now: number): boolean {
     if (this.#blockedSince !== null && now - this.#blockedSince > this.#limits.stallMs) return false
     if (now - this.#pingedAt >= this.#limits.pingMs) {
@@ -43,7 +46,7 @@ export class ChangeClient {
     return true
   }
 
-  /** Ends the stream in order. */
+  /** Ends the stream normally. */
   dismiss(): void {
     this.#response.end()
   }

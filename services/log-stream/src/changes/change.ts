@@ -1,14 +1,14 @@
 import type { EventHandlers, EventsOf, ItemKind, Permission, StreamResource } from '@slipway/contracts'
 
 interface Resource {
-  /** As events and items name it. */
+  /** The name of the kind in events and items. */
   kind: ItemKind
   permission: Permission
-  /** Whether every tenant sees a record of this kind that belongs to none. */
+  /** Whether every tenant sees a record of this kind that belongs to no tenant. */
   shared: boolean
 }
 
-/** What can be listened to. */
+/** The kinds of records that have a change stream. */
 export const RESOURCES: Record<StreamResource, Resource> = {
   deployments: { kind: 'deployment', permission: 'deployments:read', shared: false },
   pending: { kind: 'pending', permission: 'deployments:read', shared: false },
@@ -19,20 +19,20 @@ export const RESOURCES: Record<StreamResource, Resource> = {
 
 export const isStreamResource = (name: string): name is StreamResource => Object.hasOwn(RESOURCES, name)
 
-/** Something that happened to a record. What it is now is read when it is told. */
+/** A change of a record. The present record is read when the change is sent. */
 export interface Change {
   id: string
-  /** Whose it is, null for nobody's: they and those who see all are told. */
+  /** The tenant of the record. Its clients and those who see all tenants get the change. Null: no tenant. */
   tenant_id: string | null
   what: 'created' | 'updated' | 'deleted'
   timestamp: string
 }
 
-/** The events that tell of a record which can be listened to. */
+/** The event messages about a record that has a change stream. */
 type RecordEvent = Exclude<EventsOf<'log-stream'>, 'user.revoked'>
 type Whose = { tenant_id?: string | null; previous_tenant_id?: string | null }
 
-/** Hands on what each event says has happened, and to what. */
+/** Passes on the record and the change of each event message. */
 export function changeHandlers(
   note: (resource: StreamResource, changes: Change[]) => void,
 ): Pick<EventHandlers<'log-stream'>, RecordEvent> {
@@ -41,7 +41,7 @@ export function changeHandlers(
     (body: Body, { timestamp }: { timestamp: string }): void => {
       const { tenant_id = null, previous_tenant_id } = body
       const change: Change = { id: idOf(body), tenant_id, what, timestamp }
-      // Whose it was sees it no longer; who sees it still is told by the change itself.
+      // Clients of the former tenant no longer see the record, so they get a deletion. The others get the change itself.
       const gone: Change[] =
         previous_tenant_id === undefined ? [] : [{ ...change, tenant_id: previous_tenant_id, what: 'deleted' }]
       note(resource, [...gone, change])

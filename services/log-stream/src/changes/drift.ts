@@ -11,15 +11,14 @@ interface Shown {
 }
 
 interface Drifting {
-  /** What a record shows when it is new, as its event has told. */
+  /** What a new record shows, as its event has reported. */
   atFirst: string
   read(db: Queryable): Promise<Shown[]>
 }
 
 /**
- * What lists show otherwise without an event: how far deployments are, which slots are taken, and what time alone changes.
- * Each reads few rows: those that run, live, or may begin or end. Of targets that fade events tell, but for local ones: what
- * these are follows from the instances.
+ * Values of lists that change without an event: progress, leased slots, and values that depend on the time. Each statement
+ * reads few rows. The fading of targets has events, except for local targets, whose status follows from the instances.
  */
 const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
   deployments: {
@@ -41,11 +40,11 @@ const DRIFTING: Partial<Record<StreamResource, Drifting>> = {
 }
 
 export interface Drift {
-  /** What has changed since the last look; nothing at the first. */
+  /** Returns the changes since the last call; none at the first call. */
   look(): Promise<Change[]>
 }
 
-/** Null for what changes with events alone. */
+/** Null if every change of this kind has an event. */
 export function driftOf(resource: StreamResource, db: Queryable): Drift | null {
   const drifting = DRIFTING[resource]
   if (drifting === undefined) return null

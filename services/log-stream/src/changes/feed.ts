@@ -8,15 +8,15 @@ import { type Change, RESOURCES } from './change.ts'
 import type { ChangeClient } from './change-client.ts'
 import { type Drift, driftOf } from './drift.ts'
 
-/** How often to look for what no event tells. */
+/** How often to look for changes without an event. */
 const LOOK_MS = 1_000
-/** Records that are read at a time. */
+/** How many records are read at a time. */
 const BATCH = 100
-/** Written to clients at a time. */
+/** How many bytes are written to clients at a time. */
 const PIECE_BYTES = 64 * 1024
-/** How long all wait for those that are behind, before these are cut off. */
+/** How long the others wait for slow clients, before these are cut off. */
 const PATIENCE_MS = 50
-/** Further behind the present nobody is served: a client that reads the list is sooner up to date. */
+/** The most changes in memory. Above that, reading the list again is faster for a client. */
 const MAX_WAITING = 50_000
 
 export interface FeedOptions {
@@ -27,7 +27,7 @@ export interface FeedOptions {
 
 type Items = Awaited<ReturnType<typeof listItems>>
 
-/** Changes of one record that were not yet told. */
+/** A change of one record that was not sent yet. */
 interface UntoldChange {
   id: string
   tenants: Set<string | null>
@@ -37,19 +37,19 @@ interface UntoldChange {
 }
 
 /**
- * Changes of one kind of record, for all who listen. Events say what to look at; what is told is read then, once for
- * all who see the same, and encoded once.
+ * Changes of one kind of record, for all clients. Events name the record. It is read and encoded once for all clients that see
+ * the same.
  */
 export class Feed {
   readonly #resource: StreamResource
   readonly #options: FeedOptions
-  /** By the tenant that they are bound to. */
+  /** By the tenant of the clients. */
   readonly #views = new Map<string | null, Set<ChangeClient>>()
   #waiting = new Map<string, UntoldChange>()
   #telling: Promise<void> | undefined
   #users = 0
   #following: Promise<Ticker | null> | undefined
-  /** Records that cannot be read: a list cannot show them either. */
+  /** Records that cannot be read. Lists cannot show them either. */
   readonly #unreadable: Quarantine
 
   constructor(resource: StreamResource, options: FeedOptions) {
@@ -59,8 +59,8 @@ export class Feed {
   }
 
   /**
-   * Lets a client listen until what is returned is called. It gets its `ping` when all that is committed from then on
-   * will be told. Throws when the database cannot be read.
+   * Adds a client until the returned function is called. Calls `open` when every later commit will be sent. Throws if the
+   * database cannot be read.
    */
   async add(tenantId: string | null, open: () => ChangeClient): Promise<() => void> {
     this.#users += 1
@@ -83,7 +83,7 @@ export class Feed {
     }
   }
 
-  /** Notes what changed; it is told soon. */
+  /** Queues changes to be sent soon. */
   note(changes: readonly Change[]): void {
     if (this.#views.size === 0) return
     for (const { id, tenant_id, what, timestamp } of changes) {
@@ -98,12 +98,12 @@ export class Feed {
     this.#telling ??= this.#tell()
   }
 
-  /** Pings where it is due, and lets go of clients that take nothing any more. Called now and then. */
+  /** Sends pings when they are due, and cuts off clients that are too slow. Called periodically. */
   check(now: number): void {
     for (const client of this.#clients()) if (!client.check(now)) this.#cutOff(client)
   }
 
-  /** Cuts everybody off: their clients come again, and read what they missed. */
+  /** Cuts off all clients. They connect again and read what they missed. */
   cut(reason: string): void {
     this.#waiting.clear()
     const all = [...this.#clients()]
@@ -135,7 +135,7 @@ export class Feed {
     )
   }
 
-  /** Looks from now on for what no event tells. Resolves when it is known how things are. */
+  /** Looks for changes without an event from now on. Resolves when the first state is known. */
   async #follow(): Promise<Ticker | null> {
     const drift = driftOf(this.#resource, this.#options.database)
     if (drift === null) return null
@@ -154,7 +154,7 @@ export class Feed {
   }
 
   async #tell(): Promise<void> {
-    // What happens together is read together.
+    // Changes of the same moment are read together.
     await sleep(0)
     while (this.#waiting.size > 0) {
       const batch = [...this.#waiting.values()].slice(0, BATCH)
@@ -173,7 +173,7 @@ export class Feed {
     try {
       for (const piece of inPieces(await this.#framesOf(tenantId, concerning))) await this.#send(view, piece)
     } catch (error) {
-      // Told too little is worse than told to look again.
+      // A cut-off client reads the list again. Otherwise it would miss changes.
       this.#options.logger.warn('changes cannot be read, and who waits for them is cut off', {
         resource_type: this.#resource,
         error,
@@ -191,12 +191,12 @@ export class Feed {
     return batch.flatMap((waiting) => {
       const item = items.get(waiting.id)
       if (item !== undefined && isVisible(item)) return [this.#frame(waiting, item)]
-      // One that was changed and then deleted is told of as deleted, by the event that says so.
+      // The record is gone: only its delete event is sent.
       return waiting.gone ? [this.#frame(waiting, null)] : []
     })
   }
 
-  /** All at once; if that fails, one by one: a record that cannot be read must not end the streams of all. */
+  /** Reads all records at once. If that fails, reads each alone: one unreadable record must not end all streams. */
   async #itemsOf(tenantId: string | null, batch: readonly UntoldChange[]): Promise<Items> {
     try {
       const items = await this.#read(
@@ -221,7 +221,7 @@ export class Feed {
   #read(tenantId: string | null, ids: readonly string[]): Promise<Items> {
     const { database, keys } = this.#options
     return database.transaction(async (tx) => {
-      // Row-level security applies from here on: the reads see what this tenant may see.
+      // Row-level security applies from here on: the statements see what this tenant sees.
       await seeTenant.run(tx, { tenant: tenantId ?? ALL_TENANTS })
       return listItems({ db: tx, keys }, RESOURCES[this.#resource].kind, ids)
     })
@@ -238,7 +238,7 @@ export class Feed {
     return frame({ event: type, data: { type, resource_type: this.#resource, id, timestamp, resource } })
   }
 
-  /** The same bytes to all; those that are behind are waited for a moment and then cut off. */
+  /** Sends the same bytes to all clients. Waits for slow clients for a moment, then cuts them off. */
   async #send(view: Set<ChangeClient>, bytes: Buffer): Promise<void> {
     const isAnyBehind = () => [...view].some((client) => client.isBehind)
     for (let waited = 0; waited < PATIENCE_MS && isAnyBehind(); waited += 5) await sleep(5)
@@ -257,7 +257,7 @@ export class Feed {
   }
 }
 
-/** Frames together, up to so much at a time. */
+/** Combines frames into pieces of limited size. */
 function* inPieces(frames: readonly string[]): Generator<Buffer> {
   let piece = ''
   for (const frame of frames) {

@@ -12,17 +12,17 @@ export const CHANGE_CLIENT_LIMITS: ChangeClientLimits = { pingMs: 15_000, bytes:
 
 export interface Feeds {
   /**
-   * Serves a client that sees what this tenant sees, until it is gone; `begin` sends the head of the answer. Throws where
-   * changes cannot be told now.
+   * Serves a client with the rights of this tenant, until it is gone. `begin` sends the head of the answer. Throws if changes
+   * cannot be sent now.
    */
   listen(resource: StreamResource, tenantId: string | null, response: ServerResponse, begin: () => void): Promise<void>
-  /** Tells of changes to records of one kind. */
+  /** Queues changes of records of one kind. */
   note(resource: StreamResource, changes: Change[]): void
-  /** All that happens is taken from now on. */
+  /** Called when every later event arrives. */
   resume(): void
-  /** Something may happen that is not taken: nobody may be left waiting for it. */
+  /** Called when events may be lost: cuts off the clients, because they would miss changes. */
   suspend(): void
-  /** Lets all clients go. */
+  /** Ends all streams. */
   stop(): void
 }
 
@@ -31,7 +31,7 @@ export interface FeedsOptions extends FeedOptions {
   checkMs?: number
 }
 
-/** Changes of every kind of record, told to those who listen. Until `resume` is called there are none to tell. */
+/** The change streams of all kinds of records. No client is served before `resume`. */
 export function createFeeds(options: FeedsOptions): Feeds {
   const limits = { ...CHANGE_CLIENT_LIMITS, ...options.limits }
   const feeds = new Map(STREAM_RESOURCES.map((resource) => [resource, new Feed(resource, options)]))

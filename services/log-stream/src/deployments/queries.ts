@@ -3,7 +3,7 @@ import type { Database, Queryable, RowOf } from '@slipway/database'
 import { outputTail } from '@slipway/domain'
 import { findChunks, type findHeads, findOutputs, findProgress, findSteps, findTransitions } from './deployments.sql.ts'
 
-/** What says whether a reader is up to date. */
+/** Shows whether a reader is up to date. */
 export type Head = RowOf<typeof findHeads>
 
 export type StepRow = RowOf<typeof findSteps>
@@ -13,17 +13,17 @@ export type Transition = RowOf<typeof findTransitions>
 /** A deployment at one moment. */
 export interface Snapshot extends RowOf<typeof findProgress> {
   transitions: Transition[]
-  /** Every step that has left pending. */
+  /** Every step that is not pending. */
   steps: StepRow[]
-  /** The lines that were asked for, from `linesFrom`. */
+  /** The requested lines, from `linesFrom`. */
   lines: StoredLine[]
 }
 
 export type Chunk = RowOf<typeof findChunks>
 
 /**
- * All of a deployment at one moment, so that its numbers hold for all of it. Lines are read from `linesFrom` when there are at
- * most `maxLines`, and not at all when it is null.
+ * Reads a deployment in one snapshot, so that all numbers belong together. Reads lines from `linesFrom` if there are at most
+ * `maxLines`, and none if it is null.
  */
 export async function takeSnapshot(
   database: Database,
@@ -42,7 +42,7 @@ export async function takeSnapshot(
   })
 }
 
-/** The ends of what the commands of these steps wrote, by target and action; of those that wrote something. */
+/** The end of the output of the commands of these steps, by target and action. Only commands with output are included. */
 export async function outputsOf(
   db: Queryable,
   deployment_id: string,
@@ -71,7 +71,7 @@ async function linesBetween(db: Queryable, id: string, from: number, to: number)
   return lines
 }
 
-/** The next chunks of the log that hold lines of `from` to `to`, the first cut to begin at `from`; none when there are none. */
+/** The next chunks with lines of `from` to `to`. The first chunk is cut to begin at `from`. */
 export async function chunksFrom(db: Queryable, id: string, from: number, to: number): Promise<Chunk[]> {
   const rows = await findChunks.all(db, { deployment_id: id, from_line: from, to_line: to })
   const [first, ...others] = rows

@@ -6,8 +6,9 @@ import type { Hubs } from '../streams/hubs.ts'
 import type { Guard } from '../tokens/guard.ts'
 
 /**
- * Has a deployment looked at when its state changed, who is watching when somebody may not any more, and changes told to
- * those who listen. What is missed while RabbitMQ is away is found by looking; where it is not, in changes, streams are cut.
+ * Handles the event messages of this replica: wakes the hub of a changed deployment, checks the rights of stream clients after
+ * a revocation, and sends changes. If events are lost, hubs and rights are checked periodically, and change streams are cut
+ * off.
  */
 export async function wakeByEvents(broker: Broker, { hubs, guard, feeds }: { hubs: Hubs; guard: Guard; feeds: Feeds }) {
   const changes = changeHandlers((resource, noted) => feeds.note(resource, noted))

@@ -32,7 +32,7 @@ export interface LogStream {
 
 const LOGS = 'deployments:read'
 
-/** The streams that clients reach through the gateway. The token of the query is all the authentication there is. */
+/** The streams, which clients reach through the gateway. The token in the query is the only authentication. */
 export function createApp(stream: LogStream): Express {
   const app = express()
   app.disable('x-powered-by')
@@ -65,7 +65,7 @@ export function createApp(stream: LogStream): Express {
       const resource = String(request.params['resource'])
       const redeemed = redeemToken(stream, request.query['sse_token'])
       if (!isStreamResource(resource)) {
-        // Spent all the same.
+        // The token is used up in any case.
         await redeemed.catch(() => {})
         throw notFound('The stream')
       }
@@ -92,13 +92,13 @@ export function createApp(stream: LogStream): Express {
 }
 
 const getOnly: RequestHandler = (request, response, next) => {
-  // HEAD too: it would spend a token on a stream without content.
+  // A HEAD request would use up a token for a stream without content.
   if (request.method === 'GET') return next()
   response.set('Allow', 'GET')
   throw new Problem('METHOD_NOT_ALLOWED', 'A stream is read with GET')
 }
 
-/** Ends the stream when its holder may no longer read it, or sees something else. */
+/** Ends the stream when its user may no longer read it, or sees other records. */
 function keepWhilePermitted(
   { guard }: LogStream,
   { record, standing }: Holder,
@@ -142,7 +142,7 @@ function beginStream(response: ServerResponse, kind: 'log' | 'changes'): void {
   response.writeHead(200, {
     'Content-Type': 'text/event-stream; charset=utf-8',
     'Cache-Control': 'no-cache, no-store, no-transform',
-    // Proxies that buffer would hold back what is live.
+    // Proxies that buffer would delay live data.
     'X-Accel-Buffering': 'no',
   })
   response.flushHeaders()
@@ -156,7 +156,7 @@ const answerError =
   (logger: Logger): ErrorRequestHandler =>
   (error, request, response, _next) => {
     const problem = toProblem(error)
-    // Without the query: it holds a token.
+    // Without the query, because it contains a token.
     const { path } = request
     if (error instanceof Problem || problem.status < 500)
       logger.info('a stream was refused', { path, status: problem.status, code: problem.code })
@@ -170,7 +170,7 @@ function toProblem(error: unknown): Problem {
   if (isConnectionError(error)) {
     return new Problem('DATABASE_CONNECTION_ERROR', 'The database cannot be reached; try again with a new token')
   }
-  // What Express itself refuses: a path that is not decodable.
+  // Express refuses a path that it cannot decode.
   if (error instanceof URIError) return notFound('The route')
   return new Problem('INTERNAL_ERROR', 'The stream could not be opened; try again with a new token')
 }

@@ -5,11 +5,11 @@ import type { RequestHandler } from 'express'
 export interface RateLimit {
   general: GeneralLimit
   trustedProxies: AddressRange[]
-  /** What the gateway marks the requests with that it has counted. */
+  /** The keys with which the gateway marks requests that it has counted. */
   keys: KeyRing
 }
 
-/** The general limit of the gateway, for clients that an ingress leads here directly. */
+/** The general limit of the gateway, for clients that an ingress sends here directly. */
 export function limitRate({ general, trustedProxies, keys }: RateLimit, logger: Logger): RequestHandler {
   return async (request, response, next) => {
     if (isCounted(request, keys) || (await general.admits(clientAddress(request, trustedProxies)))) return next()

@@ -3,13 +3,13 @@ import { type DeploymentState, stepId } from '@slipway/domain'
 import type { Transition } from '../deployments/queries.ts'
 import type { StepRecord } from './mirror.ts'
 
-/** A message as it goes to clients: one `data:` line, nothing else. */
+/** A message as clients receive it: one `data:` line. */
 export const frame = (message: LogStreamMessage | ResourceStreamMessage): string =>
   `data: ${JSON.stringify(message)}\n\n`
 
 export const PING = Buffer.from(frame({ event: 'ping', data: { type: 'ping' } }))
 
-/** The ids that a deployment's lines and steps have, which are stored as places in its plan. */
+/** Derives the ids of lines and steps from their places in the plan. */
 export class Places {
   readonly deploymentId: string
   readonly actionCount: number
@@ -60,7 +60,7 @@ export function logFrame(places: Places, line: StoredLine, seq: number): string 
   })
 }
 
-/** The end of what the command of a step wrote, by `Places.key`. */
+/** The end of the output of a step's command, by `Places.key`. */
 export type Outputs = ReadonlyMap<number, string>
 
 export function stepFrame(places: Places, step: StepRecord, outputs: Outputs): string {
@@ -91,7 +91,7 @@ export function progressFrame(
   })
 }
 
-/** `logLines` on the final one only. */
+/** Only the final state has `logLines`. */
 export function stateFrame(
   { deploymentId }: Places,
   oldState: DeploymentState | '',

@@ -9,23 +9,23 @@ import { type Changes, Mirror, type StepRecord } from './mirror.ts'
 import { Pages } from './pages.ts'
 import { encodeLines, Tape } from './tape.ts'
 
-/** A larger change is not put on the tape: each client takes it from the database, at its own pace. */
+/** A larger change is not put on the tape. Each client reads it from the database at its own pace. */
 const MAX_TAPE_LINES = 2_000
 const MAX_TAPE_STEPS = 2_000
 
-/** Batches that wait for a snapshot to end. */
+/** The most batches that are kept during a snapshot. */
 const MAX_EARLY = 256
 
 const BEGUN = new Set(['running', 'rolling_back'])
-/** States that tell the end of a command. */
+/** States after the end of a command. */
 const COMMAND_ENDED = new Set(['completed', 'failed', 'cancelled'])
-/** Steps told together to a client that is behind: their output is read for it and kept until the client took it. */
+/** How many steps are sent at a time to a client that is behind. Their output stays in memory until the client has it. */
 const STEPS_AT_ONCE = 100
 
 export interface HubOptions {
   database: Database
   logger: Logger
-  /** Called when Redis did not bring what the database has. */
+  /** Called if the database has events that Redis did not deliver. */
   onMissed(): void
 }
 
@@ -46,7 +46,7 @@ export class Hub {
   readonly tape = new Tape()
   readonly pages: Pages
   seq = 0
-  /** The last frames of the stream, once the deployment has ended and all else is known. */
+  /** The last frames of the stream, after the deployment has ended. */
   ending: Buffer | null = null
   readonly #options: HubOptions
   readonly #waiting = new Set<() => void>()
@@ -66,7 +66,7 @@ export class Hub {
     this.#options = options
   }
 
-  /** Reads the deployment. Batches may be given to it from the moment it exists, so nothing falls in between. */
+  /** Reads the deployment. `take` may be called from the beginning, so no batch is lost. */
   static async open(id: string, options: HubOptions): Promise<Hub> {
     const [targets, actions] = await Promise.all([
       findTargets.all(options.database, { deployment_id: id }),
@@ -75,19 +75,19 @@ export class Hub {
     return new Hub(new Places(id, targets, actions.count), options)
   }
 
-  /** Takes the first snapshot; throws when the database cannot be read. */
+  /** Takes the first snapshot. Throws if the database cannot be read. */
   async start(): Promise<void> {
     await this.#snapshot(null)
     this.#started = true
     this.#takeEarly()
   }
 
-  /** Takes a batch from Redis: it may be late, repeated, or not the next. */
+  /** Takes a batch from Redis. It may be late, repeated, or not the next one. */
   take(batch: StreamBatch): void {
     if (this.ending || this.#closed) return
     if (this.#syncing || !this.#started) {
       this.#early.push(batch)
-      // One that is dropped leaves a gap, and that is read from the database.
+      // The dropped batch leaves a gap, and the hub reads a gap from the database.
       if (this.#early.length > MAX_EARLY) this.#early.shift()
       return
     }
@@ -105,14 +105,14 @@ export class Hub {
     }
   }
 
-  /** Compares with how far the deployment is in the database, and reads it when something did not come by Redis. */
+  /** Compares the mirror with the database, and takes a snapshot if Redis did not deliver events. */
   notice({ state, epoch, next_event, awaits_output }: Head): void {
     if (this.ending || this.#syncing || !this.#started) return
     const { mirror } = this
     const isOver = mirror.isFinal && !awaits_output
     if (this.#failed || isOver || state !== mirror.state || epoch !== mirror.epoch) this.sync()
     else if (next_event > mirror.nextEvent) {
-      // A batch that was just committed is still on its way; one that was there the last time is lost.
+      // A batch that was just committed may still arrive. If it was missing in the last check too, it is lost.
       if (this.#aheadAt !== null && this.#aheadAt > mirror.nextEvent) {
         missed.inc()
         this.#options.onMissed()
@@ -122,7 +122,7 @@ export class Hub {
     } else this.#aheadAt = null
   }
 
-  /** Reads the database soon, and again if asked meanwhile. */
+  /** Takes a snapshot soon, and another one if called meanwhile. */
   sync(): void {
     if (this.ending || this.#closed || !this.#started) return
     this.#wanted = true
@@ -134,7 +134,7 @@ export class Hub {
     return new Promise((resolve) => this.#waiting.add(resolve))
   }
 
-  /** Lets everybody who waits look around. */
+  /** Makes all clients check for changes and pings. */
   wake(): void {
     const waiting = [...this.#waiting]
     this.#waiting.clear()
@@ -181,7 +181,7 @@ export class Hub {
     for (const batch of early) this.take(batch)
   }
 
-  /** Everybody reads for itself what changed. */
+  /** Makes each client read the changes from the mirror. */
   #jump(): void {
     this.seq += 1
     this.tape.clear()
@@ -238,7 +238,7 @@ export class Hub {
     return new Map(told.map((step) => [this.places.key(step), step.output]))
   }
 
-  /** The changes of state after the first `told` ones. */
+  /** The state changes after the first `told` ones. */
   #stateFrames(told: number): string {
     const transitions = this.mirror.openTransitions
     return transitions
@@ -247,19 +247,19 @@ export class Hub {
       .join('')
   }
 
-  /** What a client is told that comes now: the state, every step that has left pending, progress. In pieces. */
+  /** The first message to a client, in pieces: the state, every step that is not pending, progress. */
   opening(): AsyncGenerator<Buffer> {
     const current = this.mirror.openTransitions.at(-1)
     const state = current ? stateFrame(this.places, '', current) : ''
     return this.#tellSteps(state, 0)
   }
 
-  /** What changed after `seq`, lines apart, for a client that was told `transitions` changes of state. In pieces. */
+  /** The changes after `seq` without lines, in pieces, for a client that has `transitions` state changes. */
   differences(seq: number, transitions: number): AsyncGenerator<Buffer> {
     return this.#tellSteps(this.#stateFrames(transitions), seq)
   }
 
-  /** Steps that change while the pieces are taken are left out: the change has a later number and comes by itself. */
+  /** Skips steps that change meanwhile: their change has a higher number and is sent later. */
   #tellSteps(first: string, after: number): AsyncGenerator<Buffer> {
     return this.#pieces(first, this.#portions(after, this.seq), progressFrame(this.places, this.counts))
   }

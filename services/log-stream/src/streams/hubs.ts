@@ -6,28 +6,28 @@ import { Hub } from './hub.ts'
 import type { StreamReader } from './reader.ts'
 import type { StreamClient } from './stream-client.ts'
 
-/** What Redis or RabbitMQ failed to bring is found within two of these. */
+/** A change that Redis or RabbitMQ did not deliver is found within two of these intervals. */
 const RESYNC_MS = 1_000
 const CHECK_MS = 1_000
 
 interface OpenHub {
   hub: Promise<Hub>
   clients: Set<StreamClient>
-  /** Streams that are open or about to be. */
+  /** Streams that are open or opening. */
   users: number
 }
 
 export interface Hubs {
-  /** Gives the deployment's hub to `use`; the hub lives as long as somebody uses it. */
+  /** Calls `use` with the hub of the deployment. The hub exists as long as a client uses it. */
   use<T>(
     deploymentId: string,
     use: (hub: Hub, watch: (client: StreamClient) => Promise<void>) => Promise<T>,
   ): Promise<T>
-  /** Looks at a deployment of which something is said to have changed. */
+  /** Checks a deployment that may have changed. */
   look(deploymentId: string): void
   lookAtAll(): void
   size(): number
-  /** Lets all clients go and ends the upkeep. */
+  /** Ends all streams and all periodic work. */
   stop(): Promise<void>
 }
 
@@ -40,7 +40,7 @@ export interface HubsOptions {
   checkMs?: number
 }
 
-/** The deployments that are being watched here, one hub each. */
+/** The hubs of this replica, one for each deployment with stream clients. */
 export function createHubs(options: HubsOptions): Hubs {
   const { database, reader, namespace, logger } = options
   const entries = new Map<string, OpenHub>()
@@ -50,7 +50,7 @@ export function createHubs(options: HubsOptions): Hubs {
   const open = async (id: string): Promise<Hub> => {
     const key = streamKey(namespace, id)
     const hub = await Hub.open(id, { database, logger, onMissed: () => void reader.toEnd(key) })
-    // Before the first snapshot, so that no batch falls in between; repeated ones are told by their numbers.
+    // Before the first snapshot, so that no batch is lost. Batches have numbers, so the hub recognizes repeated ones.
     await reader.add(key, (batch) => hub.take(batch))
     await hub.start()
     ready.set(id, hub)

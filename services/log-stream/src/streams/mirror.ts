@@ -2,20 +2,20 @@ import type { StreamBatch } from '@slipway/contracts'
 import { type DeploymentState, isFinalDeploymentState } from '@slipway/domain'
 import type { Snapshot, StepRow, Transition } from '../deployments/queries.ts'
 
-/** A step that has left pending, and the change of the hub in which it last changed. */
+/** A step that is not pending, and the number of the hub's change in which it last changed. */
 export interface StepRecord extends StepRow {
   seq: number
 }
 
-/** What changed in one go. */
+/** What changed in one step of the mirror. */
 export interface Changes {
   steps: StepRecord[]
   progress: boolean
 }
 
 /**
- * What is known of a deployment, and up to which event. It moves on by batches that continue it exactly, or by a snapshot
- * of the database; never back.
+ * The known state of a deployment up to an event. It advances by batches that continue it exactly, or by a snapshot. It never
+ * goes back.
  */
 export class Mirror {
   epoch = 0
@@ -26,7 +26,7 @@ export class Mirror {
   completedSteps = 0
   state: DeploymentState = 'pending'
   transitions: Transition[] = []
-  /** By target × actions + action. */
+  /** The key is target × actions + action. */
   readonly steps = new Map<number, StepRecord>()
   readonly #actionCount: number
 
@@ -38,7 +38,7 @@ export class Mirror {
     return isFinalDeploymentState(this.state)
   }
 
-  /** The states before the final one: what can be told while there is more to come. */
+  /** The state changes before the final one. They can be sent while more lines may come. */
   get openTransitions(): Transition[] {
     return this.transitions.filter(({ to_state }) => !isFinalDeploymentState(to_state))
   }
@@ -48,7 +48,7 @@ export class Mirror {
     return this.totalSteps === 0 ? 0 : this.endedSteps / this.totalSteps
   }
 
-  /** How a batch stands to what is known. By events, and by lines where an epoch begins. */
+  /** Compares a batch with the known state: by events, and by lines at the beginning of an epoch. */
   compare(batch: StreamBatch): 'next' | 'repeated' | 'gap' {
     if (batch.epoch < this.epoch) return 'repeated'
     if (batch.epoch > this.epoch) return 'gap'
@@ -74,7 +74,7 @@ export class Mirror {
     return { steps: [...steps, ...this.#backToPending(snapshot.steps, seq)], progress: this.#count(snapshot) }
   }
 
-  /** Whether a step is not as it was told: steps are told by their state, not by how often it is said. */
+  /** Whether the step differs from the one that clients have. A repeated state is no change. */
   isNews({ target, action, state, exit_code, error_message }: StepRow): boolean {
     const known = this.steps.get(target * this.#actionCount + action)
     return known?.state !== state || known.exit_code !== exit_code || known.error_message !== error_message
@@ -88,7 +88,7 @@ export class Mirror {
     return record
   }
 
-  /** Steps whose attempt was lost with its instance and is to be made again. */
+  /** Steps with an attempt that was lost with its instance. The attempt is repeated. */
   #backToPending(rows: readonly StepRow[], seq: number): StepRecord[] {
     if (rows.length === this.steps.size) return []
     const touched = new Set(rows.map(({ target, action }) => target * this.#actionCount + action))

@@ -3,15 +3,15 @@ import type { Chunk } from '../deployments/queries.ts'
 import type { Places } from './frames.ts'
 import { encodeLines, type LineFrames } from './tape.ts'
 
-/** Long enough for all who are behind together; short enough that nothing is kept for nobody. */
+/** Long enough for all clients that are behind together, short enough not to waste memory. */
 const KEEP_MS = 1_000
 const MAX_PAGES = 4
 
 type Read = (from: number, to: number) => Promise<Chunk[]>
 
 /**
- * Pages of a deployment's log, for clients that are behind. Who falls behind seldom does so alone: a page is read and
- * encoded once for all who want it in the same moment.
+ * Pages of a deployment's log for clients that are behind. Usually many clients are behind together, so a page is read and
+ * encoded once for all of them.
  */
 export class Pages {
   readonly #places: Places
@@ -23,7 +23,7 @@ export class Pages {
     this.#read = read
   }
 
-  /** The next lines from this one on, of which one below `upTo` is known to be; none when they were dropped. */
+  /** The lines after `line`. At least one below `upTo` exists; the result is empty if retention has dropped it. */
   from(line: number, upTo: number): Promise<LineFrames[]> {
     const known = this.#pages.get(line)
     if (known !== undefined) return known

@@ -2,9 +2,9 @@ import type { StreamBatch } from '@slipway/contracts'
 import type { Redis } from '@slipway/redis'
 import { type Logger, sleep } from '@slipway/runtime'
 
-/** Also the time after which a new stream is read for certain, should the wake-up miss its moment. */
+/** Also the longest delay before a new stream is read, if the wake-up comes at the wrong moment. */
 const BLOCK_MS = 1_000
-/** Entries of one stream at a time: some are megabytes. */
+/** How many entries of one stream are read at a time. Some have megabytes. */
 const COUNT = 16
 const PAUSE_MS = 500
 const BEGINNING = '0-0'
@@ -16,10 +16,13 @@ interface Source {
 }
 
 export interface StreamReader {
-  /** Reads a stream from its present end on; best effort. */
+  /** Reads a stream from its present end, best effort. */
   add(key: string, take: (batch: StreamBatch) => void): Promise<void>
   remove(key: string): void
-  /** Goes to the stream's present end, wherever that is: after a FLUSHALL or a clock that stepped back it may be before. */
+  /**
+   * Continues at the present end of the stream. After a FLUSHALL or a clock that was set back, the end may be before the last
+   * entry.
+   */
   toEnd(key: string): Promise<void>
   stop(): Promise<void>
 }
@@ -27,8 +30,8 @@ export interface StreamReader {
 type Reply = [key: string, entries: [id: string, fields: string[]][]][] | null
 
 /**
- * Reads all watched streams over one connection (`blocking`, used for nothing else) with one blocking command.
- * It is a fast way and no more: what does not come is found in the database by its readers.
+ * Reads the streams of all hubs over one connection, with one blocking command. `blocking` is used for nothing else. Delivery
+ * is best effort: hubs find lost entries in the database.
  */
 export function startStreamReader(blocking: Redis, commands: Redis, logger: Logger): StreamReader {
   const sources = new Map<string, Source>()
@@ -85,7 +88,7 @@ export function startStreamReader(blocking: Redis, commands: Redis, logger: Logg
       } catch (error) {
         if (stopping.signal.aborted) return
         logger.debug('live streams cannot be read', { error })
-        // A command that is late may still be answered: only a new connection is sure to be in step.
+        // The answer to a late command may still arrive, so only a new connection is reliable.
         if (blocking.status === 'ready') blocking.disconnect(true)
         await sleep(PAUSE_MS, stopping.signal)
       }

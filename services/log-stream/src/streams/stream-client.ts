@@ -5,15 +5,15 @@ import type { Hub } from './hub.ts'
 import { dropped } from './metrics.ts'
 import { fromLine, type TapeEntry } from './tape.ts'
 
-/** When a client counts as too slow. Its bytes in memory are bounded at all times: one piece, and what its socket holds. */
+/** When a client counts as too slow. The memory per client is always bounded: one piece, and the buffer of its socket. */
 export interface StreamClientLimits {
   pingMs: number
-  /** How far behind a client may be that had caught up before … */
+  /** How many lines a client may be behind after it had caught up … */
   lines: number
   bytes: number
-  /** … for this long, while its socket takes no more. */
+  /** … for this long, while its socket accepts nothing. */
   graceMs: number
-  /** How long a socket may take nothing at all. */
+  /** The longest time in which a socket may accept nothing. */
   stallMs: number
 }
 
@@ -25,7 +25,7 @@ export const STREAM_CLIENT_LIMITS: StreamClientLimits = {
   stallMs: 30_000,
 }
 
-/** Given to a socket at a time; it says for each whether it wants more. */
+/** The size of one write. After each, the socket says whether it accepts more. */
 const PIECE_BYTES = 64 * 1024
 
 export interface StreamClientOptions {
@@ -38,8 +38,8 @@ export interface StreamClientOptions {
 class ClientGone extends Error {}
 
 /**
- * One client of a hub: what has happened, the log from its line, then what happens, until the deployment has ended. It goes at
- * the client's pace: lines that are no longer on the hub's tape come from the database.
+ * One client of a hub. It gets the present state, the log from its line, then all changes until the deployment has ended. Lines
+ * that are no longer on the hub's tape come from the database, at the client's pace.
  */
 export class StreamClient {
   readonly #hub: Hub
@@ -47,7 +47,7 @@ export class StreamClient {
   readonly #options: StreamClientOptions
   /** The next line to send. */
   #line: number
-  /** The last change of the hub that was told. */
+  /** The number of the last change that was sent. */
   #seq = 0
   #transitions = 0
   #tapeBytes = 0
@@ -83,14 +83,14 @@ export class StreamClient {
     }
   }
 
-  /** Ends the stream without its last message: the client comes back, to another replica. */
+  /** Ends the stream without its last message. The client connects again, to another replica. */
   dismiss(): void {
     this.#gone = true
     this.#response.end()
     this.#leave()
   }
 
-  /** Cuts the client off when it is too slow. Called now and then. */
+  /** Cuts the client off if it is too slow. Called periodically. */
   check(now: number): void {
     const { limits, logger } = this.#options
     const blocked = this.#blockedSince !== null
@@ -125,14 +125,14 @@ export class StreamClient {
         this.#response.end()
         return
       }
-      // Something may have come while it was found that there is nothing.
+      // A change may have come during the check.
       if (this.#seq === this.#hub.seq) await this.#hub.changed()
     }
   }
 
   /**
-   * Tells a client that is up to date and takes what it is given the next change; false when that takes more than a write.
-   * With hundreds of clients and many changes a second, a promise for each would be most of the work.
+   * Sends the next change to a client that is up to date. Returns false if the change needs more than one write. With hundreds
+   * of clients, a promise for each would take most of the CPU (`streams`, goal 13).
    */
   #tellNext(): boolean {
     const entry = this.#hub.tape.after(this.#seq)
@@ -143,7 +143,7 @@ export class StreamClient {
     return true
   }
 
-  /** Tells the next thing that the client does not have; false when it has everything. */
+  /** Sends the next change that the client does not have. Returns false if it has all. */
   async #tellSomething(): Promise<boolean> {
     const hub = this.#hub
     const entry = hub.tape.after(this.#seq)
@@ -188,10 +188,10 @@ export class StreamClient {
     this.#tapeBytes = totalBytes
   }
 
-  /** A page of lines below `upTo` from the database. */
+  /** Sends a page of lines below `upTo` from the database. */
   async #replay(upTo: number): Promise<void> {
     const page = await this.#hub.pages.from(this.#line, upTo)
-    // Lines that are gone (their day was dropped) are passed over.
+    // Retention has dropped the partition with these lines. Skip them.
     if (page.length === 0) this.#line = upTo
     for (const lines of page) {
       if (this.#line >= upTo) return
@@ -209,9 +209,9 @@ export class StreamClient {
     await this.#write(PING)
   }
 
-  /** Sends bytes, piece by piece, as fast as the client takes them. */
+  /** Sends bytes in pieces, as fast as the client accepts them. */
   async #write(bytes: Buffer): Promise<void> {
-    // Something may have been written without waiting.
+    // An earlier write may not have waited for the socket.
     if (this.#response.writableNeedDrain && !this.#gone && !this.#response.destroyed) await this.#drained()
     for (let sent = 0; sent < bytes.length; sent += PIECE_BYTES) {
       if (this.#gone || this.#response.destroyed) throw new ClientGone()

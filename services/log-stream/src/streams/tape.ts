@@ -1,12 +1,12 @@
 import type { StoredLine } from '@slipway/contracts'
 import { logFrame, type Places } from './frames.ts'
 
-/** Log lines as frames, one after the other in one buffer. */
+/** Log lines as frames in one buffer. */
 export interface LineFrames {
   firstLine: number
   nextLine: number
   bytes: Buffer
-  /** Where each line begins, and where the last ends. */
+  /** The beginning of each line, and the end of the last. */
   offsets: Uint32Array
 }
 
@@ -18,7 +18,7 @@ export function encodeLines(places: Places, firstLine: number, lines: readonly S
   return { firstLine, nextLine: firstLine + lines.length, bytes, offsets }
 }
 
-/** The frames from this line on, and of those the ones below `upTo`. */
+/** The frames from `line` on that are below `upTo`. */
 export function fromLine(
   { firstLine, bytes, offsets }: LineFrames,
   line: number,
@@ -28,35 +28,35 @@ export function fromLine(
   return bytes.subarray(at(line), at(upTo))
 }
 
-/** One change of a deployment, encoded once for all who watch: what began, the lines, what ended. */
+/** One change of a deployment, encoded once for all clients: steps that began, lines, steps that ended. */
 export interface TapeEntry {
   seq: number
   before: Buffer
   lines: LineFrames
   after: Buffer
-  /** These three in one, for all who are where it begins. */
+  /** The three buffers as one, for clients that begin here. */
   whole: Buffer
-  /** How many changes of state have been told after it. */
+  /** How many state changes clients have after this entry. */
   transitions: number
-  /** Of all entries up to and with this one. */
+  /** The bytes of all entries up to this one. */
   totalBytes: number
 }
 
-/** Of what is no longer on the tape the database has the lines, and the mirror the rest. */
+/** Beyond this, lines come from the database and everything else from the mirror. */
 const MAX_BYTES = 1024 * 1024
 
-/** The latest changes of a deployment. Bounded: who is further behind reads the database. */
+/** The latest changes of a deployment. The size is bounded: a client that is further behind reads the database. */
 export class Tape {
   #entries: TapeEntry[] = []
   #bytes = 0
-  /** Of all that ever was on it: the difference to a reader's is how far it is behind. */
+  /** The bytes of all entries ever added. The difference to an entry tells how far a client is behind. */
   totalBytes = 0
 
   append({ before, lines, after, ...rest }: Omit<TapeEntry, 'whole' | 'totalBytes'>): void {
     const whole = Buffer.concat([before, lines.bytes, after])
     this.totalBytes += whole.length
     this.#bytes += whole.length
-    // Its parts are views: the bytes are kept once.
+    // The parts are views of one buffer.
     const [from, to] = [before.length, before.length + lines.bytes.length]
     this.#entries.push({
       ...rest,
@@ -77,7 +77,7 @@ export class Tape {
     this.#bytes = 0
   }
 
-  /** The entry that follows change `seq`, if the tape still has it. Numbers on the tape have no gaps. */
+  /** The entry after change `seq`, if it is still on the tape. The numbers on the tape have no gaps. */
   after(seq: number): TapeEntry | undefined {
     const first = this.#entries[0]
     return first === undefined || seq + 1 < first.seq ? undefined : this.#entries[seq + 1 - first.seq]

@@ -5,18 +5,18 @@ import { createTicker, type Logger } from '@slipway/runtime'
 import { dropped } from '../streams/metrics.ts'
 import { type Standing, standingsOf } from './standing.ts'
 
-/** An event tells of a revocation at once; one that is lost costs this much. */
+/** An event reports a revocation at once. If the event is lost, the stream ends after this time. */
 const CHECK_MS = 500
-/** How long a stream may stay open while nobody can say whether it still may. */
+/** How long a stream may stay open while its rights cannot be checked. */
 const UNKNOWN_MS = 10_000
 
 export interface Guard {
   /**
-   * Watches over an open stream: calls `end` once its token stands for nothing any more, or for less than `suffices`
-   * asks. Returns what lets go of it. Throws 503 where as many are open as may be.
+   * Checks an open stream until the returned function is called. Calls `end` when its token is no longer valid or `suffices`
+   * returns false. Throws 503 if too many streams are open.
    */
   keep(record: SseTokenRecord, suffices: (standing: Standing) => boolean, end: () => void): () => void
-  /** Has all open streams looked at now. */
+  /** Checks all open streams now. */
   look(): void
   stop(): Promise<void>
 }
@@ -33,12 +33,12 @@ export interface GuardOptions {
   logger: Logger
   checkMs?: number
   unknownMs?: number
-  /** Streams that may be open, and of one user; 0: any number. */
+  /** The most streams, in all and of one user. 0: no limit. */
   max?: number
   maxPerUser?: number
 }
 
-/** Ends streams whose user logged out, was suspended, lost a key or a permission, while they are open. */
+/** Ends open streams when their user logs out, is suspended, or loses a key or a permission. */
 export function createGuard(options: GuardOptions): Guard {
   const { database, logger, checkMs = CHECK_MS, unknownMs = UNKNOWN_MS, max = 0, maxPerUser = 0 } = options
   const open = new Set<GuardedStream>()
@@ -98,7 +98,7 @@ export function createGuard(options: GuardOptions): Guard {
       requirePlace(record.user_id)
       open.add(kept)
       ofUser.set(record.user_id, (ofUser.get(record.user_id) ?? 0) + 1)
-      // What was revoked since the token was looked at is found without waiting.
+      // Finds a revocation since the token was checked.
       ticker.kick()
       return () => void letGo(kept)
     },
@@ -107,7 +107,7 @@ export function createGuard(options: GuardOptions): Guard {
   }
 }
 
-/** Streams that stand or fall together: a client may have many. */
+/** Streams with the same token rights. A client may have many. */
 function byCredential(open: Iterable<GuardedStream>): [GuardedStream, ...GuardedStream[]][] {
   const groups = new Map<string, [GuardedStream, ...GuardedStream[]]>()
   for (const kept of open) {

@@ -5,18 +5,17 @@ import type { Redis } from '@slipway/redis'
 import { hashToken, type Logger } from '@slipway/runtime'
 import { type Standing, standingsOf } from './standing.ts'
 
-/** A longer text is no token of ours, and need not be hashed to know it. */
+/** Longer text is not a token, so it is not hashed. */
 const MAX_TOKEN_LENGTH = 512
 
-/** Who opens a stream, and what they may see as the stream is opened. */
+/** The user of a stream, and what the user may see when the stream opens. */
 export interface Holder {
   record: SseTokenRecord
   standing: Standing
 }
 
 /**
- * Takes an SSE token and says whose it is. Reading it is spending it: of two that come at once with the same token one gets
- * the record, the other 401.
+ * Redeems an SSE token and returns its user. Redeeming deletes the token: of two requests with the same token, one gets 401.
  */
 export async function redeemToken(
   { redis, database, namespace, logger }: { redis: Redis; database: Queryable; namespace: string; logger: Logger },
@@ -39,7 +38,7 @@ export async function redeemToken(
   if (stored === null) throw invalidToken()
   const record = JSON.parse(stored) as SseTokenRecord
   const [standing] = await standingsOf(database, [record])
-  // Revoked since it was given out.
+  // The session or key was revoked after the token was issued.
   if (!standing) throw invalidToken()
   return { record, standing }
 }

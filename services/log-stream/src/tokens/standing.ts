@@ -2,15 +2,15 @@ import type { SseTokenRecord } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { findStandings } from './standing.sql.ts'
 
-/** What the holder of a good token may see at this moment. */
+/** What the user of a valid token may see now. */
 export interface Standing {
   tenant_id: string | null
   permissions: string[]
 }
 
 /**
- * What each of these tokens stands for now; null where it stands for nothing any more: its user is not active, all their
- * sessions were ended, the session is over, or the API key is gone. One query, however many they are.
+ * The present rights of each token; null if it is no longer valid: its user is not active, all sessions of the user were ended,
+ * the session is over, or the API key is gone. Reads all tokens in one query.
  */
 export async function standingsOf(db: Queryable, records: SseTokenRecord[]): Promise<(Standing | null)[]> {
   const rows = await findStandings.all(db, {
