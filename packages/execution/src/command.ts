@@ -3,7 +3,7 @@ import type { RunAction, RunFile } from '@slipway/contracts'
 export type Interpreter = RunAction['interpreter']
 export type OutputStream = 'stdout' | 'stderr'
 
-/** Which attempt of which step a command is, so that a target recognizes a command that comes twice. */
+/** Identifies one attempt of one step, so that a target recognizes a repeated command. */
 export interface CommandIdentity {
   deploymentId: string
   epoch: number
@@ -18,59 +18,59 @@ export interface Command {
   identity: CommandIdentity
   script: string
   interpreter: Interpreter
-  /** Added to what the transport gives each command of its own (PATH, HOME). */
+  /** Added to the variables that the transport sets for each command (PATH, HOME). */
   environment: Readonly<Record<string, string>>
-  /** Where to run it; null for a fresh directory. A relative one lies within the fresh directory and is made. */
+  /** Null for a new directory. A relative path is created in the new directory. An absolute path must exist. */
   workingDirectory: string | null
-  /** After so long whoever asked for it ends it; a target that nobody reaches does so itself. */
+  /** The caller kills the command after this time. An agent without contact does so itself. */
   timeoutSeconds?: number
-  /** Put into that directory before it starts. */
+  /** Placed in the working directory before the command starts. */
   files: readonly CommandFile[]
 }
 
 export interface CommandFile extends RunFile {
-  /** Where its content is on this machine. */
+  /** The file on this machine with the content. */
   source: string
 }
 
 export interface CommandIo {
-  /** Takes a piece of output. While its promise is pending nothing more is read, so that the command has to wait. */
+  /** Receives a piece of output. No more output is read until the promise resolves, so the command has to wait. */
   onOutput(stream: OutputStream, chunk: Buffer): void | Promise<void>
 }
 
 export interface CommandEnd {
-  /** Null when a signal ended it. */
+  /** Null if a signal ended the command. */
   exitCode: number | null
-  /** Name of the signal that ended it, such as SIGKILL. */
+  /** The name of that signal, such as SIGKILL. */
   signal: string | null
-  /** False when it was killed and the target did not say that it is gone. */
+  /** False if the command was killed and the target did not confirm its end. */
   confirmed: boolean
 }
 
 /**
- * How commands reach one target. `run` resolves when the command itself has ended, whatever it left running in a
- * session of its own (`setsid`); anything else that it started ends with it. An abort sends TERM to its whole process
- * group and KILL after the grace (see Kill). Throws CommandError when the command could not be run to its end.
+ * Runs commands on one target. `run` resolves when the command has ended. Then the other processes of its process group are
+ * killed; a daemon in its own session (`setsid`) continues. An abort sends TERM to the process group, and KILL after the
+ * grace (see Kill). Throws CommandError if the command did not start or its end is not known.
  */
 export interface Transport {
   run(command: Command, io: CommandIo, signal: AbortSignal): Promise<CommandEnd>
-  /** A command will come soon: makes ready what it needs to start. What fails is for `run` to find. */
+  /** Prepares for the next command, for example opens a connection. `run` reports failures. */
   prepare?(signal: AbortSignal): void
   /**
-   * Ends a command that an earlier process, or under an older epoch another instance, has left, where commands live on
-   * without the one that asked for them.
+   * Ends a command of an earlier process or of an instance with an older lease. Only transports on which commands outlive the
+   * instance need this.
    */
   abandon?(identity: CommandIdentity): void
-  /** Gives back what is held for the target. No command runs any more. */
+  /** Releases the resources for the target. Call it when no command runs. */
   close(): void
 }
 
-/** The command did not start, or nobody knows how it ended. The message is the end of a sentence, for people. */
+/** The command did not start, or its end is not known. The message ends a sentence for users. */
 export class CommandError extends Error {
   override name = 'CommandError'
 }
 
-/** The command did not start for want of a file. */
+/** The command did not start, because one of its files is missing or damaged. */
 export class FileError extends CommandError {
   override name = 'FileError'
   readonly content: string
@@ -81,21 +81,21 @@ export class FileError extends CommandError {
   }
 }
 
-/** Whether a disk of this machine, or a quota on it, had no room. */
+/** Whether a write failed because a disk or quota of this machine is full. */
 export function isNoSpace(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
   return code === 'ENOSPC' || code === 'EDQUOT'
 }
 
-/** The command did not start, for want of room on the disk of this machine. It may start later. */
+/** The command did not start, because the disk of this machine is full. A later attempt may succeed. */
 export class NoSpaceError extends CommandError {
   override name = 'NoSpaceError'
 }
 
-/** Why a command is killed, as the reason of an abort. */
+/** The reason of an abort that kills a command. */
 export class Kill extends Error {
   override name = 'Kill'
-  /** Between TERM and KILL. */
+  /** The time between TERM and KILL. */
   readonly graceMs: number
 
   constructor(message: string, graceMs: number) {
@@ -104,16 +104,16 @@ export class Kill extends Error {
   }
 }
 
-/** Between TERM and KILL where nothing asks for haste. */
+/** The default time between TERM and KILL. */
 export const KILL_GRACE_MS = 10_000
-/** How long after KILL a transport waits for the end to be confirmed. */
+/** How long a transport waits for the confirmation of the end after KILL. */
 export const CONFIRM_MS = 5_000
 
 export function graceOf(signal: AbortSignal): number {
   return signal.reason instanceof Kill ? signal.reason.graceMs : KILL_GRACE_MS
 }
 
-/** Resolves when the signal aborts. `forget` must be called when that is no longer of interest. */
+/** Resolves when the signal aborts. Call `forget` to remove the listener. */
 export function whenAborted(signal: AbortSignal): { promise: Promise<'aborted'>; forget(): void } {
   let listener = () => {}
   const promise = new Promise<'aborted'>((resolve) => {
@@ -125,17 +125,17 @@ export function whenAborted(signal: AbortSignal): { promise: Promise<'aborted'>;
 }
 
 interface InterpreterCall {
-  /** Name of the script's file. */
+  /** The name of the script file. */
   file: string
-  /** `{}` stands for the script's file. */
+  /** `{}` is replaced by the path of the script file. */
   args: readonly string[]
-  /** A file that stands beside the script, above the working directory. */
+  /** A further file in the directory of the script, above the working directory. */
   beside?: { name: string; text: string }
 }
 
 /**
- * How each interpreter is called. Node takes scripts and the files that they load for ES modules or for CommonJS by the
- * next package.json in a folder above, so a command brings its own one. Among its `files` may be another one, for them.
+ * How to call each interpreter. Node decides between ES modules and CommonJS by the nearest package.json above a file, so each
+ * command gets its own package.json. The `files` of an action may include another one for the working directory.
  */
 export const INTERPRETER_CALLS: Record<Interpreter, InterpreterCall> = {
   sh: { file: 'script', args: ['{}'] },

@@ -1,7 +1,7 @@
 /**
- * Until when commands of this instance may live, whatever becomes of the instance. Each heartbeat moves the end; what
- * watches over commands is told of it and kills them by itself when nothing more comes. That covers an instance that
- * is frozen: it cannot kill anything, and its pipes and connections stay open.
+ * The time until which commands of this instance may run. Each heartbeat extends it. Watchdog processes learn of each
+ * extension, and kill the commands at the end of the time. This works even if the instance hangs: then the instance cannot
+ * kill commands, and its pipes and connections stay open.
  */
 export class Lifeline {
   #until: number | null = null
@@ -13,12 +13,12 @@ export class Lifeline {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Whole seconds until the end, 0 when it is over; null while no end is known. */
+  /** Whole seconds until the end, at least 0; null before the first heartbeat. */
   get secondsLeft(): number | null {
     return this.#until === null ? null : Math.max(0, Math.floor((this.#until - performance.now()) / 1_000))
   }
 
-  /** Calls the listener after each renewal; returns what ends that. */
+  /** Calls the listener after each renewal. Returns a function that removes the listener. */
   onRenewed(listener: () => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

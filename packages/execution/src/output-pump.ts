@@ -1,19 +1,19 @@
 import type { Readable } from 'node:stream'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 
-/** How long after a command's end its output is waited for: a daemon that it left may hold the stream for ever. */
+/** How long to wait for output after the end of a command. A daemon of the command may keep the stream open without limit. */
 const AFTER_END_MS = 200
-/** More than a pipe or socket holds: what comes later was written after the command's end. */
+/** A pipe or socket holds less than this. Later bytes were written after the end of the command. */
 const AFTER_END_BYTES = 1024 * 1024
 
 /**
- * Reads a command's output into `sink`, one chunk at a time. Resolves when the stream ends, or soon after the moment that
- * `ended` names: what was written until then is read, however long the sink takes. The stream is the caller's to close.
+ * Reads the output of a command into `sink`, one chunk at a time. Finishes when the stream ends, or soon after `ended`. Output
+ * from before `ended` is always read, even if the sink is slow. The caller closes the stream.
  */
 export class OutputPump {
   readonly #stream: Readable
   readonly #sink: (chunk: Buffer) => void | Promise<void>
-  /** When the command ended, and the grace after it, by performance.now(). */
+  /** The end of the command plus the grace, by performance.now(). */
   #endsAt = Number.POSITIVE_INFINITY
   #stopped = false
   #streamDone = false
@@ -28,21 +28,21 @@ export class OutputPump {
       this.#streamDone = true
       this.#wake()
     }
-    // A reset connection ends the output as well; that the command was lost is the transport's to say.
+    // A reset connection also ends the output. The transport reports the lost command.
     stream.on('end', done).on('close', done).on('error', done)
     stream.on('readable', this.#onReadable)
     this.finished = this.#run()
-    // Whoever waits for it is told; until then a failure is nobody's unhandled one.
+    // Prevents an unhandled rejection before the caller waits for `finished`.
     this.finished.catch(() => {})
   }
 
-  /** The command has ended. What other processes write to the stream in the next `graceMs` is read as well. */
+  /** The command has ended. Output of other processes in the next `graceMs` is still read. */
   ended(graceMs = 0): void {
     this.#endsAt = performance.now() + graceMs
     this.#wake()
   }
 
-  /** There is nothing more of interest, whatever the stream says. */
+  /** Stops reading at once. */
   stop(): void {
     this.#stopped = true
     this.#wake()
@@ -51,24 +51,24 @@ export class OutputPump {
   async #run(): Promise<void> {
     let msLeft = AFTER_END_MS
     let bytesLeft = AFTER_END_BYTES
-    let looked = false
+    let isDrained = false
     try {
       while (!this.#stopped && bytesLeft > 0) {
         const chunk = this.#stream.read() as Buffer | null
         if (chunk !== null) {
-          looked = false
+          isDrained = false
           if (performance.now() >= this.#endsAt) bytesLeft -= chunk.length
           await this.#sink(chunk)
-        } else if (this.#streamDone || looked) {
+        } else if (this.#streamDone || isDrained) {
           return
         } else if (msLeft <= 0) {
-          // Timers come before what has arrived: a process that had no turn for so long has not looked yet.
+          // A timer may fire before arrived bytes are read, if the process was busy. Read them first.
           await nextTurn()
-          looked = true
+          isDrained = true
         } else {
           const since = performance.now()
           const graceMs = this.#endsAt - since
-          await this.#somethingNew(graceMs > 0 ? graceMs : msLeft)
+          await this.#waitForEvent(graceMs > 0 ? graceMs : msLeft)
           if (graceMs <= 0) msLeft -= performance.now() - since
         }
       }
@@ -77,7 +77,7 @@ export class OutputPump {
     }
   }
 
-  #somethingNew(limitMs: number): Promise<void> {
+  #waitForEvent(limitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = limitMs === Number.POSITIVE_INFINITY ? undefined : setTimeout(resolve, limitMs)
       this.#wake = () => {

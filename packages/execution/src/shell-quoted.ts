@@ -1,4 +1,4 @@
-/** A value as one word of a shell. */
+/** Quotes a value as one shell word. */
 export function shellQuoted(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`
 }

@@ -1,7 +1,7 @@
-/** Longer ones overflow and would ring at once. */
+/** A longer timeout overflows, and Node would fire it at once. */
 const MAX_TIMER_MS = 2 ** 31 - 1
 
-/** Calls back after `ms`, however long that is. Returns how to call it off. */
+/** Like setTimeout, without a limit of `ms`. Returns a function that clears the timer. */
 export function after(ms: number, callback: () => void): () => void {
   let timer: NodeJS.Timeout
   const wait = (left: number) => {

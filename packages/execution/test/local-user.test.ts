@@ -340,14 +340,14 @@ describeAsRoot('the user', () => {
   })
 
   test.each([
-    ['does not exist', 'no-such-user', root, 'names the user "no-such-user", who does not exist on this machine'],
-    ['has no such number', '54321', root, 'names the user "54321", who does not exist on this machine'],
-    ['is root', 'root', root, 'who may do everything'],
+    ['does not exist', 'no-such-user', root, 'names the user "no-such-user", which does not exist on this machine'],
+    ['has no such number', '54321', root, 'names the user "54321", which does not exist on this machine'],
+    ['is root', 'root', root, 'which has all permissions'],
     [
       'is the one of the instance',
       String(SERVICE),
       { words: ['setpriv', `--reuid=${SERVICE}`, '--clear-groups'], uid: SERVICE },
-      'as whom the instance runs',
+      'the user of the instance',
     ],
     [
       'is out of reach for the instance',

@@ -1,5 +1,5 @@
 import { createServer } from 'node:http'
-import { takePlace } from './listen.ts'
+import { listenOn } from './listen.ts'
 import { exposition } from './metrics/registry.ts'
 import { withTimeout } from './with-timeout.ts'
 
@@ -91,7 +91,7 @@ export async function startManagementServer(options: {
   })
   const { port, host } = options
   return {
-    port: await takePlace(server, { port, host, variable: 'SLIPWAY_MANAGEMENT_PORT' }),
+    port: await listenOn(server, { port, host, variable: 'SLIPWAY_MANAGEMENT_PORT' }),
     close: () => {
       server.closeAllConnections()
       return new Promise((resolve) => server.close(() => resolve()))

@@ -4,7 +4,7 @@ export { type Context, currentContext, withContext, withoutContext } from './con
 export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
 export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
-export { type ListeningServer, type ListenOptions, listen, type Place, takePlace } from './listen.ts'
+export { type ListenAddress, type ListeningServer, type ListenOptions, listen, listenOn } from './listen.ts'
 export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'

@@ -5,14 +5,14 @@ import { measureRequest } from './metrics/http.ts'
 import { createTlsServer, type TlsOptions } from './tls/server.ts'
 import { failSpan, SpanKind, traced } from './tracing/spans.ts'
 
-export interface Place {
+export interface ListenAddress {
   host: string
   port: number
   /** The variable that sets the port, for the error if the port is not available. */
   variable: string
 }
 
-export interface ListenOptions extends Place {
+export interface ListenOptions extends ListenAddress {
   /** Aborted when stopping begins. From then on each answer closes its connection, so that clients use another replica. */
   stopping?: AbortSignal
   /** Options in addition to the timeouts that every server of Slipway has. */
@@ -52,7 +52,7 @@ export async function listen(
   if (stopping) endConnectionsOf(server, stopping)
   return {
     server,
-    port: await takePlace(server, { host, port, variable }),
+    port: await listenOn(server, { host, port, variable }),
     close: () =>
       new Promise((resolve) => {
         release()
@@ -70,7 +70,7 @@ export async function listen(
  * Makes a server listen, and returns its port.
  * @throws ConfigurationError when the port is not available
  */
-export function takePlace(server: NetServer, { host, port, variable }: Place): Promise<number> {
+export function listenOn(server: NetServer, { host, port, variable }: ListenAddress): Promise<number> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const where = `${host}:${port}`

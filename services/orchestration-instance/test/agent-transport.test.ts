@@ -291,7 +291,7 @@ describe('another run of the deployment', () => {
     expect((await run({ script, identity: of(2) })).stdout).toBe('0\n')
     await ended
     const late = { ...of(1), attempt: 1 }
-    await expect(run({ identity: late })).rejects.toThrow('The deployment has been given to another instance')
+    await expect(run({ identity: late })).rejects.toThrow('Another instance has a newer lease of the deployment')
   })
 
   test('that another instance takes over ends what the lost one left, though nothing is started there again', async () => {

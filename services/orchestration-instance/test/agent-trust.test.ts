@@ -108,11 +108,14 @@ describe('an agent that lies', () => {
       [
         409,
         JSON.stringify({
-          error: { code: 'VERSION', message: 'version 2.0.0 of the agent does not fit 1.0.0 of the instance' },
+          error: {
+            code: 'VERSION',
+            message: 'The agent has version 2.0.0 and the instance 1.0.0: their major versions must match',
+          },
         }),
       ],
       Buffer.alloc(0),
-      'version 2.0.0 of the agent does not fit 1.0.0',
+      'The agent has version 2.0.0 and the instance 1.0.0',
     ],
     ['colours its reasons', fitting, end({ error: 'red\u001b[31m' }), 'red [31m'],
   ])('%s', async (_name, first, output, message) => {

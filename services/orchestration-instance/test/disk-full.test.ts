@@ -183,9 +183,7 @@ onSmallDisk(
     const content = bridge.addContent(Buffer.alloc((DISK_MIB - 4) * MIB, 'x'))
     const spec = specOf({ actions: [{ script: 'true', files: [{ content, path: 'file', mode: '0644' }] }] })
     await bridge.startRun(spec)
-    expect((await bridge.finished(spec, 40_000)).error_message).toContain(
-      'there is no room on the disk of the instance',
-    )
+    expect((await bridge.finished(spec, 40_000)).error_message).toContain('the disk of the instance is full')
     expect(instance.isRunning).toBe(true)
   },
   60_000,

@@ -199,7 +199,9 @@ describe('the cache', () => {
     const content = bridge.addContent(randomBytes(100))
     bridge.contents.set(content, randomBytes(100))
     const { error_message } = await run(targetOf('local'), { files: [file(content)] }, {})
-    expect(error_message).toContain('the file x could not be fetched: other bytes came than those that were asked for')
+    expect(error_message).toContain(
+      'the file x could not be fetched: the received content does not have the expected SHA-256',
+    )
     expect(cached()).not.toContain(content)
   })
 

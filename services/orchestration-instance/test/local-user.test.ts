@@ -75,8 +75,8 @@ describeAsRoot('with SLIPWAY_LOCAL_USER', () => {
   })
 
   test.each([
-    [{ SLIPWAY_LOCAL_USER: 'no-such-user' }, 'names the user "no-such-user", who does not exist on this machine'],
-    [{ SLIPWAY_LOCAL_USER: 'root' }, 'names the user "root", who may do everything'],
+    [{ SLIPWAY_LOCAL_USER: 'no-such-user' }, 'names the user "no-such-user", which does not exist on this machine'],
+    [{ SLIPWAY_LOCAL_USER: 'root' }, 'names the user "root", which has all permissions'],
   ])('%j keeps the instance from starting', async (settings, message) => {
     await expect(instance.start(settings)).rejects.toThrow('The instance ended with 78')
     expect(instance.output).toContain('SLIPWAY_LOCAL_USER')

@@ -6,14 +6,14 @@ import { ENROL_USAGE, enrol } from './bridge/enrol.ts'
 import { Heartbeats } from './bridge/heartbeats.ts'
 import { Commands } from './commands/commands.ts'
 import { type AgentConfig, agentConfig } from './config.ts'
-import { Shelf } from './content/shelf.ts'
+import { ContentStore } from './content/content-store.ts'
 import { createRoutes } from './http/routes.ts'
 import { serve } from './http/server.ts'
 import { Identity } from './identity/identity.ts'
 
 const MIB = 1024 * 1024
-/** When the agent stops: for instances to fetch how their commands ended. */
-const LAST_WORDS_MS = 1_000
+/** The time in which instances can fetch the end of killed commands before the agent stops. */
+const LAST_FETCH_MS = 1_000
 const EXIT_USAGE = 64
 const EXIT_CONFIGURATION = 78
 
@@ -52,12 +52,16 @@ function serveInstances(): Promise<void> {
       await mkdir(folder, { recursive: true, mode: 0o700 })
       const identity = new Identity(folder)
 
-      // Before anything else is touched: what lies in the folder may be that of an agent that runs and has the port.
-      const place = { host: config.SLIPWAY_AGENT_HOST, port: config.SLIPWAY_AGENT_PORT, variable: 'SLIPWAY_AGENT_PORT' }
-      const server = await serve(place, identity, logger)
+      // The port comes first: the folder may belong to a running agent, which has this port.
+      const address = {
+        host: config.SLIPWAY_AGENT_HOST,
+        port: config.SLIPWAY_AGENT_PORT,
+        variable: 'SLIPWAY_AGENT_PORT',
+      }
+      const server = await serve(address, identity, logger)
       onStop('server', () => server.close())
 
-      // Directories of commands that an agent left which was killed.
+      // A killed agent leaves directories of commands.
       const work = path.join(folder, 'work')
       await rm(work, { recursive: true, force: true })
       await mkdir(work, { mode: 0o700 })
@@ -65,24 +69,25 @@ function serveInstances(): Promise<void> {
       onStop('commands of the machine', () => transport.shutDown())
 
       const orphanedAfterMs = config.SLIPWAY_AGENT_ORPHAN_SECONDS * 1_000
-      const shelf = await Shelf.open(path.join(folder, 'content'), config.SLIPWAY_AGENT_CONTENT_CACHE_MIB * MIB, logger)
+      const maxContentBytes = config.SLIPWAY_AGENT_CONTENT_CACHE_MIB * MIB
+      const content = await ContentStore.open(path.join(folder, 'content'), maxContentBytes, logger)
       const commands = await Commands.open(path.join(folder, 'commands'), {
         transport,
-        shelf,
+        content,
         maxCommands: config.SLIPWAY_AGENT_COMMANDS,
         spoolBytes: config.SLIPWAY_AGENT_SPOOL_MIB * MIB,
         orphanedAfterMs,
         logger,
       })
 
-      server.answerWith(createRoutes({ commands, shelf, orphanedAfterMs, logger }))
+      server.setHandler(createRoutes({ commands, content, orphanedAfterMs, logger }))
       const heartbeats = new Heartbeats({
         connections,
         identity,
         address: config.SLIPWAY_AGENT_ADDRESS,
         port: server.port,
         onRevoked: () => {
-          server.cutAll()
+          server.disconnectAll()
           void commands.killAll('killed: the agent was revoked')
         },
         logger,
@@ -91,14 +96,14 @@ function serveInstances(): Promise<void> {
       onStop(
         'commands',
         async () => {
-          const hadSome = commands.live.length > 0
+          const hadLive = commands.live.length > 0
           await commands.close()
-          if (hadSome) await sleep(LAST_WORDS_MS)
+          if (hadLive) await sleep(LAST_FETCH_MS)
         },
         { timeoutMs: 18_000 },
       )
       heartbeats.start()
-      logger.info('instances are served', { host: place.host, port: server.port, version: SLIPWAY_VERSION })
+      logger.info('listening for instances', { host: address.host, port: server.port, version: SLIPWAY_VERSION })
     },
   })
 }

@@ -61,7 +61,7 @@ test('has the command wait while too much waits, and forgets what was acknowledg
   let offset = 0
   let most = 0
   while (added < 200) {
-    await spool.somethingFrom(offset, 1_000)
+    await spool.waitForFrames(offset, 1_000)
     const bytes = await spool.read(offset, 1024 * 1024)
     most = Math.max(
       most,
@@ -80,7 +80,7 @@ test('has the command wait while too much waits, and forgets what was acknowledg
 test('where nobody makes room and there is no more time, says how much is lost', async () => {
   const spool = await Spool.create(folder, LIMIT)
   const adding = spool.add('stdout', Buffer.alloc(LIMIT + 200_000, 'x'))
-  spool.hurry()
+  spool.stopWaiting()
   await adding
   await spool.finish(END)
   const frames = await framesOf(spool)
@@ -88,7 +88,7 @@ test('where nobody makes room and there is no more time, says how much is lost',
   expect(kept).toBeGreaterThan(LIMIT - 100_000)
   const lost = LIMIT + 200_000 - kept
   expect(frames.slice(-2)).toEqual([
-    [2, `\n${lost} bytes of the output are lost: more waited than the agent keeps\n`],
+    [2, `\n${lost} bytes of the output are lost: it was not fetched in time (SLIPWAY_AGENT_SPOOL_MIB)\n`],
     [3, JSON.stringify(END)],
   ])
 })

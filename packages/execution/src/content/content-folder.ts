@@ -5,38 +5,38 @@ import path from 'node:path'
 
 const HASH = /^[0-9a-f]{64}$/
 
-/** What came is not what was asked for. */
+/** The received content has another hash than its id. */
 export class WrongContent extends Error {
   override name = 'WrongContent'
 
   constructor() {
-    super('other bytes came than those that were asked for')
+    super('the received content does not have the expected SHA-256')
   }
 }
 
 export interface ContentFolderOptions {
-  /** What is held stays even beyond this. */
+  /** Held content is kept beyond this limit. */
   maxBytes: number
-  /** Something could not be deleted. */
+  /** Called when content could not be deleted. */
   onProblem(error: unknown): void
 }
 
 interface KeptFile {
   size: number
-  /** How the file looked when its hash was last found right; null where that has to be looked at again. */
-  seal: string | null
+  /** The version of the file when its hash was last verified; null if the file must be verified again. */
+  verifiedVersion: string | null
 }
 
-/** Content by its hash in a folder on this machine, the least recently used out first. */
+/** A content cache in a folder, by SHA-256. Evicts the least recently used content first. */
 export class ContentFolder {
   readonly #folder: string
   readonly #options: ContentFolderOptions
-  /** In the order of their use. */
+  /** The least recently used content comes first. */
   readonly #kept: Map<string, KeptFile>
   readonly #holds = new Map<string, number>()
-  /** Of what is just coming. */
-  #comingBytes = 0
-  #tidying = Promise.resolve()
+  /** The announced size of content that is being received. */
+  #incomingBytes = 0
+  #evicting = Promise.resolve()
 
   private constructor(folder: string, options: ContentFolderOptions, kept: Map<string, KeptFile>) {
     this.#folder = folder
@@ -44,7 +44,7 @@ export class ContentFolder {
     this.#kept = kept
   }
 
-  /** Takes up what an earlier process left. */
+  /** Keeps the content of an earlier process. */
   static async open(folder: string, options: ContentFolderOptions): Promise<ContentFolder> {
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const found: { id: string; size: number; at: number }[] = []
@@ -54,8 +54,12 @@ export class ContentFolder {
       else await rm(file, { force: true })
     }
     found.sort((a, b) => a.at - b.at)
-    const content = new ContentFolder(folder, options, new Map(found.map(({ id, size }) => [id, { size, seal: null }])))
-    await content.#makeRoom()
+    const content = new ContentFolder(
+      folder,
+      options,
+      new Map(found.map(({ id, size }) => [id, { size, verifiedVersion: null }])),
+    )
+    await content.#evictExcess()
     return content
   }
 
@@ -67,7 +71,7 @@ export class ContentFolder {
     return path.join(this.#folder, id)
   }
 
-  /** Keeps what has this name, or will have it, until the function that this gives is called. */
+  /** Protects present or future content from eviction. Returns a function that ends the protection. */
   hold(id: string): () => void {
     this.#holds.set(id, (this.#holds.get(id) ?? 0) + 1)
     let held = true
@@ -77,7 +81,7 @@ export class ContentFolder {
     }
   }
 
-  /** It is used: others go before it. */
+  /** Marks the content as most recently used. */
   touch(id: string): void {
     const kept = this.#kept.get(id)
     if (!kept) return
@@ -85,40 +89,40 @@ export class ContentFolder {
     this.#kept.set(id, kept)
   }
 
-  /** Whether it is what it should be. Reads the file only where it is not just as it was when it was last verified. */
+  /** Whether the content has the right hash. Reads the file only if it has changed since the last verification. */
   async isSound(id: string): Promise<boolean> {
     const kept = this.#kept.get(id)
     const file = this.fileOf(id)
-    const seal = kept ? await sealOf(file) : null
-    if (!kept || seal === null) return false
-    if (seal !== kept.seal && (await hashOf(file)) !== id) return false
-    kept.seal = seal
+    const version = kept ? await versionOf(file) : null
+    if (!kept || version === null) return false
+    if (version !== kept.verifiedVersion && (await hashOf(file)) !== id) return false
+    kept.verifiedVersion = version
     return true
   }
 
-  /** Somebody has read other bytes from it: it is verified before it counts as sound again. */
+  /** Makes the next `isSound` read the file, because a reader found wrong bytes. */
   verifyAgain(id: string): void {
     const kept = this.#kept.get(id)
-    if (kept) kept.seal = null
+    if (kept) kept.verifiedVersion = null
   }
 
-  /** It counts as not there, until it comes again. */
+  /** Treats the content as missing until it is received again. */
   drop(id: string): void {
     this.#kept.delete(id)
   }
 
-  /** Takes in what comes, of about this size. Throws WrongContent, what the bytes throw, and errors of this disk. */
-  async take(id: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void> {
+  /** Stores content of about this size. Throws WrongContent, errors of the source and errors of the disk. */
+  async store(id: string, size: number, bytes: AsyncIterable<Uint8Array>): Promise<void> {
     const draft = path.join(this.#folder, `${randomUUID()}.draft`)
     const hash = createHash('sha256')
-    let came = 0
-    this.#comingBytes += size
+    let received = 0
+    this.#incomingBytes += size
     try {
-      await this.#makeRoom()
+      await this.#evictExcess()
       const handle = await open(draft, 'wx', 0o600)
       try {
         for await (const piece of bytes) {
-          came += piece.length
+          received += piece.length
           hash.update(piece)
           await handle.writeFile(piece)
         }
@@ -128,35 +132,37 @@ export class ContentFolder {
       if (hash.digest('hex') !== id) throw new WrongContent()
       await rename(draft, this.fileOf(id))
       this.#kept.delete(id)
-      this.#kept.set(id, { size: came, seal: await sealOf(this.fileOf(id)) })
+      this.#kept.set(id, { size: received, verifiedVersion: await versionOf(this.fileOf(id)) })
     } finally {
-      this.#comingBytes -= size
+      this.#incomingBytes -= size
       await rm(draft, { force: true })
     }
   }
 
-  /** Deletes all that is not held: the disk is full. */
+  /** Deletes all content that is not held. */
   deleteUnused(): Promise<void> {
-    this.#tidying = this.#tidying.then(() => this.#evict(0)).catch(this.#options.onProblem)
-    return this.#tidying
+    return this.#evictTo(0)
   }
 
   #release(id: string): void {
     const left = (this.#holds.get(id) ?? 1) - 1
     if (left > 0) this.#holds.set(id, left)
     else this.#holds.delete(id)
-    void this.#makeRoom()
+    void this.#evictExcess()
   }
 
-  /** Deletes what was used longest ago and is not held, until the rest and what is coming fit. */
-  #makeRoom(): Promise<void> {
-    // One after the other, so that whoever has waited for it knows that nothing is being deleted any more.
-    this.#tidying = this.#tidying.then(() => this.#evict(this.#options.maxBytes)).catch(this.#options.onProblem)
-    return this.#tidying
+  #evictExcess(): Promise<void> {
+    return this.#evictTo(this.#options.maxBytes)
+  }
+
+  /** Evictions run one after another, so no eviction is in progress when this one resolves. */
+  #evictTo(maxBytes: number): Promise<void> {
+    this.#evicting = this.#evicting.then(() => this.#evict(maxBytes)).catch(this.#options.onProblem)
+    return this.#evicting
   }
 
   async #evict(maxBytes: number): Promise<void> {
-    let bytes = this.#comingBytes
+    let bytes = this.#incomingBytes
     for (const { size } of this.#kept.values()) bytes += size
     for (const [id, { size }] of [...this.#kept]) {
       if (bytes <= maxBytes) return
@@ -168,8 +174,8 @@ export class ContentFolder {
   }
 }
 
-/** Changes whenever anybody writes to the file, however they set its times; null where there is none. */
-async function sealOf(file: string): Promise<string | null> {
+/** Changes with each write to the file, because no process can set the change time; null without a file. */
+async function versionOf(file: string): Promise<string | null> {
   const found = await stat(file, { bigint: true }).catch(() => null)
   return found && `${found.ino} ${found.size} ${found.ctimeNs}`
 }

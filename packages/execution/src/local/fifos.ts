@@ -8,22 +8,22 @@ import type { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 
 const run = promisify(execFile)
-// Plain descriptors: their owners are the socket and the child, while a FileHandle would close its own when collected.
+// Plain file descriptors, because the socket and the child own them. A FileHandle closes its descriptor when it is collected.
 const open = promisify(fs.open)
 const close = promisify(fs.close)
 
-/** How many are made by one call of mkfifo. */
+/** How many pipes one call of mkfifo creates. */
 const BATCH = 16
 
 export interface Pipe {
   reader: Readable
-  /** File descriptor for the child; `closeWriter` as soon as it has it. */
+  /** The file descriptor for the child. Call `closeWriter` when the child has started. */
   writer: number
   closeWriter(): Promise<void>
 }
 
 /**
- * Real pipes for the output of commands. Node gives its children sockets, and a socket cannot be opened by name: a
+ * Named pipes for the output of commands. The pipes of Node are sockets, and a socket cannot be opened by name. With sockets, a
  * script that writes to /dev/stderr would fail.
  */
 export class Fifos {
@@ -32,7 +32,7 @@ export class Fifos {
   #ready: string[] = []
   #making: Promise<void> | null = null
 
-  /** Whoever `othersMayWrite` lets write still has to be given the pipe: it has no name once it is open. */
+  /** `othersMayWrite` is safe: an open pipe has no name, so only its own command can open it. */
   constructor(folder: string, { othersMayWrite }: { othersMayWrite: boolean }) {
     this.#folder = folder
     this.#mode = othersMayWrite ? '622' : '600'
@@ -47,7 +47,7 @@ export class Fifos {
       await this.#making
       file = this.#ready.pop()
     }
-    // Reader first, and without waiting for a writer: then the writer, that is to write blocking, opens at once.
+    // Open the reader first and non-blocking. Then the blocking open of the writer returns at once.
     const reader = await open(file, constants.O_RDONLY | constants.O_NONBLOCK)
     const writer = await open(file, constants.O_WRONLY)
     await unlink(file)

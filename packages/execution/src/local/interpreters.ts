@@ -6,7 +6,7 @@ import { interpreterMissing } from './workspace.ts'
 
 const found = new Map<Interpreter, string>()
 
-/** The interpreter's executable on this machine. Throws CommandError when there is none. */
+/** Finds the executable of the interpreter. Throws CommandError if there is none. */
 export async function findInterpreter(interpreter: Interpreter, searchPath: string, machine: string): Promise<string> {
   const known = found.get(interpreter)
   if (known !== undefined) return known

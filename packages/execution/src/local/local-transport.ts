@@ -21,23 +21,24 @@ import { UserWorkspace } from './user-workspace.ts'
 import { Watchdog } from './watchdog.ts'
 import { type LocalCommand, noSpace, type PreparedCommand, TOO_LARGE, type Workspace } from './workspace.ts'
 
+/** How long a daemon may take to move to its own session after the end of its command. */
 const DETACH_MS = 300
 
 export interface LocalOptions {
-  /** Commands live no longer; unless given, as long as this process. */
+  /** The time until which commands may run. By default, commands may run as long as this process. */
   lifeline?: Lifeline
-  /** What errors call this machine. */
+  /** The name of this machine in errors. */
   machine?: string
   limits?: LocalLimits
 }
 
 export interface LocalUserOptions extends LocalOptions {
   user: LocalUser
-  /** Holds the directories of the user's commands. The user must be able to reach it. */
+  /** The folder for the directories of commands. The user must be able to enter it. */
   userFolder: string
 }
 
-/** Runs commands on the machine of its own process, each in a process group and a fresh directory of its own. */
+/** Runs commands on this machine, each in its own process group and a new directory. */
 export class LocalTransport implements Transport {
   readonly #folder: string
   readonly #machine: string
@@ -46,7 +47,7 @@ export class LocalTransport implements Transport {
   readonly #fifos: Fifos
   readonly #watchdog: Watchdog
 
-  /** Commands run as the user of this process. `folder` exists, and holds pipes and the commands' directories. */
+  /** Commands run as the user of this process. `folder` must exist. It holds pipes and directories of commands. */
   constructor(folder: string, options: LocalOptions = {}, asUser: UserWorkspace | null = null) {
     const { lifeline = new Lifeline(), machine = 'the instance', limits } = options
     this.#folder = folder
@@ -54,12 +55,12 @@ export class LocalTransport implements Transport {
     this.#user = asUser?.user ?? null
     this.#workspace = asUser ?? new OwnWorkspace(folder, machine, limitCommands(limits))
     this.#watchdog = new Watchdog(lifeline, this.#user?.processes)
-    // A script that writes to /dev/stderr opens the pipe again, as its user.
+    // A script that writes to /dev/stderr opens the pipe again as its own user.
     this.#fifos = new Fifos(folder, { othersMayWrite: asUser !== null })
   }
 
   /**
-   * Commands run as another user. `folder` exists, and holds pipes; nobody but the user of this process can enter it.
+   * Commands run as another user. `folder` must exist, and only the user of this process may enter it. It holds pipes.
    * @throws LocalUserError
    */
   static async asUser(folder: string, { user, userFolder, ...options }: LocalUserOptions): Promise<LocalTransport> {
@@ -77,10 +78,10 @@ export class LocalTransport implements Transport {
     }
   }
 
-  /** Targets share one such transport: nothing is held for a single one. */
+  /** All local targets share this transport, so a single target has nothing to close. */
   close(): void {}
 
-  /** The process ends: the watchdog kills what is left. */
+  /** Stops the watchdog, which kills all remaining commands. */
   shutDown(): void {
     this.#watchdog.close()
   }
@@ -94,7 +95,7 @@ export class LocalTransport implements Transport {
     const kill = graceAfter(signal)
     try {
       const end = await this.#spawn(prepared, [stdout, stderr], signal)
-      // What is left of a killed command may still write, as long as the grace lasts.
+      // Other processes of a killed command may write until the end of the grace.
       for (const pump of pumps) pump.ended(kill.msLeft())
       await Promise.all(pumps.map((pump) => pump.finished))
       return end
@@ -132,19 +133,16 @@ export class LocalTransport implements Transport {
     }
   }
 
-  /** TERM to the group; KILL when the grace is over and some of it is left. */
+  /** Sends TERM to the group, and KILL after the grace if a process of the group still runs. */
   async #killGroup(group: number, graceMs: number, exited: Promise<CommandEnd>): Promise<CommandEnd> {
     await this.#signal(group, 'SIGTERM')
-    // A child of the command may need the time that the command itself does not.
+    // Wait for the whole group: a child may need the grace even if the command ends at once.
     if (!(await groupEnds(group, graceMs))) await this.#signal(group, 'SIGKILL')
     const unconfirmed = delay(CONFIRM_MS, { exitCode: null, signal: null, confirmed: false }, { ref: false })
     return Promise.race([exited, unconfirmed])
   }
 
-  /**
-   * What a command leaves running in its group ends with it; a daemon has a session of its own. One that was started by
-   * the command's last line gets a moment to make itself that session.
-   */
+  /** Kills the remaining processes of the group. A daemon first gets time to move to its own session. */
   async #endLeftovers(group: number): Promise<void> {
     if (!(await groupEnds(group, DETACH_MS))) await this.#signal(group, 'SIGKILL')
   }
@@ -154,7 +152,7 @@ export class LocalTransport implements Transport {
   }
 }
 
-/** How much of the grace is left after an abort; 0 without one. */
+/** `msLeft` returns the rest of the grace after an abort; 0 without an abort. */
 function graceAfter(signal: AbortSignal): { msLeft(): number; forget(): void } {
   let until = 0
   const killed = () => {

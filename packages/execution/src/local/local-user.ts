@@ -8,10 +8,10 @@ const execute = promisify(execFile)
 
 const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin']
 const SHELL = '/bin/sh'
-/** Longer error texts of a helper process are cut. */
+/** The limit of the output that is kept of a helper process. */
 const MAX_TEXT = 4_096
 
-/** Why local commands cannot run as the wanted user. The message is the end of a sentence, for people. */
+/** Local commands cannot run as the configured user. The message ends a sentence for users. */
 export class LocalUserError extends Error {
   override name = 'LocalUserError'
 }
@@ -25,13 +25,13 @@ export interface Finished {
 interface Credentials {
   uid: number
   gid: number
-  /** Whether the process gets the supplementary groups that the user database lists; else it has none. */
+  /** Whether the process gets the supplementary groups of the user database, or none. */
   ownGroups: boolean
 }
 
 /**
- * Runs processes as a user that is not this process's own. It uses setpriv, not the `uid` option of spawn: that option
- * clears the supplementary groups, and leaves ambient capabilities, with which a command could become root.
+ * Runs processes as another user. It uses setpriv and not the `uid` option of spawn. That option drops the supplementary groups
+ * and keeps ambient capabilities, with which a command could become root.
  */
 export class UserProcesses {
   readonly #setpriv: string
@@ -48,19 +48,19 @@ export class UserProcesses {
     ]
   }
 
-  /** Program and arguments that run this shell text as the user. */
+  /** The program and arguments that run shell code as the user. */
   shellCall(script: string, args: readonly string[]): [program: string, ...args: string[]] {
     return [this.#setpriv, ...this.#options, SHELL, '-c', script, 'sh', ...args]
   }
 
-  /** Shell words that run the words behind them as the user. No word has a blank or a quote. */
+  /** A prefix of shell words that runs the next words as the user. No word has a blank or a quote. */
   get shellPrefix(): string {
     return [this.#setpriv, ...this.#options].join(' ')
   }
 
   /**
-   * Runs shell text as the user, with `input` on its standard input, and waits for its end. It gets no environment: the
-   * variables of a command, such as LD_PRELOAD, would act on setpriv, which still has the rights of this process.
+   * Runs shell code as the user, with `input` on standard input. The environment is empty: a variable such as LD_PRELOAD would
+   * affect setpriv, which still has the permissions of this process.
    */
   async run(
     script: string,
@@ -68,7 +68,7 @@ export class UserProcesses {
     input: string | AsyncIterable<Buffer> = '',
   ): Promise<Finished> {
     const [program, ...rest] = this.shellCall(script, args)
-    // A session of its own, so that the user gets no hold of this process's terminal.
+    // A new session prevents access to the terminal of this process.
     const child = spawn(program, rest, { cwd: '/', env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] })
     const texts = { stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const) {
@@ -76,7 +76,7 @@ export class UserProcesses {
         if (texts[stream].length < MAX_TEXT) texts[stream] += text
       })
     }
-    // A helper that ends early does not read its input: its exit code says why.
+    // A helper that ends early closes its input. Its exit code gives the reason.
     child.stdin.on('error', () => {})
     const ended = new Promise<number | null>((resolve, reject) => child.once('close', resolve).once('error', reject))
     ended.catch(() => {})
@@ -87,14 +87,14 @@ export class UserProcesses {
       }
     } finally {
       child.stdin.end()
-      // Also after an error of the input: what the process made can be cleared away only when it has ended.
+      // Wait also after an input error: files can be deleted only when the process has ended.
       await ended.catch(() => {})
     }
     return { exitCode: await ended, ...texts }
   }
 }
 
-/** Resolves when more can be written, or nothing ever again. */
+/** Resolves when the stream accepts more data or is closed. */
 function drained(stream: NodeJS.WritableStream): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
@@ -105,7 +105,7 @@ function drained(stream: NodeJS.WritableStream): Promise<void> {
   })
 }
 
-/** The user as whom local commands run. */
+/** The user of local commands. */
 export class LocalUser {
   readonly name: string
   readonly uid: number
@@ -132,13 +132,13 @@ export class LocalUser {
     const entry = await passwordEntry(nameOrUid)
     if (entry === null) {
       throw new LocalUserError(
-        `names the user "${nameOrUid}", who does not exist on this machine: create the user first`,
+        `names the user "${nameOrUid}", which does not exist on this machine: create the user first`,
       )
     }
     if (entry.uid === 0 || entry.uid === process.getuid?.()) {
       throw new LocalUserError(
-        `names the user "${entry.name}", ${entry.uid === 0 ? 'who may do everything' : 'as whom the instance runs'}: ` +
-          'name a user of its own for local commands',
+        `names the user "${entry.name}", ${entry.uid === 0 ? 'which has all permissions' : 'the user of the instance'}: ` +
+          'create a separate user for local commands',
       )
     }
     const setpriv = await findSystemProgram('setpriv')
@@ -154,18 +154,18 @@ export class LocalUser {
     return user
   }
 
-  /** Processes of any user, to clear away what an earlier setting left. */
+  /** Runs processes of any user, to delete files from an earlier setting. */
   processesOf(uid: number, gid: number): UserProcesses {
     return uid === this.uid ? this.processes : new UserProcesses(this.#setpriv, { uid, gid, ownGroups: false })
   }
 }
 
-/** Asks getent and not /etc/passwd: users may come from a directory service. */
+/** Uses getent and not /etc/passwd, because users may come from a directory service. */
 async function passwordEntry(nameOrUid: string) {
   const line = await execute('getent', ['passwd', '--', nameOrUid]).then(
     ({ stdout }) => stdout.trim(),
     (error: { code?: unknown }) => {
-      // 2: there is no such entry.
+      // getent exits with 2 if there is no such entry.
       if (error.code === 2) return ''
       throw new LocalUserError(`cannot be looked up: getent failed (${String(error.code)})`)
     },

@@ -13,16 +13,15 @@ import {
   type Workspace,
 } from './workspace.ts'
 
-/** Waits until the watchdog knows the group. End of file instead: the instance is dead, nothing may start. */
+/** Waits until the watchdog knows the group. End of file means that the instance has died, so the command must not start. */
 const GATE = 'read -r go <&3 || exit 125; exec 3<&-; exec "$@"'
 
-/** For commands that run as the user of this process. */
+/** Prepares commands that run as the user of this process. */
 export class OwnWorkspace implements Workspace {
   readonly #folder: string
   readonly #machine: string
   readonly #gate: string
 
-  /** `limits` are shell commands that come before the command. */
   constructor(folder: string, machine: string, limits: string) {
     this.#folder = folder
     this.#machine = machine
@@ -47,18 +46,18 @@ export class OwnWorkspace implements Workspace {
       return { program: '/bin/sh', args: ['-c', this.#gate, 'sh', ...call], cwd, env, go: 'go\n', remove }
     } catch (error) {
       await remove()
-      throw this.#isOurDisk(error, command) ? noSpace(this.#machine) : error
+      throw this.#isOwnDiskFull(error, command) ? noSpace(this.#machine) : error
     }
   }
 
-  /** Whether the disk of the commands' directories is full, not that of a working directory elsewhere. */
-  #isOurDisk(error: unknown, { workingDirectory }: LocalCommand): boolean {
+  /** Whether the disk of the directories of commands is full, and not the disk of an absolute working directory. */
+  #isOwnDiskFull(error: unknown, { workingDirectory }: LocalCommand): boolean {
     if (!(error instanceof FileError)) return isNoSpace(error)
     return isNoSpace(error.cause) && (workingDirectory === null || !path.isAbsolute(workingDirectory))
   }
 }
 
-/** A container may run as a number that is in no list of users; its engine says where home is then. */
+/** A container may run with a uid that is not in the user database. Then HOME comes from the container engine. */
 function home(): string {
   try {
     return os.userInfo().homedir

@@ -4,7 +4,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { type CommandFile, FileError } from '../command.ts'
 
-/** Puts the files of a command into its working directory, each whole or not at all. Throws FileError. */
+/** Copies the files of a command into its working directory, each as a whole or not at all. Throws FileError. */
 export async function placeFiles(
   files: readonly CommandFile[],
   directory: string,
@@ -34,7 +34,7 @@ export async function placeFiles(
   }
 }
 
-/** A copy, not a link: commands may write to their files. Returns whether it is what it should be. */
+/** Makes a copy and not a link, because commands may write to their files. Returns whether the hash is right. */
 async function copy(file: CommandFile, draft: string, signal: AbortSignal): Promise<boolean> {
   const hash = createHash('sha256')
   const handle = await open(draft, 'wx', 0o600)

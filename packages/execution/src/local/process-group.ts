@@ -3,8 +3,8 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { UserProcesses } from './local-user.ts'
 
 /**
- * Sends a signal to all of a group, if it still exists. `owner` runs processes as the user of the group: without
- * CAP_KILL this process may not signal those of another user.
+ * Sends a signal to a process group, if it still exists. Without CAP_KILL this process may not signal processes of another
+ * user. Then `owner` sends the signal as that user.
  */
 export async function signalGroup(group: number, signal: NodeJS.Signals, owner?: UserProcesses): Promise<void> {
   try {
@@ -15,7 +15,7 @@ export async function signalGroup(group: number, signal: NodeJS.Signals, owner?:
   }
 }
 
-/** Waits until none of the group runs, at most `limitMs`. Returns whether that is so. */
+/** Waits at most `limitMs` until no process of the group runs. Returns false if some still run. */
 export async function groupEnds(group: number, limitMs: number): Promise<boolean> {
   const until = Date.now() + limitMs
   for (let pauseMs = 10; await isRunning(group); pauseMs = Math.min(2 * pauseMs, 250)) {
@@ -26,14 +26,14 @@ export async function groupEnds(group: number, limitMs: number): Promise<boolean
   return true
 }
 
-/** The dead count as members until somebody has asked for their exit status, which in a container may be nobody. */
+/** Ignores zombies. In a container without an init process, no parent may collect their exit status. */
 async function isRunning(group: number): Promise<boolean> {
   if (!exists(group)) return false
   const processes = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name))
   if (processes.length === 0) return true
   const states = await Promise.all(processes.map((id) => readFile(`/proc/${id}/stat`, 'utf8').catch(() => '')))
   return states.some((stat) => {
-    // `1234 (name) S 1 1234 …`: the name may hold anything.
+    // `1234 (name) S 1 1234 …`. The name may contain spaces and parentheses.
     const [state, , processGroup] = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return Number(processGroup) === group && state !== 'Z' && state !== 'X'
   })
@@ -44,7 +44,7 @@ function exists(group: number): boolean {
     process.kill(-group, 0)
     return true
   } catch (error) {
-    // EPERM: there is such a group, of another user.
+    // EPERM means that the group exists and belongs to another user.
     return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
 }

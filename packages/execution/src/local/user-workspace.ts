@@ -17,15 +17,15 @@ import {
   type Workspace,
 } from './workspace.ts'
 
-/** The user may make and enter folders here; nobody but the owner sees the others' names or deletes them. */
+/** Every user may create and enter folders here. Only the owner of this folder can list them, and each user deletes only its own. */
 const FOLDER_MODE = 0o1733
-/** Linux allows no longer `NAME=value`. */
+/** The longest `NAME=value` that Linux allows. */
 const MAX_VARIABLE_BYTES = 131_071
 const NO_SUCH_DIRECTORY = 3
 
 /**
- * Reads the command's variables from descriptor 3 and becomes the command. The text ends with a mark: without it the
- * instance died while it wrote, and nothing may start.
+ * Reads the variables of the command from descriptor 3, and then executes the command. The text must end with a mark. Without
+ * the mark the instance died while it wrote the text, and the command must not start.
  */
 const GATE = `settings=$(cat <&3)
 exec 3<&-
@@ -38,8 +38,8 @@ unset settings
 exec "$@"`
 
 /**
- * $1 directory, $2 working directory, $3 script file, $4 and $5 name and text of another file beside it, if any. The script
- * comes on standard input.
+ * $1 directory, $2 working directory, $3 script file, $4 and $5 name and text of a further file, possibly empty. The script is
+ * on standard input.
  */
 const MAKE = `umask 077
 mkdir -- "$1" || exit 1
@@ -50,14 +50,14 @@ case $2 in
   *) cd -- "$2" || exit ${NO_SUCH_DIRECTORY} ;;
 esac`
 
-/** $1 draft, $2 permissions; the content comes on standard input. */
+/** $1 draft, $2 permissions; the content is on standard input. */
 const WRITE_DRAFT = `umask 077
 mkdir -p -- "\${1%/*}" && cat >"$1" && chmod "$2" "$1"`
 
 /** $1 draft, $2 place. */
 const PUT_INTO_PLACE = '[ ! -d "$2" ] && mv -f -- "$1" "$2"'
 
-/** A command may take permissions from its own folders. */
+/** A command may have removed permissions of its own folders. */
 const REMOVE = 'rm -rf -- "$1" || { chmod -R u+rwx -- "$1"; rm -rf -- "$1"; }'
 
 /** $1 program, $2 search path. */
@@ -69,8 +69,8 @@ done
 exit 1`
 
 /**
- * For commands that run as another user. Processes of that user do all work in the commands' folders. Otherwise a
- * command could put a link there and have this process, which may be root, write or delete where the link leads.
+ * Prepares commands that run as another user. Only processes of that user change the folders of commands. Otherwise a command
+ * could create a link there, and this process, possibly root, would write or delete at the target of the link.
  */
 export class UserWorkspace implements Workspace {
   readonly #folder: string
@@ -87,13 +87,13 @@ export class UserWorkspace implements Workspace {
   }
 
   /**
-   * Makes the folder, and clears it of what earlier commands left.
-   * @throws LocalUserError when the user cannot reach it, or it belongs to somebody else
+   * Creates the folder, and deletes the directories of earlier commands.
+   * @throws LocalUserError if the user cannot enter the folder, or the folder has another owner
    */
   static async open(folder: string, user: LocalUser, machine: string, limits: string): Promise<UserWorkspace> {
     await mkdir(folder, { recursive: true })
     const found = await lstat(folder)
-    // Its owner could replace what the instance makes in it.
+    // Another owner could replace the files of the instance in the folder.
     if (!found.isDirectory() || found.uid !== process.getuid?.()) {
       throw new LocalUserError(
         `the folder ${folder} does not belong to the instance: delete it, or name another folder`,
@@ -103,11 +103,11 @@ export class UserWorkspace implements Workspace {
     await removeLeftovers(folder, user)
     const probe = path.join(folder, directoryName())
     const { exitCode, stderr } = await user.processes.run('mkdir -- "$1" && cd -- "$1" && rmdir -- "$1"', [probe])
-    // Where the disk is full, commands wait for room.
+    // On a full disk the probe fails, and commands wait for space later.
     if (exitCode !== 0 && !(await isDiskFull(folder))) {
       throw new LocalUserError(
-        `the user ${user.name} cannot use the folder ${folder} (${stderr.trim()}): let everybody pass the folders ` +
-          'above it (chmod o+x), or name another folder',
+        `the user ${user.name} cannot use the folder ${folder} (${stderr.trim()}): make the folders above it ` +
+          'accessible (chmod o+x), or name another folder',
       )
     }
     return new UserWorkspace(folder, user, machine, limits)
@@ -134,7 +134,7 @@ export class UserWorkspace implements Workspace {
     }
     const call = [cwd, interpreter, ...args.map((arg) => (arg === '{}' ? script : arg))]
     const [program, ...rest] = this.user.processes.shellCall(this.#gate, call)
-    // Nothing of the command acts before the program has changed its user.
+    // The variables of the command take effect only after the change of the user.
     return { program, args: rest, cwd: '/', env: {}, go: `${exports}\n#go`, remove }
   }
 
@@ -153,7 +153,7 @@ export class UserWorkspace implements Workspace {
     throw new CommandError(`no directory for the command can be made on ${this.#machine}: ${reasonOf(stderr)}`)
   }
 
-  /** The file appears at its place whole or not at all. */
+  /** The file appears at its path as a whole or not at all. */
   async #place(file: CommandFile, directory: string, signal: AbortSignal): Promise<void> {
     const place = path.join(directory, file.path)
     const draft = path.join(path.dirname(place), `.slipway-${randomBytes(12).toString('hex')}`)
@@ -180,7 +180,7 @@ export class UserWorkspace implements Workspace {
     }
   }
 
-  /** Looked for as the user, who may not be allowed to execute what this process may. */
+  /** Searches as the user, because the user may have fewer permissions than this process. */
   async #findInterpreter(interpreter: string, searchPath: string): Promise<string> {
     const key = `${interpreter}\n${searchPath}`
     const known = this.#interpreters.get(key)
@@ -196,7 +196,7 @@ export class UserWorkspace implements Workspace {
 const directoryName = () => `command-${randomBytes(12).toString('hex')}`
 const reasonOf = (stderr: string) => stderr.trim().split('\n').at(-1) ?? ''
 
-/** Shell text that sets the variables. Throws CommandError when one is too long for any process. */
+/** Shell code that sets the variables. Throws CommandError if a variable is too long for Linux. */
 function exportsOf(environment: Readonly<Record<string, string>>): string {
   const lines = Object.entries(environment).map(([name, value]) => {
     if (Buffer.byteLength(value) + name.length + 1 > MAX_VARIABLE_BYTES) throw new CommandError(TOO_LARGE)
@@ -212,7 +212,7 @@ async function* hashed(file: string, hash: ReturnType<typeof createHash>, signal
   }
 }
 
-/** Each directory is deleted by its owner: another user may have been set before. */
+/** Deletes each directory as its owner. The owner may be another user from an earlier setting. */
 async function removeLeftovers(folder: string, user: LocalUser): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith('command-')) continue

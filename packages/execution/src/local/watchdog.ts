@@ -3,11 +3,11 @@ import type { Lifeline } from '../lifeline.ts'
 import type { UserProcesses } from './local-user.ts'
 
 /**
- * Reads which process groups exist (`+ 123`), which are gone (`- 123`), and for how many seconds from now they may live
- * (`= 20`). It kills the groups that remain at the end of its input: the instance has died. It also kills them when no
- * line came in time: the instance is frozen. Until a new time comes, it then kills every group that it reads. Signals
- * that end an instance must not end the watchdog first. The timer's signal interrupts `read`; that is not the end.
- * `$AS_USER` runs words as the user of the groups, where this process may not kill them (no CAP_KILL).
+ * Reads new process groups (`+ 123`), ended groups (`- 123`), and the number of seconds that commands may still run (`= 20`).
+ * At the end of the input the instance has died, and the script kills the remaining groups. If the seconds pass without a new
+ * `=` line, the instance hangs. Then the script kills all groups, and each new group until the next `=` line. The script
+ * ignores signals that end an instance. The signal of the timer interrupts `read`; this is not the end of the input.
+ * `$AS_USER` runs words as the user of the groups, because this process may lack CAP_KILL.
  */
 const SCRIPT = `
 trap '' HUP INT TERM
@@ -38,8 +38,8 @@ kill_all 2>/dev/null
 const RESTART_MS = 100
 
 /**
- * Sees to it that no command outlives the instance, however it dies, or its lifeline: one small process beside it,
- * started at need.
+ * Kills commands if the instance dies or its lifeline ends. The watchdog is a separate small process that starts with the first
+ * command.
  */
 export class Watchdog {
   readonly #lifeline: Lifeline
@@ -48,7 +48,7 @@ export class Watchdog {
   #process: ChildProcess | null = null
   #closed = false
 
-  /** `owner` runs processes as the user of the groups, where that is not the user of this process. */
+  /** `owner` runs processes as the user of the groups, if that is another user. */
   constructor(lifeline: Lifeline, owner?: UserProcesses) {
     this.#lifeline = lifeline
     this.#asUser = owner?.shellPrefix ?? ''
@@ -57,11 +57,11 @@ export class Watchdog {
     })
   }
 
-  /** Resolves once the group will be killed should the instance die or freeze. */
+  /** When this resolves, the watchdog will kill the group if the instance dies or hangs. */
   guard(group: number): Promise<void> {
     this.#groups.add(group)
     const running = this.#process
-    // One that is started now is told of all groups there are.
+    // A new process receives all groups at its start.
     return running ? this.#tell(running, `${this.#time()}+ ${group}\n`) : this.#start()
   }
 
@@ -86,7 +86,7 @@ export class Watchdog {
     const gone = () => {
       if (this.#process !== child) return
       this.#process = null
-      // Killed by somebody: another takes its place.
+      // The process was killed from outside, so start another one.
       setTimeout(() => {
         if (this.#groups.size > 0 && !this.#process && !this.#closed) void this.#start()
       }, RESTART_MS).unref()
@@ -103,7 +103,7 @@ export class Watchdog {
   }
 
   #tell(child: ChildProcess, text: string): Promise<void> {
-    // A write that fails means that the process is gone: its end starts another, which is told everything.
+    // A failed write means that the process has ended. Its `exit` event starts another one, which receives all groups.
     return new Promise((resolve) => {
       if (child.stdin) child.stdin.write(text, () => resolve())
       else resolve()

@@ -1,32 +1,30 @@
 import { type Command, NoSpaceError } from '../command.ts'
 
-/** A command runs once here, so which try of which step it is does not matter. */
+/** A local command cannot arrive twice, so it needs no identity. */
 export type LocalCommand = Omit<Command, 'identity'>
 
-/** How to start a command that has its directory, script and files. */
+/** How to start a command after its directory, script and files were created. */
 export interface PreparedCommand {
   program: string
   args: readonly string[]
-  /** Working directory and environment of the program, which are not always those of the command. */
+  /** The working directory of the program. It may differ from that of the command, like `env`. */
   cwd: string
   env: Readonly<Record<string, string>>
-  /** The program waits for this text on its file descriptor 3 before it becomes the command. */
+  /** The program waits for this text on file descriptor 3 before it executes the command. */
   go: string
-  /** Deletes what was made for the command. */
+  /** Deletes the directory of the command. */
   remove(): Promise<void>
 }
 
-/** Makes what commands need on this machine: a directory of their own, with their script and files in it. */
+/** Creates a directory for each command, with its script and files. */
 export interface Workspace {
-  /** Throws CommandError when the command cannot be prepared, and the signal's reason when that comes first. */
+  /** Throws CommandError, or the signal's reason after an abort. */
   prepare(command: LocalCommand, signal: AbortSignal): Promise<PreparedCommand>
 }
 
 export const DEFAULT_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 
-/**
- * The variables that a command has. Nothing else of this process's own environment: it holds its credentials.
- */
+/** The variables of a command. It must not inherit the environment of this process, which holds credentials. */
 export function environmentOf(command: LocalCommand, home: string): Record<string, string> {
   return {
     PATH: process.env['PATH'] || DEFAULT_PATH,
@@ -42,4 +40,4 @@ export const interpreterMissing = (interpreter: string, machine: string, searchP
 export const TOO_LARGE = 'the command could not start: its variables are too large for an environment'
 
 export const noSpace = (machine: string): NoSpaceError =>
-  new NoSpaceError(`the command could not start: there is no room on the disk of ${machine}`)
+  new NoSpaceError(`the command could not start: the disk of ${machine} is full`)

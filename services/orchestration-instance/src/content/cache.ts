@@ -85,7 +85,7 @@ export class ContentCache {
     for (let attempt = 1; ; attempt += 1) {
       try {
         const { size, bytes } = await this.#options.source(id)
-        return await this.#content.take(id, size, bytes)
+        return await this.#content.store(id, size, bytes)
       } catch (error) {
         if (attempt === ATTEMPTS || !isTransient(error)) throw error
         this.#options.logger.warn('content could not be fetched: the next attempt follows', {

@@ -6,7 +6,7 @@ import type { BridgeConnections } from '@slipway/runtime'
 const TIMEOUT_MS = 10_000
 const ANSWER_LIMIT = 64 * 1024
 
-/** The bridge answered, and refuses. */
+/** The bridge refused the call. */
 export class BridgeRefusal extends Error {
   override name = 'BridgeRefusal'
   readonly status: number
@@ -22,12 +22,12 @@ export interface BridgeCall<T extends TSchema> {
   url: string
   path: string
   credential: string
-  /** The body, which may name the address that this machine has towards the bridge. */
+  /** Builds the body. `localAddress` is the address of this machine on the connection to the bridge. */
   bodyOf(localAddress: string): unknown
   answer: T
 }
 
-/** Posts to the bridge. Throws BridgeRefusal, BridgeTlsError, and errors of the connection. */
+/** Posts to the bridge. Throws BridgeRefusal, BridgeTlsError and network errors. */
 export async function callBridge<T extends TSchema>(call: BridgeCall<T>): Promise<Static<T>> {
   const url = new URL(`${call.url.replace(/\/+$/, '')}${call.path}`)
   const { status, text } = await exchange(url, call)
@@ -37,7 +37,8 @@ export async function callBridge<T extends TSchema>(call: BridgeCall<T>): Promis
     throw new BridgeRefusal(status, typeof message === 'string' ? message : `the bridge answered ${status}`)
   }
   const [problem] = compile(call.answer)(answer)
-  if (problem) throw new BridgeRefusal(status, `the bridge's answer is wrong: ${problem.path} ${problem.message}`)
+  if (problem)
+    throw new BridgeRefusal(status, `the answer of the bridge is not valid: ${problem.path} ${problem.message}`)
   return answer as Static<T>
 }
 
@@ -55,7 +56,7 @@ function exchange(
     request.on('error', (error) => reject(connections.explain(error, url.href)))
     request.on('socket', (socket) => {
       const send = () => request.end(JSON.stringify(bodyOf(plainAddress(socket.localAddress ?? ''))))
-      // A socket has its address once it is connected; a pooled one is.
+      // A new socket has no local address before it is connected.
       if (socket.connecting) socket.once('connect', send)
       else send()
     })

@@ -5,19 +5,19 @@ import { AgentEnrolResponse } from '@slipway/contracts'
 import { BridgeConnections, ConfigurationError, createLogger } from '@slipway/runtime'
 import { ADDRESS_PATTERN, type AgentConfig } from '../config.ts'
 import { saveEnrolment } from '../identity/identity.ts'
-import { aboutAgent } from './about.ts'
 import { BridgeRefusal, callBridge } from './call.ts'
+import { describeAgent } from './describe-agent.ts'
 
 const ADDRESS = new RegExp(ADDRESS_PATTERN)
 
 export const ENROL_USAGE = `target-agent enrol --url URL --token TOKEN [--address HOST[:PORT]]
 
-  --url      base URL of the executor-bridge; with https, SLIPWAY_BRIDGE_CA_FILE names
-             the CA certificates to verify it with, unless the system trusts its CA
-  --token    from POST /api/v1/targets/{id}/agent-token; - reads it from standard input,
-             where no list of processes shows it
-  --address  where instances find this agent; unless given, the address from which it
-             calls the bridge; SLIPWAY_AGENT_ADDRESS goes before it`
+  --url      base URL of the executor-bridge; for an https bridge with a private CA, set
+             SLIPWAY_BRIDGE_CA_FILE to the file of its CA certificates
+  --token    from POST /api/v1/targets/{id}/agent-token; - reads the token from standard input,
+             so that process lists do not show it
+  --address  address under which instances reach this agent; default: the address from which
+             it calls the bridge; SLIPWAY_AGENT_ADDRESS takes precedence`
 
 /** Enrols this machine. Returns the exit code. */
 export async function enrol(args: string[], config: AgentConfig): Promise<number> {
@@ -28,7 +28,7 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
   const folder = config.SLIPWAY_AGENT_STATE_DIR
   const logger = createLogger({ service: 'target-agent', level: 'warn', stream: process.stderr })
   try {
-    // Before the token is spent.
+    // A failure here must come before the use of the token.
     await mkdir(folder, { recursive: true, mode: 0o700 })
     const enrolment = await callBridge({
       connections: new BridgeConnections({ caFile: config.SLIPWAY_BRIDGE_CA_FILE, urlSetting: '--url', logger }),
@@ -36,7 +36,7 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
       path: '/v1/agents',
       credential: token,
       bodyOf: (localAddress) =>
-        aboutAgent(config.SLIPWAY_AGENT_ADDRESS || address, config.SLIPWAY_AGENT_PORT, localAddress),
+        describeAgent(config.SLIPWAY_AGENT_ADDRESS || address, config.SLIPWAY_AGENT_PORT, localAddress),
       answer: AgentEnrolResponse,
     })
     await saveEnrolment(folder, { ...enrolment, bridge_url: url, address })
@@ -46,7 +46,7 @@ export async function enrol(args: string[], config: AgentConfig): Promise<number
     if (error instanceof BridgeRefusal) return fail(`the bridge refuses: ${error.message}`)
     if (error instanceof ConfigurationError) return fail(error.message)
     const { code, message } = error as NodeJS.ErrnoException
-    return fail(`it could not enrol at ${url}: ${message || code}`)
+    return fail(`the agent could not enrol at ${url}: ${message || code}`)
   }
 }
 

@@ -1,29 +1,29 @@
 import { AgentHeartbeatResponse } from '@slipway/contracts'
 import { type BridgeConnections, fullJitter, type Logger, sleep } from '@slipway/runtime'
 import type { Enrolment, Identity } from '../identity/identity.ts'
-import { aboutAgent } from './about.ts'
 import { BridgeRefusal, callBridge } from './call.ts'
+import { describeAgent } from './describe-agent.ts'
 
-const UNENROLLED_MS = 1_000
+const CHECK_ENROLMENT_MS = 1_000
 const RETRY = { baseMs: 1_000, capMs: 30_000 }
 
 export interface HeartbeatOptions {
   connections: BridgeConnections
   identity: Identity
-  /** As configured; empty where that was said when it enrolled, if at all. */
+  /** The configured address; empty for the address of the enrolment. */
   address: string
   port: number
-  /** The bridge no longer knows this agent. */
+  /** Called when the bridge has revoked this agent. */
   onRevoked(): void
   logger: Logger
 }
 
-/** Tells the bridge regularly that the target is there, and where. */
+/** Sends heartbeats with the address of this agent to the bridge. */
 export class Heartbeats {
   readonly #options: HeartbeatOptions
   readonly #stop = new AbortController()
   #failures = 0
-  /** The message of the last failure: the same one is logged once. */
+  /** The message of the last failure. A repeated failure is not logged again. */
   #lastFailure = ''
 
   constructor(options: HeartbeatOptions) {
@@ -43,22 +43,22 @@ export class Heartbeats {
     if (!identity.enrolment) logger.warn('not enrolled yet: run `target-agent enrol`')
     for (;;) {
       const { enrolment } = identity
-      const pauseMs = enrolment ? await this.#beat(enrolment) : UNENROLLED_MS
+      const pauseMs = enrolment ? await this.#beat(enrolment) : CHECK_ENROLMENT_MS
       await this.#pause(pauseMs, enrolment)
       if (this.#stop.signal.aborted) return
     }
   }
 
-  /** Looks every second whether somebody has enrolled the agent anew. */
+  /** Waits. Returns early if the agent was enrolled again. */
   async #pause(ms: number, enrolment: Enrolment | null): Promise<void> {
     const { identity } = this.#options
     for (const until = performance.now() + ms; performance.now() < until; ) {
-      await sleep(Math.min(UNENROLLED_MS, ms), this.#stop.signal)
+      await sleep(Math.min(CHECK_ENROLMENT_MS, ms), this.#stop.signal)
       if (this.#stop.signal.aborted || identity.enrolment?.agent_id !== enrolment?.agent_id) return
     }
   }
 
-  /** Returns how long to wait for the next one. */
+  /** Sends one heartbeat. Returns the wait in ms before the next one. */
   async #beat(enrolment: Enrolment): Promise<number> {
     const { connections, identity, address, port, onRevoked, logger } = this.#options
     try {
@@ -67,23 +67,26 @@ export class Heartbeats {
         url: enrolment.bridge_url,
         path: `/v1/agents/${enrolment.agent_id}/heartbeat`,
         credential: enrolment.credential,
-        bodyOf: (localAddress) => aboutAgent(address || enrolment.address, port, localAddress),
+        bodyOf: (localAddress) => describeAgent(address || enrolment.address, port, localAddress),
         answer: AgentHeartbeatResponse,
       })
-      if (this.#failures > 0) logger.info('the bridge is reached again')
+      if (this.#failures > 0) logger.info('the bridge answers again')
       this.#failures = 0
       this.#lastFailure = ''
-      identity.judge(enrolment, true)
-      // Agents that were started at once shall not call at once for ever.
+      identity.setAccepted(enrolment, true)
+      // Spreads the heartbeats of agents that started at the same time.
       return heartbeat_seconds * 1_000 * (0.9 + 0.2 * Math.random())
     } catch (error) {
       this.#failures += 1
       const isRevoked = error instanceof BridgeRefusal && error.status === 401
-      if (isRevoked && identity.judge(enrolment, false)) {
-        logger.error('the bridge has revoked this agent: commands are killed and no instance is let in', { error })
+      if (isRevoked && identity.setAccepted(enrolment, false)) {
+        logger.error(
+          'the bridge has revoked this agent: commands are killed and instances are refused. To use the agent again, run `target-agent enrol`',
+          { error },
+        )
         onRevoked()
       } else if (!isRevoked && String(error) !== this.#lastFailure) {
-        logger.warn('the bridge does not take the heartbeat, going on trying', { error })
+        logger.warn('a heartbeat failed: the next attempt follows', { error })
       }
       this.#lastFailure = String(error)
       return isRevoked ? enrolment.heartbeat_seconds * 1_000 : fullJitter(this.#failures, RETRY)

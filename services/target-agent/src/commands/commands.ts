@@ -3,41 +3,41 @@ import path from 'node:path'
 import { AGENT_COMMAND_ID, type AgentCommand } from '@slipway/contracts'
 import { after, type CommandFile, KILL_GRACE_MS, type LocalTransport } from '@slipway/execution'
 import { createTicker, isSameMajor, type Logger, SLIPWAY_VERSION, type Ticker } from '@slipway/runtime'
+import type { ContentStore } from '../content/content-store.ts'
 import { Refusal } from '../content/refusal.ts'
-import type { Shelf } from '../content/shelf.ts'
 import { HostedCommand } from './hosted-command.ts'
 
-/** What another command waits for has less time to end. */
+/** The grace of a command that another command replaces. It is short, because the other command waits. */
 const REPLACED_GRACE_MS = 3_000
-/** The instance ends a command that takes too long; somewhat later the agent does. */
+/** The agent kills a command this long after its timeout, if the instance has not done so. */
 const TIMEOUT_MARGIN_MS = 5_000
 const SWEEP_MS = 1_000
-/** How long the output of a command that is over waits for somebody. */
+/** How long the output of an ended command is kept without a call of an instance. */
 const KEPT_MS = 3_600_000
-/** How many commands that are over are kept with their output, and how many are remembered. */
+/** How many ended commands are kept with their output. */
 const MAX_KEPT = 1_000
+/** How many forgotten commands keep their header, so that they do not start again. */
 const MAX_REMEMBERED = 10_000
 
 export interface CommandsOptions {
   transport: LocalTransport
-  shelf: Shelf
+  content: ContentStore
   maxCommands: number
   spoolBytes: number
   orphanedAfterMs: number
   logger: Logger
 }
 
-/** All commands of this agent: those that run, those whose output waits to be fetched, and that the others were here. */
+/** All commands of this agent: live ones, ended ones with output to fetch, and forgotten ones. */
 export class Commands {
   readonly #folder: string
   readonly #options: CommandsOptions
-  /** In the order of their start. */
+  /** The commands in the order of their start. */
   readonly #commands = new Map<string, HostedCommand>()
-  /** Starts that are under way. */
   readonly #starting = new Map<string, Promise<'started' | 'known'>>()
-  /** Of one deployment they come one after the other: an older one must not start beside a newer one. */
-  readonly #turns = new Map<string, Promise<unknown>>()
-  /** The highest of each deployment. */
+  /** The last start of each deployment. Starts of one deployment run one after another, so its commands never overlap. */
+  readonly #lastStarts = new Map<string, Promise<unknown>>()
+  /** The highest epoch of each deployment. */
   readonly #epochs = new Map<string, number>()
   readonly #sweeper: Ticker
   #closed = false
@@ -64,36 +64,36 @@ export class Commands {
     return [...this.#commands.values()].filter(({ isLive }) => isLive)
   }
 
-  /** Throws Refusal when it is not known, or forgotten. */
+  /** Throws Refusal if the command is not known or is forgotten. */
   find(id: string): HostedCommand {
     const command = this.#commands.get(id)
-    if (!command?.spool) throw new Refusal('NOT_FOUND', 'There is no such command')
+    if (!command?.spool) throw new Refusal('NOT_FOUND', `There is no command ${id}`)
     return command
   }
 
   /**
-   * Starts a command, unless it is known: then nothing happens. What another epoch or try of its deployment left
-   * running ends first, so that of one deployment never two commands run. Throws Refusal.
+   * Starts a command unless it is known. Ends other live commands of the deployment first, so a deployment never has two live
+   * commands. Throws Refusal.
    */
   start(id: string, body: AgentCommand): Promise<'started' | 'known'> {
     const [, deploymentId, epoch] = AGENT_COMMAND_ID.exec(id) ?? []
-    if (deploymentId === undefined) throw new Refusal('INVALID', 'This is no id of a command')
+    if (deploymentId === undefined) throw new Refusal('INVALID', `${id} is not the id of a command`)
     const known = this.#starting.get(id)
     if (known !== undefined) return known
-    const before = this.#turns.get(deploymentId) ?? Promise.resolve()
+    const before = this.#lastStarts.get(deploymentId) ?? Promise.resolve()
     const started = before.then(() => this.#start({ id, deploymentId, epoch: Number(epoch) }, body))
-    const turn = started
+    const settled = started
       .catch(() => {})
       .then(() => {
         this.#starting.delete(id)
-        if (this.#turns.get(deploymentId) === turn) this.#turns.delete(deploymentId)
+        if (this.#lastStarts.get(deploymentId) === settled) this.#lastStarts.delete(deploymentId)
       })
-    this.#turns.set(deploymentId, turn)
+    this.#lastStarts.set(deploymentId, settled)
     this.#starting.set(id, started)
     return started
   }
 
-  /** Ends a command, and what older epochs of its deployment left: whoever says so has the deployment now. */
+  /** Ends a command, and live commands of older epochs of its deployment. */
   end(id: string, graceMs: number): void {
     const [, deploymentId, epoch] = AGENT_COMMAND_ID.exec(id) ?? []
     for (const command of this.live) {
@@ -107,11 +107,11 @@ export class Commands {
   async forget(id: string): Promise<void> {
     const command = this.#commands.get(id)
     if (!command?.spool) return
-    if (command.isLive) throw new Refusal('INVALID', 'The command still runs')
+    if (command.isLive) throw new Refusal('INVALID', 'The command still runs: end it first')
     await command.forget()
   }
 
-  /** Resolves when nothing runs any more. */
+  /** Resolves when all commands have ended. */
   async killAll(why: string): Promise<void> {
     for (const command of this.live) command.kill(KILL_GRACE_MS, why)
     await Promise.all(this.live.map(({ ended }) => ended))
@@ -125,7 +125,7 @@ export class Commands {
 
   async #restore(folder: string): Promise<void> {
     const command = await HostedCommand.restore(folder, this.#options.spoolBytes).catch((error) => {
-      this.#options.logger.error('what is left of a command cannot be read and is deleted', { folder, error })
+      this.#options.logger.error('the folder of a command cannot be read and is deleted', { folder, error })
       return null
     })
     if (!command) return rm(folder, { recursive: true, force: true })
@@ -137,20 +137,23 @@ export class Commands {
     ref: { id: string; deploymentId: string; epoch: number },
     body: AgentCommand,
   ): Promise<'started' | 'known'> {
-    const { shelf, logger } = this.#options
+    const { content, logger } = this.#options
     if (this.#commands.has(ref.id)) return 'known'
     this.#refuse(ref, body)
-    const held = shelf.hold(body.files.map(({ content }) => content))
+    const held = content.hold(body.files.map((file) => file.content))
     try {
       this.#epochs.set(ref.deploymentId, Math.max(ref.epoch, this.#epochs.get(ref.deploymentId) ?? 0))
       await this.#endOthers(ref)
       const command = await HostedCommand.create(path.join(this.#folder, ref.id), ref, this.#options.spoolBytes).catch(
         (error: NodeJS.ErrnoException) => {
-          throw new Refusal('DISK', `The disk of the target does not take the command (${error.code ?? error.message})`)
+          throw new Refusal(
+            'DISK',
+            `The command cannot be written to the disk of the target (${error.code ?? error.message})`,
+          )
         },
       )
       this.#commands.set(ref.id, command)
-      const files = body.files.map((file): CommandFile => ({ ...file, source: shelf.fileOf(file.content) }))
+      const files = body.files.map((file): CommandFile => ({ ...file, source: content.fileOf(file.content) }))
       this.#run(command, body, files, () => held.release())
       logger.info('a command has started', { command: ref.id })
       return 'started'
@@ -162,16 +165,19 @@ export class Commands {
 
   #refuse({ deploymentId, epoch }: { deploymentId: string; epoch: number }, { version }: AgentCommand): void {
     if (!isSameMajor(version)) {
-      throw new Refusal('VERSION', `version ${SLIPWAY_VERSION} of the agent does not fit ${version} of the instance`)
+      throw new Refusal(
+        'VERSION',
+        `The agent has version ${SLIPWAY_VERSION} and the instance ${version}: their major versions must match`,
+      )
     }
     if (epoch < (this.#epochs.get(deploymentId) ?? 0)) {
-      throw new Refusal('FENCED', 'The deployment has been given to another instance')
+      throw new Refusal('FENCED', 'Another instance has a newer lease of the deployment')
     }
-    if (this.#closed) throw new Refusal('BUSY', 'the agent is being stopped')
+    if (this.#closed) throw new Refusal('BUSY', 'The agent is being stopped')
     const running = this.live.length + this.#starting.size
-    // This one counts among those that start.
+    // `#starting` includes this command.
     if (running > this.#options.maxCommands) {
-      throw new Refusal('BUSY', `the agent runs as many commands as it may (${this.#options.maxCommands})`)
+      throw new Refusal('BUSY', `The agent already runs ${this.#options.maxCommands} commands (SLIPWAY_AGENT_COMMANDS)`)
     }
   }
 
@@ -181,15 +187,18 @@ export class Commands {
       other.kill(REPLACED_GRACE_MS, 'killed: another command of its deployment took its place')
     await Promise.all(others.map(({ ended }) => ended))
     if (others.some(({ isUnconfirmed }) => isUnconfirmed)) {
-      throw new Refusal('BUSY', 'an earlier command of the deployment cannot be ended')
+      throw new Refusal(
+        'BUSY',
+        'An earlier command of the deployment cannot be ended: look for its processes on the target',
+      )
     }
   }
 
   #run(command: HostedCommand, body: AgentCommand, files: CommandFile[], release: () => void): void {
-    const { transport, shelf, logger } = this.#options
+    const { transport, content, logger } = this.#options
     const seconds = body.timeout_seconds
     const timeOut = () => command.kill(KILL_GRACE_MS, `killed after ${seconds} s (timeout_seconds)`)
-    const callOff = seconds === null ? () => {} : after(seconds * 1_000 + TIMEOUT_MARGIN_MS, timeOut)
+    const clearTimer = seconds === null ? () => {} : after(seconds * 1_000 + TIMEOUT_MARGIN_MS, timeOut)
     command.run(
       transport,
       {
@@ -200,11 +209,11 @@ export class Commands {
         files,
       },
       (error) => {
-        callOff()
+        clearTimer()
         release()
-        // It is sent again with the next try.
-        if (command.damaged !== null) shelf.discard(command.damaged)
-        if (error) logger.error('the end of a command could not be kept', { command: command.id, error })
+        // The instance sends the content again with the next attempt.
+        if (command.damaged !== null) content.discard(command.damaged)
+        if (error) logger.error('the end of a command could not be stored', { command: command.id, error })
         else logger.info('a command has ended', { command: command.id })
       },
     )
@@ -214,13 +223,13 @@ export class Commands {
     const { orphanedAfterMs } = this.#options
     const seconds = orphanedAfterMs / 1_000
     for (const command of this.live) {
-      if (command.unaskedMs < orphanedAfterMs) continue
+      if (command.sinceLastCallMs < orphanedAfterMs) continue
       command.kill(KILL_GRACE_MS, `killed: no instance asked about it for ${seconds} s`)
     }
-    const over = [...this.#commands.values()].filter(({ isLive, spool }) => spool !== null && !isLive)
-    const tooMany = over.length - MAX_KEPT
-    for (const [index, command] of over.entries()) {
-      if (index < tooMany || command.unaskedMs > KEPT_MS) await this.forget(command.id)
+    const ended = [...this.#commands.values()].filter(({ isLive, spool }) => spool !== null && !isLive)
+    const tooMany = ended.length - MAX_KEPT
+    for (const [index, command] of ended.entries()) {
+      if (index < tooMany || command.sinceLastCallMs > KEPT_MS) await this.forget(command.id)
     }
     const forgotten = [...this.#commands.values()].filter(({ spool }) => spool === null)
     for (const command of forgotten.slice(0, Math.max(0, forgotten.length - MAX_REMEMBERED))) {

@@ -5,17 +5,16 @@ import { CommandError, FileError, Kill, type LocalCommand, type LocalTransport }
 import { failSpan, SpanKind, sleep, syncFolder, traced, writeWhole } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
-/** How long after a kill output is waited for that finds no room. */
-const HURRY_MS = 5_000
+/** How long the output of a killed command may wait for space in the spool. */
+const SPOOL_WAIT_MS = 5_000
 
-/** What a restart has to know of a command: nothing that is secret. */
+/** What a restart needs of a command. Holds no secret. */
 interface CommandHeader {
   id: string
   deployment_id: string
   epoch: number
 }
 
-/** Which command, of which run. */
 export interface CommandRef {
   id: string
   deploymentId: string
@@ -23,22 +22,22 @@ export interface CommandRef {
 }
 
 /**
- * One command with its output. Its folder is the journal: with the header in it the command counts as started and never
- * starts again; with the last frame in the spool it is over; without a spool it is forgotten.
+ * One command with its output. Its folder is the journal. With a header, the command counts as started and never starts again.
+ * With the end frame in the spool, the command has ended. Without a spool, the command is forgotten.
  */
 export class HostedCommand implements CommandRef {
   readonly id: string
   readonly deploymentId: string
   readonly epoch: number
   readonly folder: string
-  /** Null once it is forgotten. */
+  /** Null if the command is forgotten. */
   #spool: Spool | null
   readonly #abort = new AbortController()
-  /** Why the agent ends it by itself. */
+  /** Why the agent killed the command by itself. */
   #why: string | null = null
   #unconfirmed = false
   #damaged: string | null = null
-  #askedAt = performance.now()
+  #calledAt = performance.now()
   #ended: Promise<void> = Promise.resolve()
 
   private constructor(folder: string, header: CommandHeader, spool: Spool | null) {
@@ -49,7 +48,7 @@ export class HostedCommand implements CommandRef {
     this.#spool = spool
   }
 
-  /** From here on it counts as started. */
+  /** When this resolves, the command counts as started. */
   static async create(folder: string, ref: CommandRef, spoolBytes: number): Promise<HostedCommand> {
     const header: CommandHeader = { id: ref.id, deployment_id: ref.deploymentId, epoch: ref.epoch }
     await mkdir(folder, { mode: 0o700 })
@@ -59,7 +58,7 @@ export class HostedCommand implements CommandRef {
     return new HostedCommand(folder, header, spool)
   }
 
-  /** Takes up what an earlier process left; null where it had not begun. What ran then is over now. */
+  /** Reads the folder of an earlier process; null if the command had not started. A command that ran then has ended. */
   static async restore(folder: string, spoolBytes: number): Promise<HostedCommand | null> {
     const text = await readFile(headerIn(folder), 'utf8').catch((error: NodeJS.ErrnoException) => {
       if (error.code === 'ENOENT') return null
@@ -79,17 +78,17 @@ export class HostedCommand implements CommandRef {
     return this.#spool
   }
 
-  /** It runs or is about to. */
+  /** Whether the command runs or is about to start. */
   get isLive(): boolean {
     return this.#spool !== null && !this.#spool.complete
   }
 
-  /** Nobody can say that it is gone. */
+  /** Whether the command was killed and its end was not confirmed. */
   get isUnconfirmed(): boolean {
     return this.#unconfirmed
   }
 
-  /** Content that was not what it should be. */
+  /** The id of damaged content that the command found; null without any. */
   get damaged(): string | null {
     return this.#damaged
   }
@@ -98,29 +97,29 @@ export class HostedCommand implements CommandRef {
     return this.#ended
   }
 
-  /** For how long nobody has asked about it. */
-  get unaskedMs(): number {
-    return performance.now() - this.#askedAt
+  /** The time since the last call of an instance about this command. */
+  get sinceLastCallMs(): number {
+    return performance.now() - this.#calledAt
   }
 
-  asked(): void {
-    this.#askedAt = performance.now()
+  noteCall(): void {
+    this.#calledAt = performance.now()
   }
 
   run(transport: LocalTransport, command: LocalCommand, onOver: (error: unknown) => void): void {
     this.#ended = this.#run(transport, command).then(onOver, onOver)
   }
 
-  /** TERM, and KILL after the grace. `why` where the agent does it by itself. Only the first one counts. */
+  /** Sends TERM, and KILL after the grace. `why` is the agent's own reason. Only the first call counts. */
   kill(graceMs: number, why: string | null): void {
     if (this.#abort.signal.aborted) return
     this.#why = why
     this.#abort.abort(new Kill(why ?? 'killed', graceMs))
-    // Where nobody fetches the output, nobody makes room for it.
-    void sleep(graceMs + HURRY_MS).then(() => this.#spool?.hurry())
+    // An instance that fetches no output frees no space in the spool.
+    void sleep(graceMs + SPOOL_WAIT_MS).then(() => this.#spool?.stopWaiting())
   }
 
-  /** Deletes all but that it was there. */
+  /** Deletes the output. The header stays, so the command cannot start again. */
   async forget(): Promise<void> {
     const spool = this.#spool
     this.#spool = null

@@ -2,7 +2,7 @@ import { type FileHandle, open, readdir, readFile, rm, truncate } from 'node:fs/
 import path from 'node:path'
 import { AGENT_FRAME_HEAD, AGENT_FRAME_LIMIT, AGENT_FRAMES, type AgentCommandEnd } from '@slipway/contracts'
 
-/** What is acknowledged goes by whole files, so they are not too large. */
+/** Acknowledged output is deleted in whole files of about this size. */
 const SEGMENT_BYTES = 4 * 1024 * 1024
 const NAME = /^(\d{15})\.spool$/
 
@@ -12,27 +12,27 @@ interface Segment {
 }
 
 /**
- * The output of a command and its end, as frames on this disk, numbered by their bytes. What has been acknowledged is
- * deleted. When more waits than the limit allows, the command has to wait as well. Where the disk does not take it, the
- * rest of the output is lost and the command told of at its end: it goes on all the same.
+ * The output and the end of a command, as frames on the disk. An offset is the number of bytes before it. Acknowledged bytes
+ * are deleted. If more bytes wait than the limit allows, the command has to wait. If a write fails, the rest of the output is
+ * lost, the command continues, and its output ends with a line about the loss.
  */
 export class Spool {
   readonly #folder: string
   readonly #limitBytes: number
   readonly #segments: Segment[]
   #handle: FileHandle | null = null
-  /** Of all frames on the disk. */
+  /** The offset after the last frame on the disk. */
   #end: number
   #acknowledged: number
   #writing: Promise<void> = Promise.resolve()
   readonly #wakes = new Set<() => void>()
-  /** Nobody waits for room any more. */
-  #hurried = false
-  #lost = 0
-  #lostTo = ''
-  /** The last frames, where the disk does not take them. */
+  /** Whether output that finds no space is dropped at once. */
+  #dropsExcess = false
+  #lostBytes = 0
+  #writeError = ''
+  /** The last frames, if they could not be written. */
   #unwritten = Buffer.alloc(0)
-  /** The end is there. */
+  /** Whether the end frame was added. */
   #complete: boolean
 
   private constructor(folder: string, limitBytes: number, segments: Segment[], end: number, complete: boolean) {
@@ -50,7 +50,7 @@ export class Spool {
     return spool
   }
 
-  /** Takes up what an earlier process wrote, without a frame that it did not finish; null where there is nothing. */
+  /** Opens the files of an earlier process, without an incomplete last frame; null without files. */
   static async restore(folder: string, limitBytes: number): Promise<Spool | null> {
     const segments = (await readdir(folder))
       .flatMap((name): Segment[] => {
@@ -75,28 +75,30 @@ export class Spool {
     return this.#end + this.#unwritten.length
   }
 
-  /** Adds output. Resolves when there is room for more. */
+  /** Adds output. Resolves when more output may be added. */
   add(stream: 'stdout' | 'stderr', chunk: Buffer): Promise<void> {
     return this.#inTurn(async () => {
       for (let from = 0; from < chunk.length; from += AGENT_FRAME_LIMIT) {
         const piece = chunk.subarray(from, from + AGENT_FRAME_LIMIT)
-        await this.#room()
-        if (this.#lost > 0 || this.#isFull || !(await this.#write(frameOf(AGENT_FRAMES[stream], piece)))) {
-          this.#lost += piece.length
+        await this.#waitForSpace()
+        if (this.#lostBytes > 0 || this.#isFull || !(await this.#write(frameOf(AGENT_FRAMES[stream], piece)))) {
+          this.#lostBytes += piece.length
         }
       }
     })
   }
 
-  /** Adds the end; on the disk when this resolves. */
+  /** Adds the end frame. When this resolves, the spool is on the disk. */
   finish(end: AgentCommandEnd): Promise<void> {
     return this.#inTurn(async () => {
       const frames = [frameOf(AGENT_FRAMES.end, Buffer.from(JSON.stringify(end)))]
-      if (this.#lost > 0) {
+      if (this.#lostBytes > 0) {
         const why =
-          this.#lostTo === '' ? 'more waited than the agent keeps' : `the disk of the target failed (${this.#lostTo})`
+          this.#writeError === ''
+            ? 'it was not fetched in time (SLIPWAY_AGENT_SPOOL_MIB)'
+            : `the disk of the target failed (${this.#writeError})`
         frames.unshift(
-          frameOf(AGENT_FRAMES.stderr, Buffer.from(`\n${this.#lost} bytes of the output are lost: ${why}\n`)),
+          frameOf(AGENT_FRAMES.stderr, Buffer.from(`\n${this.#lostBytes} bytes of the output are lost: ${why}\n`)),
         )
       }
       for (const frame of frames) {
@@ -112,13 +114,13 @@ export class Spool {
     })
   }
 
-  /** The command has no more time: what finds no room is lost. */
-  hurry(): void {
-    this.#hurried = true
+  /** From now on, drops output that finds no space. */
+  stopWaiting(): void {
+    this.#dropsExcess = true
     this.#wake()
   }
 
-  /** Bytes from an offset on, not beyond `limit`; null when it is none that is kept. Frames may be cut. */
+  /** Returns at most `limit` bytes from an offset on; null if the spool does not have that offset. The last frame may be cut. */
   async read(from: number, limit: number): Promise<Buffer | null> {
     if (from > this.#total || from < (this.#segments[0]?.from ?? 0)) return null
     if (from >= this.#end) return this.#unwritten.subarray(from - this.#end, from - this.#end + limit)
@@ -135,7 +137,7 @@ export class Spool {
     }
   }
 
-  /** Everything before the offset is there where it belongs. */
+  /** The instance has everything before the offset. */
   async acknowledge(offset: number): Promise<void> {
     if (offset <= this.#acknowledged || offset > this.#total) return
     this.#acknowledged = offset
@@ -146,8 +148,8 @@ export class Spool {
     }
   }
 
-  /** Resolves when there is something from this offset on, or after a while. */
-  async somethingFrom(offset: number, waitMs: number): Promise<void> {
+  /** Resolves when the spool has bytes from this offset on, or after `waitMs`. */
+  async waitForFrames(offset: number, waitMs: number): Promise<void> {
     const until = performance.now() + waitMs
     while (offset >= this.#total && !this.#complete) {
       const left = until - performance.now()
@@ -156,9 +158,8 @@ export class Spool {
     }
   }
 
-  /** Deletes all of it. */
   async remove(): Promise<void> {
-    this.hurry()
+    this.stopWaiting()
     await this.#writing
     await this.#handle?.close().catch(() => {})
     this.#handle = null
@@ -169,11 +170,11 @@ export class Spool {
     return this.#end - this.#acknowledged >= this.#limitBytes
   }
 
-  async #room(): Promise<void> {
-    while (this.#isFull && !this.#hurried && this.#lost === 0) await this.#changed()
+  async #waitForSpace(): Promise<void> {
+    while (this.#isFull && !this.#dropsExcess && this.#lostBytes === 0) await this.#changed()
   }
 
-  /** False when the disk does not take it; then nothing of it is there. */
+  /** Returns false if the write fails. Then no part of the frame is in the file. */
   async #write(frame: Buffer): Promise<boolean> {
     const last = this.#segments.at(-1) as Segment
     try {
@@ -187,7 +188,7 @@ export class Spool {
       this.#wake()
       return true
     } catch (error) {
-      this.#lostTo = (error as NodeJS.ErrnoException).code ?? 'unknown'
+      this.#writeError = (error as NodeJS.ErrnoException).code ?? 'unknown'
       const current = this.#segments.at(-1) as Segment
       await truncate(current.file, this.#end - current.from).catch(() => {})
       return false
@@ -230,7 +231,7 @@ function frameOf(kind: number, content: Buffer): Buffer {
   return Buffer.concat([head, content])
 }
 
-/** How many bytes the whole frames take, and the kind of the last one. */
+/** The length of all complete frames, and the kind of the last one. */
 function wholeFrames(bytes: Buffer): { bytes: number; kind: number } {
   let at = 0
   let kind = 0

@@ -12,7 +12,7 @@ const STATUS: Record<AgentErrorCode, number> = {
   DISK: 507,
 }
 
-/** Why an instance is refused something. */
+/** A refused call of an instance. */
 export class Refusal extends Error {
   override name = 'Refusal'
   readonly code: AgentErrorCode

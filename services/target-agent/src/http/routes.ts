@@ -12,28 +12,28 @@ import {
 } from '@slipway/contracts'
 import { type Logger, SLIPWAY_VERSION, SpanKind, traced } from '@slipway/runtime'
 import type { Commands } from '../commands/commands.ts'
+import type { ContentStore } from '../content/content-store.ts'
 import { Refusal } from '../content/refusal.ts'
-import type { Shelf } from '../content/shelf.ts'
 
-/** How long a question for output waits for some: short enough that a dead link is noticed. */
+/** How long a call for output waits for output. It is short, so the instance notices a lost connection. */
 const WAIT_MS = 10_000
 
-export type Answer = (request: IncomingMessage, response: ServerResponse) => void
+export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
 export interface RouteOptions {
   commands: Commands
-  shelf: Shelf
+  content: ContentStore
   orphanedAfterMs: number
   logger: Logger
 }
 
 type Route = (request: IncomingMessage, response: ServerResponse, name: string, query: URLSearchParams) => Promise<void>
 
-/** What instances ask; they have shown that they hold the key. */
-export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: RouteOptions): Answer {
+/** The routes for instances. The TLS handshake has authenticated the caller. */
+export function createRoutes({ commands, content, orphanedAfterMs, logger }: RouteOptions): RequestHandler {
   const commandOf = bodyReader(AgentCommand, AGENT_COMMAND_LIMIT)
   const endOf = bodyReader(AgentEnd, 1_024)
-  // Whoever waits for an answer must not count as somebody who does not ask.
+  // A call that waits must end before the command counts as orphaned.
   const waitMs = Math.min(WAIT_MS, orphanedAfterMs / 3)
 
   const routes: [method: string, path: RegExp, route: Route][] = [
@@ -42,8 +42,9 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
       /^\/v1\/content\/([0-9a-f]{64})$/,
       async (request, response, id) => {
         const length = Number(request.headers['content-length'] ?? Number.NaN)
-        if (!Number.isSafeInteger(length)) throw new Refusal('INVALID', 'Content needs its Content-Length')
-        await shelf.put(id, length, request)
+        if (!Number.isSafeInteger(length))
+          throw new Refusal('INVALID', 'Content-Length is missing: send the size of the content in this header')
+        await content.put(id, length, request)
         response.writeHead(204).end()
       },
     ],
@@ -67,12 +68,12 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
         const from = Number(/^\d{1,15}$/.exec(query.get('from') ?? '')?.[0] ?? Number.NaN)
         if (Number.isNaN(from)) throw new Refusal('INVALID', 'query/from must be a number from 0')
         const command = commands.find(id)
-        command.asked()
+        command.noteCall()
         await command.spool?.acknowledge(from)
-        await command.spool?.somethingFrom(from, waitMs)
-        command.asked()
+        await command.spool?.waitForFrames(from, waitMs)
+        command.noteCall()
         const bytes = await command.spool?.read(from, AGENT_OUTPUT_LIMIT)
-        if (!bytes) throw new Refusal('NOT_FOUND', 'There is no output from there on')
+        if (!bytes) throw new Refusal('NOT_FOUND', `There is no output from the offset ${from} on`)
         response.writeHead(200, { 'content-type': 'application/octet-stream', 'content-length': bytes.length })
         response.end(bytes)
       },
@@ -81,7 +82,7 @@ export function createRoutes({ commands, shelf, orphanedAfterMs, logger }: Route
       'GET',
       /^\/v1\/commands\/([0-9a-z.-]{1,120})$/,
       async (_request, response, id) => {
-        commands.find(id).asked()
+        commands.find(id).noteCall()
         response.writeHead(204).end()
       },
     ],
@@ -123,9 +124,12 @@ function refuse(request: IncomingMessage, response: ServerResponse, error: unkno
     logger.warn('a call of an instance was refused', { code: refusal.code, reason: refusal.message })
   }
   if (response.headersSent) return void response.destroy()
-  // What of the body has not been read is not waited for.
+  // Do not wait for the rest of an unread body.
   if (!request.complete) response.setHeader('connection', 'close')
-  const { code, message, missing } = refusal ?? { code: 'DISK' as const, message: 'It failed on the target' }
+  const { code, message, missing } = refusal ?? {
+    code: 'DISK' as const,
+    message: 'The call failed on the target: see the log of the agent',
+  }
   const body: AgentRefusal = { error: { code, message, ...(missing === undefined ? {} : { missing }) } }
   answerJson(response, refusal?.status ?? 500, body)
 }
@@ -136,7 +140,7 @@ function answerJson(response: ServerResponse, status: number, body: unknown): vo
   response.end(text)
 }
 
-/** Reads bodies of this schema. Where one is wrong only the place is told: it may hold secrets. */
+/** Reads bodies of this schema. A body may hold secrets, so an error names the path of the problem and no value. */
 function bodyReader<T extends TSchema>(schema: T, limit: number): (request: IncomingMessage) => Promise<Static<T>> {
   const problemsOf = compile(schema)
   return async (request) => {

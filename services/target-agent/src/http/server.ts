@@ -2,35 +2,35 @@ import { constants } from 'node:crypto'
 import https from 'node:https'
 import type { Socket } from 'node:net'
 import { AGENT_TLS } from '@slipway/contracts'
-import { type Logger, type Place, takePlace } from '@slipway/runtime'
+import { type ListenAddress, type Logger, listenOn } from '@slipway/runtime'
 import type { Identity } from '../identity/identity.ts'
-import type { Answer } from './routes.ts'
+import type { RequestHandler } from './routes.ts'
 
 const MAX_CONNECTIONS = 512
 const HANDSHAKE_MS = 10_000
-/** Between two log lines about strangers. */
-const STRANGERS_EVERY_MS = 10_000
+/** The time between two log lines about failed handshakes. */
+const REPORT_EVERY_MS = 10_000
 
 export interface AgentServer {
   port: number
-  /** From now on it answers; whoever came earlier was cut off and tries again. */
-  answerWith(answer: Answer): void
-  /** Ends every connection; they may come again. */
-  cutAll(): void
+  /** Starts to answer requests. Earlier requests were disconnected, and instances repeat them. */
+  setHandler(handler: RequestHandler): void
+  /** Ends every connection. Instances may connect again. */
+  disconnectAll(): void
   close(): Promise<void>
 }
 
-/** Listens for instances. Nothing is read of whoever does not hold the agent's key. */
-export async function serve(place: Place, identity: Identity, logger: Logger): Promise<AgentServer> {
-  let answer: Answer | null = null
+/** Listens for instances. Reads no request from a client without the key of the agent. */
+export async function serve(address: ListenAddress, identity: Identity, logger: Logger): Promise<AgentServer> {
+  let handler: RequestHandler | null = null
   const sockets = new Set<Socket>()
-  /** Under which enrolment each was let in. */
+  /** The agent id in the handshake of each connection. */
   const enrolments = new WeakMap<object, string>()
   const server = https.createServer(
     {
       ...AGENT_TLS,
       handshakeTimeout: HANDSHAKE_MS,
-      // A session that is taken up again would not be asked for the key.
+      // A resumed session would skip the check of the key.
       secureOptions: constants.SSL_OP_NO_TICKET,
       pskCallback: (socket, name) => {
         const enrolment = identity.valid
@@ -40,12 +40,12 @@ export async function serve(place: Place, identity: Identity, logger: Logger): P
       },
       keepAliveTimeout: 60_000,
       headersTimeout: 15_000,
-      // Content may take its time; whoever sends nothing for a while is cut off below.
+      // The transfer of content may take long. `server.timeout` ends idle connections.
       requestTimeout: 0,
     },
     (request, response) => {
-      // The agent may have been revoked since, or enrolled anew.
-      if (answer && enrolments.get(request.socket) === identity.valid?.agent_id) answer(request, response)
+      // The agent may have been revoked or enrolled again after the handshake.
+      if (handler && enrolments.get(request.socket) === identity.valid?.agent_id) handler(request, response)
       else request.socket.destroy()
     },
   )
@@ -56,31 +56,31 @@ export async function serve(place: Place, identity: Identity, logger: Logger): P
     socket.setNoDelay(true)
     socket.once('close', () => sockets.delete(socket))
   })
-  let strangers = 0
-  let toldAt = Number.NEGATIVE_INFINITY
+  let failed = 0
+  let reportedAt = Number.NEGATIVE_INFINITY
   server.on('tlsClientError', (error: NodeJS.ErrnoException, socket) => {
-    strangers += 1
-    if (performance.now() - toldAt < STRANGERS_EVERY_MS) return
-    logger.warn('somebody without the key of this agent was not let in', {
-      ...{ address: socket.remoteAddress, code: error.code, since_last: strangers },
+    failed += 1
+    if (performance.now() - reportedAt < REPORT_EVERY_MS) return
+    logger.warn('a TLS handshake failed: the client does not have the key of this agent', {
+      ...{ address: socket.remoteAddress, code: error.code, since_last: failed },
     })
-    toldAt = performance.now()
-    strangers = 0
+    reportedAt = performance.now()
+    failed = 0
   })
-  const port = await takePlace(server, place)
-  const cutAll = () => {
+  const port = await listenOn(server, address)
+  const disconnectAll = () => {
     for (const socket of sockets) socket.destroy()
   }
   return {
     port,
-    answerWith: (given) => {
-      answer = given
+    setHandler: (given) => {
+      handler = given
     },
-    cutAll,
+    disconnectAll,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve())
-        cutAll()
+        disconnectAll()
       }),
   }
 }

@@ -4,52 +4,52 @@ import { type Static, Type } from '@sinclair/typebox'
 import { AgentEnrolResponse, compile, Strict, type TSchema } from '@slipway/contracts'
 import { writeWhole } from '@slipway/runtime'
 
-/** What the bridge gave this agent when it enrolled; `address` is where it then was to be found, empty for anywhere. */
+/** The bridge's answer to the enrolment. `address` is the configured address of the agent, possibly empty. */
 export const Enrolment = Strict({ ...AgentEnrolResponse.properties, bridge_url: Type.String(), address: Type.String() })
 export type Enrolment = Static<typeof Enrolment>
 
 const problemsOf = compile(Enrolment as TSchema)
 const fileIn = (folder: string) => path.join(folder, 'enrolment.json')
 
-/** Only the agent's user can read it: it holds the key. */
+/** The file holds the key, so only the user of the agent can read it. */
 export function saveEnrolment(folder: string, enrolment: Enrolment): Promise<void> {
   return writeWhole(fileIn(folder), `${JSON.stringify(enrolment, null, 2)}\n`)
 }
 
-/** Who this agent is. A new enrolment counts from the moment that its file is there; no restart is needed. */
+/** The identity of this agent. A new enrolment file takes effect without a restart. */
 export class Identity {
   readonly #file: string
-  #seal = ''
+  /** Identifies the version of the file. */
+  #fileVersion = ''
   #enrolment: Enrolment | null = null
-  /** The credential of which the bridge said that it is good no more. */
-  #revoked: string | null = null
+  #revokedCredential: string | null = null
 
   constructor(folder: string) {
     this.#file = fileIn(folder)
   }
 
-  /** Null before it is enrolled. */
+  /** Null before the first enrolment. */
   get enrolment(): Enrolment | null {
     const found = statSync(this.#file, { bigint: true, throwIfNoEntry: false })
-    const seal = found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''
-    if (seal !== this.#seal) {
+    const version = found ? `${found.ino} ${found.size} ${found.mtimeNs}` : ''
+    if (version !== this.#fileVersion) {
       this.#enrolment = found ? read(this.#file) : null
-      this.#seal = seal
+      this.#fileVersion = version
     }
     return this.#enrolment
   }
 
-  /** Whom instances may speak with here: null as well once the bridge has revoked it. */
+  /** The enrolment that instances can authenticate with; null after a revocation. */
   get valid(): Enrolment | null {
     const { enrolment } = this
-    return enrolment?.credential === this.#revoked ? null : enrolment
+    return enrolment?.credential === this.#revokedCredential ? null : enrolment
   }
 
-  /** Notes what the bridge says of a credential. Returns whether that is news. */
-  judge({ credential }: Enrolment, isGood: boolean): boolean {
-    const revoked = isGood ? null : credential
-    if (revoked === this.#revoked) return false
-    this.#revoked = revoked
+  /** Records whether the bridge accepts the enrolment. Returns whether that has changed. */
+  setAccepted({ credential }: Enrolment, isAccepted: boolean): boolean {
+    const revoked = isAccepted ? null : credential
+    if (revoked === this.#revokedCredential) return false
+    this.#revokedCredential = revoked
     return true
   }
 }

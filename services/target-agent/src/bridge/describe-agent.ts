@@ -1,8 +1,8 @@
 import type { AgentHeartbeatRequest } from '@slipway/contracts'
 import { SLIPWAY_VERSION } from '@slipway/runtime'
 
-/** What this agent tells of itself: `address` is what was configured, may be empty and may lack the port. */
-export function aboutAgent(address: string, port: number, localAddress: string): AgentHeartbeatRequest {
+/** The version and address of this agent. `address` is the configured one, possibly empty or without a port. */
+export function describeAgent(address: string, port: number, localAddress: string): AgentHeartbeatRequest {
   const [, host = '', given] = /^(.*?)(?::(\d{1,5}))?$/.exec(address) ?? []
   return {
     version: SLIPWAY_VERSION,

@@ -4,30 +4,27 @@ import { ContentFolder, WrongContent } from '@slipway/execution'
 import type { Logger } from '@slipway/runtime'
 import { Refusal } from './refusal.ts'
 
-/**
- * Content on the disk of the target. Instances bring what is missing; it is verified when it comes, and by every command
- * that copies it.
- */
-export class Shelf {
+/** Content on the disk of the target. It is verified when an instance sends it, and by each command that copies it. */
+export class ContentStore {
   readonly #content: ContentFolder
 
   private constructor(content: ContentFolder) {
     this.#content = content
   }
 
-  static async open(folder: string, maxBytes: number, logger: Logger): Promise<Shelf> {
+  static async open(folder: string, maxBytes: number, logger: Logger): Promise<ContentStore> {
     const onProblem = (error: unknown) => logger.warn('content could not be deleted', { error })
-    return new Shelf(await ContentFolder.open(folder, { maxBytes, onProblem }))
+    return new ContentStore(await ContentFolder.open(folder, { maxBytes, onProblem }))
   }
 
   fileOf(id: string): string {
     return this.#content.fileOf(id)
   }
 
-  /** Keeps these until they are released. Throws Refusal with those that are not there. */
+  /** Keeps the content until it is released. Throws Refusal with the ids of missing content. */
   hold(ids: readonly string[]): { release(): void } {
     const missing = [...new Set(ids)].filter((id) => !this.#content.has(id))
-    if (missing.length > 0) throw new Refusal('MISSING_CONTENT', 'Content of the files is not here yet', missing)
+    if (missing.length > 0) throw new Refusal('MISSING_CONTENT', 'Content is missing: send it first', missing)
     const releases = ids.map((id) => this.#content.hold(id))
     for (const id of ids) this.#touch(id)
     return {
@@ -37,27 +34,29 @@ export class Shelf {
     }
   }
 
-  /** Takes bytes in. Throws Refusal when they are others than their name says. */
+  /** Stores content. Throws Refusal if its hash differs from its id. */
   async put(id: string, announced: number, bytes: AsyncIterable<Buffer>): Promise<void> {
-    if (announced > MAX_CONTENT_BYTES) throw new Refusal('INVALID', `Content has at most ${MAX_CONTENT_BYTES} bytes`)
+    if (announced > MAX_CONTENT_BYTES)
+      throw new Refusal('INVALID', `Content may have at most ${MAX_CONTENT_BYTES} bytes, not ${announced}`)
     try {
-      await this.#content.take(id, announced, bytes)
+      await this.#content.store(id, announced, bytes)
     } catch (error) {
-      if (error instanceof WrongContent) throw new Refusal('INVALID', 'Other bytes came than their hash says')
+      if (error instanceof WrongContent)
+        throw new Refusal('INVALID', `The content does not have the SHA-256 ${id}: send it again`)
       const { code, syscall } = error as NodeJS.ErrnoException
       if (syscall === 'read' || code === undefined) throw error
-      throw new Refusal('DISK', `The disk of the target does not take the content (${code})`)
+      throw new Refusal('DISK', `The content cannot be written to the disk of the target (${code})`)
     }
   }
 
-  /** It turned out to be damaged. */
+  /** Forgets damaged content, so that an instance sends it again. */
   discard(id: string): void {
     this.#content.drop(id)
   }
 
   #touch(id: string): void {
     this.#content.touch(id)
-    // A restart knows by this what was used last.
+    // After a restart, the times of the files tell the order of their use.
     void utimes(this.#content.fileOf(id), new Date(), new Date()).catch(() => {})
   }
 }
