@@ -1,5 +1,5 @@
 import { type Static, type TObject, Type } from '@sinclair/typebox'
-import { figureVariable } from '@slipway/runtime'
+import { integerVariable } from '@slipway/runtime'
 
 /** For all services that clients reach. They need the same values, because they share the buckets. */
 export const rateVariables = {
@@ -9,12 +9,12 @@ export const rateVariables = {
       examples: ['10.0.0.0/8,2001:db8::/32'],
     }),
   ),
-  SLIPWAY_RATE_LIMIT_RPS: figureVariable({
+  SLIPWAY_RATE_LIMIT_RPS: integerVariable({
     default: 100,
     maximum: 1_000_000,
     description: 'Requests a second that one client address may make in the long run; 0: no limit',
   }),
-  SLIPWAY_RATE_LIMIT_BURST: figureVariable({
+  SLIPWAY_RATE_LIMIT_BURST: integerVariable({
     default: 200,
     minimum: 1,
     maximum: 1_000_000,
@@ -30,7 +30,7 @@ export const rateVariables = {
 
 /** For the service with the login. */
 export const loginVariables = {
-  SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: figureVariable({
+  SLIPWAY_LOGIN_ATTEMPTS_PER_MINUTE: integerVariable({
     default: 5,
     maximum: 1_000_000,
     description: 'Attempts to log in that one client address may make within a minute; 0: no limit',
@@ -41,7 +41,7 @@ export const loginVariables = {
       examples: ['10.0.0.0/8=100'],
     }),
   ),
-  SLIPWAY_LOGIN_LOCKOUT_SECONDS: figureVariable({
+  SLIPWAY_LOGIN_LOCKOUT_SECONDS: integerVariable({
     default: 900,
     minimum: 1,
     maximum: 86_400,

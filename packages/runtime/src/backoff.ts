@@ -1,4 +1,4 @@
-/** How long to wait before attempt number `attempt` (from 1), in ms: evenly spread over 0 … min(cap, base × 2^(attempt-1)). */
+/** Exponential backoff with full jitter: a random wait in ms below min(cap, base × 2^(attempt-1)). `attempt` starts at 1. */
 export function fullJitter(attempt: number, limits: { baseMs: number; capMs: number }): number {
   const ceiling = Math.min(limits.capMs, limits.baseMs * 2 ** Math.min(attempt - 1, 52))
   return Math.floor(Math.random() * ceiling)

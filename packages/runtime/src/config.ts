@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import { Ajv, type ErrorObject } from 'ajv'
 
-/** The environment is wrong. The message names every wrong variable and holds no secret. */
+/** Environment variables are wrong. The message names each wrong variable and holds no secret. */
 export class ConfigurationError extends Error {
   override name = 'ConfigurationError'
   readonly problems: ConfigurationProblem[]
@@ -22,9 +22,8 @@ export interface ConfigurationProblem {
 type Environment = Record<string, string | undefined>
 
 /**
- * Reads the variables that the schema names: its keys are the environment variables.
- * Each may come from the file that `<NAME>_FILE` names; a blank value counts as unset; others are ignored.
- * Throws ConfigurationError with all problems.
+ * Reads the environment variables that are keys of the schema, each also from the file that `<NAME>_FILE` names. A blank value
+ * counts as unset. Throws ConfigurationError with all problems.
  */
 export function loadConfig<T extends TObject>(schema: T, env: Environment = process.env): Static<T> {
   const problems: ConfigurationProblem[] = []
@@ -58,12 +57,12 @@ function readVariable(variable: string, env: Environment): { value: string | und
   }
 }
 
-/** Blank counts as unset: JSON Schema's coercion would read it as the number 0. */
+/** Blank counts as unset, because Ajv would convert a blank to the number 0. */
 function set(value: string | undefined): string | undefined {
   return value?.trim() ? value : undefined
 }
 
-/** Fills in the defaults, and makes numbers and booleans of texts. */
+/** Adds defaults, and converts texts to numbers and booleans. */
 const ajv = new Ajv({
   allErrors: true,
   useDefaults: true,
@@ -71,7 +70,7 @@ const ajv = new Ajv({
   allowUnionTypes: true,
   keywords: ['expects'],
   formats: { email: /^[^\s@]+@[^\s@]+$/, uri: (text: string) => URL.canParse(text) },
-  // Our own schemas are valid. Checking one costs 50 ms of CPU time (`--cpu-prof` of a start).
+  // The schemas of Slipway are valid. Checking one costs 50 ms of CPU time (`--cpu-prof` of a start).
   validateSchema: false,
 })
 

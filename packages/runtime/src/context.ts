@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** The ids of the current work. Every log line has them. */
+/** The ids of the current work, added to every log line. */
 export interface Context {
   request_id?: string | null
   message_id?: string
@@ -10,12 +10,11 @@ export interface Context {
 
 const storage = new AsyncLocalStorage<Context>()
 
-/** Runs `fn` with these fields added to the context that is current, for all it awaits. */
+/** Runs `fn` and everything it awaits with these fields added to the current context. */
 export function withContext<T>(fields: Context, fn: () => T): T {
   return storage.run({ ...storage.getStore(), ...fields }, fn)
 }
 
-/** The current context; empty outside of any. */
 export function currentContext(): Context {
   return storage.getStore() ?? {}
 }

@@ -1,7 +1,7 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import { ConfigurationError } from './config.ts'
 
-/** All development secrets in this repository contain this text, as it is or in base64. */
+/** All development secrets in this repository contain this text, literally or in base64. */
 const MARK = 'slipway-development'
 
 /**
@@ -14,7 +14,7 @@ export function refuseDevelopmentSecrets<T extends TObject>(schema: T, config: S
     const value = values[variable]
     if (property['writeOnly'] !== true || typeof value !== 'string' || !isDevelopmentSecret(value)) return []
     const problem =
-      'holds a secret of the development setup, which everybody can read: make one of your own. ' +
+      'holds a secret of the development setup, which is public: generate your own secret. ' +
       'In development, set SLIPWAY_DEVELOPMENT=true'
     return [{ variable, problem }]
   })

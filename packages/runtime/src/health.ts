@@ -10,26 +10,26 @@ export interface HealthReport {
 
 type Check = () => boolean | Promise<boolean>
 
-/** Bounds each check, so that a report takes less than a second. */
+/** The timeout of each check, so that a report takes less than 1 s. */
 const CHECK_MS = 900
 
-/** The dependencies of a service, and whether it is ready for work. */
+/** The state of the dependencies of a service, and its readiness. */
 export class Health {
   readonly #checks = new Map<string, Check>()
   #serving = false
   #pending: Promise<HealthReport> | undefined
 
-  /** Adds a dependency: true means up. A throw, or no answer within 0.9 s, means down. */
+  /** Adds a dependency. True means up. An error, or no answer within 0.9 s, means down. */
   check(name: string, fn: Check): void {
     this.#checks.set(name, fn)
   }
 
-  /** Says whether the service has started and is not stopping. Not ready until first set. */
+  /** Sets whether the service has started and is not stopping. The initial value is false. */
   setServing(serving: boolean): void {
     this.#serving = serving
   }
 
-  /** Runs all checks together. Callers at the same moment share one run. */
+  /** Runs all checks in parallel. Concurrent callers share one run. */
   async report(): Promise<HealthReport> {
     this.#pending ??= this.#run().finally(() => {
       this.#pending = undefined
@@ -74,13 +74,14 @@ export async function startManagementServer(options: {
     }
     const answer = (status: number, body: unknown) => send(status, 'application/json', `${JSON.stringify(body)}\n`)
     const path = (request.url ?? '').split('?', 1)[0]
-    if (!PATHS.has(path ?? '')) return answer(404, { message: `Here are ${[...PATHS].join(', ')}` })
+    if (!PATHS.has(path ?? ''))
+      return answer(404, { message: `There is no such path. Use one of ${[...PATHS].join(', ')}` })
     if (request.method !== 'GET' && request.method !== 'HEAD') return answer(405, { message: 'Use GET' })
     if (path === '/livez') return answer(200, { alive: true })
     if (path === '/metrics') {
       exposition().then(
         ({ type, text }) => send(200, type, text),
-        () => answer(500, { message: 'The metrics cannot be told' }),
+        () => answer(500, { message: 'The metrics cannot be collected' }),
       )
       return
     }

@@ -2,15 +2,15 @@ import { randomInt, randomUUID } from 'node:crypto'
 
 let lastTime = 0
 let counter = 0
-/** What ids of `lastTime` begin with. */
+/** The beginning of all ids of `lastTime`. */
 let head = ''
 
-/** A new UUID (version 7) that sorts after every earlier one of this process, whatever the clock does. */
+/** A new UUID (version 7). It sorts after every earlier UUID of this process, even if the clock goes back. */
 export function uuidv7(): string {
   const now = Date.now()
   if (now > lastTime) {
     begin(now)
-    // The upper half of the 12 bits stays free for ids of the same millisecond.
+    // The upper half of the 12 bits is for more ids in the same millisecond.
     counter = randomInt(0x800)
   } else if (++counter > 0xfff) {
     begin(lastTime + 1)

@@ -1,3 +1,4 @@
+export { syncFolder, writeFileAtomically } from './atomic-file.ts'
 export { fullJitter, sleep } from './backoff.ts'
 export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'
 export { type Context, currentContext, withContext, withoutContext } from './context.ts'
@@ -45,7 +46,7 @@ export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts
 export {
   type CommonConfig,
   commonConfig,
-  figureVariable,
+  integerVariable,
   LOG_LEVELS,
   type LogLevel,
   portVariable,
@@ -53,5 +54,4 @@ export {
   urlVariable,
 } from './variables.ts'
 export { COMPATIBLE_VERSION, isCompatible, isSameMajor, SLIPWAY_VERSION } from './version.ts'
-export { syncFolder, writeWhole } from './whole-file.ts'
 export { TIMED_OUT, withTimeout } from './with-timeout.ts'

@@ -13,13 +13,13 @@ export interface ListenAddress {
 }
 
 export interface ListenOptions extends ListenAddress {
-  /** Aborted when stopping begins. From then on each answer closes its connection, so that clients use another replica. */
+  /** Aborts when the service begins to stop. Then each answer closes its connection, and clients use another replica. */
   stopping?: AbortSignal
   /** Options in addition to the timeouts that every server of Slipway has. */
   server?: ServerOptions
   /** Serves HTTPS with this certificate; without it, plain HTTP. */
   tls?: TlsOptions
-  /** False where the application measures and traces its requests by itself. */
+  /** False if the application measures and traces its requests by itself. */
   observed?: boolean
   /** Called with the server before the first connection, to add listeners. */
   prepare?(server: Server): void
@@ -35,8 +35,8 @@ export interface ListeningServer {
 const IDLE_SWEEP_MS = 50
 
 /**
- * Serves HTTP or HTTPS. Slow clients are cut off. Idle connections are kept longer than a caller waits between two
- * calls: a connection that the server closes under a call looks like a failed call.
+ * Serves HTTP or HTTPS with timeouts for slow clients. The server keeps idle connections longer than callers do. A connection
+ * that the server closes during a call would look like a failed call.
  * @throws ConfigurationError when the port, the certificate or its key cannot be used
  */
 export async function listen(
@@ -76,7 +76,7 @@ export function listenOn(server: NetServer, { host, port, variable }: ListenAddr
       const where = `${host}:${port}`
       const problem =
         error.code === 'EADDRINUSE'
-          ? `names ${where}, which is taken: choose another port`
+          ? `names ${where}, which is in use: choose another port`
           : `gives ${where}: ${error.message}`
       reject(new ConfigurationError([{ variable, problem }]))
     })
@@ -87,12 +87,12 @@ export function listenOn(server: NetServer, { host, port, variable }: ListenAddr
 /** Express stores the route of a request here. */
 type Routed = IncomingMessage & { route?: { path?: unknown } }
 
-/** `/v1/runs/{id}` of `/v1/runs/:id`: one way of writing for all services. */
+/** Turns `/v1/runs/:id` into `/v1/runs/{id}`, the form of all services. */
 function routeOf({ route }: Routed): string | null {
   return typeof route?.path === 'string' ? route.path.replace(/:(\w+)/g, '{$1}') : null
 }
 
-/** Measures each request, and makes a span for it if the caller sent a trace. */
+/** Measures each request. Adds a span if the caller sent a `traceparent`. */
 function observe(app: RequestListener): RequestListener {
   return (request, response) => {
     measureRequest(request, response, () => routeOf(request))

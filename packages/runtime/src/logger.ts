@@ -6,26 +6,26 @@ import type { LogLevel } from './variables.ts'
 type Fields = Record<string, unknown>
 type Write = (message: string, fields?: Fields) => void
 
-/** Writes one JSON object for each line. Fields may hold errors. Fields that look like secrets are redacted. */
+/** Writes one JSON object per line. Fields may hold errors. Fields that look like secrets are redacted. */
 export interface Logger {
   error: Write
   warn: Write
   info: Write
   debug: Write
-  /** A logger whose lines carry these fields as well. */
+  /** A logger that adds these fields to each line. */
   child(fields: Fields): Logger
 }
 
 export interface LoggerOptions {
   service: string
   level?: LogLevel
-  /** Where lines go; standard output unless given. */
+  /** Standard output by default. */
   stream?: NodeJS.WritableStream
 }
 
 const RESERVED = new Set(['timestamp', 'level', 'service', 'message'])
 
-/** Creates a service's logger; the current context's fields (see withContext) are on each line. */
+/** Creates the logger of a service. Each line has the fields of the current context (see withContext). */
 export function createLogger(options: LoggerOptions): Logger {
   const sink = winston.createLogger({
     level: options.level ?? 'info',
@@ -62,7 +62,7 @@ function render(level: LogLevel, service: string, message: string, layers: Field
   return JSON.stringify(line)
 }
 
-/** A field that cannot be read (a throwing getter) must not lose the log line or end the process. */
+/** A field with a throwing getter must not lose the log line or end the process. */
 function field(key: string, value: unknown): unknown {
   try {
     return loggableField(key, value)

@@ -8,7 +8,7 @@ const MAX_TEXT = 16_384
 
 const REDACTED = '[redacted]'
 
-/** A copy for a log line: without secrets at any depth, with the fields of errors, and with bounded size and depth. */
+/** Copies a value for a log line: without secrets, with the fields of errors, and with limited size and depth. */
 export function loggable(value: unknown, depth = 0): unknown {
   if (typeof value === 'string') return redactText(value)
   if (typeof value === 'bigint') return value.toString()
@@ -26,13 +26,13 @@ export function loggable(value: unknown, depth = 0): unknown {
   return copy
 }
 
-/** Like `loggable`, for the value of a named field: if the name looks like a secret, only null and booleans are shown. */
+/** Like `loggable` for a named field. If the name looks like a secret, shows only null and booleans. */
 export function loggableField(key: string, value: unknown, depth = 0): unknown {
-  const tellsNothing = value === undefined || value === null || typeof value === 'boolean'
-  return SECRET_KEY.test(key) && !tellsNothing ? REDACTED : loggable(value, depth)
+  const isHarmless = value === undefined || value === null || typeof value === 'boolean'
+  return SECRET_KEY.test(key) && !isHarmless ? REDACTED : loggable(value, depth)
 }
 
-/** Cuts over-long text and blanks the password inside any URL. */
+/** Cuts a long text and removes passwords in URLs. */
 export function redactText(text: string): string {
   const short = text.length > MAX_TEXT ? `${text.slice(0, MAX_TEXT)}…` : text
   return short.includes('://') ? short.replace(URL_PASSWORD, `$1:${REDACTED}@`) : short

@@ -28,8 +28,9 @@ export class SecretError extends Error {
 }
 
 /**
- * Seals secrets for storage. Each has its own data key, wrapped by the ring's current key and kept inside the blob,
- * so that a rotation rewrites data keys only. `aad` is the identity of the record: a blob cannot be opened in another record.
+ * Seals secrets for storage. Each secret has its own data key, which the current key of the ring encrypts. The sealed text holds
+ * the encrypted data key, so a rotation rewrites only data keys. `aad` identifies the record: a sealed secret cannot be opened
+ * in another record.
  */
 export class KeyRing {
   readonly currentKeyId: string
@@ -40,7 +41,7 @@ export class KeyRing {
     this.currentKeyId = current
   }
 
-  /** Reads `kid:base64,kid:base64`; the first key seals, all of them open. Throws SecretError. */
+  /** Parses `kid:base64,kid:base64`. The first key seals, and all keys open. Throws SecretError. */
   static parse(text: string): KeyRing {
     const keys = parseKeys(text)
     for (const [id, key] of keys) {
@@ -57,8 +58,8 @@ export class KeyRing {
   }
 
   /**
-   * Begins a keyed hash for one purpose, under a key that is derived from the key of the ring. Without this key, guesses at the
-   * hashed text cannot be tried. Null if the ring has no key of that id.
+   * A keyed hash for one purpose, with a key that is derived from a key of the ring. Without the key, nobody can test guesses of
+   * the hashed text. Null if the ring has no key with that id.
    */
   hmac(purpose: string, keyId = this.currentKeyId): Hmac | null {
     const key = this.#keys.get(keyId)
@@ -75,7 +76,7 @@ export class KeyRing {
     return `v1.${id}.${Buffer.concat([wrapped, sealed]).toString('base64url')}`
   }
 
-  /** The sealed bytes. Throws SecretError when the key is missing or the record is not the one it was sealed for. */
+  /** Throws SecretError if the key is missing or the secret was sealed for another record. */
   open(sealed: string, aad: string): Buffer {
     const { id, blob } = parseSealed(sealed)
     const plain = decrypt(this.#dataKey(id, blob), blob.subarray(WRAPPED_BYTES), aad)
@@ -85,7 +86,7 @@ export class KeyRing {
     return plain
   }
 
-  /** The same secret under the current key; only its data key is wrapped anew. Throws SecretError. */
+  /** Encrypts the data key of a secret with the current key. Throws SecretError. */
   rewrap(sealed: string): string {
     const { id, blob } = parseSealed(sealed)
     if (id === this.currentKeyId) return sealed
@@ -105,18 +106,21 @@ export class KeyRing {
     }
     const dataKey = decrypt(key, blob.subarray(0, WRAPPED_BYTES), wrapIdentity(id))
     if (!dataKey) {
-      throw new SecretError('wrong_key', `Encryption key ${id} is not the key of that id that sealed this secret`)
+      throw new SecretError(
+        'wrong_key',
+        `Encryption key ${id} is not the key that sealed this secret: restore the key with this id in SLIPWAY_ENCRYPTION_KEYS`,
+      )
     }
     return dataKey
   }
 }
 
-/** The id of the key that a sealed secret needs. Throws SecretError when it is not a sealed secret. */
+/** The id of the key of a sealed secret. Throws SecretError for any other text. */
 export function sealedKeyId(sealed: string): string {
   return parseSealed(sealed).id
 }
 
-/** Reads `id:base64` pairs in their order. Throws SecretError on anything else. The caller checks the lengths. */
+/** Parses `id:base64` pairs in order. Throws SecretError for any other text. The caller checks the lengths of keys. */
 export function parseKeys(text: string): Map<string, Buffer> {
   const keys = new Map<string, Buffer>()
   for (const part of text.split(',').map((piece) => piece.trim())) {
@@ -131,7 +135,7 @@ export function parseKeys(text: string): Map<string, Buffer> {
   return keys
 }
 
-/** SHA-256 in hex: how tokens of high entropy are stored. */
+/** SHA-256 in hex, for the storage of tokens with high entropy. */
 export function hashToken(text: string): string {
   return createHash('sha256').update(text, 'utf8').digest('hex')
 }

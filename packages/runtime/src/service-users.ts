@@ -1,19 +1,18 @@
-/** Servers at which each service has a user of its own. */
+/** The servers with a separate user for each service. */
 export type UserServer = 'DATABASE_URL' | 'RABBITMQ_URL'
 
-/** Users belong to the whole server. Another prefix keeps those of a second installation on it apart. */
+/** Users belong to the whole server. A second installation on the same server needs another prefix. */
 export const DEFAULT_USER_PREFIX = 'slipway_'
 
-/** The user of a service or command. */
 export const serviceUser = (service: string, prefix = DEFAULT_USER_PREFIX) => `${prefix}${service.replaceAll('-', '_')}`
 
-/** The variable with the address under which a service connects, for whatever starts all services. */
+/** The variable with the URL of one service, for programs that start all services. */
 export const serviceUrlVariable = (server: UserServer, service: string) =>
   `${server}_${service.replaceAll('-', '_').toUpperCase()}`
 
 /**
- * The address of each service that the environment names.
- * @throws Error for an address of another user, or without a password
+ * The URLs of services from the environment.
+ * @throws Error for a URL with another user or without a password
  */
 export function serviceUrls<Service extends string>(
   server: UserServer,
@@ -26,7 +25,8 @@ export function serviceUrls<Service extends string>(
     const variable = serviceUrlVariable(server, service)
     const text = environment[variable]
     if (!text) continue
-    if (!URL.canParse(text)) throw new Error(`${variable} is no address like protocol://user:password@host:port`)
+    if (!URL.canParse(text))
+      throw new Error(`${variable} is not a URL: it must have the form protocol://user:password@host:port`)
     const url = new URL(text)
     const expected = serviceUser(service, prefix)
     if (decodeURIComponent(url.username) !== expected) {
@@ -40,7 +40,7 @@ export function serviceUrls<Service extends string>(
   return urls
 }
 
-/** Lines for a shell that set the address of each service: the server of `url` and its password, another user. */
+/** Shell lines that set the URL of each service: `url` with the user of the service. */
 export function exportServiceUrls(
   server: UserServer,
   services: readonly string[],

@@ -10,19 +10,19 @@ import { StopSequence } from './stopping.ts'
 import { processConfig } from './variables.ts'
 import { SLIPWAY_VERSION } from './version.ts'
 
-/** EX_CONFIG of sysexits: a supervisor can tell a wrong configuration from a crash. */
+/** EX_CONFIG of sysexits. A supervisor can distinguish a wrong configuration from a crash. */
 const EXIT_CONFIGURATION = 78
 const STOP_MS = 20_000
-/** A service that still waits for its servers has no work, and its connections may not end. */
+/** The stop timeout of a service that has not started yet. Its connections to missing servers may never end. */
 const STOP_WAITING_MS = 1_000
-/** The longest time that a stop waits for the collector. */
+/** How long a stop waits for the trace collector. */
 const LAST_SPANS_MS = 3_000
-/** Ctrl-C signals the process group, and the supervisor signals again. Two signals within this time count as one. */
+/** Two signals within this time count as one: Ctrl-C signals the process group, and then the supervisor signals again. */
 const SAME_REQUEST_MS = 500
 
 type ProcessConfig = Static<TObject<typeof processConfig>>
 
-/** All that a service reads from its environment: its own variables, and those that every process has. */
+/** The schema of a service with its own variables and those of every process. */
 export const serviceConfig = <T extends TObject>(own: T): T =>
   Type.Object({ ...own.properties, ...processConfig }) as TObject as T
 
@@ -31,35 +31,33 @@ export interface ServiceContext<Config> {
   config: Config
   logger: Logger
   health: Health
-  /** Aborted when stopping begins. */
+  /** Aborts when the service begins to stop. */
   signal: AbortSignal
-  /** Registers a step of stopping; the last registered runs first. It may take `timeoutMs` (10 s unless given). */
+  /** Registers a stop step. The last registered step runs first. The default timeout is 10 s. */
   onStop(name: string, fn: () => unknown, options?: { timeoutMs?: number }): void
-  /** Logs and ends the process with 1: for a state that only a restart can mend. */
+  /** Logs the error and exits with 1. Use it if only a restart can help. */
   fatal(error: unknown): void
 }
 
 export interface ServiceOptions<T extends TObject> {
   name: string
   config: T
-  /**
-   * Connects and wires the service, which is ready when this resolves. Waits for servers that are away without limit.
-   */
+  /** Connects and starts the service. The service is ready when this resolves. Waits without limit for missing servers. */
   start(ctx: ServiceContext<Static<T>>): Promise<void>
 }
 
 /**
- * The main function of a service: configuration, logger, management server, start, and a stop in order.
- * A wrong configuration ends with 78 and a plain message. SIGTERM or SIGINT: not ready first, then SLIPWAY_DRAIN_SECONDS in
- * which it serves on, then the steps of stopping, 20 s in all, then exit 0; a second signal exits at once. A service that has
- * not started yet stops within 1 s.
+ * The main function of a service: configuration, logger, management server, start and ordered stop.
+ * A wrong configuration exits with 78 and a plain message. After SIGTERM or SIGINT the service reports "not ready", serves for
+ * another SLIPWAY_DRAIN_SECONDS, runs the stop steps (20 s in all) and exits with 0. A second signal exits at once. A service
+ * that has not started yet stops within 1 s.
  */
 export async function runService<T extends TObject>(options: ServiceOptions<T>): Promise<void> {
   const config = configurationOrExit(serviceConfig(options.config))
   const settings = config as unknown as ProcessConfig
   const logger = createLogger({ service: options.name, level: settings.SLIPWAY_LOG_LEVEL })
   if (settings.SLIPWAY_DEVELOPMENT) {
-    logger.warn('SLIPWAY_DEVELOPMENT is true: secrets that everybody knows are accepted. Do not set it in production')
+    logger.warn('SLIPWAY_DEVELOPMENT is true: public development secrets are accepted. Do not set it in production')
   }
   const health = new Health()
   const stopping = new StopSequence(logger)
@@ -79,7 +77,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   const stop = (signal: string) => {
     if (stoppingSince > 0) {
       if (Date.now() - stoppingSince < SAME_REQUEST_MS) return
-      logger.warn('second signal, leaving at once', { signal })
+      logger.warn('second signal: the process exits at once', { signal })
       return void exit(1)
     }
     stoppingSince = Date.now()
@@ -100,7 +98,7 @@ export async function runService<T extends TObject>(options: ServiceOptions<T>):
   process.on('SIGINT', stop)
   process.on('uncaughtException', fatal)
   process.on('unhandledRejection', fatal)
-  // A closed pipe behind our output must not end the process.
+  // A closed pipe on standard output must not end the process.
   process.stdout.on('error', () => {})
 
   try {
@@ -150,7 +148,7 @@ async function serveManagement(
   describeProcess({ component: service, version: SLIPWAY_VERSION })
   const server = await startManagementServer({ health, port, host })
   logger.debug('management server listens', { host, port })
-  // Registered first, so it is closed last: probes get "not ready" until the end.
+  // The first registered step runs last, so probes get "not ready" until the end.
   stopping.add('management server', () => server.close())
 }
 

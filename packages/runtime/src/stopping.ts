@@ -9,7 +9,7 @@ interface Step {
 
 const STEP_MS = 10_000
 
-/** The steps of a stop. The last added step runs first. Each has a name and a timeout. */
+/** The steps of a stop, each with a timeout. The last added step runs first. */
 export class StopSequence {
   readonly #steps: Step[] = []
   readonly #logger: Logger
@@ -22,7 +22,7 @@ export class StopSequence {
     this.#steps.push({ name, fn, timeoutMs })
   }
 
-  /** Runs all steps within `totalMs`. A step that fails or is late is logged, and the next step runs. */
+  /** Runs all steps within `totalMs`. After a failed or late step, the next step runs. */
   async run(totalMs: number): Promise<void> {
     const end = Date.now() + totalMs
     for (let step = this.#steps.pop(); step; step = this.#steps.pop()) {
@@ -35,10 +35,10 @@ export class StopSequence {
     try {
       const result = await withTimeout(limitMs, Promise.resolve().then(step.fn))
       const took = { step: step.name, took_ms: Date.now() - started }
-      if (result === TIMED_OUT) this.#logger.warn('a step of stopping is late and is left behind', took)
+      if (result === TIMED_OUT) this.#logger.warn('a stop step timed out: the next step runs', took)
       else this.#logger.info('stop step done', took)
     } catch (error) {
-      this.#logger.error('a step of stopping failed', { step: step.name, error })
+      this.#logger.error('a stop step failed: the next step runs', { step: step.name, error })
     }
   }
 }

@@ -2,7 +2,7 @@ import { withoutContext } from './context.ts'
 import type { Logger } from './logger.ts'
 
 export interface Ticker {
-  /** Asks for a run soon. During a run it causes exactly one more. */
+  /** Starts a run at once. During a run, schedules one more. */
   kick(): void
   /** Stops the ticker. Resolves when the current run has ended. */
   stop(): Promise<void>
@@ -25,7 +25,7 @@ export function createTicker(options: TickerOptions): Ticker {
 
   const runOnce = async () => {
     try {
-      // A run belongs to no request, also if a request has triggered it.
+      // A run belongs to no request, even if a request has triggered the run.
       await withoutContext(options.run)
     } catch (error) {
       options.logger.error(`${options.name} failed; it runs again in ${options.intervalMs} ms`, { error })

@@ -6,7 +6,7 @@ interface Described<T> {
   examples?: T[]
 }
 
-/** A TCP port. 0 lets the system choose (or, where the description says so, means "none"). */
+/** A TCP port. 0 lets the system choose, or means "none" if the description says so. */
 export function portVariable(options: Described<number>): TInteger {
   return Type.Integer({
     minimum: 0,
@@ -17,8 +17,7 @@ export function portVariable(options: Described<number>): TInteger {
   })
 }
 
-/** A whole number within bounds. */
-export function figureVariable(options: {
+export function integerVariable(options: {
   default: number
   minimum?: number
   maximum: number
@@ -30,7 +29,7 @@ export function figureVariable(options: {
   return Type.Integer({ minimum, expects, examples: [options.default], ...options })
 }
 
-/** A URL with one of the given schemes, e.g. `['http', 'https']`. A URL may hold a password, so its value is never shown. */
+/** A URL with one of the schemes. A URL may hold a password, so error messages do not show the value. */
 export function urlVariable(options: Described<string> & { schemes: string[] }): TString {
   const { schemes, ...rest } = options
   return Type.String({
@@ -41,7 +40,7 @@ export function urlVariable(options: Described<string> & { schemes: string[] }):
   })
 }
 
-/** A value that is never printed, logged or put into an error. */
+/** A value that error messages and logs never show. */
 export function secretVariable(options: {
   description: string
   examples?: string[]
@@ -63,35 +62,35 @@ const KEY_32 = '[A-Za-z0-9_-]{1,64}:[A-Za-z0-9+/]{43}='
 export const LOG_LEVELS = ['error', 'warn', 'info', 'debug'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
-/** The variables that several services read. A service's schema picks those it needs. */
+/** The variables that several services read. The schema of a service picks from them. */
 export const commonConfig = {
   DATABASE_URL: urlVariable({
     schemes: ['postgres', 'postgresql'],
-    description: 'Where Postgres is, with user, password and database name',
+    description: 'URL of Postgres, with user, password and database name',
     examples: ['postgres://slipway:password@127.0.0.1:5432/slipway'],
   }),
   RABBITMQ_URL: urlVariable({
     schemes: ['amqp', 'amqps'],
-    description: 'Where RabbitMQ is, with user, password and virtual host',
+    description: 'URL of RabbitMQ, with user, password and virtual host',
     examples: ['amqp://slipway:password@127.0.0.1:5672'],
   }),
   REDIS_URL: urlVariable({
     schemes: ['redis', 'rediss'],
-    description: 'Where Redis is',
+    description: 'URL of Redis',
     examples: ['redis://127.0.0.1:6379'],
   }),
   SLIPWAY_LOG_LEVEL: Type.Union(
     LOG_LEVELS.map((level) => Type.Literal(level)),
     {
       default: 'info',
-      description: 'The least important log lines that are written',
+      description: 'Lowest level of written log lines',
       examples: ['info'],
       expects: `one of ${LOG_LEVELS.join(', ')}`,
     },
   ),
   SLIPWAY_MANAGEMENT_PORT: portVariable({
     default: 0,
-    description: 'Port of /livez, /readyz and /metrics; 0 means that they are not served',
+    description: 'Port of /livez, /readyz and /metrics; 0 switches them off',
     examples: [8090],
   }),
   SLIPWAY_MANAGEMENT_HOST: Type.String({
@@ -115,7 +114,7 @@ export const commonConfig = {
   }),
   SLIPWAY_ANALYSIS_ENABLED: Type.Boolean({
     default: true,
-    description: 'Whether failed commands are explained, in deployments that start from now on',
+    description: 'Whether failed commands of new deployments get an analysis',
     expects: 'true or false',
     examples: ['true'],
   }),
@@ -123,7 +122,7 @@ export const commonConfig = {
     Type.String({
       minLength: 1,
       description:
-        'File with the CA certificates in PEM that the certificate of the bridge is verified with, instead of those of the system; a changed file is used without a restart',
+        'File with the CA certificates (PEM) to verify the certificate of the bridge with, instead of those of the system; a changed file applies without a restart',
       examples: ['/etc/slipway/trust/ca.crt'],
     }),
   ),
@@ -139,42 +138,42 @@ export type CommonConfig = { [Name in keyof typeof commonConfig]: Static<(typeof
 
 const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
 
-/** What every service reads beside its own variables. */
+/** The variables of every service. */
 export const processConfig = {
   NODE_ENV: Type.Optional(
     Type.String({
       description:
-        'With `production`, which the images set, a service refuses the known secrets of the development setup',
+        'With `production` (set by the images) a service refuses the public secrets of the development setup',
       examples: ['production'],
     }),
   ),
   SLIPWAY_DEVELOPMENT: Type.Boolean({
     default: false,
     description:
-      'Whether the known secrets of the development setup are accepted all the same. Each start with it logs a warning',
+      'Whether the public secrets of the development setup are accepted. Each start with `true` logs a warning',
     expects: 'true or false',
     examples: ['true'],
   }),
   SLIPWAY_LOG_LEVEL,
   SLIPWAY_MANAGEMENT_PORT,
   SLIPWAY_MANAGEMENT_HOST,
-  SLIPWAY_DRAIN_SECONDS: figureVariable({
+  SLIPWAY_DRAIN_SECONDS: integerVariable({
     default: 0,
     maximum: 60,
     description:
-      'How long a service that is told to stop still serves, not ready, so that whoever sends it requests has noticed; behind a balancer as long as that takes',
+      'How long a stopping service reports "not ready" and still serves requests; behind a load balancer, as long as the balancer needs to notice',
     examples: [5],
   }),
   OTEL_EXPORTER_OTLP_ENDPOINT: Type.Optional(
     urlVariable({
       schemes: ['http', 'https'],
-      description: 'Where traces are sent, by OTLP over HTTP: base URL of a collector; without it none are recorded',
+      description: 'Base URL of a collector that receives traces over OTLP/HTTP; without it, no traces are recorded',
       examples: ['http://127.0.0.1:4318'],
     }),
   ),
   OTEL_EXPORTER_OTLP_HEADERS: Type.Optional(
     secretVariable({
-      description: 'Headers that the collector wants to see',
+      description: 'Headers for the collector, such as an authorization',
       pattern: '^[^=,\\s]+=[^,]*(,[^=,]+=[^,]*)*$',
       expects: '`name=value`, comma separated',
       examples: ['authorization=Bearer <token>'],

@@ -5,7 +5,7 @@ const manifest = JSON.parse(readFileSync(new URL('../package.json', import.meta.
 /** All parts of Slipway have the same version. */
 export const SLIPWAY_VERSION = manifest.version
 
-/** `MAJOR.MINOR`: the wire format between Slipway and its instances changes with it. */
+/** `MAJOR.MINOR`. Instances and Slipway must have the same, because the wire format may change between them. */
 export const COMPATIBLE_VERSION = releaseLine(SLIPWAY_VERSION) as string
 
 /** Whether an instance of this version works with this Slipway. */

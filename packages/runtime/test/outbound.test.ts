@@ -126,7 +126,7 @@ describe('a post', () => {
     for (const begin of [() => {}, (response: http.ServerResponse) => void response.write('slow')]) {
       answer = begin
       await expect(postOutbound(post('127.0.0.1', { timeoutMs: 200 }), { allowPrivate: true })).rejects.toThrow(
-        'no whole answer within 200 ms',
+        'no complete answer within 200 ms',
       )
     }
   })

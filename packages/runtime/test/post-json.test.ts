@@ -65,10 +65,10 @@ test('takes a redirect for an answer: what it sends goes nowhere else', async ()
 
 test('gives up on what does not answer in time, or not to the end', async () => {
   answer = () => {}
-  await expect(post({ timeoutMs: 100 })).rejects.toThrow('the far end gave no whole answer within 100 ms')
+  await expect(post({ timeoutMs: 100 })).rejects.toThrow('the far end gave no complete answer within 100 ms')
   answer = (response) => void response.write('{')
   const whole = post({ timeoutMs: 100 }).then(({ body }) => body)
-  await expect(whole).rejects.toThrow('the far end gave no whole answer within 100 ms')
+  await expect(whole).rejects.toThrow('the far end gave no complete answer within 100 ms')
 })
 
 test('gives an answer that has begun the time that it may take', async () => {
@@ -79,7 +79,7 @@ test('gives an answer that has begun the time that it may take', async () => {
   const { body } = await post({ timeoutMs: 1_000, endingMs: 5_000 })
   expect((await body).toString()).toBe('{}')
   const late = await post({ timeoutMs: 5_000, endingMs: 100 })
-  await expect(late.body).rejects.toThrow('the far end gave no whole answer within 100 ms')
+  await expect(late.body).rejects.toThrow('the far end gave no complete answer within 100 ms')
 })
 
 test('ends with a signal, before the answer and in it', async () => {
@@ -102,7 +102,7 @@ test('takes no answer that breaks off or has no end, and says when nobody answer
   }
   await expect((await post()).body).rejects.toThrow('aborted')
   answer = (response) => void response.writeHead(200).write('x'.repeat(5 * 1024 * 1024))
-  await expect((await post()).body).rejects.toThrow("the far end's answer is longer than 4194304 bytes")
+  await expect((await post()).body).rejects.toThrow('the answer of the far end is longer than 4194304 bytes')
   answer = (response) => response.destroy()
   await expect(post()).rejects.toThrow('socket hang up')
   await expect(post({ url: 'http://127.0.0.1:1/' })).rejects.toThrow('ECONNREFUSED')

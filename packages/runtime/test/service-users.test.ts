@@ -12,7 +12,7 @@ test('the address of a service must have its user and a password', () => {
   expect(read(url('other_log_stream:secret'), 'other_')).toEqual(['log-stream'])
   expect(() => read(url('slipway:secret'))).toThrow('it must be slipway_log_stream')
   expect(() => read(url('slipway_log_stream'))).toThrow('has no password')
-  expect(() => read({ DATABASE_URL_PLANNER: 'planner' })).toThrow('DATABASE_URL_PLANNER is no address')
+  expect(() => read({ DATABASE_URL_PLANNER: 'planner' })).toThrow('DATABASE_URL_PLANNER is not a URL')
 })
 
 test('the addresses of all services differ by their user alone', () => {

@@ -98,7 +98,7 @@ describe('stopping', () => {
     const { code } = await run.exit
     clearInterval(again)
     expect(code).toBe(1)
-    expect(said(run, 'second signal, leaving at once')).toBe(true)
+    expect(said(run, 'second signal: the process exits at once')).toBe(true)
     expect(stepsOf(run)).toEqual(['last in'])
   })
 

@@ -261,7 +261,7 @@ describe('a renewed certificate', () => {
     expect(lines).toEqual([
       {
         level: 'error',
-        message: 'the new certificate or key cannot be used, the former pair stays in use',
+        message: 'the new certificate or key cannot be used: the old pair stays in use',
         fields: { error: expect.any(ConfigurationError) },
       },
     ])
@@ -348,14 +348,18 @@ describe('a client', () => {
     expect(connect().lines).toEqual([
       expect.objectContaining({
         level: 'warn',
-        message: expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 does not apply/),
+        message: expect.stringMatching(/^NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect/),
       }),
     ])
   })
 
   test.each([
     ['that is not there', (file: string) => fs.rmSync(file), 'ENOENT'],
-    ['without a certificate', (file: string) => fs.writeFileSync(file, 'nothing'), 'it holds no certificate in PEM'],
+    [
+      'without a certificate',
+      (file: string) => fs.writeFileSync(file, 'nothing'),
+      'the file has no certificate in PEM',
+    ],
   ])('does not start with a file of CA certificates %s', (_what, damage, message) => {
     const { caFile } = certificates()
     damage(caFile)
@@ -384,7 +388,7 @@ describe('a client', () => {
     expect(lines.slice(1)).toEqual([
       expect.objectContaining({
         level: 'error',
-        message: 'the changed CA certificates cannot be used, the former ones stay in use',
+        message: 'the changed CA certificates cannot be used: the old ones stay in use',
       }),
     ])
   })

@@ -1,5 +1,5 @@
 import { Strict } from '@slipway/contracts'
-import { commonConfig, figureVariable } from '@slipway/runtime'
+import { commonConfig, integerVariable } from '@slipway/runtime'
 import { retentionConfig } from './retention/settings.ts'
 
 const { REDIS_URL: _cache, ...needed } = commonConfig
@@ -7,12 +7,12 @@ const { REDIS_URL: _cache, ...needed } = commonConfig
 /** The dispatcher's environment variables. The keys open what webhooks are signed with and show. */
 export const dispatcherConfig = Strict({
   ...needed,
-  SLIPWAY_PRIORITY_AGEING_SECONDS: figureVariable({
+  SLIPWAY_PRIORITY_AGEING_SECONDS: integerVariable({
     default: 0,
     maximum: 31_536_000,
     description: 'Seconds of waiting that are worth a point of priority; 0: no waiting makes up for priority',
   }),
-  SLIPWAY_TENANT_RUNNING_LIMIT: figureVariable({
+  SLIPWAY_TENANT_RUNNING_LIMIT: integerVariable({
     default: 0,
     maximum: 1_000_000,
     description: 'Deployments of one tenant that may run at once; 0: any number',

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+import { commonConfig, integerVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
 /** What the executor-bridge reads from its environment. */
 export const bridgeConfig = Type.Object({
@@ -111,7 +111,7 @@ export const bridgeConfig = Type.Object({
   SLIPWAY_ANALYSIS_MODEL: Type.Optional(
     Type.String({ minLength: 1, maxLength: 100, description: 'The model that the analysis endpoint is asked for' }),
   ),
-  SLIPWAY_ANALYSIS_TIMEOUT_SECONDS: figureVariable({
+  SLIPWAY_ANALYSIS_TIMEOUT_SECONDS: integerVariable({
     default: 20,
     minimum: 1,
     maximum: 120,

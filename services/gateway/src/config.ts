@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { loginVariables, rateVariables } from '@slipway/limits'
-import { commonConfig, figureVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
+import { commonConfig, integerVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
 const GIB = 1024 ** 3
 
@@ -34,23 +34,23 @@ export const gatewayConfig = Type.Object({
   }),
   ...rateVariables,
   ...loginVariables,
-  SLIPWAY_CONTENT_RETENTION_DAYS: figureVariable({
+  SLIPWAY_CONTENT_RETENTION_DAYS: integerVariable({
     default: 30,
     maximum: 36_500,
     description: 'Days without use and without a new upload after which content is deleted; 0: never',
   }),
-  SLIPWAY_CONTENT_TENANT_BYTES: figureVariable({
+  SLIPWAY_CONTENT_TENANT_BYTES: integerVariable({
     default: 10 * GIB,
     maximum: Number.MAX_SAFE_INTEGER,
     description:
       'Bytes of content that the users of one tenant may upload; users without tenant count as one more tenant; 0: no limit',
   }),
-  SLIPWAY_CONTENT_TOTAL_BYTES: figureVariable({
+  SLIPWAY_CONTENT_TOTAL_BYTES: integerVariable({
     default: 50 * GIB,
     maximum: Number.MAX_SAFE_INTEGER,
     description: 'Bytes of content that all tenants together may store; 0: no limit',
   }),
-  SLIPWAY_FREEZES_PER_TENANT: figureVariable({
+  SLIPWAY_FREEZES_PER_TENANT: integerVariable({
     default: 200,
     minimum: 1,
     maximum: 100_000,

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { rateVariables } from '@slipway/limits'
-import { commonConfig, figureVariable, portVariable } from '@slipway/runtime'
+import { commonConfig, integerVariable, portVariable } from '@slipway/runtime'
 
 /**
  * The log-stream's environment variables. The encryption keys open the variables of targets, and verify the gateway's mark on
@@ -26,12 +26,12 @@ export const logStreamConfig = Type.Object({
     description: 'Address on which the gateway and ingresses reach the streams',
     examples: ['0.0.0.0'],
   }),
-  SLIPWAY_MAX_STREAMS: figureVariable({
+  SLIPWAY_MAX_STREAMS: integerVariable({
     default: 10_000,
     maximum: 1_000_000,
     description: 'Streams that may be open in this process; 0: any number',
   }),
-  SLIPWAY_MAX_STREAMS_PER_USER: figureVariable({
+  SLIPWAY_MAX_STREAMS_PER_USER: integerVariable({
     default: 1_000,
     maximum: 1_000_000,
     description: 'Streams of one user that may be open in this process; 0: any number',

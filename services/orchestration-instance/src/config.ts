@@ -1,11 +1,11 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, figureVariable, urlVariable } from '@slipway/runtime'
+import { commonConfig, integerVariable, urlVariable } from '@slipway/runtime'
 import { KEY_EXCHANGES } from './transports/ssh/algorithms.ts'
 
 const NAMES = KEY_EXCHANGES.join('|').replaceAll('.', '\\.')
 
 const localLimit = (description: string) =>
-  figureVariable({
+  integerVariable({
     default: 0,
     maximum: 1_000_000_000,
     description: `${description}; 0 for as much as the instance itself`,
@@ -23,7 +23,7 @@ export const config = Type.Object({
     description: 'Name of this instance; unique in the installation',
     examples: ['instance-1'],
   }),
-  SLIPWAY_INSTANCE_CAPACITY: figureVariable({
+  SLIPWAY_INSTANCE_CAPACITY: integerVariable({
     default: 10,
     minimum: 1,
     maximum: 10_000,
@@ -36,26 +36,26 @@ export const config = Type.Object({
     examples: ['site=berlin,network=dmz'],
     expects: '`key=value`, comma separated',
   }),
-  SLIPWAY_PARALLEL_LIMIT: figureVariable({
+  SLIPWAY_PARALLEL_LIMIT: integerVariable({
     default: 50,
     minimum: 1,
     maximum: 10_000,
     description: 'How many commands of one deployment the instance runs at a time',
   }),
-  SLIPWAY_STEP_OUTPUT_BYTES: figureVariable({
+  SLIPWAY_STEP_OUTPUT_BYTES: integerVariable({
     default: 134_217_728,
     minimum: 1_024,
     maximum: 1_000_000_000_000,
     description: 'Limit of the output of one command, in bytes. The middle of a longer output is left out',
   }),
-  SLIPWAY_JOURNAL_MIB: figureVariable({
+  SLIPWAY_JOURNAL_MIB: integerVariable({
     default: 4_096,
     minimum: 1,
     maximum: 100_000_000,
     description:
       'Limit of run events that the executor-bridge has not acknowledged, in MiB on the disk. Beyond it, commands wait with their output',
   }),
-  SLIPWAY_SSH_HANDSHAKES: figureVariable({
+  SLIPWAY_SSH_HANDSHAKES: integerVariable({
     default: 16,
     minimum: 1,
     maximum: 1_000,
@@ -91,7 +91,7 @@ export const config = Type.Object({
   SLIPWAY_LOCAL_MEMORY_MIB: localLimit('How much address space each process of a local command may take, in MiB'),
   SLIPWAY_LOCAL_OPEN_FILES: localLimit('How many files each process of a local command may have open'),
   SLIPWAY_LOCAL_FILE_MIB: localLimit('How long a file may be that a local command writes, in MiB'),
-  SLIPWAY_CONTENT_CACHE_MIB: figureVariable({
+  SLIPWAY_CONTENT_CACHE_MIB: integerVariable({
     default: 10_240,
     minimum: 1,
     maximum: 100_000_000,

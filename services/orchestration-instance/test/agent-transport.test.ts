@@ -271,7 +271,7 @@ test('a second agent on the port of one that runs says so, and touches nothing t
     execFile(process.execPath, [program], { env }, (error, _stdout, stderr) => resolve({ code: error?.code, stderr }))
   })
   expect(second.stderr).toContain(
-    `SLIPWAY_AGENT_PORT names 127.0.0.1:${host.agent.port}, which is taken: choose another port`,
+    `SLIPWAY_AGENT_PORT names 127.0.0.1:${host.agent.port}, which is in use: choose another port`,
   )
   expect(second.code).toBe(78)
   until.open()

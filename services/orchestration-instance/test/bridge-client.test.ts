@@ -77,7 +77,7 @@ test('takes no answer that breaks off or has no end', async () => {
     response.writeHead(200).on('drain', more)
     more()
   }
-  await expect(send()).rejects.toThrow("the bridge's answer is longer than 4194304 bytes")
+  await expect(send()).rejects.toThrow('the answer of the bridge is longer than 4194304 bytes')
   answer = (response) => response.destroy()
   await expect(send()).rejects.toThrow('socket hang up')
 })

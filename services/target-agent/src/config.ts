@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { commonConfig, figureVariable, portVariable } from '@slipway/runtime'
+import { commonConfig, integerVariable, portVariable } from '@slipway/runtime'
 
 export const ADDRESS_PATTERN = '^([A-Za-z0-9._-]+|\\[[0-9A-Fa-f:.%]+\\])?(:\\d{1,5})?$'
 
@@ -26,25 +26,25 @@ export const agentConfig = Type.Object({
     examples: ['db-1.example.com:8474'],
     expects: '`host`, `host:port` or `[IPv6]:port`',
   }),
-  SLIPWAY_AGENT_ORPHAN_SECONDS: figureVariable({
+  SLIPWAY_AGENT_ORPHAN_SECONDS: integerVariable({
     default: 120,
     minimum: 5,
     maximum: 86_400,
     description: 'Seconds without a call of an instance after which the agent kills a command',
   }),
-  SLIPWAY_AGENT_COMMANDS: figureVariable({
+  SLIPWAY_AGENT_COMMANDS: integerVariable({
     default: 64,
     minimum: 1,
     maximum: 1_000,
     description: 'How many commands the agent runs at a time',
   }),
-  SLIPWAY_AGENT_SPOOL_MIB: figureVariable({
+  SLIPWAY_AGENT_SPOOL_MIB: integerVariable({
     default: 64,
     minimum: 1,
     maximum: 100_000,
     description: 'Limit of the output of one command that waits on the disk, in MiB; then the command waits',
   }),
-  SLIPWAY_AGENT_CONTENT_CACHE_MIB: figureVariable({
+  SLIPWAY_AGENT_CONTENT_CACHE_MIB: integerVariable({
     default: 1_024,
     minimum: 1,
     maximum: 100_000_000,

@@ -3,14 +3,14 @@ import { histogram } from './registry.ts'
 
 const requests = histogram(
   'slipway_http_request_duration_seconds',
-  'Time from the arrival of a request to the end of its answer, streams left out',
+  'Time from the arrival of a request to the end of its answer, without streams',
   ['method', 'route', 'status'],
 )
 
 /** The client closed the connection before the answer. */
 const GONE = '499'
 
-/** Measures a request until its answer is sent. `route` is called then, and returns the template of the path, never the path. */
+/** Measures a request until the end of its answer. Then calls `route`, which must return the template of the path. */
 export function measureRequest(
   request: IncomingMessage,
   response: ServerResponse,

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { TIMED_OUT, withTimeout } from '../with-timeout.ts'
 
-/** All metrics of this process. Labels take few values: no ids, no names that users give, nothing secret. */
+/** All metrics of this process. Labels must have few values: no ids, no names from users, no secrets. */
 const registry = new Registry()
 
 const declared = <L extends string>(name: `slipway_${string}`, help: string, labelNames: readonly L[]) => ({
@@ -21,7 +21,6 @@ export interface Timing<L extends string> {
   observe(labels: Record<L, string>, seconds: number): void
 }
 
-/** Counts events. Its name ends in `_total`. */
 export function counter<L extends string = never>(
   name: `slipway_${string}_total`,
   help: string,
@@ -30,10 +29,9 @@ export function counter<L extends string = never>(
   return new Counter(declared(name, help, labels))
 }
 
-/** From a millisecond to a minute, for calls that a client waits for. */
+/** The buckets suit calls of clients: 1 ms to 1 min. */
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
 
-/** Durations, in seconds. */
 export function histogram<L extends string = never>(
   name: `slipway_${string}_seconds`,
   help: string,
@@ -44,7 +42,7 @@ export function histogram<L extends string = never>(
 
 interface Measured {
   help: string
-  /** The label of a metric that has one value for each kind. */
+  /** The label that distinguishes the values of a metric with several values. */
   label?: string
 }
 
@@ -61,11 +59,11 @@ const MEASURE_MS = 4_000
 
 const failures = counter(
   'slipway_measurements_failed_total',
-  'Measurements that failed or were late; their metrics are left out of that answer',
+  'Measurements that failed or timed out; the answer leaves out their metrics',
   ['measurement'],
 )
 
-/** Declares metrics whose values are computed at each scrape, by a query or from memory. */
+/** Declares metrics that are computed at each scrape. */
 export function measure<M extends Record<string, Measured>>(
   what: string,
   metrics: M,
@@ -76,7 +74,7 @@ export function measure<M extends Record<string, Measured>>(
     return { name, label, gauge: new Gauge(declared(name as `slipway_${string}`, help, labels)) }
   })
   const forget = () => {
-    // `reset` would set a metric without labels to 0, which was not measured.
+    // `reset` would set a metric without labels to 0, a value that was not measured.
     for (const { label, gauge } of gauges) label === undefined ? gauge.remove() : gauge.reset()
   }
   forget()
@@ -96,7 +94,7 @@ export function measure<M extends Record<string, Measured>>(
 }
 
 async function take({ what, take: measureNow, forget }: Measurement): Promise<void> {
-  // A value that cannot be read is left out. The code that uses the same dependency logs the error.
+  // Leaves out a value that cannot be read. The code that uses the same dependency logs the error.
   const taken = await withTimeout(MEASURE_MS, measureNow()).catch(() => TIMED_OUT)
   if (taken !== TIMED_OUT) return
   forget()
@@ -105,7 +103,7 @@ async function take({ what, take: measureNow, forget }: Measurement): Promise<vo
 
 let taking: Promise<unknown> | undefined
 
-/** All metrics in the text format of Prometheus. Calls at the same time share one measurement. */
+/** All metrics in the text format of Prometheus. Concurrent calls share one measurement. */
 export async function exposition(): Promise<{ type: string; text: string }> {
   taking ??= Promise.all(measurements.map(take)).finally(() => {
     taking = undefined
@@ -117,6 +115,6 @@ export async function exposition(): Promise<{ type: string; text: string }> {
 /** Adds the metrics of every process (memory, CPU, handles, lag of the event loop) and its build information. */
 export function describeProcess(about: { component: string; version: string }): void {
   collectDefaultMetrics({ register: registry })
-  const help = 'Always 1; its labels say which part of Slipway this is, and of which version'
+  const help = 'Always 1; the labels name the component and its version'
   new Gauge(declared('slipway_build_info', help, ['component', 'version'])).set(about, 1)
 }

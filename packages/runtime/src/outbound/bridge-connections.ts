@@ -9,9 +9,9 @@ import type { Answer } from './exchange.ts'
 import { type JsonPost, KEEP_ALIVE_MS, postJson } from './post-json.ts'
 
 export interface BridgeConnectionsOptions {
-  /** The value of SLIPWAY_BRIDGE_CA_FILE; without it, the CA certificates of the system are trusted. */
+  /** The value of SLIPWAY_BRIDGE_CA_FILE. By default, the CA certificates of the system are trusted. */
   caFile: string | undefined
-  /** Where the URL of the bridge comes from, for error messages: SLIPWAY_BRIDGE_URL or an option. */
+  /** The setting with the URL of the bridge, for error messages: SLIPWAY_BRIDGE_URL or an option. */
   urlSetting: string
   logger: Logger
 }
@@ -33,37 +33,37 @@ export class BridgeConnections {
   readonly #plain = new http.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS })
   #encrypted: { agent: https.Agent; context: SecureContext } | null = null
 
-  /** @throws ConfigurationError when the file of CA certificates cannot be used */
+  /** @throws ConfigurationError if the file of CA certificates cannot be used */
   constructor({ caFile, urlSetting, logger }: BridgeConnectionsOptions) {
     this.#roots = new TrustedRoots(caFile === undefined ? undefined : { variable: CA_FILE, file: caFile }, logger)
     this.#urlSetting = urlSetting
     if (process.env['NODE_TLS_REJECT_UNAUTHORIZED'] === '0') {
       logger.warn(
-        'NODE_TLS_REJECT_UNAUTHORIZED=0 does not apply to the bridge, whose certificate is verified: unset it',
+        'NODE_TLS_REJECT_UNAUTHORIZED=0 has no effect: the certificate of the bridge is always verified. Unset it',
       )
     }
   }
 
-  /** Posts JSON. Throws BridgeTlsError, and errors of the network. */
+  /** Posts JSON. Throws BridgeTlsError and network errors. */
   post(post: Omit<JsonPost, 'to' | 'agent'>): Promise<Answer> {
     return this.#explained(post.url, postJson({ ...post, to: 'the bridge', agent: this.agentFor(post.url) }))
   }
 
-  /** Gets a body of any size. Throws BridgeTlsError, and errors of the network. */
+  /** Gets a body of any size. Throws BridgeTlsError and network errors. */
   download({ url, token, idleMs }: BridgeDownload): Promise<DownloadAnswer> {
     const headers = { authorization: `Bearer ${token}` }
     return this.#explained(url, download({ url, headers, to: 'the bridge', agent: this.agentFor(url), idleMs }))
   }
 
-  /** The pool for calls of this URL at this time: a changed file of CA certificates makes a new one. */
+  /** The current connection pool for a URL. A changed file of CA certificates leads to a new pool. */
   agentFor(url: string): http.Agent {
     if (!url.startsWith('https:')) return this.#plain
     const { context } = this.#roots
     if (this.#encrypted?.context !== context) {
-      // Connections of the former pool end when their calls end, or after KEEP_ALIVE_MS without one.
+      // Connections of the old pool end after their calls, or after KEEP_ALIVE_MS without a call.
       const agent = new https.Agent({
         ...{ keepAlive: true, timeout: KEEP_ALIVE_MS, secureContext: context },
-        // Else NODE_TLS_REJECT_UNAUTHORIZED decides.
+        // Overrides NODE_TLS_REJECT_UNAUTHORIZED.
         rejectUnauthorized: true,
       })
       this.#encrypted = { agent, context }
@@ -71,7 +71,7 @@ export class BridgeConnections {
     return this.#encrypted.agent
   }
 
-  /** The error of a call of this URL, or a BridgeTlsError that says what to check. */
+  /** Returns a BridgeTlsError for a TLS problem, else the error itself. */
   explain(error: unknown, url: string): unknown {
     return explainTlsError(error, url, this.#urlSetting)
   }

@@ -3,7 +3,7 @@ import { types } from 'node:util'
 
 export const CA_FILE = 'SLIPWAY_BRIDGE_CA_FILE'
 
-/** The bridge's certificate was refused, or TLS failed with it. The message says what to check. */
+/** A TLS problem with the bridge. The message says what to check. */
 export class BridgeTlsError extends Error {
   override name = 'BridgeTlsError'
   readonly code: string
@@ -14,18 +14,18 @@ export class BridgeTlsError extends Error {
   }
 }
 
-interface Place {
+interface BridgeUrl {
   /** `host:port` of the bridge. */
   host: string
-  /** How the caller got the URL, for example SLIPWAY_BRIDGE_URL. */
+  /** The setting with the URL, for example SLIPWAY_BRIDGE_URL. */
   urlSetting: string
 }
 
-const unknownCa = ({ host }: Place) =>
+const unknownCa = ({ host }: BridgeUrl) =>
   `${host} shows a certificate of a CA that is not trusted: put the CA's certificate into the file that ${CA_FILE} names`
 const renewal = 'renew the file that SLIPWAY_BRIDGE_TLS_CERT_FILE names on the bridge'
 
-const MESSAGES: Record<string, (place: Place, error: Error) => string> = {
+const MESSAGES: Record<string, (url: BridgeUrl, error: Error) => string> = {
   CERT_SIGNATURE_FAILURE: unknownCa,
   CERT_UNTRUSTED: unknownCa,
   DEPTH_ZERO_SELF_SIGNED_CERT: unknownCa,
@@ -48,7 +48,7 @@ function namesOf(error: Error & { cert?: Partial<PeerCertificate> }): string {
   return error.cert?.subjectaltname ?? 'none'
 }
 
-/** The error itself, or one that explains it where TLS is at fault. */
+/** Returns a BridgeTlsError for a TLS problem, else the error itself. */
 export function explainTlsError(error: unknown, url: string, urlSetting: string): unknown {
   if (!types.isNativeError(error) || !url.startsWith('https:')) return error
   const { code = '' } = error as NodeJS.ErrnoException

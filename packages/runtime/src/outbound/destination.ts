@@ -11,17 +11,17 @@ export class DestinationRefused extends Error {
   override name = 'DestinationRefused'
 }
 
-/** Which addresses may be called by URLs of users. */
+/** The addresses that URLs of users may lead to. */
 export interface DestinationRules {
   /** Whether private, loopback and link-local addresses may be called. */
   allowPrivate: boolean
-  /** Resolves names; by default as the system does. */
+  /** Resolves a host name; by default with the resolver of the system. */
   resolve?: (host: string) => Promise<LookupAddress[]>
 }
 
-const systemsWay = (host: string) => lookup(host, { all: true, verbatim: true })
+const systemLookup = (host: string) => lookup(host, { all: true, verbatim: true })
 
-/** The problem with the text of a URL; null without one. */
+/** The problem of a URL; null without one. */
 export function urlProblem(text: string): string | null {
   if (!URL.canParse(text)) return 'must be a URL'
   const { protocol, username, password, hash, hostname } = new URL(text)
@@ -32,14 +32,13 @@ export function urlProblem(text: string): string | null {
 }
 
 /**
- * The addresses to which a call of this URL may connect: those of its host as they are now, each of them checked.
- * A name with one address that is not public is refused as a whole.
+ * Resolves the host of a URL to the addresses that a call may connect to. Refuses a host if one of its addresses is not public.
  * @throws DestinationRefused
  */
 export async function checkedAddresses(url: URL, rules: DestinationRules): Promise<LookupAddress[]> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const family = isIP(host)
-  const addresses = family === 0 ? await resolved(host, rules.resolve ?? systemsWay) : [{ address: host, family }]
+  const addresses = family === 0 ? await resolved(host, rules.resolve ?? systemLookup) : [{ address: host, family }]
   if (!rules.allowPrivate && !addresses.every(({ address }) => isPublicAddress(address))) {
     throw new DestinationRefused('leads to an address that is not public')
   }

@@ -14,11 +14,11 @@ export interface Download {
 export interface DownloadAnswer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** The body as a stream. If it is not read, it fails after `idleMs`. */
+  /** The body as a stream. An unread body fails after `idleMs`. */
   body: AsyncIterable<Uint8Array>
 }
 
-/** Sends a GET, and resolves when the answer begins. Redirects are not followed. */
+/** Sends a GET request. Resolves when the answer begins. Redirects are not followed. */
 export function download({ url, headers, to, agent, idleMs }: Download): Promise<DownloadAnswer> {
   return new Promise((resolve, reject) => {
     const { get } = url.startsWith('https:') ? https : http
@@ -28,7 +28,7 @@ export function download({ url, headers, to, agent, idleMs }: Download): Promise
     outgoing.on('error', reject)
     outgoing.on('close', () => clearTimeout(idle))
     outgoing.on('response', (response) => {
-      // From here on, an error of the request would not reach the reader of the body.
+      // From here on, only an error of the response reaches the reader of the body.
       receiver = response
       idle.refresh()
       resolve({ status: response.statusCode ?? 0, headers: response.headers, body: watched(response, idle) })

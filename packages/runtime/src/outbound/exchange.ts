@@ -10,13 +10,13 @@ export interface Exchange {
   to: string
   agent: http.Agent | false
   lookup?: LookupFunction
-  /** The timeout for everything together, from `since` on, or from now. */
+  /** The timeout of the whole call from `since` on; by default from now on. */
   timeoutMs: number
   since?: number
-  /** The timeout of the answer after its beginning, instead of the rest of `timeoutMs`. */
+  /** A separate timeout from the beginning of the answer to its end. */
   endingMs?: number
   maxAnswerBytes: number
-  /** Whether the beginning of a longer answer is enough. */
+  /** Whether to cut a longer answer. Otherwise a longer answer is an error. */
   mayCut?: boolean
   signal?: AbortSignal
 }
@@ -24,13 +24,11 @@ export interface Exchange {
 export interface Answer {
   status: number
   headers: http.IncomingHttpHeaders
-  /** The body. Rejects if it breaks off, takes too long or is too long. */
+  /** Rejects if the connection breaks or the body takes too long or is too long. */
   body: Promise<Buffer>
 }
 
-/**
- * Posts, and resolves when the answer begins. Redirects are not followed. `fetch` would need more than twice the CPU.
- */
+/** Sends a POST request. Resolves when the answer begins. Redirects are not followed. `fetch` needs more than twice the CPU. */
 export function exchange(options: Exchange): Promise<Answer> {
   const { url, to, body, timeoutMs, since = Date.now(), endingMs, signal } = options
   return new Promise((resolve, reject) => {
@@ -41,13 +39,13 @@ export function exchange(options: Exchange): Promise<Answer> {
       ...(options.lookup ? { lookup: options.lookup } : {}),
       headers: { ...options.headers, 'content-length': Buffer.byteLength(body) },
     })
-    /** Rejects first, then the connection is closed: the response would report the close with another error. */
+    /** Reject before closing the connection: the response would report the close with another error. */
     let fail = reject
     const giveUp = (reason: Error) => {
       fail(reason)
       outgoing.destroy()
     }
-    const late = (ms: number) => () => giveUp(new Error(`${to} gave no whole answer within ${ms} ms`))
+    const late = (ms: number) => () => giveUp(new Error(`${to} gave no complete answer within ${ms} ms`))
     let timer = setTimeout(late(timeoutMs), Math.max(0, since + timeoutMs - Date.now()))
     const stop = () => giveUp(signal?.reason)
     if (signal?.aborted) stop()
@@ -84,7 +82,7 @@ function collect(
     pieces.push(piece)
     size += piece.length
     if (mayCut && size >= maxAnswerBytes) whole(Buffer.concat(pieces).subarray(0, maxAnswerBytes))
-    if (size > maxAnswerBytes) broken(new Error(`${to}'s answer is longer than ${maxAnswerBytes} bytes`))
+    if (size > maxAnswerBytes) broken(new Error(`the answer of ${to} is longer than ${maxAnswerBytes} bytes`))
   })
   response.on('end', () => whole(Buffer.concat(pieces)))
   response.on('error', broken)

@@ -2,7 +2,7 @@ import http from 'node:http'
 import https from 'node:https'
 import { type Answer, type Exchange, exchange } from './exchange.ts'
 
-/** Shorter than the idle timeout of Slipway's servers, so that no call uses a connection that is being closed. */
+/** Shorter than the idle timeout of Slipway's servers, so no call uses a connection that the server closes. */
 export const KEEP_ALIVE_MS = 30_000
 
 const agents = {
@@ -10,21 +10,20 @@ const agents = {
   https: new https.Agent({ keepAlive: true, timeout: KEEP_ALIVE_MS }),
 }
 
-/** Most answers between parts of Slipway are shorter. */
+/** The default limit of an answer. */
 const MAX_ANSWER_BYTES = 4 * 1024 * 1024
 
 export interface JsonPost extends Pick<Exchange, 'body' | 'to' | 'timeoutMs' | 'endingMs' | 'signal'> {
-  /** The limit of the answer. A longer one is an error. */
   maxAnswerBytes?: number
   url: string
   /** The credential of the caller. */
   token: string
   headers?: Record<string, string>
-  /** The pool of connections; one for all callers unless given. */
+  /** The connection pool; by default, one pool for all callers. */
   agent?: http.Agent
 }
 
-/** Posts JSON to another part of Slipway, over connections that are kept. */
+/** Posts JSON to another part of Slipway over pooled connections. */
 export function postJson({
   token,
   headers,

@@ -7,9 +7,9 @@ export interface OutboundPost {
   url: URL
   headers: Record<string, string>
   body: string
-  /** The timeout for resolving, connecting, sending and the answer together. */
+  /** The timeout of the whole call, with name resolution and answer. */
   timeoutMs: number
-  /** How much of the answer's body is read; the rest is not waited for. */
+  /** How much of the answer is read. The call does not wait for the rest. */
   maxAnswerBytes: number
 }
 
@@ -20,9 +20,9 @@ export interface OutboundAnswer {
 }
 
 /**
- * Posts to the URL of a user, over a new connection to an address that was checked just before. A later change of the name
- * has no effect. Redirects are not followed.
- * @throws DestinationRefused, or an Error of the network
+ * Posts to the URL of a user over a new connection to a checked address. A DNS change after the check has no effect. Redirects
+ * are not followed.
+ * @throws DestinationRefused or a network error
  */
 export async function postOutbound(post: OutboundPost, rules: DestinationRules): Promise<OutboundAnswer> {
   const since = Date.now()

@@ -18,7 +18,7 @@ const NOT_PUBLIC_4: [string, number][] = [
   ['224.0.0.0', 4],
   ['240.0.0.0', 4],
 ]
-/** Global IPv6 ranges that are excluded: protocol assignments with Teredo, documentation, and 6to4, which wraps any IPv4 address. */
+/** Excluded global IPv6 ranges: protocol assignments (with Teredo), documentation, and 6to4, which embeds any IPv4 address. */
 const NOT_PUBLIC_6: [string, number][] = [
   ['2001::', 23],
   ['2001:db8::', 32],
@@ -29,7 +29,7 @@ const NOT_PUBLIC_6: [string, number][] = [
 const refused = new BlockList()
 for (const [network, prefix] of NOT_PUBLIC_4) refused.addSubnet(network, prefix, 'ipv4')
 for (const [network, prefix] of NOT_PUBLIC_6) refused.addSubnet(network, prefix, 'ipv6')
-/** Everything else in IPv6 is local, mapped, translated or not assigned. */
+/** All other IPv6 addresses are local, mapped, translated or not assigned. */
 const global = new BlockList()
 global.addSubnet('2000::', 3, 'ipv6')
 

@@ -30,7 +30,7 @@ export interface KeyPair extends Contents {
 
 /**
  * Reads a certificate and its private key.
- * @throws ConfigurationError when a file cannot be read, is not valid PEM, or the two do not belong together
+ * @throws ConfigurationError if a file cannot be read or is not valid PEM, or if the key does not match the certificate
  */
 export function readKeyPair(files: KeyPairFiles): KeyPair {
   return parseKeyPair(files, readContents(files))
@@ -66,7 +66,7 @@ function parseKeyPair({ certificate, key }: KeyPairFiles, contents: Contents): K
   return { ...contents, validUntil: new Date(leaf.validTo) }
 }
 
-/** Null when any certificate of the chain is damaged: clients would refuse the chain. */
+/** Null if a certificate of the chain is damaged, because clients would refuse the chain. */
 function leafOf(text: string): X509Certificate | null {
   try {
     return pemCertificates(text)[0] ?? null
@@ -83,7 +83,7 @@ function privateKeyOf(text: string): KeyObject | null {
   }
 }
 
-const LOOK_MS = 1_000
+const CHECK_MS = 1_000
 
 export interface WatchOptions {
   /** The pair in use. */
@@ -93,15 +93,14 @@ export interface WatchOptions {
 }
 
 /**
- * Reads the files again each second and reports a new pair. A change counts when two readings in a row see the same:
- * a file may be half written, and Kubernetes replaces the mounted folder between two reads. Returns a function that
- * ends the watch.
+ * Reads the files each second and reports a new pair. A change counts after two equal readings, because a file may be half
+ * written, and Kubernetes may replace the mounted folder between two reads. Returns a function that ends the watch.
  */
 export function watchKeyPair(files: KeyPairFiles, { current, onChange, logger }: WatchOptions): () => void {
   let used = current
   let handled = textOf(current)
   let seen = handled
-  const look = () => {
+  const check = () => {
     const contents = contentsOrError(files)
     const text = textOf(contents)
     const isSettled = text === seen
@@ -115,10 +114,10 @@ export function watchKeyPair(files: KeyPairFiles, { current, onChange, logger }:
       onChange(used)
       logger.info('new connections get the new certificate', { valid_until: used.validUntil.toISOString() })
     } catch (error) {
-      logger.error('the new certificate or key cannot be used, the former pair stays in use', { error })
+      logger.error('the new certificate or key cannot be used: the old pair stays in use', { error })
     }
   }
-  const timer = setInterval(look, LOOK_MS)
+  const timer = setInterval(check, CHECK_MS)
   timer.unref()
   return () => clearInterval(timer)
 }

@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto'
 
 /**
- * The certificates of a PEM text, in their order; other blocks are left out.
- * @throws Error when one of them cannot be parsed
+ * The certificates of a PEM text, in order, without other blocks.
+ * @throws Error if a certificate cannot be parsed
  */
 export function pemCertificates(text: string): X509Certificate[] {
   const blocks = text.match(/-----BEGIN CERTIFICATE-----[\s\S]*?(-----END CERTIFICATE-----|$)/g) ?? []

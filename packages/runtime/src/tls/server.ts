@@ -9,13 +9,12 @@ export interface TlsOptions {
 }
 
 const HANDSHAKE_MS = 10_000
-/** Between two log lines about failed handshakes: a port scan or one wrong client must not fill the log. */
+/** The time between two log lines about failed handshakes, so that a port scan does not fill the log. */
 const REPORT_EVERY_MS = 10_000
 
 /**
- * An HTTPS server that follows changes of its certificate files: new connections get the new certificate. `release` ends
- * the watch of the files.
- * @throws ConfigurationError when the certificate or its key cannot be used
+ * Creates an HTTPS server. New connections use changed certificate files. `release` ends the watch of the files.
+ * @throws ConfigurationError if the certificate or its key cannot be used
  */
 export function createTlsServer(
   app: RequestListener,

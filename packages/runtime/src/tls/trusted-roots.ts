@@ -5,8 +5,8 @@ import type { Logger } from '../logger.ts'
 import type { FileSetting } from './key-pair.ts'
 import { pemCertificates } from './pem.ts'
 
-/** The interval between two checks of the file. */
-const LOOK_MS = 1_000
+/** The shortest time between two checks of the file. */
+const CHECK_MS = 1_000
 
 /** Where operating systems store their CA certificates. Node has its own list instead. */
 const SYSTEM_FILES = [
@@ -17,17 +17,17 @@ const SYSTEM_FILES = [
 ]
 
 /**
- * The CA certificates that a client trusts: those of a configured file, else those of the system, else the list of
- * Node. A changed file applies to all connections made after the change; a broken one is reported and ignored.
+ * The CA certificates that a client trusts: from a configured file, else from the system, else from Node. A changed file applies
+ * to new connections. A changed file that cannot be used is logged and ignored.
  */
 export class TrustedRoots {
   readonly #file: string | undefined
   readonly #logger: Logger
   #context: SecureContext
   #version: string
-  #lookedAt = performance.now()
+  #checkedAt = performance.now()
 
-  /** @throws ConfigurationError when the configured file cannot be used */
+  /** @throws ConfigurationError if the configured file cannot be used */
   constructor(configured: FileSetting | undefined, logger: Logger) {
     this.#file = configured?.file ?? SYSTEM_FILES.find((file) => existsSync(file))
     this.#logger = logger
@@ -37,21 +37,23 @@ export class TrustedRoots {
     } catch (error) {
       const problem = `names ${this.#file}, which holds no usable CA certificates: ${(error as Error).message}`
       if (configured) throw new ConfigurationError([{ variable: configured.variable, problem }])
-      logger.warn(`the CA certificates of the system cannot be used, those of Node are: ${this.#file}`, { error })
+      logger.warn(`the CA certificates of the system in ${this.#file} cannot be used: those of Node are used`, {
+        error,
+      })
       this.#file = undefined
       this.#version = versionOf(undefined)
       this.#context = contextOf(undefined)
     }
   }
 
-  /** For new connections: another object after the file has changed. */
+  /** The context for new connections. A changed file leads to a new object. */
   get context(): SecureContext {
-    if (performance.now() - this.#lookedAt >= LOOK_MS) this.#look()
+    if (performance.now() - this.#checkedAt >= CHECK_MS) this.#check()
     return this.#context
   }
 
-  #look(): void {
-    this.#lookedAt = performance.now()
+  #check(): void {
+    this.#checkedAt = performance.now()
     const version = versionOf(this.#file)
     if (version === this.#version) return
     this.#version = version
@@ -59,14 +61,14 @@ export class TrustedRoots {
       this.#context = contextOf(this.#file)
       this.#logger.info('new connections are verified with the changed CA certificates', { file: this.#file })
     } catch (error) {
-      this.#logger.error('the changed CA certificates cannot be used, the former ones stay in use', {
+      this.#logger.error('the changed CA certificates cannot be used: the old ones stay in use', {
         ...{ file: this.#file, error },
       })
     }
   }
 }
 
-/** Another text after each change of the file; Kubernetes exchanges the file behind a symbolic link. */
+/** Identifies the version of the file. It also changes when Kubernetes replaces the target of a symbolic link. */
 function versionOf(file: string | undefined): string {
   const status = file === undefined ? undefined : statSync(file, { throwIfNoEntry: false })
   return status ? `${status.ino} ${status.size} ${status.mtimeMs} ${status.ctimeMs}` : 'none'
@@ -76,6 +78,6 @@ function contextOf(file: string | undefined): SecureContext {
   const minVersion = 'TLSv1.2'
   if (file === undefined) return createSecureContext({ minVersion })
   const ca = readFileSync(file, 'utf8')
-  if (pemCertificates(ca).length === 0) throw new Error('it holds no certificate in PEM')
+  if (pemCertificates(ca).length === 0) throw new Error('the file has no certificate in PEM')
   return createSecureContext({ ca, minVersion })
 }

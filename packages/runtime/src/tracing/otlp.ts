@@ -5,8 +5,8 @@ import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trac
 import type { Logger } from '../logger.ts'
 import { SLIPWAY_VERSION } from '../version.ts'
 
-/** A collector that is away must not fill the log. */
-const COMPLAIN_EVERY_MS = 60_000
+/** The time between two warnings, so that a lost collector does not fill the log. */
+const WARN_EVERY_MS = 60_000
 
 export interface OtlpOptions {
   service: string
@@ -22,7 +22,7 @@ export interface OtlpOptions {
  * time are dropped. Returns a function that sends the rest and stops. This module is loaded only if an endpoint is set.
  */
 export function exportSpans({ service, endpoint, headers, logger }: OtlpOptions): () => Promise<void> {
-  complainTo(logger)
+  warnTo(logger)
   const exporter = new OTLPTraceExporter({
     url: `${endpoint.replace(/\/+$/, '')}/v1/traces`,
     headers: pairsOf(headers),
@@ -39,15 +39,15 @@ export function exportSpans({ service, endpoint, headers, logger }: OtlpOptions)
   return () => provider.shutdown()
 }
 
-function complainTo(logger: Logger): void {
+function warnTo(logger: Logger): void {
   let quietUntil = 0
-  const complain = (message: string) => {
+  const warn = (message: string) => {
     if (Date.now() < quietUntil) return
-    quietUntil = Date.now() + COMPLAIN_EVERY_MS
-    logger.warn('traces could not be sent', { reason: message })
+    quietUntil = Date.now() + WARN_EVERY_MS
+    logger.warn('traces could not be sent: check OTEL_EXPORTER_OTLP_ENDPOINT', { reason: message })
   }
   const silent = () => {}
-  const to = { error: complain, warn: complain, info: silent, debug: silent, verbose: silent }
+  const to = { error: warn, warn, info: silent, debug: silent, verbose: silent }
   diag.setLogger(to, DiagLogLevel.WARN)
 }
 

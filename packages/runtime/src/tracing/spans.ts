@@ -15,18 +15,18 @@ export { type Span, SpanKind }
 
 export interface SpanOptions {
   kind: SpanKind
-  /** The `traceparent` that came with the work. Without it, the current trace. */
+  /** The `traceparent` of the request or message. By default, the current trace. */
   parent?: string | null | undefined
-  /** Whether a trace begins here if there is none. Otherwise work outside of any trace has no span. */
+  /** Whether to begin a new trace if there is none. Otherwise work outside a trace has no span. */
   begins?: boolean
   attributes?: Attributes
 }
 
-/** Records nothing unless a provider is registered; see otlp.ts. */
+/** Records nothing until otlp.ts registers a provider. */
 const tracer = trace.getTracer('slipway')
 const OUTSIDE = trace.wrapSpanContext({ traceId: '', spanId: '', traceFlags: 0 })
 
-/** Runs `fn` as a span of its trace, until what it returns has settled. */
+/** Runs `fn` in a span. The span ends when the result of `fn` has settled. */
 export function traced<T>(name: string, options: SpanOptions, fn: (span: Span) => T): T {
   const { kind, attributes = {}, begins = false } = options
   const parent = options.parent === undefined ? currentTrace() : parseTraceparent(options.parent)
@@ -36,10 +36,9 @@ export function traced<T>(name: string, options: SpanOptions, fn: (span: Span) =
   return withContext(fieldsOf(traceOf(span)), () => untilSettled(() => fn(span), span))
 }
 
-/** Marks a span as failed. */
 export const failSpan = (span: Span, reason: string) => span.setStatus({ code: SpanStatusCode.ERROR, message: reason })
 
-/** Without a provider a trace that begins here has no id; its id connects the log lines of all services. */
+/** Without a provider a new trace has no id. Log lines need an id to connect the lines of all services. */
 function traceOf(span: Span): SpanContext {
   const own = span.spanContext()
   return isSpanContextValid(own) ? own : newTrace()
@@ -57,7 +56,7 @@ export function forRequest<T>(cause: { request_id: string | null; traceparent: s
 }
 
 function untilSettled<T>(fn: () => T, span: Span): T {
-  // The name alone: a message may hold data that must not leave the service.
+  // The name of the error is enough. Its message may hold data that must not leave the service.
   const fail = (error: unknown) => failSpan(span, error instanceof Error ? error.name : 'Error')
   let result: T
   try {

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { isSpanContextValid, type SpanContext, TraceFlags } from '@opentelemetry/api'
 import { type Context, currentContext } from '../context.ts'
 
-/** The fields of the context that hold the trace, so that every log line has them. */
+/** The trace is part of the context, so every log line has its fields. */
 export const NO_TRACE = { trace_id: undefined, span_id: undefined, trace_flags: undefined } satisfies Context
 
 export const fieldsOf = ({ traceId, spanId, traceFlags }: SpanContext) => ({
@@ -22,7 +22,7 @@ export function parseTraceparent(value: unknown): SpanContext | null {
   return isSpanContextValid(context) ? context : null
 }
 
-/** A trace that begins here and is not recorded. */
+/** A new trace that is not recorded. */
 export function newTrace(): SpanContext {
   return {
     traceId: randomBytes(16).toString('hex'),
@@ -35,7 +35,7 @@ export function currentTrace(): SpanContext | null {
   return parseTraceparent(currentTraceparent())
 }
 
-/** The `traceparent` of messages and calls from here; null outside of any trace. */
+/** The `traceparent` to send with messages and calls; null outside a trace. */
 export function currentTraceparent(): string | null {
   const { trace_id, span_id, trace_flags } = currentContext()
   return trace_id === undefined ? null : `00-${trace_id}-${span_id}-${trace_flags}`

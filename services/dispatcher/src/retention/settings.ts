@@ -1,7 +1,7 @@
-import { figureVariable } from '@slipway/runtime'
+import { integerVariable } from '@slipway/runtime'
 
 const days = (what: string, byDefault: number) =>
-  figureVariable({
+  integerVariable({
     default: byDefault,
     maximum: 36_500,
     description: `Days for which ${what} kept; 0: for ever`,
@@ -12,7 +12,7 @@ export const retentionConfig = {
   SLIPWAY_RETENTION_RESULT_DAYS: days('results of commands, with the ends of their output, are', 365),
   SLIPWAY_RETENTION_DEPLOYMENT_DAYS: days('deployments that ended, with all that is theirs, are', 0),
   SLIPWAY_RETENTION_AUDIT_DAYS: days('audit records are', 0),
-  SLIPWAY_RETENTION_KEEP_DEPLOYMENTS: figureVariable({
+  SLIPWAY_RETENTION_KEEP_DEPLOYMENTS: integerVariable({
     default: 10,
     maximum: 1_000_000,
     description: 'Deployments of each source and environment that are kept, however old',

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { recordAudit } from '@slipway/audit'
 import { CreateInstanceGrant, compile, Strict } from '@slipway/contracts'
 import { createDatabase } from '@slipway/database'
-import { commonConfig, loadConfig, writeWhole } from '@slipway/runtime'
+import { commonConfig, loadConfig, writeFileAtomically } from '@slipway/runtime'
 import { grantDetails, makeGrant } from './new-grant.ts'
 
 const USAGE = `Usage: node services/gateway/dist/administration/join-token.js [--uses N] [--expires-in-seconds N]
@@ -65,7 +65,7 @@ async function main(): Promise<void> {
       return made.token
     })
     if (values.file === undefined) process.stdout.write(`${token}\n`)
-    else await writeWhole(values.file, `${token}\n`)
+    else await writeFileAtomically(values.file, `${token}\n`)
   } finally {
     await database.close()
   }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { isNoSpace } from '@slipway/execution'
-import { hashToken, KeyRing, randomToken, writeWhole } from '@slipway/runtime'
+import { hashToken, KeyRing, randomToken, writeFileAtomically } from '@slipway/runtime'
 
 export interface Membership {
   instance_id: string
@@ -145,7 +145,7 @@ export class Identity {
   /** Saves run one after the other, because they share the draft file. */
   #save(stored?: Stored): Promise<void> {
     const text = () => `${JSON.stringify(stored ?? this.#stored, null, 2)}\n`
-    const saved = this.#saving.then(() => writeWhole(this.#file, text()))
+    const saved = this.#saving.then(() => writeFileAtomically(this.#file, text()))
     this.#saving = saved.catch(() => {})
     return saved
   }

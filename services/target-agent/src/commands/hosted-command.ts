@@ -2,7 +2,7 @@ import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { AgentCommandEnd } from '@slipway/contracts'
 import { CommandError, FileError, Kill, type LocalCommand, type LocalTransport } from '@slipway/execution'
-import { failSpan, SpanKind, sleep, syncFolder, traced, writeWhole } from '@slipway/runtime'
+import { failSpan, SpanKind, sleep, syncFolder, traced, writeFileAtomically } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
 /** How long the output of a killed command may wait for space in the spool. */
@@ -53,7 +53,7 @@ export class HostedCommand implements CommandRef {
     const header: CommandHeader = { id: ref.id, deployment_id: ref.deploymentId, epoch: ref.epoch }
     await mkdir(folder, { mode: 0o700 })
     const spool = await Spool.create(folder, spoolBytes)
-    await writeWhole(headerIn(folder), `${JSON.stringify(header)}\n`)
+    await writeFileAtomically(headerIn(folder), `${JSON.stringify(header)}\n`)
     await syncFolder(path.dirname(folder))
     return new HostedCommand(folder, header, spool)
   }

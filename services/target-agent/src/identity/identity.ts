@@ -2,7 +2,7 @@ import { readFileSync, statSync } from 'node:fs'
 import path from 'node:path'
 import { type Static, Type } from '@sinclair/typebox'
 import { AgentEnrolResponse, compile, Strict, type TSchema } from '@slipway/contracts'
-import { writeWhole } from '@slipway/runtime'
+import { writeFileAtomically } from '@slipway/runtime'
 
 /** The bridge's answer to the enrolment. `address` is the configured address of the agent, possibly empty. */
 export const Enrolment = Strict({ ...AgentEnrolResponse.properties, bridge_url: Type.String(), address: Type.String() })
@@ -13,7 +13,7 @@ const fileIn = (folder: string) => path.join(folder, 'enrolment.json')
 
 /** The file holds the key, so only the user of the agent can read it. */
 export function saveEnrolment(folder: string, enrolment: Enrolment): Promise<void> {
-  return writeWhole(fileIn(folder), `${JSON.stringify(enrolment, null, 2)}\n`)
+  return writeFileAtomically(fileIn(folder), `${JSON.stringify(enrolment, null, 2)}\n`)
 }
 
 /** The identity of this agent. A new enrolment file takes effect without a restart. */

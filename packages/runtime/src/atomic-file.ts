@@ -1,8 +1,8 @@
 import { open, rename } from 'node:fs/promises'
 import path from 'node:path'
 
-/** Writes a file that only its owner can read: completely or not at all, also after a loss of power. One call at a time. */
-export async function writeWhole(file: string, text: string): Promise<void> {
+/** Writes a file that only its owner can read, as a whole or not at all, even after a power failure. One call at a time. */
+export async function writeFileAtomically(file: string, text: string): Promise<void> {
   const draft = `${file}.draft`
   const handle = await open(draft, 'w', 0o600)
   try {
@@ -17,7 +17,7 @@ export async function writeWhole(file: string, text: string): Promise<void> {
   await syncFolder(path.dirname(file))
 }
 
-/** The creation, renaming or deletion of a file survives a loss of power only when its folder is on the disk, too. */
+/** Without this, the creation, renaming or deletion of a file may not survive a power failure. */
 export async function syncFolder(folder: string): Promise<void> {
   const handle = await open(folder, 'r')
   try {
