@@ -1,19 +1,19 @@
 import { type Failure, type Line, linesOf } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { Haystack } from './haystack.ts'
 import type { Rule } from './rule.ts'
 import { RULES, RULES_VERSION } from './rules.ts'
+import { SearchText } from './search-text.ts'
 
-/** What is shown of a failed command. */
+/** The explanation of a failed command. */
 export interface Analysis {
-  /** 0 to 1. */
+  /** From 0 to 1. */
   confidence: number
   summary: string
   likely_cause: string
   remediation: string[]
   analyzed_at: string
   model_version: string
-  /** The same for failures of one kind. */
+  /** Equal for failures of the same kind. */
   fingerprint: string
 }
 
@@ -22,15 +22,15 @@ export interface Finding {
   analysis: Analysis
 }
 
-/** A telling line is worth less, the more was written after it and where it was not written as an error. */
-const PER_LINE = 0.01
-const MAX_DISTANCE = 0.2
-const ON_STDOUT = 0.04
+/** Later lines and standard output reduce the confidence of a match. */
+const PENALTY_PER_LINE = 0.01
+const MAX_LINE_PENALTY = 0.2
+const STDOUT_PENALTY = 0.04
 const QUOTE_CHARACTERS = 240
-/** What programs write after they have said what is wrong. */
-const AFTERWORD = /^(?:at |Node\.js v|Try '|Usage: |npm (?:error|ERR!) A complete log|help: |\^+$|[{}()\];]+$|\+ )/
-/** Says that something failed, and not why: many failures end with the same such line. */
-const ANNOUNCEMENT =
+/** Lines that programs write after their error message. */
+const TRAILER = /^(?:at |Node\.js v|Try '|Usage: |npm (?:error|ERR!) A complete log|help: |\^+$|[{}()\];]+$|\+ )/
+/** A line that reports a failure without a reason. Many different failures end with such a line. */
+const GENERIC_FAILURE =
   /^\W{0,3}(?:(?:fatal|error):? )?(?:the )?(?:[\w-]{1,30} ){0,2}?(?:failed|failure|fatal|error|abort(?:ed|ing)?|exit(?:ed|ing)?|giving up|gave up)(?: with)?(?: (?:exit |return )?(?:code|status):? ?\d{1,3})?\W{0,3}$/i
 
 interface Match {
@@ -40,24 +40,24 @@ interface Match {
   what: string | null
 }
 
-/** Says why a command failed, by the rule that is surest of it. Never throws; its time is bounded as its input is. */
+/** Explains a failed command by the rule with the highest confidence. Never throws. The size of the input limits its time. */
 export function analyse(failure: Failure, at: string): Finding {
   const lines = linesOf(failure)
   const written = lines.filter(({ origin }) => origin !== 'error')
-  const said = lines.filter(({ origin }) => origin === 'error')
-  const texts = { output: haystack(written), error: haystack(said) }
+  const reported = lines.filter(({ origin }) => origin === 'error')
+  const texts = { output: searchTextOf(written), error: searchTextOf(reported) }
   let best: Match | null = null
   for (const rule of RULES) {
     if (rule.exitCodes && (failure.exit_code === null || !rule.exitCodes.includes(failure.exit_code))) continue
-    const [candidates, text] = rule.in === 'error' ? [said, texts.error] : [written, texts.output]
-    if (rule.hints && !rule.hints.some((hint) => text.holds(hint))) continue
+    const [candidates, text] = rule.in === 'error' ? [reported, texts.error] : [written, texts.output]
+    if (rule.hints && !rule.hints.some((hint) => text.contains(hint))) continue
     const match = matchOf(rule, candidates)
     if (match && (best === null || match.score > best.score)) best = match
   }
-  return best ? findingOf(best, failure, at) : unknownOf(failure, [...written, ...said], at)
+  return best ? findingOf(best, failure, at) : unknownOf(failure, [...written, ...reported], at)
 }
 
-const haystack = (lines: readonly Line[]) => new Haystack(lines.map(({ lower }) => lower).join('\n'))
+const searchTextOf = (lines: readonly Line[]) => new SearchText(lines.map(({ lower }) => lower).join('\n'))
 
 function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
   if (!rule.pattern) return { rule, score: rule.confidence, line: null, what: null }
@@ -65,8 +65,8 @@ function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
   for (const line of lines) {
     const found = rule.pattern.exec(line.text)
     if (!found) continue
-    const distance = line.origin === 'error' ? 0 : Math.min(MAX_DISTANCE, line.fromEnd * PER_LINE)
-    const score = rule.confidence - distance - (line.origin === 'stdout' ? ON_STDOUT : 0)
+    const penalty = line.origin === 'error' ? 0 : Math.min(MAX_LINE_PENALTY, line.fromEnd * PENALTY_PER_LINE)
+    const score = rule.confidence - penalty - (line.origin === 'stdout' ? STDOUT_PENALTY : 0)
     const what = Object.values(found.groups ?? {}).find((text) => text !== undefined && text !== '') ?? null
     if (best === null || score > best.score) best = { rule, score, line, what }
   }
@@ -89,32 +89,32 @@ function findingOf({ rule, score, line, what }: Match, failure: Failure, at: str
 }
 
 function unknownOf(failure: Failure, lines: readonly Line[], at: string): Finding {
-  const telling = lines.filter(({ text }) => !AFTERWORD.test(text))
-  const last = telling.find(({ text }) => !ANNOUNCEMENT.test(text)) ?? telling[0] ?? lines[0]
-  const told = last !== undefined && last.origin !== 'error'
-  const how = quoted(lines.findLast(({ origin }) => origin === 'error')?.text ?? 'nobody knows how')
+  const candidates = lines.filter(({ text }) => !TRAILER.test(text))
+  const last = candidates.find(({ text }) => !GENERIC_FAILURE.test(text)) ?? candidates[0] ?? lines[0]
+  const hasOutput = last !== undefined && last.origin !== 'error'
+  const end = quoted(lines.findLast(({ origin }) => origin === 'error')?.text ?? 'its end is not known')
   return {
     rule: 'unknown',
     analysis: {
-      confidence: told ? 0.25 : 0.1,
-      summary: told ? `The command failed after writing “${quoted(last.text)}”` : `The command failed: ${how}`,
-      likely_cause: told
-        ? `No known kind of failure. The last words of the command (${how}) may tell: “${quoted(last.text)}”`
-        : `The command wrote nothing that would tell why (${how}).`,
+      confidence: hasOutput ? 0.25 : 0.1,
+      summary: hasOutput ? `The command failed after writing “${quoted(last.text)}”` : `The command failed: ${end}`,
+      likely_cause: hasOutput
+        ? `No rule matches this failure (${end}). The last output may explain it: “${quoted(last.text)}”`
+        : `The command wrote no output that explains the failure (${end}).`,
       remediation: [
         'Read the output of the step from its beginning',
-        'Let the script say what it does: `set -x`, and messages on stderr before it ends',
+        'Make the script report what it does: `set -x`, and messages on stderr before it ends',
       ],
       analyzed_at: at,
       model_version: RULES_VERSION,
-      fingerprint: fingerprintOf('unknown', told ? last.text : how, failure.places, failure.exit_code),
+      fingerprint: fingerprintOf('unknown', hasOutput ? last.text : end, failure.places, failure.exit_code),
     },
   }
 }
 
 const rounded = (score: number) => Math.round(Math.min(1, Math.max(0.05, score)) * 100) / 100
 
-/** A title without what nobody captured is a sentence still. */
+/** Inserts the captured text into the title, or removes its placeholder. */
 function withWhat(title: string, what: string | null): string {
   return what === null ? title.replace(/:? ?\{what\}/, '').trim() : title.replace('{what}', () => quoted(what))
 }

@@ -1,20 +1,19 @@
 /** A command that failed, with its masked output. */
 export interface Failure {
-  /** Null where a signal ended it, or nobody knows. */
+  /** Null if a signal ended the command or its end is not known. */
   exit_code: number | null
-  /** What the instance says of its end. */
+  /** The reason that the instance reports. */
   error_message: string | null
   stdout_tail: string
   stderr_tail: string
-  /** What the target is called, and by what host it is reached: nothing that tells kinds of failures apart. */
+  /** The name and host of the target. They do not distinguish kinds of failures, so fingerprints ignore them. */
   places?: readonly string[]
 }
 
-/** A line of a failure, as rules read it. */
 export interface Line {
   text: string
   lower: string
-  /** How many lines of its stream follow it. */
+  /** The number of later lines of the same stream. */
   fromEnd: number
   origin: 'stderr' | 'stdout' | 'error'
 }
@@ -22,11 +21,11 @@ export interface Line {
 const TAIL_CHARACTERS = 2_000
 const LINE_CHARACTERS = 400
 const ESCAPE = String.fromCharCode(27)
-/** Colours and movements of the cursor. */
+/** Terminal escape sequences: colours and cursor movements. */
 const ESCAPES = new RegExp(`${ESCAPE}(?:\\[[0-9;?]{0,20}[A-Za-z]|[()][A-Z0-9])`, 'g')
 const UNPRINTABLE = /[\p{Cc}\p{Cs}\ufffd]/gu
 
-/** What of a failure rules look at: never more than some thousand characters, in short lines, last lines first. */
+/** The lines that rules match, the last line first. Limits the number and length of lines. */
 export function linesOf({ stderr_tail, stdout_tail, error_message }: Failure): Line[] {
   return [
     ...split(stderr_tail, 'stderr'),

@@ -1,15 +1,15 @@
 import { hash } from 'node:crypto'
 
-/** Of hosts. A name of three parts with any other end is as likely a class, a module or a file. */
+/** A name with one of these ends is a host name. A name with another end is probably a class, module or file. */
 const TOP_LEVELS =
   'com|net|org|io|dev|app|cloud|local|localdomain|internal|intern|intranet|lan|corp|home|private|svc|test|invalid|example|' +
   'at|be|br|ch|cn|cz|de|dk|es|eu|fi|fr|ie|in|it|jp|kr|nl|no|pt|se|uk|us'
 
-/** What is another on each target or at each try, by the word that stands for it; in this order. */
-const CHANGING: [RegExp, string | ((...found: string[]) => string)][] = [
-  // Codes tell failures apart: their digits become letters, which nothing below replaces.
+/** Replacements, in this order, for text that differs between targets or attempts. */
+const REPLACEMENTS: [RegExp, string | ((...found: string[]) => string)][] = [
+  // Codes distinguish failures. Their digits become letters, so no later replacement changes them.
   [/\b((?:code|status|errno|signal|sqlstate)[ :=#]{1,3}|(?:error|http)[ #]|e|ora-)(\d{1,5})\b/g, asCode],
-  // What a path of a URL names stays, a query does not: it may hold tokens.
+  // The path of a URL stays. The query is removed, because it may hold tokens.
   [
     /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s"'<>/?#]{1,300}(\/[^\s"'<>?#]{0,300}|)(?:[?#][^\s"'<>]{0,300})?/g,
     (_, path = '') => `URL${path}`,
@@ -19,21 +19,21 @@ const CHANGING: [RegExp, string | ((...found: string[]) => string)][] = [
   [/\b(?:\d{1,3}\.){3}\d{1,3}\b/g, 'HOST'],
   [/\b(?:\d{4}-\d{2}-\d{2}[t ])?\d{1,2}:\d{2}:\d{2}(?:[.,]\d{1,9})?(?:z|[+-]\d{2}:?\d{2})?/g, 'N'],
   [/(?<![\w:])[0-9a-f]{0,4}(?::[0-9a-f]{0,4}){2,8}(?![\w:])/g, 'HOST'],
-  // Temporary names: mktemp's own, and everything right beneath the places for such.
+  // Temporary names: from mktemp, and everything in folders for temporary files.
   [/\btmp[.\-_][\w.-]{1,60}/g, 'TMP'],
   [/\/(?:tmp|var\/tmp|dev\/shm|run\/user\/\d{1,10})\/[^\s/:'"]{1,200}/g, '/TMP'],
   [new RegExp(`\\b(?:[a-z0-9-]{1,63}\\.){1,8}(?:${TOP_LEVELS})\\b(?![.-])`, 'g'), 'HOST'],
   [/\b(?=[0-9a-f]{0,63}\d)[0-9a-f]{7,64}\b/g, 'ID'],
-  // Made of letters and digits in turn, and too long for a name such as `k8s`.
+  // A mix of letters and digits that is longer than a name such as `k8s`.
   [/\b(?=\w{5})[a-z_]{0,60}\d{1,60}[a-z_]\w{0,100}/g, 'ID'],
-  // Numbers, dates and versions, also at the end of a word: names of one of many.
+  // Numbers, dates and versions, also at the end of a word such as `web12`.
   [/\d[\w.]{0,100}/g, 'N'],
 ]
 const MAX_CHARACTERS = 400
 
 /**
- * Names a kind of failure: the same for a failure that differs only in numbers, in names of hosts and targets, and in the
- * random parts of paths. `what` is what tells failures of one rule apart, `exitCode` those of which nothing else is known.
+ * Names a kind of failure. Failures that differ only in numbers, host and target names or random parts of paths have the same
+ * fingerprint. `what` distinguishes failures of one rule. `exitCode` distinguishes failures without a rule.
  */
 export function fingerprintOf(
   ruleId: string,
@@ -45,15 +45,15 @@ export function fingerprintOf(
   return `${ruleId}-${hash('sha256', `${exitCode ?? ''} ${kindOf(what, places)}`).slice(0, 8)}`
 }
 
-/** A text without what changes from one failure of a kind to the next. */
+/** Replaces the parts that differ between failures of the same kind. */
 function kindOf(text: string, places: readonly string[]): string {
   let kind = text.slice(0, MAX_CHARACTERS).toLowerCase()
   for (const place of places) if (place.length >= 2) kind = kind.replace(asWord(place.toLowerCase()), 'HOST')
-  for (const [pattern, word] of CHANGING) kind = kind.replace(pattern, word as string)
+  for (const [pattern, word] of REPLACEMENTS) kind = kind.replace(pattern, word as string)
   return kind.replace(/\s+/g, ' ').trim()
 }
 
-/** A target `one` is not in `none`. */
+/** Matches whole words only: the target `one` is not in `none`. */
 const asWord = (place: string) =>
   new RegExp(`(?<![a-z0-9_])${place.replace(/[^a-z0-9]/g, (character) => `\\${character}`)}(?![a-z0-9_])`, 'g')
 

@@ -1,4 +1,4 @@
-/** What a rule is about, in the order in which docs/analysis.md lists them. */
+/** The areas of rules, in the order of docs/analysis.md. */
 export const AREAS = [
   'slipway',
   'end of the process',
@@ -19,27 +19,27 @@ export const AREAS = [
 
 export type Area = (typeof AREAS)[number]
 
-/** One kind of failure: what gives it away, and what to say of it. */
+/** How to recognize one kind of failure, and its explanation. */
 export interface Rule {
-  /** Never changes: fingerprints begin with it. */
+  /** Must never change, because fingerprints start with it. */
   id: string
   area: Area
-  /** Any one of these (in lower case) is in each text that the pattern finds: cheap to look for, before the pattern is. */
+  /** Each text that the pattern matches contains one of these (in lower case). They are a fast check before the pattern. */
   hints?: readonly string[]
   /**
-   * Finds the telling line. What it captures as `what` stands for `{what}` in the texts, and tells apart failures of the same
-   * rule. Each has at most three unbounded repetitions and none within another, as lines are short but anybody's.
+   * Matches the line that shows the failure. The capture `what` replaces `{what}` in the title, and distinguishes failures of
+   * the rule. A pattern may have at most three unbounded repetitions, not nested: lines are short, but any command writes them.
    */
   pattern?: RegExp
-  /** The cause is a general one: failures of the rule are told apart by their telling line. */
+  /** Set for a general cause. The matched line distinguishes failures of the rule. */
   distinct?: true
-  /** The command must have ended with one of these; alone, where there is no pattern. */
+  /** The command must have one of these exit codes. Without a pattern, the exit code alone matches. */
   exitCodes?: readonly number[]
-  /** Where to look: what the command wrote, or what the instance says of its end. */
+  /** What to match: the output of the command, or the reason that the instance reports. */
   in?: 'output' | 'error'
-  /** How sure one may be when the telling line is the last one. */
+  /** The confidence if the matched line is the last one. */
   confidence: number
-  /** A sentence without its full stop. */
+  /** A sentence without the full stop. */
   title: string
   cause: string
   remediation: readonly [string, ...string[]]

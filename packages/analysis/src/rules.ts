@@ -15,10 +15,10 @@ import { SHELL } from './rules/shell.ts'
 import { SSH } from './rules/ssh.ts'
 import { SYSTEM_PACKAGES } from './rules/system-packages.ts'
 
-/** Names the whole set: a change of what it says of a failure gives it another number. */
+/** Names the set of rules. Increase the number when a failure gets another rule, confidence or fingerprint. */
 export const RULES_VERSION = 'rules-1'
 
-/** Of several that are equally sure of the same line, the first is taken: what knows the program before what knows the machine. */
+/** For equal confidence the first rule wins, so rules about a program come before rules about the machine. */
 export const RULES: readonly Rule[] = [
   ...SYSTEM_PACKAGES,
   ...LANGUAGE_PACKAGES,

@@ -1,15 +1,18 @@
 import { type Rule, type RuleText, rulesOf } from '../rule.ts'
 
-/** What the instance says of commands that it could not run, or ended itself. */
-const SAID: RuleText[] = [
+/**
+ * Rules for the reasons that an instance reports: it could not run the command, or ended the command. The patterns match
+ * message texts, because the protocol has no reason code for commands.
+ */
+const REPORTED: RuleText[] = [
   {
     id: 'step-timeout',
     hints: ['(timeout_seconds)'],
     pattern: /killed after \d+ s \(timeout_seconds\)/,
     confidence: 0.98,
-    title: 'The command took longer than it may',
+    title: 'The command took longer than its timeout',
     cause:
-      'The command was still running when its timeout_seconds were over, so it was killed with all it had started.',
+      'The command was still running after its timeout_seconds, so Slipway killed it with all its child processes.',
     remediation: [
       'Look at the last lines of output for what it was waiting for: a prompt, a lock, a slow or silent server',
       'Give it more time with timeout_seconds, in the action or in the request',
@@ -20,8 +23,9 @@ const SAID: RuleText[] = [
     hints: ['(deployment_timeout_seconds)', 'ran out of its time'],
     pattern: /deployment took longer than \d+ s|the deployment ran out of its time/i,
     confidence: 0.98,
-    title: 'The deployment ran out of its time',
-    cause: 'The deployment_timeout_seconds of the deployment were over while the command ran, so it was killed.',
+    title: 'The deployment took longer than its timeout',
+    cause:
+      'The deployment reached its deployment_timeout_seconds while the command ran, so Slipway killed the command.',
     remediation: [
       'Look which steps took the time, by their duration_ms',
       'Raise deployment_timeout_seconds, or run more targets at once with the target modes parallel or rolling',
@@ -34,7 +38,7 @@ const SAID: RuleText[] = [
     confidence: 0.97,
     title: 'The orchestration instance was lost while the command ran',
     cause:
-      'The instance that ran the command sent no heartbeat for 30 seconds. What became of the command is not known.',
+      'The instance that ran the command sent no heartbeat for 30 seconds. The outcome of the command is not known.',
     remediation: [
       'Look on the target whether the command did its work before it is run again',
       'Allow max_retries where the command may safely run twice',
@@ -47,7 +51,7 @@ const SAID: RuleText[] = [
     pattern: /the instance was restarted/,
     confidence: 0.97,
     title: 'The orchestration instance was restarted while the command ran',
-    cause: 'No command outlives its instance: it was ended, and what it had done by then is not known.',
+    cause: 'A restart of the instance kills its commands. How much the command had done is not known.',
     remediation: [
       'Look on the target whether the command did its work before it is run again',
       'Drain an instance before restarting it; allow max_retries where the command may safely run twice',
@@ -59,7 +63,8 @@ const SAID: RuleText[] = [
     pattern: /lost contact with Slipway/,
     confidence: 0.97,
     title: 'The orchestration instance lost contact with Slipway and killed the command',
-    cause: 'The instance could not renew its lease, so another might have taken the run over. It killed what it ran.',
+    cause:
+      'The instance could not renew its lease, so another instance might have taken over the run. It killed its commands.',
     remediation: [
       'Look at the network between the instance and the executor-bridge',
       'Allow max_retries where the command may safely run twice',
@@ -71,7 +76,7 @@ const SAID: RuleText[] = [
     pattern: /the deployment ended before the command did/,
     confidence: 0.9,
     title: 'The deployment ended before the command did',
-    cause: 'The command was still running when its deployment was ended, so how it ended is not known.',
+    cause: 'The command was still running when its deployment ended, so its outcome is not known.',
     remediation: ['Look on the target whether the command did its work before it is run again'],
   },
   {
@@ -94,7 +99,7 @@ const SAID: RuleText[] = [
     confidence: 0.95,
     title: 'The target did not answer',
     cause:
-      'The host is off, has another address by now, or a firewall between the instance and the target drops the packets.',
+      'The host is off or has another address, or a firewall between the instance and the target drops the packets.',
     remediation: [
       'Check that the target is up and that its address is right',
       'Try from the host of the instance: `nc -vz HOST PORT`',
@@ -120,8 +125,8 @@ const SAID: RuleText[] = [
     title: 'The target refused the credentials',
     cause: 'The SSH server accepts neither the key nor the password of the target for this user.',
     remediation: [
-      'Check that the public key stands in ~/.ssh/authorized_keys of that user, and who may read that file',
-      'Give the target its private_key or password anew; look into the log of the SSH server for its reason',
+      'Check that ~/.ssh/authorized_keys of that user has the public key, and that its permissions are right',
+      'Set private_key or password of the target again; the log of the SSH server has the reason',
     ],
   },
   {
@@ -129,9 +134,9 @@ const SAID: RuleText[] = [
     hints: ['host key'],
     pattern: /host key/i,
     confidence: 0.93,
-    title: 'The target shows another host key than the one that is pinned',
+    title: 'The host key of the target is not the expected one',
     cause:
-      'The host was installed anew or replaced, the address now leads to another machine, or somebody stands in between.',
+      'The host was reinstalled or replaced, the address leads to another machine, or the connection is intercepted.',
     remediation: [
       'Find out why the key changed before going on',
       'Compare it with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the target, then set the new host_key',
@@ -143,7 +148,7 @@ const SAID: RuleText[] = [
     pattern: /connection (?:to .{1,260} )?was lost|connection closed by|no connection to/,
     confidence: 0.9,
     title: 'The connection to the target was lost',
-    cause: 'The network, the SSH server or the target itself went away. Whether the command did its work is not known.',
+    cause: 'The network, the SSH server or the target failed. Whether the command did its work is not known.',
     remediation: [
       'Check that the target is up and did not restart: `uptime`, `last reboot`',
       'Allow max_retries where the command may safely run twice',
@@ -154,7 +159,7 @@ const SAID: RuleText[] = [
     hints: ['working directory'],
     pattern: /the working directory (?<what>.{1,300}) (?:does not exist|cannot|could not)/,
     confidence: 0.97,
-    title: 'The working directory {what} is not there',
+    title: 'The working directory {what} does not exist',
     cause: 'The action names a working_directory that does not exist on this target, or that its user may not enter.',
     remediation: ['Create it in an earlier action, or correct working_directory in the definition of the action'],
   },
@@ -172,12 +177,12 @@ const SAID: RuleText[] = [
     hints: ['started no shell', 'refuses to run commands', 'no directory for the command'],
     pattern: /started no shell for|refuses to run commands|no directory for the command can be made/,
     confidence: 0.93,
-    title: 'The target lets its user run no commands',
+    title: 'The target does not let its user run commands',
     cause:
       'The login works, but no command starts: the shell of the user, a forced command, or a full or read-only disk.',
     remediation: [
       'Try as the same user: `ssh USER@HOST true`',
-      'Look at the login shell of the user (`getent passwd USER`), at ForceCommand, and at room in /tmp and the home',
+      'Look at the login shell of the user (`getent passwd USER`), at ForceCommand, and at free space in /tmp and the home directory',
     ],
   },
   {
@@ -185,10 +190,10 @@ const SAID: RuleText[] = [
     hints: ['the file '],
     pattern: /the file .{1,300} (?:could not be|was damaged|cannot be)/,
     confidence: 0.93,
-    title: 'A file of the action did not get into its working directory',
+    title: 'A file of the action could not be placed in the working directory',
     cause: 'The content could not be fetched, verified or written, so the command was not started.',
     remediation: [
-      'Check room and permissions where commands get their directory, on the target and on the instance',
+      'Check free space and permissions of the folder for commands, on the target and on the instance',
       'Try again with bypass_cache, so that the content is fetched and verified anew',
     ],
   },
@@ -196,5 +201,5 @@ const SAID: RuleText[] = [
 
 export const BY_SLIPWAY: readonly Rule[] = rulesOf(
   'slipway',
-  SAID.map((rule) => ({ ...rule, in: 'error' })),
+  REPORTED.map((rule) => ({ ...rule, in: 'error' })),
 )

@@ -13,7 +13,7 @@ export const CERTIFICATES: readonly Rule[] = rulesOf('certificates', [
     pattern: /certificate (?:has|is) expired|\bCERT_HAS_EXPIRED\b|certificate expired|has expired or is not yet valid/i,
     confidence: 0.97,
     title: 'A certificate has expired',
-    cause: 'The server shows a certificate whose time is over, or the clock of this machine is wrong.',
+    cause: 'The certificate of the server is no longer valid, or the clock of this machine is wrong.',
     remediation: [
       'Renew it on the server; compare `date` on both: `openssl s_client -connect HOST:443 | openssl x509 -noout -dates`',
     ],
@@ -35,9 +35,9 @@ export const CERTIFICATES: readonly Rule[] = rulesOf('certificates', [
     confidence: 0.93,
     title: 'A certificate is not trusted',
     cause:
-      'It is signed by itself or by an authority that this machine does not know, or the server leaves out the chain.',
+      'It is self-signed or signed by a CA that this machine does not trust, or the server does not send the whole chain.',
     remediation: [
-      'Add the authority: `update-ca-certificates`, NODE_EXTRA_CA_CERTS, REQUESTS_CA_BUNDLE or `--cacert`',
+      'Add the CA: `update-ca-certificates`, NODE_EXTRA_CA_CERTS, REQUESTS_CA_BUNDLE or `--cacert`',
       'Do not switch the check off; let the server send its whole chain',
     ],
   },
@@ -56,8 +56,8 @@ export const CERTIFICATES: readonly Rule[] = rulesOf('certificates', [
       /no alternative certificate subject name|does not match target host|Hostname\/IP does not match|ERR_TLS_CERT_ALTNAME_INVALID|hostname mismatch|certificate is valid for|not match (?:requested )?host/i,
     confidence: 0.95,
     title: 'A certificate is for another host name',
-    cause: 'The server was called by a name (or address) that its certificate does not hold.',
-    remediation: ['Call it by the name in the certificate, or let that name be added to it'],
+    cause: 'The certificate does not contain the name (or address) that the client used.',
+    remediation: ['Use the name in the certificate, or renew the certificate with the right name'],
   },
   {
     id: 'tls-handshake',
@@ -65,9 +65,9 @@ export const CERTIFICATES: readonly Rule[] = rulesOf('certificates', [
     pattern:
       /wrong version number|handshake failure|ssl_error_syscall|unsupported protocol|tlsv1 alert|sslv3 alert|gnutls_handshake\(\) failed|no protocols available|tls: first record does not look like/i,
     confidence: 0.9,
-    title: 'The two sides did not agree on TLS',
+    title: 'The TLS handshake failed',
     cause:
-      'The port speaks no TLS (http called as https), or the versions and ciphers that each side allows do not meet.',
+      'The port does not use TLS (https to an http port), or client and server have no TLS version or cipher in common.',
     remediation: ['Check scheme and port; try `openssl s_client -connect HOST:PORT`'],
   },
 ])

@@ -7,8 +7,8 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     pattern:
       /cannot connect to the docker daemon|failed to connect to the docker api|is the docker daemon running|cannot connect to podman/i,
     confidence: 0.97,
-    title: 'Docker does not run there',
-    cause: 'The daemon is stopped or not installed, or DOCKER_HOST leads elsewhere.',
+    title: 'Docker does not run on the target',
+    cause: 'The daemon is stopped or not installed, or DOCKER_HOST has the wrong address.',
     remediation: ['Look at `systemctl status docker`; check DOCKER_HOST and `docker context ls`'],
   },
   {
@@ -16,9 +16,9 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     hints: ['docker daemon socket', 'docker.sock', 'docker api'],
     pattern: /permission denied while trying to connect to the docker|docker\.sock.{0,60}permission denied/i,
     confidence: 0.98,
-    title: 'The user may not speak with Docker',
-    cause: 'The socket of the daemon belongs to root and the group docker, and the user is in neither.',
-    remediation: ['Add the user to the group docker (which makes it as mighty as root), or use rootless containers'],
+    title: 'The user has no access to Docker',
+    cause: 'Only root and the group docker may use the socket of the daemon.',
+    remediation: ['Add the user to the group docker (this gives the user root privileges), or use rootless containers'],
   },
   {
     id: 'image-missing',
@@ -34,9 +34,11 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     pattern:
       /manifest (?:for \S{1,200} not found|unknown)|pull access denied for (?<what>\S{1,200}?)(?:,|$)|no such image|ImagePullBackOff|ErrImagePull|repository does not exist/i,
     confidence: 0.94,
-    title: 'A container image cannot be had: {what}',
-    cause: 'The name or tag is wrong, it was not pushed, or the registry wants a login.',
-    remediation: ['Try `docker pull IMAGE` there; `docker login REGISTRY`; check that the build pushed that tag'],
+    title: 'A container image is not available: {what}',
+    cause: 'The name or tag is wrong, it was not pushed, or the registry needs a login.',
+    remediation: [
+      'Try `docker pull IMAGE` on the target; `docker login REGISTRY`; check that the build pushed that tag',
+    ],
   },
   {
     id: 'container-name-taken',
@@ -44,9 +46,9 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     pattern:
       /container name "?\/?(?<what>[^\s"]{1,100})"? is already in use|the name "(?<what2>[^"]{1,100})" is already in use/i,
     confidence: 0.97,
-    title: 'There is a container {what} already',
-    cause: 'The one before was not removed.',
-    remediation: ['Remove it first: `docker rm -f NAME`; or run with --rm, or with Compose'],
+    title: 'A container {what} already exists',
+    cause: 'The previous container was not removed.',
+    remediation: ['Remove it first: `docker rm -f NAME`; or use --rm or Compose'],
   },
   {
     id: 'container-missing',
@@ -54,7 +56,7 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     pattern: /no such container:? ?(?<what>\S{0,100})|no container with name/i,
     confidence: 0.95,
     title: 'There is no container {what}',
-    cause: 'It was never started, has ended and was removed, or has another name.',
+    cause: 'It was never started, was removed, or has another name.',
     remediation: ['Look with `docker ps -a`'],
   },
   {
@@ -64,7 +66,7 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     pattern: /OCI runtime (?:create|exec) failed|unable to start container process|failed to create (?:shim )?task/i,
     confidence: 0.85,
     title: 'A container could not be started',
-    cause: 'Its command is not in the image, a mount is wrong, or the runtime lacks something of the machine.',
+    cause: 'Its command is not in the image, a mount is wrong, or the machine lacks a feature that the runtime needs.',
     remediation: ['Read the end of the message; try `docker run -it --entrypoint sh IMAGE`'],
   },
   {
@@ -90,8 +92,8 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
       /the connection to the server .{1,200} was refused|unable to connect to the server|current-context is not set|couldn't get current server api/i,
     confidence: 0.96,
     title: 'kubectl does not reach a cluster',
-    cause: 'There is no kubeconfig, its context is wrong, or the API server cannot be reached.',
-    remediation: ['Check KUBECONFIG and `kubectl config current-context`; then the way to the API server'],
+    cause: 'The kubeconfig is missing, its context is wrong, or the API server cannot be reached.',
+    remediation: ['Check KUBECONFIG and `kubectl config current-context`; then the network to the API server'],
   },
   {
     id: 'kubernetes-forbidden',
@@ -103,8 +105,8 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
     ],
     pattern: /error from server \(forbidden\)|you must be logged in to the server|is forbidden: user/i,
     confidence: 0.97,
-    title: 'The cluster does not allow that to this account',
-    cause: 'The token is not valid any more, or no role allows the account to do it.',
+    title: 'The account lacks a permission in the cluster',
+    cause: 'The token is no longer valid, or no role allows the operation.',
     remediation: ['Try `kubectl auth can-i VERB RESOURCE -n NAMESPACE`; bind a role that allows it'],
   },
   {
@@ -139,7 +141,7 @@ export const CONTAINERS: readonly Rule[] = rulesOf('containers', [
       /another operation \(install\/upgrade\/rollback\) is in progress|cannot re-use a name that is still in use|error: (?:upgrade|installation) failed/i,
     confidence: 0.92,
     title: 'Helm could not install or upgrade a release',
-    cause: 'An operation before was broken off, or the cluster refused what the chart makes.',
-    remediation: ['Look at `helm history NAME`; `helm rollback` where one is stuck'],
+    cause: 'An earlier operation was interrupted, or the cluster refused a resource of the chart.',
+    remediation: ['Look at `helm history NAME`; use `helm rollback` if an operation is stuck'],
   },
 ])

@@ -31,8 +31,8 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
     hints: ['the database system is'],
     pattern: /the database system is (?:starting up|shutting down|in recovery mode|not yet accepting)/i,
     confidence: 0.97,
-    title: 'Postgres is just starting or stopping',
-    cause: 'The server is up, but takes no connections yet (or no longer).',
+    title: 'Postgres is starting or stopping',
+    cause: 'The server runs, but accepts no connections at the moment.',
     remediation: ['Wait for it: `until pg_isready; do sleep 1; done`', 'Allow max_retries'],
   },
   {
@@ -40,9 +40,11 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
     hints: ['too many clients', 'remaining connection slots', 'too many connections'],
     pattern: /too many clients already|remaining connection slots are reserved|too many connections/i,
     confidence: 0.97,
-    title: 'The database takes no more connections',
+    title: 'The database accepts no more connections',
     cause: 'All its connections are in use, by other programs or by many targets at once.',
-    remediation: ['Run fewer targets at once; use a pool; look who holds them: `pg_stat_activity`, `SHOW PROCESSLIST`'],
+    remediation: [
+      'Run fewer targets at once; use a pool; see which clients hold them: `pg_stat_activity`, `SHOW PROCESSLIST`',
+    ],
   },
   {
     id: 'database-constraint',
@@ -51,9 +53,9 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
     pattern:
       /duplicate key value violates|duplicate entry|violates (?:foreign key|not-null|check|unique|exclusion) constraint|(?:unique|foreign key|not null) constraint failed|foreign key constraint fails/i,
     confidence: 0.95,
-    title: 'The data break a rule of the database',
-    cause: 'A row is there already or refers to one that is not; often a migration or seed that was run before.',
-    remediation: ['Look at the rows it names; let scripts bear being run again (`ON CONFLICT DO NOTHING`)'],
+    title: 'The data violate a constraint of the database',
+    cause: 'A row already exists, or refers to a missing row. Often a migration or seed ran twice.',
+    remediation: ['Look at the rows in the message; make scripts idempotent (`ON CONFLICT DO NOTHING`)'],
   },
   {
     id: 'database-lock',
@@ -69,8 +71,10 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
       /deadlock (?:detected|found)|canceling statement due to (?:lock|statement) timeout|lock wait timeout exceeded|database is locked|could not obtain lock/i,
     confidence: 0.95,
     title: 'The database waited too long for a lock',
-    cause: 'Another transaction holds what this one needs: a long query, an open session, or another migration.',
-    remediation: ['Look who holds it: `pg_locks` with `pg_stat_activity`; try again when it is quiet'],
+    cause: 'Another transaction holds the lock: a long query, an open session or another migration.',
+    remediation: [
+      'Find the session that holds it: `pg_locks` with `pg_stat_activity`; try again when that session has ended',
+    ],
   },
   {
     id: 'sql-syntax',
@@ -89,7 +93,7 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
     pattern:
       /permission denied for (?:table|schema|database|relation|sequence|function)|command denied to user|must be owner of/i,
     confidence: 0.96,
-    title: 'The database does not allow that to this user',
+    title: 'The database user lacks a permission',
     cause: 'The user lacks a right on the table, schema or database.',
     remediation: ['Grant it, or run migrations as the owner'],
   },
@@ -117,7 +121,7 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
       /\bNOAUTH\b|\bWRONGPASS\b|could not connect to redis|MISCONF redis|OOM command not allowed|READONLY you can't write/i,
     confidence: 0.95,
     title: 'Redis could not be used',
-    cause: 'It cannot be reached, wants a password, is a replica, or has no memory or disk to write.',
+    cause: 'It cannot be reached, needs a password, is a read-only replica, or has no memory or disk space left.',
     remediation: ['Try `redis-cli -u URL ping`; look at `redis-cli info`'],
   },
   {
@@ -127,6 +131,6 @@ export const DATABASES: readonly Rule[] = rulesOf('databases', [
     confidence: 0.93,
     title: 'MongoDB could not be used',
     cause: 'The server cannot be reached, or refuses the login or the command.',
-    remediation: ['Try `mongosh URL`; the message says which of the two it is'],
+    remediation: ['Try `mongosh URL`; its message names the reason'],
   },
 ])

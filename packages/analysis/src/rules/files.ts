@@ -9,7 +9,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     title: 'The disk is full',
     cause: 'The file system that the command writes to has no free blocks or inodes left.',
     remediation: [
-      'Look which one: `df -h` and `df -i`; then what fills it: `du -xh DIR | sort -h | tail`',
+      'Find the full file system: `df -h` and `df -i`; then the largest folders: `du -xh DIR | sort -h | tail`',
       'Remove old releases, logs, caches and images, or enlarge the file system',
     ],
   },
@@ -19,7 +19,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern: /disk quota exceeded|\bEDQUOT\b/i,
     confidence: 0.96,
     title: 'The disk quota of the user is used up',
-    cause: 'The file system has room, but this user (or project) may not take more of it.',
+    cause: 'The file system has free space, but the quota of this user (or project) is used up.',
     remediation: ['Look at it with `quota -s`; remove files of that user, or raise the quota'],
   },
   {
@@ -28,10 +28,11 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern: /read-only file system|\bEROFS\b/i,
     confidence: 0.96,
     title: 'The file system is read-only',
-    cause: 'It is mounted so, or the kernel made it so after an error of the disk; in containers the root often is.',
+    cause:
+      'It is mounted read-only, or the kernel made it read-only after a disk error. In containers the root often is read-only.',
     remediation: [
       'Look at `findmnt -T PATH` and at `journalctl -k | grep -i "remount\\|I/O error"`',
-      'Write somewhere else, or mount it read-write once the disk is in order',
+      'Write to another place, or mount it read-write after the disk is repaired',
     ],
   },
   {
@@ -50,8 +51,8 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     exitCodes: [126],
     confidence: 0.95,
     title: '{what} may not be executed',
-    cause: 'The file lacks the right to be executed, or lies on a file system that is mounted with noexec.',
-    remediation: ['`chmod +x` it (in `files`: set mode 755); check `findmnt -T FILE` for noexec'],
+    cause: 'The file is not executable, or its file system is mounted with noexec.',
+    remediation: ['Run `chmod +x FILE` (in `files`: set mode 755); check `findmnt -T FILE` for noexec'],
   },
   {
     id: 'permission-denied',
@@ -59,8 +60,8 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern:
       /(?<what>\/[^\s:'"’]{1,300})['"’]?: permission denied|permission denied(?:: | \(os error 13\)|$)|\bEACCES\b/i,
     confidence: 0.9,
-    title: 'The user of the command may not do that (permission denied)',
-    cause: 'The file or directory belongs to somebody else, or its mode does not allow what the command wants.',
+    title: 'The user of the command lacks a permission (permission denied)',
+    cause: 'The file or directory belongs to another user, or its mode does not allow the access.',
     remediation: [
       'Compare `id` with `namei -l PATH` on the target',
       'Run it as the right user, or change owner or mode in an earlier action',
@@ -81,16 +82,16 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern:
       /operation not permitted|\bEPERM\b|must be (?:run as )?(?:root|superuser)|are you root\?|requires (?:root|superuser)|requested operation requires superuser/i,
     confidence: 0.91,
-    title: 'The command needs rights that its user does not have',
-    cause: 'What it does is for root, or for a process with a capability that this one (in a container, say) lacks.',
-    remediation: ['Use a target whose user may do it, or let `sudo -n` allow exactly this command'],
+    title: 'The command needs privileges that its user does not have',
+    cause: 'The operation needs root, or a capability that the process lacks (for example in a container).',
+    remediation: ['Use a target with a user that has the privilege, or allow exactly this command with `sudo -n`'],
   },
   {
     id: 'sudo-password',
     hints: ['sudo:', 'sudoers'],
     pattern: /sudo: (?:a password is required|a terminal is required|no tty present)|is not in the sudoers file/i,
     confidence: 0.97,
-    title: 'sudo wants a password, and nobody is there to type it',
+    title: 'sudo asks for a password, and a script cannot enter one',
     cause: 'The user may use sudo only with a password, or not for this command.',
     remediation: ['Allow the command in /etc/sudoers.d with NOPASSWD for that user, or use a target with another user'],
   },
@@ -100,12 +101,12 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern:
       /(?:['"‘’“]|^|[\s:])(?<what>[^\s:'"‘’“”]{1,300})['"’”]?: no such file or directory|no such file or directory(?:: |, \w{1,20} )['"]?(?<what2>[^'"]{1,300})|can't cd to (?<what3>\S{1,300})|no such file or directory|\bENOENT\b/i,
     confidence: 0.88,
-    title: 'A file or directory is not there: {what}',
+    title: 'A file or directory does not exist: {what}',
     cause:
-      'The path is wrong, an earlier action has not made it, or it is relative: each command starts in a fresh directory.',
+      'The path is wrong, an earlier action has not created it, or it is relative: each command starts in a new directory.',
     remediation: [
       'Check the path on the target: `namei PATH`',
-      'Use whole paths, set working_directory, or bring the file along with `files` of the action',
+      'Use absolute paths, set working_directory, or deliver the file with `files` of the action',
     ],
   },
   {
@@ -114,9 +115,9 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     hints: ['file exists', 'eexist', 'already exists'],
     pattern: /file exists|\bEEXIST\b|already exists/i,
     confidence: 0.72,
-    title: 'Something is there already that the command wants to create',
-    cause: 'It was run before, or a try before this one got so far: the command does not bear being run again.',
-    remediation: ['Let it bear that: `mkdir -p`, `ln -sfn`, or look first', 'Remove what was left over'],
+    title: 'The command creates something that already exists',
+    cause: 'The command ran before, or an earlier attempt got this far. The command is not idempotent.',
+    remediation: ['Make it idempotent: `mkdir -p`, `ln -sfn`, or check first', 'Remove the leftovers'],
   },
   {
     id: 'not-a-directory',
@@ -124,8 +125,8 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     hints: ['not a directory', 'is a directory', 'enotdir', 'eisdir'],
     pattern: /(?:not|is) a directory|\bENOTDIR\b|\bEISDIR\b/i,
     confidence: 0.87,
-    title: 'There is a file where a directory should be, or the other way round',
-    cause: 'A path leads through a file, or names a directory where the command wants a file.',
+    title: 'A path is a file instead of a directory, or the reverse',
+    cause: 'A path leads through a file, or names a directory where the command needs a file.',
     remediation: ['Look at each part of the path: `namei -l PATH`'],
   },
   {
@@ -135,8 +136,8 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern: /directory not empty|\bENOTEMPTY\b/i,
     confidence: 0.88,
     title: 'A directory is not empty',
-    cause: 'The command removes or replaces only empty directories; something was left in it, or written meanwhile.',
-    remediation: ['Look what is in it; remove it with `rm -r` where that is meant'],
+    cause: 'The command removes or replaces only empty directories, and this one has files.',
+    remediation: ['List its files; if they may be deleted, use `rm -r`'],
   },
   {
     id: 'file-busy',
@@ -144,10 +145,10 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern: /text file busy|device or resource busy|target is busy|\bETXTBSY\b|\bEBUSY\b/i,
     confidence: 0.92,
     title: 'A file or device is in use',
-    cause: 'A program that runs is being overwritten, or something is mounted or open that should be taken away.',
+    cause: 'The command overwrites a running program, or removes a file or device that is open or mounted.',
     remediation: [
-      'Find who uses it: `fuser -vm PATH` or `lsof PATH`; stop that first',
-      'Replace programs by `mv` of a new file, not by writing into the old one',
+      'Find the process that uses it: `fuser -vm PATH` or `lsof PATH`; stop that process first',
+      'Replace programs with `mv` of a new file, not by writing to the old one',
     ],
   },
   {
@@ -155,9 +156,9 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     hints: ['invalid cross-device link', 'exdev'],
     pattern: /invalid cross-device link|\bEXDEV\b/i,
     confidence: 0.93,
-    title: 'A rename or hard link leads to another file system',
-    cause: 'Both ends must lie on one file system.',
-    remediation: ['Copy instead, to a temporary name beside the goal, and rename there'],
+    title: 'A rename or hard link goes to another file system',
+    cause: 'A rename or hard link works only within one file system.',
+    remediation: ['Copy to a temporary name beside the destination, and rename there'],
   },
   {
     id: 'archive-damaged',
@@ -174,10 +175,10 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern:
       /not in gzip format|: unexpected end of file$|not look like a tar archive|end-of-central-directory signature not found|unexpected EOF in archive|file format not recognized|crc error/i,
     confidence: 0.94,
-    title: 'An archive is damaged or is none',
-    cause: 'The download was cut short, is an error page, or is packed in another way than the command believes.',
+    title: 'An archive is damaged or is not an archive',
+    cause: 'The download is incomplete or an error page, or the archive has another format than the command expects.',
     remediation: [
-      'Look at it: `file ARCHIVE`, `ls -l ARCHIVE`; let downloads fail on errors (`curl -f`) and verify their hash',
+      'Look at it: `file ARCHIVE`, `ls -l ARCHIVE`; make downloads fail on errors (`curl -f`) and verify their hash',
     ],
   },
   {
@@ -187,10 +188,9 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern:
       /computed checksums? did not match|checksum (?:mismatch|failed|does not match)|hash sum mismatch|hashes? (?:do|does) not match|integrity check(?:sum)? failed/i,
     confidence: 0.95,
-    title: 'What was fetched is not what was expected (its hash is another)',
-    cause:
-      'The download was cut short or changed on its way, a mirror or cache is out of date, or the expected hash is.',
-    remediation: ['Fetch it again past the caches; if the hash is still another, find out why before going on'],
+    title: 'A download does not have the expected hash',
+    cause: 'The download is incomplete or changed, or a mirror, a cache or the expected hash is out of date.',
+    remediation: ['Fetch it again without caches; if the hash still differs, find out why before you continue'],
   },
   {
     id: 'path-too-long',
@@ -198,8 +198,8 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     pattern: /file name too long|\bENAMETOOLONG\b|argument list too long|\bE2BIG\b/i,
     confidence: 0.95,
     title: 'A name or a list of arguments is too long for the system',
-    cause: 'A pattern matches very many files, or a value is large, and all of it goes into one call.',
-    remediation: ['Hand lists over with `find … -exec … {} +` or `xargs -0`, and large values in files'],
+    cause: 'A pattern matches very many files, or a value is very large, and all of it goes into one call.',
+    remediation: ['Pass lists with `find … -exec … {} +` or `xargs -0`, and large values in files'],
   },
   {
     id: 'exec-format',
@@ -208,7 +208,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
     confidence: 0.95,
     title: 'A program is not built for this machine',
     cause: 'It is for another processor or system, is damaged, or is a script without its #! line.',
-    remediation: ['Compare `file PROGRAM` with `uname -m`; bring the build for this machine'],
+    remediation: ['Compare `file PROGRAM` with `uname -m`; deploy the build for this machine'],
   },
   {
     id: 'shared-library',
@@ -217,7 +217,7 @@ export const FILES: readonly Rule[] = rulesOf('files and disks', [
       /error while loading shared libraries: (?<what>[^:\s]{1,200})|(?<what2>\S{1,100}): cannot open shared object file|version [`'](?<what3>GLIBC\w{0,10}_[\d.]{1,10})' not found/i,
     confidence: 0.96,
     title: 'A program lacks the library {what}',
-    cause: 'A shared library that the program was built with is not installed, or of an older version.',
-    remediation: ['See what it lacks: `ldd PROGRAM`; install the package, or bring a build for this system'],
+    cause: 'A shared library of the program is not installed, or has an older version.',
+    remediation: ['List missing libraries: `ldd PROGRAM`; install the package, or deploy a build for this system'],
   },
 ])

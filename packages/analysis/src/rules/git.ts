@@ -13,8 +13,8 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern:
       /authentication failed for '|could not read (?:username|password)|terminal prompts disabled|could not read from remote repository/i,
     confidence: 0.9,
-    title: 'git may not read the repository',
-    cause: 'The token or key is missing, wrong or expired, or the repository is not there for this user.',
+    title: 'git has no permission to read the repository',
+    cause: 'The token or key is missing, wrong or expired, or this user has no access to the repository.',
     remediation: [
       'Give it a token or a deploy key that may read this repository',
       'Try `git ls-remote URL` as the same user',
@@ -25,8 +25,8 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     hints: ['repository not found', 'does not appear to be a git repository', "repository '"],
     pattern: /repository (?:'[^']{1,300}' )?(?:not found|does not exist)|does not appear to be a git repository/i,
     confidence: 0.94,
-    title: 'git finds no repository there',
-    cause: 'The URL is wrong, the repository was moved, or one may not see it without logging in.',
+    title: 'git does not find the repository',
+    cause: 'The URL is wrong, the repository was moved, or access needs a login.',
     remediation: ['Check the URL: `git ls-remote URL`'],
   },
   {
@@ -35,7 +35,7 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern: /not a git repository/i,
     confidence: 0.96,
     title: 'git runs outside a repository',
-    cause: 'Each command starts in a fresh directory; the repository is somewhere else, or was not cloned.',
+    cause: 'Each command starts in a new directory. The repository is in another directory, or was not cloned.',
     remediation: ['Use `git -C DIR …`, or set working_directory'],
   },
   {
@@ -53,7 +53,7 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern:
       /pathspec '(?<what>[^']{1,200})' did not match|couldn't find remote ref (?<what2>\S{1,200})|remote branch (?<what3>\S{1,200}) not found|unknown revision|bad revision|not a valid object name|reference is not a tree/i,
     confidence: 0.95,
-    title: 'git knows no branch, tag or commit {what}',
+    title: 'git does not know the branch, tag or commit {what}',
     cause: 'It was not pushed, is misspelt, or was not fetched (a shallow clone has only a part).',
     remediation: ['Look with `git ls-remote URL`; fetch it by name, with tags, or without --depth'],
   },
@@ -80,9 +80,9 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern:
       /merge conflict in|automatic merge failed|could not apply [0-9a-f]{7}|not possible to fast-forward|divergent branches/i,
     confidence: 0.95,
-    title: 'git could not bring two histories together',
-    cause: 'The branch there and the one that was fetched have grown apart.',
-    remediation: ['For deploying, take the state as it is: `git fetch && git reset --hard origin/BRANCH`'],
+    title: 'git could not merge two histories',
+    cause: 'The local branch and the fetched branch have diverged.',
+    remediation: ['For a deployment, discard the local state: `git fetch && git reset --hard origin/BRANCH`'],
   },
   {
     id: 'git-push-rejected',
@@ -90,7 +90,7 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern: /\[(?:remote )?rejected\]|failed to push some refs/i,
     confidence: 0.93,
     title: 'The git server refused a push',
-    cause: 'Somebody pushed before, or the branch is protected.',
+    cause: 'The server has newer commits, or the branch is protected.',
     remediation: ['Fetch and rebase first; check the rules of the branch'],
   },
   {
@@ -99,7 +99,7 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern: /dubious ownership in repository/i,
     confidence: 0.98,
     title: 'The git repository belongs to another user',
-    cause: 'git does not run in repositories of others, whose hooks and settings it would follow.',
+    cause: 'git does not run in repositories of other users, because it would run their hooks and settings.',
     remediation: ['Run as its owner, or allow it: `git config --global --add safe.directory DIR`'],
   },
   {
@@ -108,7 +108,7 @@ export const GIT: readonly Rule[] = rulesOf('git', [
     pattern: /unable to create '[^']{1,300}\.lock': file exists|another git process seems to be running/i,
     confidence: 0.97,
     title: 'Another git process holds the repository, or left its lock',
-    cause: 'A git command is under way there, or one was killed before it could remove its lock.',
-    remediation: ['When no git runs there any more, remove the .lock file that it names'],
+    cause: 'Another git command is running, or one was killed and left its lock.',
+    remediation: ['When no git process runs in the repository, remove the .lock file in the message'],
   },
 ])

@@ -7,7 +7,8 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern: /npm (?:error|ERR!) 404 {1,2}(?:The requested resource )?'(?<what>@?[^\s'@]{1,120})@/,
     confidence: 0.95,
     title: 'npm finds no package {what}',
-    cause: 'The name or version is wrong, it is in another registry, or it is private and nobody is logged in.',
+    cause:
+      'The name or version is wrong, the package is in another registry, or it is private and the login is missing.',
     remediation: ['Look with `npm view NAME versions`; check registry and token in .npmrc'],
   },
   {
@@ -15,8 +16,8 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     hints: ['eresolve', 'could not resolve dependency', 'conflicting peer'],
     pattern: /\bERESOLVE\b|could not resolve dependency|conflicting peer dependency/i,
     confidence: 0.96,
-    title: 'npm cannot bring the versions of the dependencies together',
-    cause: 'One package wants another version of a peer than the rest.',
+    title: 'npm cannot resolve the versions of the dependencies',
+    cause: 'One package requires another version of a peer dependency than the rest.',
     remediation: ['Align the versions in package.json and commit the lock file; install with `npm ci`'],
   },
   {
@@ -32,9 +33,9 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern:
       /npm ci.{0,40} can only install|npm (?:error|ERR!) aliases: clean-install|package\.json and package-lock\.json .{0,80}(?:in sync|not in sync)|ERR_PNPM_OUTDATED_LOCKFILE|lockfile needs to be updated|frozen[- ]lockfile/i,
     confidence: 0.95,
-    title: 'The lock file is missing or does not belong to package.json',
+    title: 'The lock file is missing or does not match package.json',
     cause: 'package.json was changed and the lock file was not committed with it.',
-    remediation: ['Run `npm install` (or `pnpm install`) where it is developed, and commit the lock file'],
+    remediation: ['Run `npm install` (or `pnpm install`) in development, and commit the lock file'],
   },
   {
     id: 'npm-missing-script',
@@ -50,8 +51,8 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     hints: ['ebadengine', 'unsupported engine', 'the engine "node" is incompatible'],
     pattern: /\bEBADENGINE\b|unsupported engine|the engine "node" is incompatible/i,
     confidence: 0.85,
-    title: 'The version of Node.js does not fit the package',
-    cause: 'A package wants a newer (or older) Node.js than the one that is installed there.',
+    title: 'The package does not support this version of Node.js',
+    cause: 'A package needs a newer (or older) Node.js than the installed one.',
     remediation: ['Compare `node --version` with engines in package.json; install the right one'],
   },
   {
@@ -60,7 +61,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern: /npm (?:error|ERR!) (?:code (?<what>\w{1,40})|Lifecycle script)/,
     confidence: 0.7,
     title: 'npm failed: {what}',
-    cause: 'npm gave up; its lines before this one, and its log file, say at what.',
+    cause: 'npm failed. The lines before this one and its log file name the reason.',
     remediation: ['Read the log that npm names (`~/.npm/_logs`), and run the same command by hand'],
   },
   {
@@ -69,8 +70,8 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern:
       /no matching distribution found for (?<what>[^\s(<>=!~]{1,100})|could not find a version that satisfies the requirement (?<what2>[^\s(<>=!~]{1,100})/i,
     confidence: 0.95,
-    title: 'pip finds no fitting version of {what}',
-    cause: 'The name or version is wrong, nothing fits this version of Python, or the index cannot be reached.',
+    title: 'pip finds no matching version of {what}',
+    cause: 'The name or version is wrong, no release supports this version of Python, or the index cannot be reached.',
     remediation: ['Look with `pip index versions NAME` and `python3 --version`; check the index in pip.conf'],
   },
   {
@@ -78,10 +79,10 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     hints: ['externally-managed-environment'],
     pattern: /externally-managed-environment/,
     confidence: 0.98,
-    title: 'The Python of the system takes no packages from pip',
-    cause: 'The distribution keeps its Python to itself (PEP 668).',
+    title: 'pip may not install packages into the Python of the system',
+    cause: 'The distribution manages the packages of its Python itself (PEP 668).',
     remediation: [
-      'Make an environment: `python3 -m venv DIR` and use DIR/bin/pip; or install the package of the distribution',
+      'Create an environment: `python3 -m venv DIR` and use DIR/bin/pip; or install the package of the distribution',
     ],
   },
   {
@@ -89,9 +90,9 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     hints: ['resolutionimpossible', 'conflicting dependencies', 'dependency conflicts'],
     pattern: /ResolutionImpossible|conflicting dependencies|have dependency conflicts/i,
     confidence: 0.94,
-    title: 'pip cannot bring the versions of the dependencies together',
-    cause: 'Two requirements want versions of one package that exclude each other.',
-    remediation: ['Loosen one of them, or pin versions that belong together (`pip freeze`)'],
+    title: 'pip cannot resolve the versions of the dependencies',
+    cause: 'Two requirements need conflicting versions of one package.',
+    remediation: ['Loosen one of them, or pin compatible versions (`pip freeze`)'],
   },
   {
     id: 'pip-build-failed',
@@ -100,8 +101,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
       /failed building wheel for (?<what>\S{1,100})|metadata-generation-failed|subprocess-exited-with-error|failed to build installable wheels/i,
     confidence: 0.9,
     title: 'pip could not build a package {what}',
-    cause:
-      'There is no built package for this Python and machine, and a compiler or header files to build it are missing.',
+    cause: 'No built package exists for this Python and machine, and a compiler or header files are missing.',
     remediation: [
       'Install the build tools (gcc, python3-dev) and the libraries it names, or a version with a built package',
     ],
@@ -112,7 +112,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern: /no module named '?(?<what>[\w.]{1,100})/i,
     confidence: 0.96,
     title: 'Python does not find the module {what}',
-    cause: 'It is not installed for the Python that runs, which may be another than the one it was installed for.',
+    cause: 'It is not installed for the Python that runs the script. It may be installed for another Python.',
     remediation: [
       'Install it in the environment that runs the script: `python3 -m pip install NAME`; compare `which python3`',
     ],
@@ -123,7 +123,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern: /cannot find (?:module|package) '(?<what>[^']{1,300})'|ERR_MODULE_NOT_FOUND/i,
     confidence: 0.96,
     title: 'Node.js does not find the module {what}',
-    cause: 'The dependencies are not installed there, a build step did not run, or a path is wrong.',
+    cause: 'The dependencies are not installed on the target, a build step did not run, or a path is wrong.',
     remediation: ['Run `npm ci` in the directory of the program; check the path and working_directory'],
   },
   {
@@ -133,7 +133,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
       /could not find gem '(?<what>[^\s']{1,100})|cannot load such file -- (?<what2>\S{1,200})|Bundler::GemNotFound/i,
     confidence: 0.95,
     title: 'Ruby does not find {what}',
-    cause: 'The gems are not installed there, or a path is wrong.',
+    cause: 'The gems are not installed on the target, or a path is wrong.',
     remediation: ['Run `bundle install` in the directory of the Gemfile, with the Ruby that runs it'],
   },
   {
@@ -142,7 +142,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern: /can't locate (?<what>[\w/]{1,100}\.pm) in @INC/i,
     confidence: 0.97,
     title: 'Perl does not find the module {what}',
-    cause: 'It is not installed for the Perl that runs.',
+    cause: 'It is not installed for the Perl that runs the script.',
     remediation: ['Install its package (lib…-perl), or `cpan NAME`'],
   },
   {
@@ -159,7 +159,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     confidence: 0.88,
     title: 'Maven or Gradle could not build: {what}',
     cause: 'A dependency is in none of its repositories or cannot be fetched, or a step of the build failed.',
-    remediation: ['Read the first error of the build; check settings.xml and the way to the repository'],
+    remediation: ['Read the first error of the build; check settings.xml and the network to the repository'],
   },
   {
     id: 'go-build',
@@ -172,9 +172,9 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
     pattern:
       /no required module provides package (?<what>\S{1,120})|missing go\.sum entry|cannot find main module|go\.mod file not found/i,
     confidence: 0.95,
-    title: 'Go misses a module {what}',
+    title: 'Go does not find a module: {what}',
     cause: 'go.mod or go.sum does not have it, or the command runs outside the module.',
-    remediation: ['Run `go mod tidy` where it is developed and commit both files; check working_directory'],
+    remediation: ['Run `go mod tidy` in development and commit both files; check working_directory'],
   },
   {
     id: 'cargo',
@@ -183,7 +183,7 @@ export const LANGUAGE_PACKAGES: readonly Rule[] = rulesOf('language packages', [
       /could not find `Cargo\.toml`|no matching package named `(?<what>[^`]{1,100})`|failed to select a version for|could not compile `(?<what2>[^`]{1,100})`/i,
     confidence: 0.93,
     title: 'Cargo could not build {what}',
-    cause: 'It runs in the wrong directory, a crate or version is not to be had, or the code does not compile.',
+    cause: 'It runs in the wrong directory, a crate or version is not available, or the code does not compile.',
     remediation: ['Read the first error; check working_directory and Cargo.lock'],
   },
 ])

@@ -15,10 +15,10 @@ export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
     pattern: /cannot allocate memory|out of memory|\bENOMEM\b|std::bad_alloc|^MemoryError|oom-?kill/i,
     confidence: 0.94,
     title: 'Memory ran out',
-    cause: 'The machine, the control group or the limit of the process (`ulimit -v`) had no more memory to give.',
+    cause: 'The machine, the control group or the limit of the process (`ulimit -v`) has no more memory.',
     remediation: [
       'Look at `free -h`, `systemctl show -p MemoryMax UNIT` and `journalctl -k | grep -i oom`',
-      'Give it more memory, run less beside it, or let it need less',
+      'Give it more memory, run fewer programs beside it, or reduce its memory use',
     ],
   },
   {
@@ -27,17 +27,17 @@ export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
     pattern: /JavaScript heap out of memory|Reached heap limit/,
     confidence: 0.97,
     title: 'Node.js reached the limit of its heap',
-    cause: 'The program needs more memory than Node.js gives itself, or holds on to what it no longer needs.',
-    remediation: ['Raise it: `NODE_OPTIONS=--max-old-space-size=4096` in env, where the machine has that much'],
+    cause: 'The program needs more memory than the heap limit, or has a memory leak.',
+    remediation: ['If the machine has the memory, set `NODE_OPTIONS=--max-old-space-size=4096` in env'],
   },
   {
     id: 'java-heap',
     hints: ['java.lang.outofmemoryerror', 'could not reserve enough space', 'insufficient memory for the java'],
     pattern: /java\.lang\.OutOfMemoryError|could not reserve enough space|insufficient memory for the Java/i,
     confidence: 0.97,
-    title: 'The Java machine ran out of memory',
+    title: 'The Java virtual machine ran out of memory',
     cause: 'Its heap (-Xmx), its metaspace or the memory of the machine is too small.',
-    remediation: ['Raise -Xmx (or -XX:MaxRAMPercentage) where the machine has that much; look for what grows'],
+    remediation: ['If the machine has the memory, raise -Xmx (or -XX:MaxRAMPercentage); look for a memory leak'],
   },
   {
     id: 'too-many-open-files',
@@ -46,7 +46,7 @@ export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
     confidence: 0.95,
     title: 'Too many files are open',
     cause: 'The process, or the whole system, has reached its limit of open files and connections.',
-    remediation: ['Look at `ulimit -n`; raise LimitNOFILE of the unit, or find what is not closed'],
+    remediation: ['Look at `ulimit -n`; raise LimitNOFILE of the unit, or find the files that are not closed'],
   },
   {
     id: 'too-many-processes',
@@ -63,7 +63,7 @@ export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
     hints: ['file size limit exceeded', 'file too large', 'efbig', 'sigxfsz'],
     pattern: /file size limit exceeded|file too large|\bEFBIG\b|SIGXFSZ/i,
     confidence: 0.94,
-    title: 'A file would grow over its limit',
+    title: 'A file reached its size limit',
     cause: 'The limit of the user (`ulimit -f`) or of the file system for the size of one file is reached.',
     remediation: ['Look at `ulimit -f`; raise it, or write less into one file'],
   },
@@ -73,12 +73,8 @@ export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
     pattern: /segmentation fault|\(core dumped\)|bus error|illegal instruction/i,
     confidence: 0.88,
     title: 'A program crashed',
-    cause:
-      'It touched memory that is not its own or used instructions that the processor lacks: a fault, or a wrong build.',
-    remediation: [
-      'Look for its core dump: `coredumpctl list`',
-      'Check that program, libraries and processor belong together',
-    ],
+    cause: 'It accessed invalid memory or used instructions that the processor lacks: a bug, or a wrong build.',
+    remediation: ['Look for its core dump: `coredumpctl list`', 'Check that program, libraries and processor match'],
   },
   {
     id: 'inotify-limit',
@@ -86,7 +82,7 @@ export const MEMORY: readonly Rule[] = rulesOf('memory and limits', [
     pattern: /inotify .{0,60}(?:limit|exhausted)|limit for number of file watchers|inotify_add_watch/i,
     confidence: 0.97,
     title: 'The limit of watched files is reached',
-    cause: 'The kernel allows each user a number of inotify watches, and all are taken.',
+    cause: 'The kernel limits the inotify watches of each user, and all are in use.',
     remediation: ['Raise fs.inotify.max_user_watches (or max_user_instances) with sysctl'],
   },
 ])

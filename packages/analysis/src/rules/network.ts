@@ -9,7 +9,7 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     title: 'A connection was refused',
     cause: 'The host is up, but nothing listens at that address and port, or a firewall rejects the connection.',
     remediation: [
-      'Check there that the service runs and where it listens: `ss -ltnp`',
+      'Check on that host that the service runs, and its address: `ss -ltnp`',
       'Check host and port in the settings; wait for the service to be ready before calling it',
     ],
   },
@@ -20,10 +20,10 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
       /connection timed out|operation timed out|\bETIMEDOUT\b|(?:read|connect(?:ion)?) time(?:d )?out|timeout was reached|connect(?:ion)? timeout|i\/o timeout/i,
     confidence: 0.9,
     title: 'A server did not answer in time',
-    cause: 'It is down or overloaded, the address is wrong, or a firewall drops the packets without a word.',
+    cause: 'It is down or overloaded, the address is wrong, or a firewall drops the packets.',
     remediation: [
       'Try from the same machine: `nc -vz HOST PORT`',
-      'Check routes, firewalls and proxies between the two',
+      'Check routes, firewalls and proxies between the machines',
     ],
   },
   {
@@ -43,8 +43,8 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
       /could not resolve (?:host|proxy|'[\w.-]{1,255}')|name or service not known|\bENOTFOUND\b|unknown host\b|nodename nor servname|no such host|unable to resolve|NXDOMAIN|UnknownHostException/i,
     confidence: 0.93,
     title: 'A host name could not be resolved',
-    cause: 'The name is misspelt or not known to the name server that this machine asks.',
-    remediation: ['Try there: `getent hosts NAME`; look at /etc/resolv.conf and /etc/hosts'],
+    cause: 'The name is misspelt, or the name server of this machine does not know it.',
+    remediation: ['Try on the target: `getent hosts NAME`; look at /etc/resolv.conf and /etc/hosts'],
   },
   {
     id: 'dns-failing',
@@ -52,7 +52,8 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern: /temporary failure (?:in name resolution|resolving)|\bEAI_AGAIN\b/i,
     confidence: 0.94,
     title: 'The name server does not answer',
-    cause: 'No name can be resolved at the moment: the name server is down, wrong, or cannot be reached from there.',
+    cause:
+      'No name can be resolved at the moment: the name server is down, wrong, or cannot be reached from the target.',
     remediation: [
       'Look at /etc/resolv.conf, then try each server: `dig @SERVER NAME`',
       'Allow max_retries if it passes',
@@ -70,8 +71,8 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     ],
     pattern: /no route to host|(?:network|host) is unreachable|network unreachable|\bEHOSTUNREACH\b|\bENETUNREACH\b/i,
     confidence: 0.94,
-    title: 'There is no way to a host or network',
-    cause: 'A route is missing, the host is off, an address family (IPv6) is not connected, or a firewall says so.',
+    title: 'There is no route to a host or network',
+    cause: 'A route is missing, the host is off, IPv6 has no connection, or a firewall rejects the packets.',
     remediation: ['Look at `ip route get ADDRESS` and `ip address`; check firewall and VPN'],
   },
   {
@@ -89,9 +90,8 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern:
       /connection (?:was )?reset|\bECONNRESET\b|broken pipe|\bEPIPE\b|empty reply from server|socket hang up|server closed the connection unexpectedly/i,
     confidence: 0.87,
-    title: 'The other side broke a connection off',
-    cause:
-      'A server, proxy or firewall ended it in the middle: it crashed, was restarted, or refuses what it was sent.',
+    title: 'The other side closed a connection',
+    cause: 'A server, proxy or firewall closed it: it crashed, was restarted, or refused the request.',
     remediation: ['Look at the log of the server or proxy at that time', 'Allow max_retries if it passes'],
   },
   {
@@ -100,8 +100,8 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern:
       /address (?:already )?in use|\bEADDRINUSE\b|\bports?\b.{0,60}\b(?:in use|taken|allocated|occupied|not available)\b|already (?:running|listening) on port|only one usage of each socket address/i,
     confidence: 0.95,
-    title: 'The port is in use already',
-    cause: 'Another program, often the version before of the same one, still listens at that address and port.',
+    title: 'The port is already in use',
+    cause: 'Another program, often the previous version, still listens at that address and port.',
     remediation: ['Find it: `ss -ltnp | grep :PORT`; stop it first, or choose another port'],
   },
   {
@@ -110,7 +110,7 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern: /can(?:not|'t) assign requested address|\bEADDRNOTAVAIL\b/i,
     confidence: 0.93,
     title: 'The machine does not have that address',
-    cause: 'The program wants to listen at an address that no interface has, or no free local port is left.',
+    cause: 'No network interface has the address, or no free local port is left.',
     remediation: ['Compare with `ip address`; listen at 0.0.0.0 or the right one; look at `ss -s` for used-up ports'],
   },
   {
@@ -121,10 +121,11 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
       /(?:\bHTTP\b|returned error|request error|status(?: code)?|response|ERROR|npm error code E|server replied).{0,40}\b(?:401|403|407)\b|\bE40[13]\b|(?:401 Unauthorized|403 Forbidden)/i,
     confidence: 0.9,
     title: 'A server refused the credentials (HTTP 401 or 403)',
-    cause: 'The token, key or password is missing, wrong, expired, or may not do this; a proxy may want its own (407).',
+    cause:
+      'The token, key or password is missing, wrong, expired, or has no permission; a proxy may need its own (407).',
     remediation: [
       'Check the variable that holds the credential, its scope and its expiry',
-      'Try the same call by hand with it',
+      'Try the same call manually with the credential',
     ],
   },
   {
@@ -134,19 +135,18 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern:
       /(?:\bHTTP\b|returned error|request error|status(?: code)?|response|(?<!npm )error|server replied).{0,40}\b404\b|404\s+not found/i,
     confidence: 0.9,
-    title: 'A server does not have what was asked for (HTTP 404)',
-    cause:
-      'The URL or version is wrong, it was not published yet or was removed, or one may not see it without logging in.',
-    remediation: ['Check name and version, and that it was published; try the URL by hand'],
+    title: 'A server does not have the requested resource (HTTP 404)',
+    cause: 'The URL or version is wrong, the resource was not published or was removed, or access needs a login.',
+    remediation: ['Check name and version, and that it was published; try the URL manually'],
   },
   {
     id: 'http-rate-limit',
     hints: ['429', 'toomanyrequests', 'rate limit'],
     pattern: /\b429\b|toomanyrequests|rate limit(?:ed| exceeded|ing)/i,
     confidence: 0.9,
-    title: 'A server says that there were too many requests',
-    cause: 'A limit for this address or account is reached; many targets fetching at once reach it together.',
-    remediation: ['Log in, use a mirror, or bring the file along with `files`', 'Run fewer targets at once (rolling)'],
+    title: 'A server refused a request because of a rate limit',
+    cause: 'The rate limit for this address or account is reached, often because many targets fetch at once.',
+    remediation: ['Log in, use a mirror, or deliver the file with `files`', 'Run fewer targets at once (rolling)'],
   },
   {
     id: 'http-server-error',
@@ -154,8 +154,8 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern:
       /(?:\bHTTP\b|returned error|request error|status(?: code)?|response|ERROR|server replied).{0,40}\b50[0234]\b|502 Bad Gateway|503 Service Unavailable|504 Gateway Time-?out/i,
     confidence: 0.9,
-    title: 'A server answered with a fault of its own (HTTP 5xx)',
-    cause: 'The server, or one behind it, is down, overloaded or broken at the moment.',
+    title: 'A server answered with an internal error (HTTP 5xx)',
+    cause: 'The server, or a server behind it, is down, overloaded or broken.',
     remediation: ['Look at the state and the log of that server', 'Allow max_retries if it passes'],
   },
   {
@@ -165,7 +165,7 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
       /could not resolve proxy|proxy connect|proxy authentication required|tunneling socket could not be established|cannot connect to proxy|unable to connect to proxy/i,
     confidence: 0.94,
     title: 'The proxy could not be used',
-    cause: 'The proxy of http_proxy or https_proxy is wrong, down, or wants a password.',
+    cause: 'The proxy in http_proxy or https_proxy is wrong or down, or needs a password.',
     remediation: ['Check http_proxy, https_proxy and no_proxy in env, and whether that host needs the proxy at all'],
   },
   {
@@ -175,9 +175,12 @@ export const NETWORK: readonly Rule[] = rulesOf('network', [
     pattern:
       /health ?check.{0,60}(?:fail|timed? ?out|unhealthy)|\bunhealthy\b|not healthy|(?:did not|never) bec[ao]me (?:ready|healthy)/i,
     confidence: 0.82,
-    title: 'What was deployed does not become healthy',
+    title: 'The deployed service does not become healthy',
     cause:
-      'It was started, but does not answer as its health check wants: it crashed, lacks something, or is slow to start.',
-    remediation: ['Look at its own log since the start', 'Give it longer if it is only slow; else roll back'],
+      'The service started, but its health check fails: it crashed, a dependency is missing, or the start is slow.',
+    remediation: [
+      'Read the log of the service since its start',
+      'If the start is only slow, allow more time; else roll back',
+    ],
   },
 ])

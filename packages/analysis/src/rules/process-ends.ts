@@ -1,14 +1,14 @@
 import { type Rule, rulesOf } from '../rule.ts'
 
-/** How a process ended, where nothing it wrote says more. */
+/** Rules for the exit code or signal, with a low confidence: output that matches another rule explains more. */
 export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
   {
     id: 'simulated',
     hints: ['simulated: exit code'],
     pattern: /^simulated: exit code/,
     confidence: 0.99,
-    title: 'The simulated target answered as its connection says',
-    cause: 'Nothing ran: exit_code, failure_rate or drop_rate of the target’s connection asked for a failure.',
+    title: 'The simulated target failed as configured',
+    cause: 'No command ran: exit_code, failure_rate or drop_rate in the connection of the target caused the failure.',
     remediation: ['Change the connection of the target if the command should succeed'],
   },
   {
@@ -19,10 +19,10 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     confidence: 0.6,
     title: 'The command was killed (SIGKILL)',
     cause:
-      'Somebody killed it, most often the kernel because memory ran out, or the limit of its control group was reached.',
+      'Most often the kernel kills a command because memory ran out or the limit of its control group was reached.',
     remediation: [
-      'Look for the kernel’s words about it: `journalctl -k | grep -i "out of memory"`',
-      'Give the machine or the control group more memory, or let the command need less',
+      'Look for kernel messages: `journalctl -k | grep -i "out of memory"`',
+      'Give the machine or the control group more memory, or reduce the memory use of the command',
     ],
   },
   {
@@ -31,9 +31,9 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     hints: ['killed by sigterm'],
     pattern: /killed by SIGTERM/,
     confidence: 0.6,
-    title: 'The command was told to stop (SIGTERM)',
-    cause: 'Somebody else ended it: an administrator, a service manager, or the machine that was shutting down.',
-    remediation: ['Look who ended it: `journalctl --since -10min`, `last -x`', 'Run the deployment again'],
+    title: 'The command was terminated (SIGTERM)',
+    cause: 'An administrator, a service manager or a shutdown of the machine terminated it.',
+    remediation: ['Find out what ended it: `journalctl --since -10min`, `last -x`', 'Run the deployment again'],
   },
   {
     id: 'signal',
@@ -43,8 +43,8 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     confidence: 0.55,
     title: 'The command was ended by {what}',
     cause:
-      'A signal ended the command: its own fault where that is SEGV, ABRT, BUS, ILL or FPE, else somebody sent it.',
-    remediation: ['Look for a core dump or the kernel’s words: `coredumpctl list`, `journalctl -k`'],
+      'A signal ended the command. SEGV, ABRT, BUS, ILL and FPE are bugs of the program; another process sends other signals.',
+    remediation: ['Look for a core dump or kernel messages: `coredumpctl list`, `journalctl -k`'],
   },
   {
     id: 'exit-137',
@@ -53,44 +53,43 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     title: 'A program of the script was killed (137: SIGKILL)',
     cause: 'Most often the kernel kills a program because memory ran out or its control group’s limit was reached.',
     remediation: [
-      'Look for the kernel’s words about it: `journalctl -k | grep -i "out of memory"`',
-      'Give the machine or the control group more memory, or let the program need less',
+      'Look for kernel messages: `journalctl -k | grep -i "out of memory"`',
+      'Give the machine or the control group more memory, or reduce the memory use of the program',
     ],
   },
   {
     id: 'exit-143',
     exitCodes: [143],
     confidence: 0.55,
-    title: 'A program of the script was told to stop (143: SIGTERM)',
-    cause: 'Somebody else ended it: an administrator, a service manager, or a script that stops services.',
-    remediation: ['Look who ended it: `journalctl --since -10min`'],
+    title: 'A program of the script was terminated (143: SIGTERM)',
+    cause: 'An administrator, a service manager or a script that stops services terminated it.',
+    remediation: ['Find out what ended it: `journalctl --since -10min`'],
   },
   {
     id: 'exit-139',
     exitCodes: [139],
     confidence: 0.75,
     title: 'A program of the script crashed (139: SIGSEGV)',
-    cause: 'The program touched memory that is not its own: a fault in it, or libraries that do not fit together.',
+    cause: 'The program accessed invalid memory: it has a bug, or its libraries do not match.',
     remediation: [
       'Look for its core dump: `coredumpctl list`',
-      'Check that the program and its libraries are of versions that belong together',
+      'Check that the versions of the program and its libraries match',
     ],
   },
   {
     id: 'exit-134',
     exitCodes: [134],
     confidence: 0.7,
-    title: 'A program of the script gave itself up (134: SIGABRT)',
-    cause: 'The program found itself in a state that it cannot go on from: a failed assertion, or no memory.',
-    remediation: ['Read what it wrote just before; look for its core dump: `coredumpctl list`'],
+    title: 'A program of the script aborted (134: SIGABRT)',
+    cause: 'An assertion of the program failed, or memory ran out.',
+    remediation: ['Read its last output; look for its core dump: `coredumpctl list`'],
   },
   {
     id: 'exit-132-136',
     exitCodes: [132, 135, 136],
     confidence: 0.7,
     title: 'A program of the script crashed (SIGILL, SIGBUS or SIGFPE)',
-    cause:
-      'The program may be built for another processor, read a file that was cut short under it, or divided by zero.',
+    cause: 'The program may be built for another processor, may read a truncated file, or divided by zero.',
     remediation: ['Compare `uname -m` and `file PROGRAM`', 'Look for its core dump: `coredumpctl list`'],
   },
   {
@@ -98,23 +97,23 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     exitCodes: [141],
     confidence: 0.7,
     title: 'A program of the script wrote into a closed pipe (141: SIGPIPE)',
-    cause: 'The reader of a pipe ended first (`… | head -1`), which `set -o pipefail` makes a failure.',
-    remediation: ['Let the reader read to the end, or allow for 141 where that is meant'],
+    cause: 'The reader of a pipe ended first (`… | head -1`), and `set -o pipefail` turns that into a failure.',
+    remediation: ['Let the reader read to the end, or accept the exit code 141'],
   },
   {
     id: 'exit-130',
     exitCodes: [130],
     confidence: 0.6,
     title: 'A program of the script was interrupted (130: SIGINT)',
-    cause: 'The program got the signal that Ctrl-C sends, or ended itself as if it had.',
-    remediation: ['Look who sent it, and whether the program ends with 130 on its own'],
+    cause: 'The program received SIGINT (as from Ctrl-C), or exited with 130 by itself.',
+    remediation: ['Find out what sent it, and whether the program exits with 130 by itself'],
   },
   {
     id: 'exit-124',
     exitCodes: [124],
     confidence: 0.7,
-    title: 'A time limit within the script was over (124)',
-    cause: 'The script runs something under `timeout`, which ended it when its time was over.',
+    title: 'A timeout in the script expired (124)',
+    cause: 'The script runs a program with `timeout`, and `timeout` ended the program.',
     remediation: ['Find out what it was waiting for', 'Raise the limit that the script gives to `timeout`'],
   },
   {
@@ -122,7 +121,7 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     exitCodes: [127],
     confidence: 0.6,
     title: 'A command that the script calls was not found (127)',
-    cause: 'It is not installed there, or not in the PATH that scripts get.',
+    cause: 'It is not installed on the target, or it is not in the PATH of the script.',
     remediation: ['Install it in an earlier action', 'Call it by its whole path, or set PATH in env'],
   },
   {
@@ -130,7 +129,7 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
     exitCodes: [126],
     confidence: 0.6,
     title: 'Something that the script calls cannot be executed (126)',
-    cause: 'The file lacks the right to be executed, is a directory, or lies on a file system mounted with noexec.',
+    cause: 'The file is not executable, is a directory, or its file system is mounted with noexec.',
     remediation: ['Check it with `ls -l` and `findmnt -T FILE`; `chmod +x` it in an earlier action'],
   },
 ])

@@ -7,7 +7,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     pattern: /make(?:\[\d+\])?: \*\*\* (?:no rule to make target ['‘`](?<what>[^'’`]{1,200})|no targets|\[)/i,
     confidence: 0.72,
     title: 'make stopped at a target {what}',
-    cause: 'A file that a target needs is not there and nothing makes it, or a command of a target failed.',
+    cause: 'A required file is missing and no rule makes it, or a command of a target failed.',
     remediation: ['Read the lines before this one for the command that failed; check working_directory'],
   },
   {
@@ -20,7 +20,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     cause: 'The code has an error, or a header, library or type that it needs is not installed.',
     remediation: [
       'Correct the first error: later ones often follow from it',
-      'Build once, before deploying, and deploy what was built',
+      'Build once before the deployment, and deploy the result',
     ],
   },
   {
@@ -30,7 +30,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     pattern: /^(?:SyntaxError|IndentationError|TabError): /,
     confidence: 0.93,
     title: 'A script of Python or Node.js is not valid',
-    cause: 'The code has an error of syntax, or is for a newer version than the one that runs it.',
+    cause: 'The code has a syntax error, or needs a newer version of the interpreter.',
     remediation: ['Check it before publishing: `python3 -m py_compile FILE`, `node --check FILE`; compare versions'],
   },
   {
@@ -64,7 +64,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
       /exception in thread "[^"]{0,100}" (?<what>[\w.$]{1,200})|could not find or load main class|unable to access jarfile|^caused by: (?<what2>[\w.$]{1,200})/i,
     confidence: 0.8,
     title: 'A Java program ended with an exception {what}',
-    cause: 'Nothing in the program caught it, or the program to start is not where it is looked for.',
+    cause: 'Nothing in the program caught it, or the program is not in the class path.',
     remediation: ['Read the last "Caused by"; check the class path and the version of Java'],
   },
   {
@@ -73,9 +73,9 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     hints: ['assertion', 'panic:', 'panicked at', 'goroutine'],
     pattern: /assertion .{0,200}failed|^panic: |panicked at/i,
     confidence: 0.85,
-    title: 'A program found itself in a state that it cannot go on from',
-    cause: 'An assertion failed or the program panicked: a fault in it, or input that it does not expect.',
-    remediation: ['Read its message and the place it names; try the same input with the version before'],
+    title: 'A program stopped after a failed assertion or panic',
+    cause: 'The program has a bug, or received unexpected input.',
+    remediation: ['Read its message and source position; try the same input with the previous version'],
   },
   {
     id: 'json-invalid',
@@ -84,9 +84,9 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     pattern:
       /unexpected (?:token|end of json input|non-whitespace).{0,80}json|unexpected end of json input|json\.?decode\.?error|jq: (?:parse )?error|expecting (?:value|property name)|not valid json/i,
     confidence: 0.94,
-    title: 'Something is not the JSON that a program expects',
-    cause: 'A file is damaged, empty or no JSON at all; often it is an error page that a download wrote.',
-    remediation: ['Look at its beginning: `head -c 200 FILE`; let downloads fail on errors (`curl -f`)'],
+    title: 'A program expected JSON and received something else',
+    cause: 'The file is damaged, empty or not JSON. Often it is an error page of a failed download.',
+    remediation: ['Look at its beginning: `head -c 200 FILE`; make downloads fail on errors (`curl -f`)'],
   },
   {
     id: 'yaml-invalid',
@@ -96,7 +96,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
       /yaml: line \d+|error (?:parsing|converting) yaml|mapping values are not allowed|found character .{0,10} ?that cannot start|did not find expected (?:key|node)|YAML(?:Exception|ParseError|SyntaxError)/i,
     confidence: 0.92,
     title: 'A YAML file is not valid',
-    cause: 'Indentation, a tab, or a value with `:` that wants quotes.',
+    cause: 'The indentation is wrong, the file has a tab, or a value with `:` needs quotes.',
     remediation: ['Check it before deploying, with yamllint or the parser of the program that reads it'],
   },
   {
@@ -107,7 +107,7 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
       /nginx: \[emerg\]|(?:configuration|config file).{0,80}(?:invalid|error|failed)|invalid configuration|AH00\d{3}/i,
     confidence: 0.8,
     title: 'A program refuses its configuration',
-    cause: 'The configuration that was deployed has an error, or names something that is not there.',
+    cause: 'The deployed configuration has an error, or refers to something that does not exist.',
     remediation: ['Check it before reloading: `nginx -t`, `apachectl configtest`, `sshd -t`, `visudo -c`'],
   },
   {
@@ -116,8 +116,8 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     pattern: /error (?:acquiring the state lock|locking state)/i,
     confidence: 0.97,
     title: 'The state of Terraform is locked',
-    cause: 'Another run is under way, or one was killed and left its lock.',
-    remediation: ['Look who holds it; when nobody runs any more: `terraform force-unlock ID`'],
+    cause: 'Another run is in progress, or one was killed and left its lock.',
+    remediation: ['Find the run that holds it; if no run is in progress: `terraform force-unlock ID`'],
   },
   {
     id: 'terraform-error',
@@ -137,6 +137,8 @@ export const PROGRAMS: readonly Rule[] = rulesOf('programs', [
     confidence: 0.75,
     title: 'rsync could not copy everything',
     cause: 'The other side could not be reached, or some files could not be read or written.',
-    remediation: ['Read its first message; try the connection by `ssh`; look at permissions and room on both sides'],
+    remediation: [
+      'Read its first message; try the connection by `ssh`; check permissions and free space on both sides',
+    ],
   },
 ])

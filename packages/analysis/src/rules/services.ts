@@ -17,7 +17,7 @@ export const SERVICES: readonly Rule[] = rulesOf('services', [
     pattern: /job for (?<what>\S{1,100}) (?:failed|canceled|timed out)/i,
     confidence: 0.9,
     title: 'The service {what} did not start',
-    cause: 'Its process ended at once or did not become ready in time; its own log says why.',
+    cause: 'Its process ended at once or did not become ready in time. The log of the service has the reason.',
     remediation: [
       'Look at `systemctl status NAME` and `journalctl -u NAME -n 50`',
       'Check its configuration before restarting it',
@@ -29,7 +29,7 @@ export const SERVICES: readonly Rule[] = rulesOf('services', [
     pattern: /unit (?<what>\S{1,100}) is masked/i,
     confidence: 0.98,
     title: 'The unit {what} is masked',
-    cause: 'Somebody forbade that it is started.',
+    cause: 'An administrator has disabled the unit, so it cannot start.',
     remediation: ['Find out why, then `systemctl unmask NAME`'],
   },
   {
@@ -37,10 +37,10 @@ export const SERVICES: readonly Rule[] = rulesOf('services', [
     hints: ['system has not been booted with systemd', 'failed to connect to bus', 'failed to get d-bus connection'],
     pattern: /has not been booted with systemd|failed to (?:connect to|get d-?bus).{0,60}/i,
     confidence: 0.95,
-    title: 'systemd does not run there, or cannot be reached',
-    cause: 'The target is a container without systemd, or the call is for a user session that is not there.',
+    title: 'systemd does not run on the target, or cannot be reached',
+    cause: 'The target is a container without systemd, or the call needs a user session that does not exist.',
     remediation: [
-      'Start the service in the way of that machine; for user units set XDG_RUNTIME_DIR and enable lingering',
+      'Start the service with the service manager of that machine; for user units set XDG_RUNTIME_DIR and enable lingering',
     ],
   },
   {
@@ -49,7 +49,7 @@ export const SERVICES: readonly Rule[] = rulesOf('services', [
     pattern: /start request repeated too quickly|start-limit-hit/i,
     confidence: 0.95,
     title: 'A service failed so often that systemd no longer starts it',
-    cause: 'It ends right after its start, again and again.',
+    cause: 'The service repeatedly ends right after its start.',
     remediation: ['Look at `journalctl -u NAME -n 100` for the first failure; then `systemctl reset-failed NAME`'],
   },
   {
@@ -58,7 +58,7 @@ export const SERVICES: readonly Rule[] = rulesOf('services', [
     pattern: /interactive authentication required|failed to (?:start|stop|restart|reload) .{1,100}: access denied/i,
     confidence: 0.97,
     title: 'The user may not control services',
-    cause: 'systemd (polkit) wants an administrator for this.',
-    remediation: ['Let `sudo -n systemctl …` allow exactly that, or use a target whose user may do it'],
+    cause: 'systemd (polkit) requires administrator privileges for this.',
+    remediation: ['Allow exactly this call with `sudo -n systemctl …`, or use a target with a privileged user'],
   },
 ])

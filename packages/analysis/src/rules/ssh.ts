@@ -8,7 +8,7 @@ export const SSH: readonly Rule[] = rulesOf('ssh', [
       /permission denied \((?:publickey|password|keyboard|gssapi|hostbased)|too many authentication failures|permission denied, please try again/i,
     confidence: 0.97,
     title: 'An SSH server refused the login',
-    cause: 'The server accepts none of the keys (or passwords) that it was offered for this user.',
+    cause: 'The server accepts none of the offered keys or passwords for this user.',
     remediation: ['Try `ssh -v USER@HOST`; check the key, its mode (600) and ~/.ssh/authorized_keys on the server'],
   },
   {
@@ -17,19 +17,17 @@ export const SSH: readonly Rule[] = rulesOf('ssh', [
     pattern: /host key verification failed|remote host identification has changed/i,
     confidence: 0.98,
     title: 'The host key of an SSH server is not known or has changed',
-    cause: 'It is not in known_hosts and nobody can be asked, or the server was installed anew, or is another one.',
-    remediation: [
-      'Put the right key into known_hosts before; find out why it changed: `ssh-keygen -R HOST` only after that',
-    ],
+    cause: 'The key is not in known_hosts, the server was reinstalled, or the address leads to another server.',
+    remediation: ['Add the right key to known_hosts. If the key changed, find out why before `ssh-keygen -R HOST`'],
   },
   {
     id: 'ssh-key-mode',
     hints: ['unprotected private key file', 'are too open', 'bad permissions'],
     pattern: /unprotected private key file|permissions \d{3,4} for .{1,300} are too open|bad permissions/i,
     confidence: 0.97,
-    title: 'A private key may be read by others, so ssh does not use it',
+    title: 'ssh refuses a private key that other users can read',
     cause: 'The mode of the file with the key is too open.',
-    remediation: ['`chmod 600` it; in `files` of the action: mode 600'],
+    remediation: ['Run `chmod 600 FILE`; in `files` of the action, set mode 600'],
   },
   {
     id: 'ssh-no-common-algorithm',
@@ -37,7 +35,7 @@ export const SSH: readonly Rule[] = rulesOf('ssh', [
     pattern: /unable to negotiate with|no matching (?:host key type|key exchange method|cipher|mac) found/i,
     confidence: 0.97,
     title: 'ssh and the server have no algorithm in common',
-    cause: 'One of the two is old and offers only what the other no longer trusts.',
-    remediation: ['Update the older one; the line names what the server offers'],
+    cause: 'One of the two is old and offers only algorithms that the other no longer allows.',
+    remediation: ['Update the older one; the evidence names the algorithms of the server'],
   },
 ])

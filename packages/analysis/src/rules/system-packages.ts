@@ -15,10 +15,11 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
       /could not get lock|unable to acquire the dpkg frontend lock [^,]{1,100}, is another|frontend (?:lock )?(?:is|was) locked|unable to lock directory|locked by another process/i,
     confidence: 0.96,
     title: 'Another process holds the lock of the package manager',
-    cause: 'An installation is under way, often unattended-upgrades or cloud-init on a machine that has just started.',
+    cause:
+      'An installation is in progress, often unattended-upgrades or cloud-init on a machine that has just started.',
     remediation: [
-      'Let apt wait for it: `apt-get -o DPkg::Lock::Timeout=300 …`',
-      'See who holds it: `fuser -v /var/lib/dpkg/lock-frontend`',
+      'Make apt wait for the lock: `apt-get -o DPkg::Lock::Timeout=300 …`',
+      'See which process holds it: `fuser -v /var/lib/dpkg/lock-frontend`',
     ],
   },
   {
@@ -51,8 +52,8 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
     hints: ['unmet dependencies', 'held broken packages', 'dependency problems', 'pre-dependency'],
     pattern: /unmet dependencies|held broken packages|dependency problems|pre-dependency problem/i,
     confidence: 0.94,
-    title: 'Packages depend on what cannot be installed',
-    cause: 'Repositories of several releases are mixed, a version is held, or an installation was broken off before.',
+    title: 'Dependencies of packages cannot be installed',
+    cause: 'Repositories of several releases are mixed, a version is held, or an earlier installation was interrupted.',
     remediation: ['Try `apt-get -f install`; look at `apt-mark showhold` and `apt-cache policy NAME`'],
   },
   {
@@ -60,8 +61,8 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
     hints: ['dpkg was interrupted'],
     pattern: /dpkg was interrupted/i,
     confidence: 0.98,
-    title: 'An earlier installation was broken off',
-    cause: 'dpkg was ended in the middle of its work and goes on only when it has been told to finish that.',
+    title: 'An earlier installation was interrupted',
+    cause: 'dpkg was interrupted and installs nothing until the interrupted installation is finished.',
     remediation: ['Run `dpkg --configure -a` on the target'],
   },
   {
@@ -91,8 +92,8 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
       /failed to download metadata for repo '?(?<what>[^'\s]{0,60})|cannot find a valid baseurl for repo: ?(?<what2>\S{0,60})|cannot download repomd/i,
     confidence: 0.95,
     title: 'A repository of dnf or yum could not be read: {what}',
-    cause: 'Its mirror cannot be reached, or the release is at its end and was moved to an archive.',
-    remediation: ['Check baseurl in /etc/yum.repos.d and the way to it; `dnf clean metadata`'],
+    cause: 'Its mirror cannot be reached, or the release has reached its end of life and was moved to an archive.',
+    remediation: ['Check baseurl in /etc/yum.repos.d and the network to that server; run `dnf clean metadata`'],
   },
   {
     id: 'dnf-conflict',
@@ -106,8 +107,8 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
     pattern:
       /nothing provides (?<what>\S{1,100})|conflicting requests|cannot install the best|transaction check error/i,
     confidence: 0.93,
-    title: 'Packages of dnf or yum do not fit together',
-    cause: 'Something that is required is in no enabled repository, or two packages exclude each other.',
+    title: 'Packages of dnf or yum conflict',
+    cause: 'A dependency is in no enabled repository, or two packages exclude each other.',
     remediation: ['Enable the repository that has it (EPEL, CRB …), or take versions that belong together'],
   },
   {
@@ -116,8 +117,10 @@ export const SYSTEM_PACKAGES: readonly Rule[] = rulesOf('system packages', [
     pattern: /existing lock|can't create transaction lock|waiting for process with pid/i,
     confidence: 0.94,
     title: 'Another process holds the lock of rpm, dnf or yum',
-    cause: 'An installation is under way, or one was killed and left its lock.',
-    remediation: ['See who holds it: `fuser -v /var/lib/rpm/.rpm.lock`; try again when it is done'],
+    cause: 'An installation is in progress, or one was killed and left its lock.',
+    remediation: [
+      'See which process holds it: `fuser -v /var/lib/rpm/.rpm.lock`; try again when that process has ended',
+    ],
   },
   {
     id: 'apk-package-unknown',
