@@ -4,7 +4,7 @@ import { retentionConfig } from './retention/settings.ts'
 
 const { REDIS_URL: _cache, ...needed } = commonConfig
 
-/** The dispatcher's environment variables. The keys open what webhooks are signed with and show. */
+/** The dispatcher's environment variables. The encryption keys open the secrets of webhooks and of payloads. */
 export const dispatcherConfig = Strict({
   ...needed,
   SLIPWAY_PRIORITY_AGEING_SECONDS: integerVariable({

@@ -13,42 +13,42 @@ import { startDeliveries } from './webhooks/deliver.ts'
 import { recordEvents } from './webhooks/record.ts'
 import { sweepDeliveries } from './webhooks/sweep.ts'
 
-/** Below the pool's size: the drain, the sweeper and the relay need connections too. */
+/** Below the size of the pool, because dispatch, sweep and relay need connections too. */
 const PREFETCH = 6
-/** More than there are connections for: most are starts, which share one. */
+/** Above the number of connections: most commands are starts, and these share one. */
 const COMMANDS_PREFETCH = 12
-/** A wake-up that got lost costs this much. */
+/** The delay after a lost wake-up. */
 const TICK_MS = 1_000
-/** Lists add up what has not been folded, so it should stay short. */
+/** Lists add the counts that are not folded yet, so there should be few. */
 const FOLD_MS = 2_000
-/** So late is a webhook told of what another service's relay sent. */
+/** The delay of webhook events that the relay of another service has stored. */
 const RECORD_MS = 1_000
-/** How much later than it could be a delivery is given up. */
+/** The longest delay before an expired delivery is marked as failed. */
 const DELIVERY_SWEEP_MS = 60_000
-/** What is kept for days may stay an hour longer. */
+/** Data that is kept for days may stay an hour longer. */
 const RETENTION_MS = 3_600_000
 
 export interface DispatcherOptions {
   database: Database
   broker: Broker
   keys: KeyRing
-  /** Where webhooks may lead. */
+  /** The addresses that webhooks may use. */
   destinations: DestinationRules
   queue: QueueSettings
-  /** What to drop when it is old; nothing where it is left out. */
+  /** The rules for old data. Without them, retention does not run. */
   retention?: RetentionRules
   logger: Logger
-  /** How often to look without being woken. */
+  /** How often to look without a wake-up. */
   tickMs?: number
 }
 
-/** Something to be stopped, in reverse order of the list. */
+/** A part that can be stopped. Parts are stopped in reverse order. */
 export interface Running {
   name: string
   stop(): Promise<void>
 }
 
-/** Wires the dispatcher's parts and lets them work. Any number of dispatchers share the database and the queues. */
+/** Connects and starts the parts of the dispatcher. Any number of dispatchers may share the database and the queues. */
 export async function startDispatcher(options: DispatcherOptions): Promise<Running[]> {
   const { database, broker, queue, logger, tickMs = TICK_MS } = options
   let settled = false

@@ -10,20 +10,22 @@ import { cancelPending } from '../pending/cancel.ts'
 import { updatePending } from '../pending/update.ts'
 import { redeliver } from '../webhooks/redeliver.ts'
 
-/** Commands other than starts at a time: each takes a connection, and the drain, the sweeper and the relay need some too. */
+/**
+ * The most commands other than starts at a time. Each takes a connection, and dispatch, sweep and relay need connections too.
+ */
 const OTHERS = 4
 
 export interface CommandOptions {
   database: Database
   broker: Pick<Broker, 'reply'>
   logger: Logger
-  /** Something was committed: messages wait in the outbox. */
+  /** Called after a commit that may have written to the outbox. */
   onCommitted(): void
-  /** A request may wait, or a slot be free. */
+  /** Called when a request may be pending or a slot may be free. */
   wake(): void
 }
 
-/** Handles the dispatcher's commands and answers whoever asked, after the commit. */
+/** Handles the dispatcher's command messages and answers the gateway after the commit. */
 export function createCommandHandler({ database, broker, logger, onCommitted, wake }: CommandOptions): Handler {
   const starter = createStarter(database)
   const others = new Semaphore(OTHERS)
@@ -41,7 +43,7 @@ export function createCommandHandler({ database, broker, logger, onCommitted, wa
     }
   }
 
-  /** Carries out a command that leaves something for the queue to do. */
+  /** Handles a command that may change the queue or free a slot. */
   const change =
     <Body, Reply>(execute: (database: Database, body: Body, received: ReceivedCommand) => Promise<Reply | null>) =>
     (body: Body, received: MessageHeaders): Promise<Reply | null> =>

@@ -8,9 +8,8 @@ import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 import { checkMayChange } from './visibility.ts'
 
 /**
- * Cancels a deployment that has not ended: at once, whatever its instance does; that is told to kill what it runs.
- * Null past the deadline or once it was refused, when it has no effect. The same command gives the same answer however
- * often it comes.
+ * Cancels a deployment that has not ended. Takes effect at once, whatever its instance does; the instance kills the commands.
+ * Returns null without effect after the deadline or a refusal. A repeated command returns the same answer.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function cancelDeployment(

@@ -2,27 +2,27 @@ import type { EventBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
 import { closeOpenSteps, noteStopped } from './deployments.sql.ts'
 
-/** What becomes of the steps that have not ended when their deployment does. */
+/** The states and the message for steps that have not ended when their deployment ends. */
 export interface StepClosing {
   pending: 'skipped' | 'cancelled'
   running: 'failed' | 'cancelled'
-  /** Why a step that was running did not end by itself. */
+  /** Why a running step did not end normally. */
   message: string
-  /** Whether commands that ran have yet to be killed: their ends are unconfirmed until the instance tells. */
+  /** Whether running commands still have to be killed. Their ends are unconfirmed until the instance reports them. */
   killed?: true
 }
 
 /**
- * Ends every step that has not ended; a rollback that had begun counts as failed. Only after the deployment's lease has
- * ended: until then the steps are the executor-bridge's to move.
+ * Ends every open step. A rollback that has begun counts as failed. Call it only after the lease has ended: under a live lease
+ * the executor-bridge moves the steps.
  */
 export async function closeSteps(tx: Queryable, deploymentId: string, closing: StepClosing): Promise<void> {
   await closeOpenSteps.run(tx, { killed: false, ...closing, deployment_id: deploymentId })
 }
 
 /**
- * Records that the instance has stopped a run, and of each command that it killed whether the end is confirmed. Returns false
- * if that was recorded before, or if another instance has run the deployment since.
+ * Records that the instance has stopped a run, and for each killed command whether its end is confirmed. Returns false if that
+ * is already recorded, or if another instance has run the deployment since.
  */
 export async function confirmEnds(
   database: Queryable,

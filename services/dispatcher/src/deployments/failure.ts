@@ -10,7 +10,7 @@ export async function failureOf(
   tx: Queryable,
   { deployment_id, reason, error_message: told }: EventBody<'run.finished'>,
 ): Promise<string> {
-  // Commands may have failed because the run ended: a timeout kills what runs. Such failures explain nothing.
+  // A timeout kills commands, for example. Such failures are an effect, not the cause.
   if (told !== null && (reason ?? 'command_failed') !== 'command_failed') return told
   const found = await findCommonestFailure.first(tx, { deployment_id })
   if (!found) return told ?? 'No command was completed'

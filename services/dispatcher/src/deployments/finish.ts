@@ -9,7 +9,7 @@ import { deploymentUpdated, lockDeployment, transition } from './transitions.ts'
 
 const ROLLBACK_BEGAN = 'Rolling back what was done'
 
-/** Follows an instance that began to roll back; false when its epoch is over or the deployment is elsewhere by now. */
+/** Notes that an instance has begun a rollback. Returns false if its epoch is over or the deployment is in another state. */
 export function beginRollback(
   database: Database,
   { deployment_id, epoch }: EventBody<'run.rolling_back'>,
@@ -24,9 +24,9 @@ export function beginRollback(
 }
 
 /**
- * Ends a deployment as its instance says and frees the slot. An end that its state does not allow makes it failed: a
- * deployment that could not end would keep its slot for ever. Gives the outcome, or null when the epoch is over: the
- * deployment was cancelled, timed out or given to another instance, or the message came before.
+ * Ends a deployment with the reported outcome and frees the slot. If the state does not allow that outcome, the deployment
+ * becomes failed: otherwise it would keep its slot forever. Returns the outcome, or null if the epoch is over or the message is
+ * a repetition.
  */
 export function finishDeployment(database: Database, end: EventBody<'run.finished'>): Promise<RunOutcome | null> {
   const { deployment_id, epoch, outcome: reported } = end
@@ -66,7 +66,7 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
 const explanationOf = async (tx: Queryable, end: EventBody<'run.finished'>) =>
   end.outcome === 'success' ? null : failureOf(tx, end)
 
-/** Messages may overtake each other: then the end comes before the rollback that led to it. */
+/** Messages may arrive in another order: the end before the rollback. */
 async function hasRolledBack(tx: Queryable, deploymentId: string, reported: RunOutcome): Promise<boolean> {
   if (reported === 'rolled_back') return true
   const { rolled_back } = await hasBegunRollback.one(tx, {

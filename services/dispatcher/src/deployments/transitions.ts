@@ -5,15 +5,15 @@ import { lockDeploymentRow, moveDeployment } from './deployments.sql.ts'
 export type LockedDeployment = RowOf<typeof lockDeploymentRow>
 
 /**
- * Locks a deployment, or returns null when there is none. Everything that changes a deployment begins here, so the order
- * of locks is the same everywhere: slots, pending requests, deployment, lease, steps.
+ * Locks a deployment; null if it does not exist. Every change of a deployment locks in the same order: slots, pending requests,
+ * deployment, lease, steps.
  */
 export const lockDeployment = (tx: Queryable, id: string): Promise<LockedDeployment | null> =>
   lockDeploymentRow.first(tx, { id })
 
 export interface Transition {
   to: DeploymentState
-  /** What the history says of it. */
+  /** The message in the history of the deployment. */
   message: string
   error_message?: string | null
   cancelled_by?: string
@@ -21,8 +21,8 @@ export interface Transition {
 }
 
 /**
- * Moves a deployment to another state and notes it in its history, if its state allows; false when it does not.
- * Entering a final state sets `completed_at`.
+ * Moves a deployment to another state and adds the change to its history. Returns false if its state does not allow that. A
+ * final state sets `completed_at`.
  */
 export async function transition(tx: Queryable, id: string, { to, message, ...rest }: Transition): Promise<boolean> {
   const moved = await moveDeployment.run(tx, {
@@ -38,7 +38,7 @@ export async function transition(tx: Queryable, id: string, { to, message, ...re
   return moved === 1
 }
 
-/** Tells that a deployment is in another state. */
+/** The event message for a new state. */
 export const deploymentUpdated = (
   { id, tenant_id }: Pick<LockedDeployment, 'id' | 'tenant_id'>,
   state: DeploymentState,

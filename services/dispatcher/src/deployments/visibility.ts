@@ -2,8 +2,8 @@ import type { CommandBody, Permission } from '@slipway/contracts'
 import { insufficientPermissions, notFound } from '@slipway/domain'
 
 /**
- * Whether a caller may change a record of this tenant. Other tenants' records look as if they did not exist; shared
- * ones a caller that is bound to a tenant may use, not change.
+ * Checks whether the caller may change a record of this tenant. Records of other tenants look as if they did not exist. Callers
+ * with a tenant may use shared records, but not change them.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS
  */
 export function checkMayChange(

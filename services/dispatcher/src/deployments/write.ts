@@ -5,18 +5,18 @@ import { insertLeases, type Slot } from '../leases/allocate.ts'
 import { leasesChanged } from '../leases/changed.ts'
 import { insertActions, insertDeployments, insertSteps, insertTargets, insertTransitions } from './write.sql.ts'
 
-/** A deployment that starts now, in a slot that this transaction has locked. */
+/** A deployment to start, with a slot that this transaction has locked. */
 export interface Starting {
   deployment_id: string
   request_id: string | null
   traceparent: string | null
   slot: Slot
   command: CommandBody<'deployment.start'>
-  /** Whether the request waited in the queue. */
+  /** Whether the request was pending before. */
   was_queued: boolean
 }
 
-/** Starts deployments: leases, rows and messages in a handful of statements, whatever their number and size. */
+/** Starts deployments: writes leases, rows and messages with a fixed number of statements. */
 export async function writeStarted(tx: Queryable, starting: readonly Starting[]): Promise<void> {
   if (starting.length === 0) return
   await Promise.all([insertAndAnnounce(tx, starting), insertPlans(tx, starting)])

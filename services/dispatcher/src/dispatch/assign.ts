@@ -21,15 +21,15 @@ export interface AuthorizedStart extends StartCommand {
 export type AssignedStart = AuthorizedStart & { slot: Slot | undefined }
 
 export interface FreeSlots {
-  /** Of instances that serve all tenants. */
+  /** Slots of instances that serve all tenants. */
   slots: readonly Slot[]
-  /** Of the instances that serve one tenant only, by tenant. */
+  /** Slots of instances that serve one tenant, by tenant. */
   ownSlots: ReadonlyMap<string, readonly Slot[]>
 }
 
 /**
- * Assigns a slot to each start that no pending request comes before, and whose tenant may run one more deployment. Instances of
- * the tenant alone are used first.
+ * Assigns a slot to each start that has no pending request before it, and whose tenant is below its limit. Uses instances of
+ * the tenant first.
  */
 export async function assignSlots(
   tx: Queryable,
@@ -62,7 +62,10 @@ async function firstWaiting(
   return first?.rank ?? null
 }
 
-/** How many deployments the tenants may start. Counted again under the lock of each tenant: no other dispatcher can start one now. */
+/**
+ * How many deployments the tenants may start. Counts again under the lock of each tenant, because other dispatchers may have
+ * started some.
+ */
 async function countRoom(tx: Queryable, starts: readonly AuthorizedStart[]): Promise<TenantRoom | null> {
   const [, room] = await Promise.all([lockTenants(tx, starts.map(tenantOf)), tenantRoom(tx)])
   return room

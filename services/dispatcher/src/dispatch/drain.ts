@@ -18,28 +18,28 @@ import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } fro
 import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
 import { resumeOrphans } from '../runs/resume.ts'
 
-/** Requests a transaction dispatches at most. */
+/** The most requests in one transaction. */
 const BATCH = 500
-/** And so many bytes of commands, as they are stored: large plans are started few at a time. */
+/** The most bytes of stored commands in one transaction. A few large plans fill it. */
 const BATCH_BYTES = 1_500_000
-/** While another replica drains, look again this soon: it may have passed what woke us. */
+/**
+ * The delay before the next look while another replica dispatches. That replica may have missed the change that woke this one.
+ */
 const BUSY_MS = 50
 const MAX_BUSY = 10
 
 export interface DrainOptions {
   database: Database
   logger: Logger
-  /** Something was committed that waits in the outbox. */
+  /** Called after a commit that wrote to the outbox. */
   onCommitted(): void
-  /** Runs that lost their instance and could not be given to another. */
+  /** Runs that lost their instance and could not be started on another. */
   orphans?: Quarantine
 }
 
 type Round = 'more' | 'idle' | 'busy'
 
-/**
- * Gives free slots first to runs that lost their instance, then to waiting requests, until there are no more of either.
- */
+/** Gives free slots to runs that lost their instance, then to pending requests, until slots or requests run out. */
 export async function drain(options: DrainOptions): Promise<void> {
   for (let busy = 0; busy < MAX_BUSY; ) {
     const round = await drainOnce(options)
@@ -66,10 +66,10 @@ function drainOnce({
     ])
     if (!isAlone) return 'busy'
     let taken = 0
-    // The instances that serve one tenant only, then those that serve all.
+    // Instances of a single tenant first, then those that serve all tenants.
     for (const tenantId of [...owners, null]) {
       if (orphaned) taken += await resumeOrphans(tx, { limit: BATCH, tenantId, quarantine: orphans })
-      // Counted anew for each: looking at requests takes the places of their tenants.
+      // Counted again for each, because `nextWaiting` reserves room of the tenants.
       const itsHolds = tenantId === owners[0] || owners.length === 0 ? holds : await holdsNow(tx)
       taken += await dispatchNext(tx, itsHolds, tenantId, logger)
     }
@@ -77,7 +77,10 @@ function drainOnce({
   })
 }
 
-/** Number of requests that left the queue, or tried to, for the instances of this tenant, or for those that serve all. */
+/**
+ * Returns how many requests left the queue, or failed to, for the instances of this tenant. Without a tenant, for the instances
+ * that serve all.
+ */
 async function dispatchNext(
   tx: Queryable,
   holds: QueueLimits,
@@ -118,7 +121,7 @@ function upToBytes(waiting: readonly NextRequest[]): NextRequest[] {
   })
 }
 
-/** Those whose tenants may run one more, counted again now that nobody else can start one for them. */
+/** Keeps the requests whose tenants are below their limit. Counts again under the lock of each tenant. */
 async function withRoom(tx: Queryable, waiting: readonly NextRequest[]): Promise<NextRequest[]> {
   const tenants = waiting.map(({ tenant_id }) => tenant_id)
   const [, room] = await Promise.all([lockTenants(tx, tenants), tenantRoom(tx)])
@@ -132,13 +135,13 @@ interface Pair {
 
 interface Checked {
   claimed: ClaimedRequest[]
-  /** Why requests can no longer be dispatched. */
+  /** Requests that can no longer be dispatched, with the reason. */
   vanished: Map<string, string>
-  /** How many are to be judged again, because a target of theirs went elsewhere. */
+  /** How many requests must be judged again, because a target has moved to another tenant or environment. */
   moved: number
 }
 
-/** All at once; if that fails, one by one, so that a request that cannot be read does not keep others waiting. */
+/** Claims all requests at once. If that fails, claims each alone: an unreadable request must not block the others. */
 async function claimAndCheck(
   tx: Queryable,
   ids: readonly string[],
@@ -180,7 +183,7 @@ function retryLater(
   return markRetry(tx, request, 'The dispatch failed for an internal reason; see the log of the dispatcher')
 }
 
-/** All at once; if that fails, one by one, so that the one at fault is found and keeps no other waiting. */
+/** Dispatches all requests at once. If that fails, dispatches each alone: a wrong request must not block the others. */
 async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): Promise<void> {
   if (pairs.length === 0) return
   try {
@@ -195,7 +198,7 @@ async function dispatch(tx: Queryable, pairs: readonly Pair[], logger: Logger): 
 
 async function start(tx: Queryable, pairs: readonly Pair[]): Promise<void> {
   const dispatched = pairs.map((pair) => ({ ...pair, deployment_id: uuidv7() }))
-  // Postgres marks the requests while their plans are mapped to rows here (goal 4).
+  // Postgres marks the requests while this process maps their plans to rows (`drain`, goal 4).
   const write = async () => {
     await nextTurn()
     await writeStarted(
@@ -218,7 +221,7 @@ function withPriority({ command, priority }: ClaimedRequest): ClaimedRequest['co
   return { ...command, plan: { ...plan, options: { ...plan.options, priority } } }
 }
 
-/** Failures that say nothing about the request: the whole transaction is tried again. */
+/** Whether the failure is not the fault of the request. Then the whole transaction is repeated. */
 function isPassing(error: unknown): boolean {
   const code = (error as { code?: unknown } | null)?.code
   return code === '40001' || code === '40P01' || isConnectionError(error)

@@ -11,11 +11,11 @@ export interface EventOptions {
   database: Database
   logger: Logger
   onCommitted(): void
-  /** The queue may have become shorter, or a slot free. */
+  /** Called when the queue may be shorter or a slot may be free. */
   wake(): void
 }
 
-/** Handles what instances and the catalog tell. */
+/** Handles event messages of instances and of the catalog. */
 export function createEventHandler({ database, logger, onCommitted, wake }: EventOptions): Handler {
   const handlers: EventHandlers<'dispatcher'> = {
     'run.rolling_back': async (body) => note(await beginRollback(database, body), 'run.rolling_back', body),

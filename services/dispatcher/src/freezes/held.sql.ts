@@ -1,6 +1,6 @@
 import { array, int4, nullable, statement, text, uuid } from '@slipway/database'
 
-/** Of each list of targets, the tenants and environments to which they belong now. */
+/** For each list of targets, the tenants and environments of the targets now. */
 export const findPlaces = statement({
   name: 'dispatcher.freezes.find-places',
   parameters: { lists: array(int4), target_ids: array(uuid) },

@@ -4,14 +4,14 @@ import { readFreezes } from '@slipway/views'
 import { findPlaces } from './held.sql.ts'
 
 export interface FreezesInForce {
-  /** No freeze is in force, so no request needs to be judged. */
+  /** Whether no freeze is active. Then no request has to be judged. */
   none: boolean
-  /** Some freeze is about a tenant or an environment, so it matters to which of them targets belong. */
+  /** Whether a freeze names a tenant or an environment. Then those of the targets matter. */
   aboutPlaces: boolean
   judge(subject: FreezeSubject): FreezeVerdict
 }
 
-/** The freezes that are in force at this moment, by the clock of the database. */
+/** The freezes that are active now, by the clock of the database. */
 export async function freezesInForce(tx: Queryable): Promise<FreezesInForce> {
   const { freezes, now } = await readFreezes(tx)
   const inForce = freezes.presentAt(now)
@@ -22,7 +22,7 @@ export async function freezesInForce(tx: Queryable): Promise<FreezesInForce> {
   }
 }
 
-/** Of each list of targets, the tenants and environments to which they belong now. */
+/** For each list of targets, the tenants and environments of the targets now. */
 export async function placesOfTargets(tx: Queryable, lists: readonly (readonly string[])[]): Promise<TargetPlace[][]> {
   const rows = await findPlaces.all(tx, {
     lists: lists.flatMap((ids, list) => ids.map(() => list)),

@@ -9,27 +9,26 @@ export interface Lease extends Slot {
   epoch: number
 }
 
-/** More than these are looked for among all leases at once: slot by slot, a full instance would be asked for each it has. */
+/** For more slots than this, all leases are read at once. A search slot by slot would check every slot of a full instance. */
 const FEW = 32
 const MAX_ROUNDS = 10
 
 /**
- * Locks up to `count` free slots of living, compatible instances, the least loaded first, until the transaction ends.
- * Slots that another transaction holds are passed over. The instances are those of one tenant, or without a tenant those
- * that serve all.
+ * Locks up to `count` free slots of live, compatible instances until the transaction ends, the least loaded instance first.
+ * Skips slots that other transactions have locked. Uses the instances of the tenant; without a tenant, those that serve all.
  */
 export function lockFreeSlots(tx: Queryable, count: number, tenantId: string | null = null): Promise<Slot[]> {
   const wanted = { count, version: COMPATIBLE_VERSION, tenant_id: tenantId }
   return count > FEW ? lockMany(tx, wanted) : lockSlots.all(tx, wanted)
 }
 
-/** The tenants that have living, compatible instances of their own; mostly none. */
+/** The tenants with live, compatible instances of their own. Usually there are none. */
 export async function tenantsWithInstances(tx: Queryable): Promise<string[]> {
   const rows = await findTenantsWithInstances.all(tx, { version: COMPATIBLE_VERSION })
   return rows.map(({ tenant_id }) => tenant_id)
 }
 
-/** Free slots of the tenants' own instances, as many for each as it is named. */
+/** Free slots of the tenants' own instances: as many per tenant as the list contains the tenant. */
 export async function lockOwnSlots(tx: Queryable, tenants: readonly (string | null)[]): Promise<Map<string, Slot[]>> {
   if (tenants.every((tenant) => tenant === null)) return new Map()
   const owners = (await tenantsWithInstances(tx)).filter((owner) => tenants.includes(owner))
@@ -48,7 +47,7 @@ async function lockMany(
   for (let round = 1; ; round += 1) {
     const locked = await lockManySlots.all(tx, wanted)
     if (locked.length === 0) return []
-    // Between the look at a slot and its lock a lease may have come, or an order to drain: look again, now that it holds.
+    // Between the search and the lock, a slot may have been leased or its instance set to drain. Check again under the lock.
     const free = await stillFree(tx, locked)
     if (free.length > 0 || round === MAX_ROUNDS) return free
   }
@@ -67,7 +66,7 @@ async function stillFree(tx: Queryable, slots: Slot[]): Promise<Slot[]> {
   return slots.filter((slot) => !draining.has(slot.instance_id) && !taken.has(placeOf(slot)))
 }
 
-/** Leases locked slots to deployments, one each. Every lease gets an epoch above all that went before. */
+/** Adds a lease for each deployment on a locked slot. The epoch of each lease is higher than all earlier ones. */
 export async function insertLeases(
   tx: Queryable,
   wanted: readonly { slot: Slot; deployment_id: string }[],

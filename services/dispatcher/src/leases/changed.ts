@@ -5,7 +5,7 @@ interface Cause {
   traceparent: string | null
 }
 
-/** Wakes each instance that got a lease, once. The message belongs to the request that the instance's first lease came from. */
+/** Wakes each instance with a new lease once. The message has the request id of the instance's first lease. */
 export function leasesChanged(leases: readonly { instance_id: string }[], causes: readonly Cause[]): CausedMessage[] {
   const firsts = new Map<string, Cause | undefined>()
   for (const [index, { instance_id }] of leases.entries()) {

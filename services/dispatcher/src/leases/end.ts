@@ -4,8 +4,8 @@ import { endLeaseOf, type LEASE_ENDS } from './leases.sql.ts'
 export type EndedLease = RowOf<typeof endLeaseOf>
 
 /**
- * Ends the live lease of a deployment, that of `epoch` alone where one is given; null when there is none. Waits for a
- * batch of events that is being applied under it; afterwards no other will be.
+ * Ends the live lease of a deployment and returns it; null if there is none. With `epoch`, ends only that lease. Waits for the
+ * event batch in progress; later batches are rejected.
  */
 export function endLease(
   tx: Queryable,

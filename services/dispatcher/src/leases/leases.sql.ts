@@ -1,7 +1,7 @@
 import { array, bool, int4, int8, nullable, oneOf, present, statement, text, uuid } from '@slipway/database'
 import { INSTANCE_STATUS, STILL_HELD, takesRuns } from '@slipway/views'
 
-/** Slots looked at beyond those wanted: as many as other transactions may hold in the same moment. */
+/** How many more slots are read than wanted: other transactions may hold as many at this moment. */
 const SPARE = 16
 const SPARE_OF_MANY = 64
 
@@ -116,7 +116,7 @@ export const addLeases = statement({
     RETURNING deployment_id, epoch`,
 })
 
-/** Ends the live lease of a deployment, that of `epoch` alone where one is given. */
+/** Ends the live lease of a deployment. With `epoch`, only that lease. */
 export const endLeaseOf = statement({
   name: 'dispatcher.leases.end',
   parameters: { deployment_id: uuid, reason: oneOf('text', LEASE_ENDS), epoch: nullable(int8) },

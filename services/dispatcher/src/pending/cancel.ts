@@ -6,9 +6,8 @@ import { checkMayChange } from '../deployments/visibility.ts'
 import { cancelRequest, lockRequest } from './queue.sql.ts'
 
 /**
- * Takes a request out of the queue for good. A drain that has it in hand is waited for: either that dispatches it or
- * this cancels it. Null past the deadline or once it was refused, when it has no effect. The same command gives the same
- * answer however often it comes.
+ * Cancels a pending request. Waits for a transaction that dispatches it: then either the dispatch or the cancel has effect.
+ * Returns null without effect after the deadline or a refusal. A repeated command returns the same answer.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function cancelPending(

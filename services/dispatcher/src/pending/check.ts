@@ -3,26 +3,26 @@ import type { Plan } from '@slipway/domain'
 import { findPresent } from './check.sql.ts'
 import type { ClaimedRequest } from './status.ts'
 
-/** A record that a plan was made with. */
+/** A record that a plan uses. */
 interface UsedRecord {
   kind: 'source' | 'target' | 'tenant' | 'environment'
   id: string
-  /** Of a source. */
+  /** Only sources have one. */
   version?: string
-  /** What the caller is told of a record that is gone. */
+  /** The name of the record for the caller. */
   label: string
 }
 
 /**
- * Why requests can no longer be dispatched, by id: time has passed since they were planned, and what they were planned
- * with may be gone or disabled.
+ * Reasons why requests can no longer be dispatched, by id. The records of a plan may have been deleted or disabled since
+ * planning.
  */
 export async function vanishedRecords(
   tx: Queryable,
   requests: readonly ClaimedRequest[],
 ): Promise<Map<string, string>> {
   const used = requests.map(({ id, command }) => ({ id, records: recordsOf(command.plan) }))
-  // Requests that wait together are often of the same source and targets: each record is looked up once.
+  // Pending requests often share source and targets, so each record is looked up once.
   const wanted = [...new Map(used.flatMap(({ records }) => records).map((each) => [keyOf(each), each])).values()]
   const ofKind = (kind: UsedRecord['kind']) => wanted.filter((each) => each.kind === kind)
   const idsOf = (kind: UsedRecord['kind']) => ofKind(kind).map(({ id }) => id)

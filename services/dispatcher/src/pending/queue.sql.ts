@@ -103,7 +103,10 @@ const nextSubject = (bound: string) =>
   `(SELECT freeze_key, freeze_subject FROM pending_requests
      WHERE status = 'pending' ${bound} ORDER BY freeze_key LIMIT 1)`
 
-/** The distinct freeze subjects of pending requests. Reads one index entry per subject: `drain` misses goal 5 if the cost grows with the queue. */
+/**
+ * The distinct freeze subjects of pending requests. Reads one index entry per subject. If the cost grew with the queue, `drain`
+ * would miss goal 5.
+ */
 export const findSubjects = statement({
   name: 'dispatcher.pending_requests.find-subjects',
   row: { key: present(uuid), subject: present(jsonb<FreezeSubject>()) },

@@ -4,14 +4,14 @@ import { type FreezesInForce, freezesInForce } from '../freezes/held.ts'
 import { addRequests, findNext, findNextOfEach, findSubjects, renewSubjectsOf } from './queue.sql.ts'
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
-/** A request that is to wait. */
+/** A request to queue. */
 export interface Queued {
   command: CommandBody<'deployment.start'>
   request_id: string | null
   traceparent: string | null
 }
 
-/** Puts requests into the queue, under the ids of their commands. */
+/** Adds requests to the queue. The id of a request is the id of its command. */
 export async function enqueueRequests(tx: Queryable, requests: readonly Queued[]): Promise<void> {
   if (requests.length === 0) return
   const plans = requests.map(({ command }) => command.plan)
@@ -41,10 +41,10 @@ export async function enqueueRequests(tx: Queryable, requests: readonly Queued[]
   )
 }
 
-/** What may hold a request back though a slot is free. */
+/** The reasons to hold a request back although a slot is free. */
 export interface QueueLimits {
   freezes: FreezesInForce
-  /** Null when tenants have no limit. */
+  /** Null if tenants have no limit. */
   room: TenantRoom | null
 }
 
@@ -53,7 +53,7 @@ export async function holdsNow(tx: Queryable): Promise<QueueLimits> {
   return { freezes, room }
 }
 
-/** A request whose turn it is. */
+/** A request that may be dispatched next. */
 export type NextRequest = RowOf<typeof findNext>
 
 interface Wanted {
@@ -63,9 +63,9 @@ interface Wanted {
 }
 
 /**
- * The requests whose turn it is, in order of rank: priority, then age. Those that a freeze or their tenant's limit holds
- * are passed over, and so is for a moment one whose dispatch has just failed. Takes their places of `holds.room`. With
- * `tenantId` only the requests of that tenant.
+ * The next requests to dispatch, in order of rank: priority, then age. Skips requests that a freeze or the limit of their
+ * tenant holds, and for a moment requests after a failed dispatch. Takes their places from `holds.room`. With `tenantId`, only
+ * requests of that tenant.
  */
 export async function nextWaiting(
   tx: Queryable,
@@ -93,12 +93,12 @@ export async function nextWaiting(
 }
 
 /**
- * Renews what freezes judge these requests by, where a target went to another tenant or environment since they were queued.
- * Gives the ids of those that changed: they are to be judged again.
+ * Recomputes the freeze subjects of requests whose targets have moved to another tenant or environment. Returns the ids of the
+ * changed requests: they must be judged again.
  */
 export async function renewSubjects(tx: Queryable, ids: readonly string[]): Promise<string[]> {
   return (await renewSubjectsOf.all(tx, { ids })).map(({ id }) => id)
 }
 
-/** Beyond every rank there is. */
+/** Higher than every rank. */
 const MAX_RANK = Number.MAX_SAFE_INTEGER

@@ -1,19 +1,19 @@
 import type { Database } from '@slipway/database'
 import { BEFORE_RANKING, lockSettings, rankAll, saveSettings } from './queue.sql.ts'
 
-/** How the queue is run; null for "no such limit". */
+/** The settings of the queue. Null: no limit. */
 export interface QueueSettings {
-  /** A point of priority is worth this many seconds of waiting. */
+  /** One point of priority equals this many seconds of age. */
   ageing_seconds: number | null
-  /** Deployments of one tenant that may run at once. */
+  /** The most running deployments per tenant. */
   tenant_running_limit: number | null
-  /** Whether failures in deployments that start from now on are explained. */
+  /** Whether the failures of new deployments are explained. */
   analysis_enabled: boolean
 }
 
 /**
- * Makes what this dispatcher is configured to the rule for all: the last one that starts decides. With another ageing
- * everything that waits is ranked anew, while nothing is queued.
+ * Stores the settings of this dispatcher for all: the last one that starts decides. If the ageing has changed, it ranks all
+ * pending requests again; meanwhile none can be queued.
  */
 export async function applySettings(database: Database, settings: QueueSettings): Promise<void> {
   await database.transaction(async (tx) => {

@@ -11,7 +11,7 @@ export const claimRequests = statement({
     traceparent: nullable(text),
     retry_count: int4,
     priority: int4,
-    /** As it was sent: it has the first priority, not the present one. */
+    /** As it was sent, with the original priority. */
     command: jsonb<CommandBody<'deployment.start'>>(),
   },
   sql: `SELECT id, tenant_id, request_id, traceparent, retry_count, priority, command FROM pending_requests

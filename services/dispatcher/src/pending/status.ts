@@ -3,19 +3,19 @@ import { pendingSourcesOf } from '@slipway/domain'
 import type { Slot } from '../leases/allocate.ts'
 import { claimRequests, dispatchRequests, failRequests, retryRequest } from './status.sql.ts'
 
-/** A request that the drain has in hand. */
+/** A request that a dispatch transaction has locked. */
 export type ClaimedRequest = RowOf<typeof claimRequests>
 
-/** After so many dispatches that went wrong a request is given up. */
+/** After so many failed dispatches a request fails. */
 const MAX_RETRIES = 5
 
 /**
- * `processing` lasts as long as a transaction of the drain, so nobody would see it: the row's lock stands for it, and what
- * leaves it is guarded by what may enter it. That saves writing each request, with its plan, twice.
+ * The status `processing` is never stored. It would last for one transaction only, so the row lock stands for it. Otherwise
+ * each request would be written twice, with its plan.
  */
 const IN_HAND = pendingSourcesOf('processing')
 
-/** Takes requests in hand, in the order given. One that is being cancelled is left. */
+/** Locks requests in the given order. Skips a request that is being cancelled. */
 export async function claim(tx: Queryable, ids: readonly string[]): Promise<ClaimedRequest[]> {
   const rows = await claimRequests.all(tx, { ids, from: IN_HAND })
   const claimed = new Map(rows.map((row) => [row.id, row]))
@@ -38,7 +38,7 @@ export async function markDispatched(
   ])
 }
 
-/** What requests were planned with is gone: they end, with the reason. */
+/** Ends requests with the reason, because records of their plans are gone. */
 export async function markFailed(
   tx: Queryable,
   failed: readonly { request: ClaimedRequest; reason: string }[],
@@ -56,7 +56,7 @@ export async function markFailed(
   )
 }
 
-/** The dispatch went wrong: back into the queue for another try, or given up after the last. */
+/** Returns a request to the queue after a failed dispatch. After the last attempt the request fails. */
 export async function markRetry(tx: Queryable, request: ClaimedRequest, reason: string): Promise<void> {
   const status = request.retry_count + 1 >= MAX_RETRIES ? 'failed' : 'pending'
   await retryRequest.run(tx, { id: request.id, reason, to: status, from: IN_HAND })

@@ -1,7 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { countRunning, lockTenantsRunning } from './queue.sql.ts'
 
-/** How many more deployments each tenant may run now, under a limit for each; those of no tenant have none. */
+/** How many more deployments each tenant may start. Deployments without a tenant have no limit. */
 export class TenantRoom {
   readonly #limit: number
   readonly #running: Map<string, number>
@@ -16,7 +16,7 @@ export class TenantRoom {
     return tenant === null ? Number.POSITIVE_INFINITY : Math.max(0, this.#limit - (this.#running.get(tenant) ?? 0))
   }
 
-  /** Takes a place for one more deployment of this tenant, if there is one. */
+  /** Reserves room for one deployment of this tenant. Returns false if there is none. */
   take(tenant: string | null): boolean {
     if (tenant === null) return true
     const running = this.#running.get(tenant) ?? 0
@@ -26,7 +26,7 @@ export class TenantRoom {
   }
 }
 
-/** Null when tenants have no limit. */
+/** Null if tenants have no limit. */
 export async function tenantRoom(tx: Queryable): Promise<TenantRoom | null> {
   const rows = await countRunning.all(tx)
   const limit = rows[0]?.tenant_limit ?? null
@@ -37,7 +37,7 @@ export async function tenantRoom(tx: Queryable): Promise<TenantRoom | null> {
   )
 }
 
-/** Nobody else starts a deployment of these tenants until the transaction ends: of two that count, one sees the other. */
+/** Locks tenants until the end of the transaction: no other transaction starts a deployment for them meanwhile. */
 export async function lockTenants(tx: Queryable, tenants: readonly (string | null)[]): Promise<void> {
   const ids = [...new Set(tenants)].filter((tenant) => tenant !== null).sort()
   if (ids.length === 0) return

@@ -6,9 +6,8 @@ import { checkMayChange } from '../deployments/visibility.ts'
 import { lockRequest, setPriority } from './queue.sql.ts'
 
 /**
- * Gives a request that waits another priority; its age counts on. A drain that has it in hand is waited for. Null past
- * the deadline or once it was refused, when it has no effect. The same command gives the same answer however often it
- * comes.
+ * Changes the priority of a pending request; its age stays. Waits for a transaction that dispatches it. Returns null without
+ * effect after the deadline or a refusal. A repeated command returns the same answer.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function updatePending(

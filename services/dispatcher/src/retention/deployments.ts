@@ -22,7 +22,7 @@ import {
 
 export interface DeploymentRules {
   days: number
-  /** The latest so many of each source and environment stay. */
+  /** How many of the latest deployments stay, per source and environment. */
   keep: number
 }
 
@@ -34,7 +34,7 @@ export async function countOldDeployments(
   return { ...(await countOld.one(db, rules)), requests }
 }
 
-/** Drops old deployments with all that is theirs, and requests that waited and ended as long ago. Returns how many. */
+/** Deletes old deployments with all their rows, and old ended requests. Returns how many deployments. */
 export async function dropOldDeployments(options: DropOptions, rules: DeploymentRules): Promise<number> {
   const { database, signal, quarantine } = options
   let dropped = 0
@@ -49,7 +49,7 @@ export async function dropOldDeployments(options: DropOptions, rules: Deployment
       )
       for (const count of counts) dropped += count
     }
-    // Those that cannot be dropped now are found again.
+    // Deployments that cannot be deleted now would be found again.
     more = found.length === FOUND_AT_ONCE && dropped > before
   }
   await dropOldRequests(database, rules.days, signal)
@@ -62,7 +62,7 @@ async function findOld(db: Queryable, rules: DeploymentRules): Promise<string[]>
   return (await findOldDeployments.all(db, rules)).map(({ id }) => id)
 }
 
-/** From its commit on they are gone for everybody; what can be many rows follows, and is found again after a crash. */
+/** Deletes the deployments. Their many other rows are deleted afterwards, also after a crash. */
 function dropBatch(database: Database, ids: readonly string[], { days, keep }: DeploymentRules): Promise<number> {
   return database.transaction(async (tx) => {
     const held = (await lockEnded.all(tx, { ids })).map(({ id }) => id)
@@ -78,7 +78,7 @@ async function dropOldRequests(database: Database, days: number, signal: AbortSi
   while (!signal.aborted && (await deleteOldRequests.run(database, { days })) === MOST_ROWS.requests);
 }
 
-/** Deletes a part of what deployments left. False when there is nothing more. */
+/** Deletes some of the rows that deployments left. Returns false if there are none. */
 async function dropSomeRemains({ database, quarantine }: DropOptions): Promise<boolean> {
   const found = await findDropped.all(database, { except: quarantine.held.filter(isUuid) })
   const ids = found.map(({ id }) => id)

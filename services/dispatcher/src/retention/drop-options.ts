@@ -1,11 +1,11 @@
 import type { Database, Quarantine } from '@slipway/database'
 import type { Logger } from '@slipway/runtime'
 
-/** What the parts of retention work with. */
+/** What all parts of retention need. */
 export interface DropOptions {
   database: Database
   logger: Logger
-  /** Ends it early. */
+  /** Stops the work early. */
   signal: AbortSignal
   quarantine: Quarantine
 }

@@ -3,13 +3,13 @@ import type { DropOptions } from './drop-options.ts'
 import { recordDrop } from './record.ts'
 import { deleteStrays, dropPartition, findDays, MOST_ROWS } from './retention.sql.ts'
 
-/** Lock not available. */
+/** Postgres's code for a lock that is not available. */
 const LOCKED = '55P03'
 
-/** The log lines of a day. */
+/** The log lines of one day. */
 export type OldDay = RowOf<typeof findDays>
 
-/** Drops the lines of old days. Returns how many days; one that is in use is left to the next time. */
+/** Drops the log lines of old days. Returns how many days. A day that is in use is left for the next run. */
 export async function dropOldDays(options: DropOptions, days: number): Promise<number> {
   const { database, signal, quarantine } = options
   const dropped = await quarantine.each(

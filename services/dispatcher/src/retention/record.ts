@@ -1,7 +1,7 @@
 import { recordAudit } from '@slipway/audit'
 import type { Queryable } from '@slipway/database'
 
-/** Leaves a record of what retention dropped, beside the audit log's own, which says where it begins. */
+/** Adds an audit record of what retention dropped. Dropped audit records have a record of their own. */
 export async function recordDrop(tx: Queryable, what: string, details: Record<string, unknown>): Promise<void> {
   await recordAudit(tx, [
     {

@@ -2,12 +2,12 @@ import type { Database, Queryable } from '@slipway/database'
 import { recordDrop } from './record.ts'
 import { countResults, deleteResults, MOST_ROWS } from './retention.sql.ts'
 
-/** How many results of commands are older than so many days. */
+/** How many command results are older than `days`. */
 export async function countOldResults(db: Queryable, days: number): Promise<number> {
   return (await countResults.one(db, { days })).count
 }
 
-/** Drops results, with the ends of the output; how each command ended stays with its step. Returns how many. */
+/** Deletes old command results with the end of their output. The steps keep how each command ended. Returns how many. */
 export async function dropOldResults(database: Database, days: number, signal: AbortSignal): Promise<number> {
   let dropped = 0
   for (let count = MOST_ROWS.results; count === MOST_ROWS.results && !signal.aborted; dropped += count) {

@@ -31,7 +31,7 @@ export async function findDroppable(database: Database, rules: RetentionRules): 
   }
 }
 
-/** How much was dropped; null when another process is at it. */
+/** How much was dropped. Null if another process is running retention. */
 export interface Dropped {
   days: number
   results: number
@@ -43,13 +43,13 @@ export interface RetainOptions {
   database: Database
   rules: RetentionRules
   logger: Logger
-  /** Ends it early; the next time goes on. */
+  /** Stops the work early. The next run continues. */
   signal: AbortSignal
 }
 
 /**
- * Drops what is old. One process at a time: for the others there is nothing to do. A kind of record, or a row, that cannot
- * be dropped does not stop the others; the next run tries it again.
+ * Drops old data. Only one process at a time runs it. A kind of record, or a row, that cannot be dropped does not stop the
+ * others; the next run retries it.
  */
 export async function retain({ database, rules, logger, signal }: RetainOptions): Promise<Dropped | null> {
   const turn = await takeTurn(database)
@@ -89,7 +89,7 @@ async function dropAllOldAudit(database: Database, days: number, signal: AbortSi
   return dropped
 }
 
-/** The turn is a lock of one connection: should the process die, it ends with that. */
+/** Takes a lock that belongs to one connection, so it ends if the process dies. */
 async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | null> {
   const connection = await database.pool.connect()
   try {
@@ -104,7 +104,7 @@ async function takeTurn(database: Database): Promise<{ end(): Promise<void> } | 
   }
   return {
     async end() {
-      // Whatever becomes of the call, closing the connection ends the lock.
+      // Even if this fails, closing the connection releases the lock.
       await releaseRetentionLock.run(connection).catch(() => {})
       connection.release(true)
     },

@@ -160,8 +160,8 @@ export const deleteResults = statement({
 })
 
 /**
- * Days that ended so many days ago, oldest first. None from the beginning of the oldest deployment that still runs on:
- * while a deployment runs its log is whole.
+ * Days that are older than `days`, oldest first. Stops before the oldest deployment that is still running, because the log of a
+ * running deployment must stay complete.
  */
 export const findDays = statement({
   name: 'dispatcher.retention.find-days',

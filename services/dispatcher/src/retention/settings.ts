@@ -19,13 +19,13 @@ export const retentionConfig = {
   }),
 }
 
-/** For how many days what is kept; null for ever. */
+/** For how many days data is kept. Null: forever. */
 export interface RetentionRules {
   logDays: number | null
   resultDays: number | null
   deploymentDays: number | null
   auditDays: number | null
-  /** The latest so many deployments of each source and environment stay. */
+  /** How many of the latest deployments stay, per source and environment. */
   keepDeployments: number
 }
 

@@ -4,8 +4,8 @@ import { lockDeployment } from '../deployments/transitions.ts'
 import { endLease } from '../leases/end.ts'
 
 /**
- * Takes a run back that its instance cannot start now: the lease ends as lost, so the run goes to an instance with room.
- * No command of it ran, so no attempt is spent. False when the epoch is over.
+ * Takes a run back from an instance that cannot start it now. The lease ends as lost, so another instance gets the run. No
+ * command has run, so no attempt is used. Returns false if the epoch is over.
  */
 export function declineRun(database: Database, { deployment_id, epoch }: EventBody<'run.declined'>): Promise<boolean> {
   return database.transaction(async (tx) => {

@@ -7,9 +7,9 @@ import { findOrphans, lockOrphans, resolveLostSteps } from './runs.sql.ts'
 const LOST_MESSAGE = 'the instance was lost while the command ran'
 
 /**
- * Gives deployments whose instance was lost to other instances, under a higher epoch, as far as slots are free: those of this
- * tenant to its own instances, or without a tenant any to instances that serve all. Gives how many. A deployment that
- * cannot be given to another does not stop the others.
+ * Gives deployments that lost their instance to other instances with free slots, under a higher epoch. With a tenant: its
+ * deployments, to its own instances. Otherwise: all, to instances that serve all tenants. Returns how many. A deployment that
+ * fails does not stop the others.
  */
 export async function resumeOrphans(
   tx: Queryable,
@@ -26,7 +26,7 @@ export async function resumeOrphans(
 
 async function resume(tx: Queryable, ids: readonly string[], tenantId: string | null): Promise<number> {
   const slots = await lockFreeSlots(tx, ids.length, tenantId)
-  // Locked only now (slots come first) and looked at again: one may have been cancelled since.
+  // Slots are locked first, so check again: a deployment may have been cancelled since.
   const deployments = await lockOrphans.all(tx, { ids: ids.slice(0, slots.length) })
   const wanted = deployments.flatMap(({ id }, index) => {
     const slot = slots[index]

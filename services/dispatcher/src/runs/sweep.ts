@@ -14,8 +14,8 @@ interface SweepOptions {
 }
 
 /**
- * Makes the sweep, which ends what no living instance will end any more and gives whether anything changed. Any number of
- * processes may sweep.
+ * Creates the sweep. It ends leases and deployments that no live instance will end, and returns whether anything changed. Any
+ * number of processes may sweep.
  */
 export function createSweep({ database, logger }: SweepOptions): () => Promise<boolean> {
   const quarantine = (task: string) => new Quarantine({ task, logger })
@@ -36,10 +36,10 @@ export function createSweep({ database, logger }: SweepOptions): () => Promise<b
   }
 }
 
-/** Gives how many rows it changed. */
+/** Returns how many rows it changed. */
 type Part = () => Promise<number>
 
-/** Leases of instances without heartbeat. A lease that a batch of events uses just now is left to the next sweep. */
+/** Ends leases of instances without a heartbeat. Skips a lease with an event batch in progress. */
 const lostLeasePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
@@ -49,7 +49,7 @@ const lostLeasePart =
     return lost.length
   }
 
-/** Ends deployments as their instances said, where the broker lost the message: the bridge wrote down what they said. */
+/** Ends deployments whose `run.finished` was lost. The bridge has stored their outcome. */
 const untoldPart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
@@ -68,7 +68,10 @@ const untoldPart =
     return sum(outcomes)
   }
 
-/** A lease ends with its deployment, in one transaction; should one ever be left, its slot must not stay taken. */
+/**
+ * Ends leases of ended deployments. A lease ends in the transaction of its deployment, so there should be none. If one were
+ * left, its slot would stay taken.
+ */
 const staleLeasePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
@@ -96,7 +99,7 @@ async function endLeases(database: Database, rows: Quarantine, sweep: typeof LOS
 function endBatch(database: Database, sweep: typeof LOST_LEASES, epochs: readonly number[]): Promise<EndedLease[]> {
   return database.transaction(async (tx) => {
     const leases = await sweep.end.all(tx, { epochs })
-    // No wake-up: a lost instance cannot be reached, and any other is told by its next sync.
+    // No wake-up: a lost instance cannot be reached, and a live one learns it at its next sync.
     await enqueue(
       tx,
       leases.map(({ instance_id }) => eventMessage('slot.freed', { instance_id })),

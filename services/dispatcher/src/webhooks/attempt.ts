@@ -14,16 +14,16 @@ const EXCERPT_CHARACTERS = 1_024
 const GONE = 410
 
 export interface Outcome {
-  /** `gone`: the receiver wants nothing ever again. */
+  /** `gone`: the receiver answered 410. */
   result: 'delivered' | 'failed' | 'gone'
   response_status: number | null
   response_body: string | null
   error: string | null
-  /** Seconds that the receiver asks to be left alone. */
+  /** The delay in seconds that the receiver asks for. */
   retry_after: number | null
 }
 
-/** One attempt: signed as Standard Webhooks says, over a connection to an address that was checked just before. */
+/** Makes one attempt: signed as Standard Webhooks require, over a connection to an address that was just checked. */
 export async function attempt(
   { id, url, payload, secret_sealed, webhook_id }: Claimed,
   { keys, destinations }: { keys: KeyRing; destinations: DestinationRules },
@@ -71,7 +71,7 @@ function complaintOf(status: number): string | null {
   return `The receiver answered ${status}`
 }
 
-/** What a receiver answers may be any bytes; Postgres keeps no NUL. */
+/** The answer may contain any bytes, and Postgres refuses NUL. */
 const excerpt = (body: Buffer) => body.toString('utf8').replaceAll('\0', '\ufffd').slice(0, EXCERPT_CHARACTERS)
 
 const secondsOf = (header: string | undefined) => (/^\d{1,6}$/.test(header ?? '') ? Number(header) : null)

@@ -5,11 +5,11 @@ import { type Claimed, claimDue } from './claim.ts'
 import { finish } from './finish.ts'
 import { attempts as countedAttempts } from './metrics.ts'
 
-/** Attempts at a time. They wait for others most of their time. */
+/** The most attempts at a time. They mostly wait for receivers. */
 const MAX_IN_FLIGHT = 128
-/** A retry may be due this much later than it could be. */
+/** The longest delay of a retry. */
 const TICK_MS = 1_000
-/** At a stop, attempts in hand are waited for; what takes longer is made again elsewhere. */
+/** How long a stop waits for attempts in progress. Longer ones are repeated by another dispatcher. */
 const STOP_MS = 8_000
 
 export interface DeliveryOptions {
@@ -19,7 +19,7 @@ export interface DeliveryOptions {
   logger: Logger
 }
 
-/** Delivers what is due, as long as it runs. Any number of dispatchers may. */
+/** Delivers all deliveries that are due, until it is stopped. Several dispatchers may do so. */
 export function startDeliveries(options: DeliveryOptions): Ticker {
   const { database, logger } = options
   const inFlight = new Set<Promise<void>>()
@@ -42,7 +42,7 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
     async run() {
       const free = MAX_IN_FLIGHT - inFlight.size
       for (const claimed of free > 0 ? await claimDue(database, free) : []) {
-        // Nothing is lost when the outcome cannot be written: the claim runs out and the attempt is made again.
+        // If the outcome cannot be stored, the claim expires and the attempt is repeated.
         const delivery = deliver(claimed)
           .catch((error) => {
             countRowFailure('webhooks')

@@ -7,7 +7,7 @@ import { disableWebhook, finishDelivery } from './webhooks.sql.ts'
 const BASE_MS = 5_000
 const CAP_MS = 2 * 60 * 60 * 1_000
 
-/** 5 s, doubled with every attempt up to 2 h, of which the second half is left to chance; longer where asked for. */
+/** 5 s, doubled with every attempt up to 2 h. The second half is random. Longer if the receiver asks for it. */
 function delayMs(attempts: number, retryAfter: number | null): number {
   const half = { baseMs: BASE_MS / 2, capMs: CAP_MS / 2 }
   const fixed = Math.min(half.capMs, half.baseMs * 2 ** Math.min(attempts - 1, 30))
@@ -17,8 +17,8 @@ function delayMs(attempts: number, retryAfter: number | null): number {
 export type Finished = 'delivered' | 'again' | 'given_up' | 'gone' | 'lost'
 
 /**
- * Writes down what came of an attempt. `lost`: the claim ran out, and another dispatcher has it. A receiver that is gone
- * gets nothing more: its webhook is switched off, unless it has another URL by now.
+ * Stores the outcome of an attempt. `lost`: the claim has expired, and another dispatcher has the delivery. If the receiver is
+ * gone, its webhook is disabled, unless it has another URL by now.
  */
 export function finish(database: Database, claimed: Claimed, outcome: Outcome): Promise<Finished> {
   return database.transaction(async (tx) => {

@@ -12,7 +12,7 @@ import { type KeyRing, type Logger, uuidv7 } from '@slipway/runtime'
 import { listItems } from '@slipway/views'
 import { addDeliveries, deleteEvents, findListeners, putOffEvent, takeEvents } from './webhooks.sql.ts'
 
-/** An event that could not be taken in, its record's secrets being under a lost key, say, is tried for a day. */
+/** Every 5 minutes, so for a day. An event may fail because, for example, the key of its record's secrets is missing. */
 const MAX_FAILURES = 288
 
 export interface RecordOptions {
@@ -24,8 +24,8 @@ export interface RecordOptions {
 type Listener = RowOf<typeof findListeners>
 
 /**
- * Takes in events that were kept for webhooks: notes for each webhook what is to be delivered. Returns how many events
- * it found. Any number of dispatchers may do so at once.
+ * Turns stored events into deliveries, one for each subscribed webhook. Returns how many events it found. Several dispatchers
+ * may do so at once.
  */
 export function recordEvents({ database, keys, logger }: RecordOptions): Promise<number> {
   return database.transaction(async (tx) => {
@@ -35,7 +35,7 @@ export function recordEvents({ database, keys, logger }: RecordOptions): Promise
   })
 }
 
-/** All at once; if that fails, one by one, so that the one at fault is found and keeps no other waiting. */
+/** Processes all events at once. If that fails, processes each alone: a failing event must not block the others. */
 async function recordOrPutOff(
   tx: Queryable,
   events: readonly KeptEvent[],
@@ -55,7 +55,7 @@ async function record(tx: Queryable, events: readonly KeptEvent[], keys: KeyRing
   const message_ids = events.map(({ message_id }) => message_id)
   const all = await findListeners.all(tx, { message_ids })
   for (const tenantId of new Set(all.map(({ tenant_id }) => tenant_id))) {
-    // Row-level security applies from here on: the reads see what the tenant of the webhook may see.
+    // Row-level security applies from here on: the statements see what the tenant of the webhook sees.
     await seeTenant.run(tx, { tenant: tenantId ?? ALL_TENANTS })
     const asking = all.filter(({ tenant_id }) => tenant_id === tenantId)
     const heard = new Set(asking.map(({ message_id }) => message_id))
@@ -75,7 +75,7 @@ interface Payload {
   text: string
 }
 
-/** What is said of each event, by message; of none whose record has gone meanwhile, or to another tenant. */
+/** The payload of each event, by message id. None if its record is gone, or belongs to another tenant now. */
 async function payloadsOf(
   looking: Parameters<typeof listItems>[0],
   tenantId: string | null,
@@ -120,7 +120,7 @@ async function insert(
   })
 }
 
-/** An event that can be told to nobody is tried again for a day. */
+/** Retries an event for a day if its payload cannot be built. */
 async function putOff(
   tx: Queryable,
   { message_id, event, kind, id, failures }: KeptEvent,

@@ -5,8 +5,8 @@ import { conflict, notFound } from '@slipway/domain'
 import { lockDelivery, renewDelivery } from './webhooks.sql.ts'
 
 /**
- * Makes a delivery due again, whatever became of it, under its id: a receiver that had it can tell. Null past the
- * deadline or once it was refused, when it has no effect.
+ * Makes a delivery due again in any state, with the same id, by which the receiver recognizes it. Returns null without effect
+ * after the deadline or a refusal.
  * @throws Problem NOT_FOUND, CONFLICT
  */
 export function redeliver(

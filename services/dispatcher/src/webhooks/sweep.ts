@@ -3,8 +3,8 @@ import type { Logger } from '@slipway/runtime'
 import { deleteOldDeliveries, giveUpDeliveries, SWEPT } from './webhooks.sql.ts'
 
 /**
- * Gives up what was not delivered in time, for example because its webhook is switched off, and deletes what is old.
- * Neither stops the other. No single row can fail: nothing refers to a delivery, and nothing else checks it.
+ * Marks expired deliveries as failed, for example those of disabled webhooks, and deletes old ones. If one part fails, the
+ * other still runs.
  */
 export async function sweepDeliveries(database: Database, logger: Logger): Promise<void> {
   const parts = new Quarantine({ task: 'sweep-deliveries', logger })

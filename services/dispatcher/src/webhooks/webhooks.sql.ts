@@ -19,13 +19,13 @@ const deliveryStatus = oneOf('webhook_delivery_status', ['pending', 'delivered',
 const webhookEvent = oneOf('text', WEBHOOK_EVENT_NAMES)
 const recordKind = oneOf('text', ITEM_KINDS)
 
-/** Attempts at a time for one webhook: a receiver that hangs holds no more. */
+/** The most attempts at a time for one webhook, in case its receiver hangs. */
 export const MAX_PER_WEBHOOK = 4
-/** How long a delivery is tried. */
+/** How long a delivery is retried. */
 const TRIED_FOR = '24 hours'
-/** Events that one transaction takes in at most. */
+/** The most events in one transaction. */
 const EVENTS = 100
-/** Deliveries that one statement gives up or deletes at most. */
+/** The most deliveries that one statement marks as failed or deletes. */
 export const SWEPT = 1_000
 
 // --- events that webhooks are told of ------------------------------------------------------------------------------
@@ -40,7 +40,7 @@ export const takeEvents = statement({
       FROM webhook_events WHERE due_at <= now() ORDER BY message_id LIMIT ${EVENTS} FOR UPDATE SKIP LOCKED`,
 })
 
-/** The webhooks that ask for these events and whose tenant may see them, in the order of events. */
+/** The webhooks that subscribe to these events and may see them, in the order of events. */
 export const findListeners = statement({
   name: 'dispatcher.webhooks.find-listeners',
   parameters: { message_ids: array(uuid) },
@@ -144,7 +144,7 @@ export const finishDelivery = statement({
     RETURNING status`,
 })
 
-/** Switches a webhook off, unless it has another URL by now. */
+/** Disables a webhook, unless it has another URL by now. */
 export const disableWebhook = statement({
   name: 'dispatcher.webhooks.disable',
   parameters: { id: uuid, url: text, reason: text },
