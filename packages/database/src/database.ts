@@ -271,7 +271,7 @@ function lend(client: Queryable): { connection: Queryable; end(): void } {
     connection: {
       query: (statement, values) =>
         ended
-          ? Promise.reject(new Error('the transaction has ended: this statement came too late'))
+          ? Promise.reject(new Error('the connection was returned before this statement: await each statement'))
           : client.query(statement, values),
     },
     end() {

@@ -12,7 +12,7 @@ const each = (prefix: string) => (value: string) => `hashtextextended('${prefix}
 
 export const LOCK_KEYS = {
   /** Only one dispatcher at a time starts pending requests, so that they keep their order across replicas. */
-  queueDrain: numbered(1),
+  queueDispatch: numbered(1),
   /** One gateway at a time appends to the audit chain. */
   auditChain: numbered(2),
   /** One dispatcher at a time claims deliveries, so that the limit of each webhook holds over all replicas. */
