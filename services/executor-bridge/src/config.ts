@@ -1,7 +1,7 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { commonConfig, integerVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
-/** What the executor-bridge reads from its environment. */
+/** The executor-bridge's environment variables. */
 export const bridgeConfig = Type.Object({
   DATABASE_URL: commonConfig.DATABASE_URL,
   RABBITMQ_URL: commonConfig.RABBITMQ_URL,

@@ -1,9 +1,9 @@
 export type Labels = Record<string, string>
 
-/** Labels that an instance may claim: a key with its one value, or with null for any value. */
+/** Labels that an instance may claim: a key with one value, or with null for any value. */
 export type AllowedLabels = Record<string, string | null>
 
-/** The first claimed label that is not allowed, as `key=value`; undefined when all are. */
+/** The first claimed label that is not allowed, as `key=value`; undefined if all are allowed. */
 export function labelBeyond(allowed: AllowedLabels, claimed: Labels): string | undefined {
   const beyond = Object.entries(claimed).find(([key, value]) => {
     const permitted = Object.hasOwn(allowed, key) ? allowed[key] : undefined
@@ -12,7 +12,7 @@ export function labelBeyond(allowed: AllowedLabels, claimed: Labels): string | u
   return beyond === undefined ? undefined : beyond.join('=')
 }
 
-/** What is allowed, for people: `pool=eu, zone (any value)`. */
+/** The allowed labels for a message: `pool=eu, zone (any value)`. */
 export function labelsText(allowed: AllowedLabels): string {
   const texts = Object.entries(allowed).map(([key, value]) =>
     value === null ? `${key} (any value)` : `${key}=${value}`,

@@ -25,9 +25,9 @@ import { createLiveStreams } from './live-streams.ts'
 import { tellOfFading } from './targets/fading.ts'
 import { WakeUps } from './wake-ups.ts'
 
-/** How long a batch of events waits for Redis before it goes on without. */
+/** How long an event batch waits for Redis before it continues without it. */
 const LIVE_MS = 500
-/** Command messages at a time. Each uses a connection to Postgres. */
+/** The most command messages at a time. Each uses a connection to Postgres. */
 const PREFETCH = 4
 
 await runService({
@@ -56,7 +56,7 @@ await runService({
     health.check('broker', () => broker.isUp())
     measureConnections(database)
     measureQueues(broker)
-    // Without a check of Redis: without Redis everything goes on, and stream clients get their batches later.
+    // No check of Redis: without Redis everything works, but stream clients get their batches later.
 
     const relay = startRelay({ database, logger, publish: (messages) => broker.publish(messages) })
     onStop('outbox relay', () => relay.stop())
@@ -92,7 +92,7 @@ await runService({
     await waitForDatabase(database, { health, logger, signal })
     const fading = tellOfFading(bridge)
     onStop('targets that fade', () => fading.stop())
-    // Instances are served without RabbitMQ, too: an instance that no bridge answers kills its commands.
+    // The bridge serves instances without RabbitMQ too. Without an answer of a bridge, an instance kills its commands.
     await wakeOnEvents(broker, bridge.wakeUps)
     await broker.consume('executor.commands', { prefetch: PREFETCH, handle: createInstanceHandler(bridge, broker) })
     onStop('consumer', () => broker.stopConsuming())

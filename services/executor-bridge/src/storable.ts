@@ -1,4 +1,4 @@
-// Postgres keeps neither NUL nor half a surrogate pair. Instances replace both; this holds against one that does not.
+// Postgres refuses NUL and half a surrogate pair. Instances replace both. This is for instances that do not.
 const UNSTORABLE = /\0|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 const MAYBE_ESCAPED = /\\u(0000|d[89ab][0-9a-f]{2}|d[c-f][0-9a-f]{2})/i
 

@@ -1,9 +1,11 @@
 import { EventEmitter } from 'node:events'
 
-/** `changed`: read again. `removed`: the instance was removed. `over`: the wait ended without a wake-up. */
+/** `changed`: read again. `removed`: the instance was removed. `over`: the timeout came first. */
 export type WakeUp = 'changed' | 'removed' | 'over'
 
-/** Ends the waiting syncs of this process when RabbitMQ says that something changed. A lost wake-up costs one poll. */
+/**
+ * Ends the waiting syncs of this process when an event reports a change. After a lost wake-up, the next sync finds the change.
+ */
 export class WakeUps {
   readonly #emitter = new EventEmitter().setMaxListeners(0)
 

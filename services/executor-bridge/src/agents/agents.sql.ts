@@ -41,7 +41,7 @@ export const replaceAgent = statement({
       enrolled_at = now()`,
 })
 
-/** Notes where an agent is found and its version; `moved` if one of them changed. */
+/** Stores the address and version of an agent. `moved`: one of them changed. */
 export const noteAgent = statement({
   name: 'executor-bridge.agents.note',
   parameters: { id: uuid, version: text, host: text, port: int4 },

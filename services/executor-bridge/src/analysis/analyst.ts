@@ -11,7 +11,7 @@ export interface Analyst {
   stop(): Promise<void>
 }
 
-/** Questions to the endpoint at a time, and how many more may wait. Beyond that, the explanations of the rules stay. */
+/** The most questions at a time, and the most that are queued. Beyond that, the explanations of the rules stay. */
 const AT_ONCE = 4
 const MAX_WAITING = 200
 const STOP_MS = 3_000

@@ -5,8 +5,8 @@ import type { Endpoint } from './endpoint.ts'
 const PATH = '/chat/completions'
 
 /**
- * The endpoint of the settings; null when there is none.
- * @throws ConfigurationError when they do not fit together
+ * The endpoint of the settings; null if there is none.
+ * @throws ConfigurationError if the settings do not fit together
  */
 export function endpointOf(config: BridgeConfig): Endpoint | null {
   const { SLIPWAY_ANALYSIS_URL: text, SLIPWAY_ANALYSIS_MODEL: model } = config

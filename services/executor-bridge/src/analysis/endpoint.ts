@@ -4,7 +4,7 @@ import { compile } from '@slipway/contracts'
 import { type DestinationRules, postOutbound, redactText, SLIPWAY_VERSION } from '@slipway/runtime'
 import { storableText } from '../storable.ts'
 
-/** A service that speaks as OpenAI's chat completions do. */
+/** A service with the API of OpenAI's chat completions. */
 export interface Endpoint {
   url: URL
   key: string | null

@@ -15,12 +15,12 @@ NODE_EXTRA_CA_CERTS has to name the CA certificate of the API server.
 `
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
-/** In every image of Slipway; deploy/certificates.sh is its source. */
+/** Every image of Slipway contains this script. Its source is deploy/certificates.sh. */
 const SCRIPT = 'slipway-certificates'
 
 interface Contents {
   name: string
-  /** The file of the script for each key of the Secret. */
+  /** The file name in the script for each key of the Secret. */
   files: Record<string, string>
 }
 const AUTHORITY: Contents = {
@@ -37,7 +37,7 @@ interface Secret {
   data?: Record<string, string>
 }
 
-/** The Secrets of the namespace that the service account is of. */
+/** Reads and changes the Secrets in the namespace of the service account. */
 function secretsOf(account: string) {
   const { KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port } = process.env
   if (host === undefined) throw new Error('KUBERNETES_SERVICE_HOST is missing: run it in a pod')
@@ -57,7 +57,7 @@ function secretsOf(account: string) {
   }
   return {
     read: (name: string) => call(name, {}),
-    /** Fails when somebody else has changed the Secret since it was read. */
+    /** Fails if another process has changed the Secret since it was read. */
     change: (name: string, { metadata }: Secret, data: Record<string, string>) =>
       call(name, {
         method: 'PATCH',

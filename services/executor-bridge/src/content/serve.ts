@@ -6,7 +6,7 @@ import { Refusal } from '../callers/refusal.ts'
 import { findContentOfRuns } from './content.sql.ts'
 
 const SHA256 = /^[0-9a-f]{64}$/
-/** How long an instance may read no byte. */
+/** The longest time in which an instance may read no byte. */
 const IDLE_MS = 60_000
 
 /** Sends content to an instance. Damaged content ends the answer before its end. */

@@ -24,11 +24,11 @@ interface Outcome {
 }
 
 /**
- * Applies a batch of a run's events under its live lease, in one transaction, and returns the number of the next event:
- * everything before it is committed. Events that were applied before are passed over, so a batch may come again, in other
- * cuts, and to several bridges at once. After a stop, batches that say so are taken for a while, for their log lines.
- * @throws Refusal 409 FENCED when the instance no longer holds the lease of that epoch
- * @throws IllegalEvent when no run can have done this; the run has ended failed then
+ * Applies a batch of a run's events under its live lease, in one transaction. Returns the number of the next event; every event
+ * before it is committed. Skips events that were applied before, so a batch may be repeated, split differently, or sent to
+ * several bridges at once. Soon after a stop, batches with `after_stop` are accepted for their log lines.
+ * @throws Refusal 409 FENCED if the instance no longer holds the lease of that epoch
+ * @throws IllegalEvent for impossible events; the run has then ended as failed
  */
 export async function applyBatch(
   bridge: Bridge,
@@ -53,7 +53,7 @@ export async function applyBatch(
   return outcome.nextEvent
 }
 
-/** Of output alone there may be very many batches, which would bury the rest of the trace. */
+/** Batches with only output have no span: there are so many that they would hide the rest of the trace. */
 function asSpan<T>({ events }: EventBatch, fn: () => T): T {
   if (events.every(({ type }) => type === 'log')) return fn()
   return traced('apply run events', { kind: SpanKind.INTERNAL, attributes: { 'slipway.events': events.length } }, fn)
@@ -69,7 +69,7 @@ interface Work {
 async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: Work): Promise<Outcome> {
   const { next_event: firstEvent, next_line: firstLine } = progress
   const nextEvent = batch.first_event + batch.events.length
-  // Before a gap and after a repetition there is nothing to do: the answer says where to go on.
+  // After a gap or a repetition there is nothing to apply. The answer tells the instance where to continue.
   if (batch.first_event > firstEvent || nextEvent <= firstEvent) {
     return { nextEvent: firstEvent, live: null, messages: false, failures: new Map() }
   }

@@ -8,7 +8,7 @@ export const findTargetIds = statement({
      WHERE deployment_id = :deployment_id AND target_index = ANY (:targets)`,
 })
 
-/** `lines` is JSON already: the same text goes to the live stream. */
+/** `lines` is JSON text. */
 export const addChunk = statement({
   name: 'executor-bridge.events.add-chunk',
   parameters: { deployment_id: uuid, first_line: int8, line_count: int4, lines: text },
@@ -16,7 +16,7 @@ export const addChunk = statement({
     VALUES (:deployment_id, :first_line, :line_count, :lines::text::jsonb)`,
 })
 
-/** A row if a step of the deployment was rolled back, or is being rolled back. */
+/** Returns a row if a step of the deployment was rolled back, or is being rolled back. */
 export const findRollback = statement({
   name: 'executor-bridge.events.find-rollback',
   parameters: { deployment_id: uuid },

@@ -3,7 +3,7 @@ import { noteReached } from '../targets/reached.ts'
 import { findTargetIds } from './events.sql.ts'
 import type { FoldedBatch } from './fold.ts'
 
-/** Notes which targets a run has reached. Returns what tells of those that lists show otherwise from now on. */
+/** Stores which targets a run has reached. Returns the events of targets that lists now show differently. */
 export async function noteTargets(
   tx: Queryable,
   deploymentId: string,

@@ -4,11 +4,11 @@ import { IllegalEvent } from '../callers/refusal.ts'
 import type { RunEnd } from '../runs/progress.ts'
 import { storableText } from '../storable.ts'
 
-/** What a batch does to one step: from one of `sources` to `state`. Fields that are null stay as they are. */
+/** The effect of a batch on one step: from one of `sources` to `state`. A field that is null does not change. */
 export interface StepChange {
   target: number
   action: number
-  /** The states from which the first of its events may move the step. */
+  /** The states from which the first event of the step may move it. */
   sources: readonly StepState[]
   state: StepState
   retry_count: number | null
@@ -34,7 +34,7 @@ export interface FoldedBatch {
   lines: LogEvent[]
   hostKeys: Map<number, string>
   seen: Set<number>
-  /** Whether the run rolls back: it says so, or a step is rolled back. */
+  /** Whether the run rolls back: it has said so, or a step is rolled back. */
   rollingBack: boolean
   finished: RunEnd | null
 }
@@ -152,7 +152,7 @@ function newChange(target: number, action: number, sources: readonly StepState[]
   return { target, action, sources, state: 'pending', ...nothing }
 }
 
-/** Places that an event names without moving a step. */
+/** Checks the places of events that move no step. */
 function checkMentioned(size: PlanSize, event: Exclude<RunEvent, LogEvent>, refuse: Refuse): void {
   if (event.type === 'host_key' || event.type === 'target_seen') checkPlace(size, event.target, 0, refuse)
 }

@@ -14,7 +14,7 @@ const batches = histogram(
   ['outcome'],
 )
 
-/** Measures what applying a batch comes to; `live` is what was new of it. */
+/** Measures the application of a batch. `live` is the new part of the batch. */
 export async function measured<T extends { live: Pick<StreamBatch, 'first_event' | 'next_event'> | null }>(
   { first_event, events }: EventBatch,
   apply: () => Promise<T>,
@@ -27,7 +27,7 @@ export async function measured<T extends { live: Pick<StreamBatch, 'first_event'
     if (applied.live) {
       appliedEvents.inc(applied.live.next_event - applied.live.first_event)
       const oldest = events[applied.live.first_event - first_event]
-      // The instance's clock may go ahead of ours.
+      // The clock of the instance may be ahead of ours.
       if (oldest) eventLag.observe(Math.max(0, (Date.now() - Date.parse(oldest.at)) / 1_000))
     }
     return applied

@@ -20,7 +20,7 @@ export const ensurePartition = statement({
   sql: 'SELECT ensure_log_partition(:day::text::date) AS outcome',
 })
 
-/** For how many days from today on there is a partition, and how many rows the default partition has, up to `most_rows`. */
+/** How many days from today on have a partition, and how many rows the default partition has, up to `most_rows`. */
 export const countPartitions = statement({
   name: 'executor-bridge.partitions.count',
   parameters: { days_ahead: int4, most_rows: int8 },

@@ -119,7 +119,7 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
 
 const json = (limit: number): RequestHandler => express.json({ limit, type: () => true, strict: false })
 
-/** A reader of bodies of this schema, compiled once. */
+/** Returns a function that validates bodies by this schema. The schema is compiled once. */
 function checked<T extends TSchema>(schema: T): (body: unknown) => T['static'] {
   const problemsOf = compile(schema)
   return (body) => {

@@ -10,8 +10,8 @@ const PLAIN = 'SLIPWAY_BRIDGE_PLAIN'
 type Settings = Pick<BridgeConfig, typeof CERT | typeof KEY | typeof PLAIN | 'SLIPWAY_BRIDGE_HOST'>
 
 /**
- * The certificate files to serve HTTPS with, or null for plain HTTP. Credentials and the secrets of runs pass here, so
- * plain HTTP beyond this machine must be asked for.
+ * The certificate files for HTTPS, or null for plain HTTP. Credentials and the secrets of runs pass here, so plain HTTP beyond
+ * this machine needs a setting.
  * @throws ConfigurationError
  */
 export async function keyPairFilesOf(config: Settings): Promise<KeyPairFiles | null> {
@@ -19,7 +19,7 @@ export async function keyPairFilesOf(config: Settings): Promise<KeyPairFiles | n
   if (certificate !== undefined && key !== undefined) {
     if (plain) throw wrong(PLAIN, `is true, but ${CERT} is set as well: unset one of them`)
     const files = { certificate: { variable: CERT, file: certificate }, key: { variable: KEY, file: key } }
-    // A wrong pair ends the start at once.
+    // A wrong pair ends the process at its start.
     readKeyPair(files)
     return files
   }

@@ -35,11 +35,11 @@ export function changeInstance(
 }
 
 /**
- * Removes an instance: its credentials are void at once, and its name is free for a new join. The row stays, because
- * leases refer to it.
+ * Removes an instance: its credentials are invalid at once, and its name is free for a new join. The row stays, because leases
+ * refer to it.
  *
- * The leases of an instance that still ran deployments end as those of every lost instance, 30 seconds after its last
- * heartbeat. Not earlier: its commands may still run until the instance notices, or until its watchdog kills them.
+ * If the instance still ran deployments, its leases end like those of a lost instance, 30 seconds after its last heartbeat. Not
+ * earlier: until then its commands may still run.
  * @throws Problem NOT_FOUND, INSUFFICIENT_PERMISSIONS, CONFLICT
  */
 export function removeInstance(
@@ -76,7 +76,7 @@ function administer(
 ): Promise<Administered | null> {
   const done = database.transaction(async (tx) => {
     if (await isPast(tx, deadline)) return null
-    // The gateway has checked this, too. A command message is not proof of it.
+    // The gateway has checked this too, but a command message is no proof.
     if (caller.tenant_id !== null) throw insufficientPermissions('instances:update, bound to no tenant')
     const before = await sql.lockInstance.first(tx, { id: instance_id })
     if (await wasCarriedOut(tx, command_id)) return { instance_id }

@@ -9,12 +9,12 @@ import * as sql from './instances.sql.ts'
 /**
  * The hashes of an instance's credentials. Empty and null match nothing.
  *
- *     next     given out last and not used yet; null when there is none
+ *     next     issued last and not used yet; null if there is none
  *     current  empty until the first credential is used
- *     former   the one before the current one; null when its time is over
+ *     former   the one before the current one; null when it has expired
  *
- * The first use of the next credential makes it the current one. So an instance that dies before it has stored a new
- * credential goes on with the one that it has.
+ * The first use of the next credential makes it the current one. An instance that dies before it has stored a new credential
+ * continues with the old one.
  */
 type Credentials = RowOf<typeof sql.findCredentials>
 
@@ -48,7 +48,7 @@ async function isCurrentNow({ database }: Pick<Bridge, 'database'>, id: string, 
   return matches(hash, (await sql.findCredentials.first(database, { id }))?.current ?? null)
 }
 
-/** Gives an instance a new credential. The one that it has stays good until an hour after the new one is first used. */
+/** Issues a new credential. The old one stays valid until an hour after the first use of the new one. */
 export async function rotateCredential({ database, logger }: Bridge, instanceId: string): Promise<CredentialResponse> {
   const credential = newCredential(instanceId)
   const written = await sql.setNextCredential.run(database, { id: instanceId, hash: hashToken(credential) })

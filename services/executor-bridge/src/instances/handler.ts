@@ -4,7 +4,7 @@ import { receivedCommand } from '@slipway/database'
 import type { Bridge } from '../bridge.ts'
 import { changeInstance, removeInstance } from './administer.ts'
 
-/** Handles what administrators do with instances, and answers after the commit. */
+/** Handles command messages about instances, and answers after the commit. */
 export function createInstanceHandler({ database, logger, wakeRelay }: Bridge, broker: Pick<Broker, 'reply'>): Handler {
   const handlers: CommandHandlers<'executor.commands'> = {
     'instance.update': (body, received) => changeInstance(database, body, receivedCommand(received)),

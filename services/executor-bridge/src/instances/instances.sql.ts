@@ -24,7 +24,7 @@ export const changeInstance = statement({
   sql: 'UPDATE instances SET draining = :draining, labels = :labels WHERE id = :id',
 })
 
-/** Draining too, because a dispatcher that has locked a slot checks that once more. */
+/** Sets `draining` too, because a dispatcher checks that once more after it has locked a slot. */
 export const removeInstance = statement({
   name: 'executor-bridge.instances.remove',
   parameters: { id: uuid },
@@ -90,8 +90,8 @@ export const lockAllowedLabels = statement({
 })
 
 /**
- * Stores what an instance says of itself. While it says the same labels, those that an administrator has set stay. `changed`:
- * the instance was lost, or says something new.
+ * Stores what an instance reports about itself. If it reports the same labels as before, labels that an administrator has set
+ * stay. `changed`: the instance was lost, or reports something new.
  */
 export const noteHeartbeat = statement({
   name: 'executor-bridge.instances.note-heartbeat',

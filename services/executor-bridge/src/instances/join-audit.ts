@@ -34,7 +34,7 @@ export function joinRecord(
   }
 }
 
-/** The body of a refused join may be anything, and may be long. */
+/** The body of a refused join may be anything, so long texts are cut. */
 function claimOf(body: unknown): Claim {
   const { name, version } = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {}
   return { ...(isShort(name) ? { name } : {}), ...(isShort(version) ? { version } : {}) }

@@ -14,7 +14,7 @@ import { MAKE_TOKEN, type Ticket } from './tickets.ts'
 
 type NamedInstance = RowOf<typeof sql.lockNamed>
 
-/** What a ticket permits. */
+/** The permission that a ticket gives. */
 interface Admission {
   allowed_labels: AllowedLabels
   tenant_id: string | null
@@ -23,12 +23,12 @@ interface Admission {
 }
 
 /**
- * Lets an instance in, under a name that is free. A name is free when no instance has it, or when an administrator has
- * removed the one that had it. An instance that has a credential does not join again: it goes on with sync.
+ * Admits an instance under a free name. A name is free if no instance has it, or if an administrator has removed the instance
+ * with that name. An instance with a credential does not join again; it continues with sync.
  *
- * Two callers get a name that exists, and both begin anew: `enrolled_at` moves on, and leases from before count as lost.
- * - A pod with the same name and service account, because a pod that was replaced has lost its disk.
- * - The caller of the same join, whose answer was lost: the credential was not used yet, and the caller knows its join key.
+ * Two callers get a name that is not free, and both begin anew: `enrolled_at` moves on, and earlier leases count as lost.
+ * - A pod with the same name and service account, because a replaced pod has lost its disk.
+ * - A caller that repeats a join whose answer was lost: the credential is unused, and the caller knows its join key.
  *
  * A refused join does not count as a use of the grant.
  * @throws Refusal 401, 403, 409

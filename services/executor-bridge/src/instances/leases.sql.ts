@@ -28,7 +28,7 @@ export const findEndedLeases = statement({
      WHERE epoch = ANY (:epochs) AND instance_id = :instance_id AND ended_at IS NOT NULL`,
 })
 
-/** Live leases of runs of which no event has come. */
+/** Live leases of runs without any event yet. */
 export const findUnstartedLeases = statement({
   name: 'executor-bridge.leases.find-unstarted',
   parameters: { instance_id: uuid, epochs: array(int8) },

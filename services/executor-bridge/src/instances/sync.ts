@@ -18,11 +18,11 @@ export interface SyncCall {
 }
 
 /**
- * Compares what the instance has with what it should have, and gives the difference. Renews the instance's leases first.
- * Waits up to `wait_seconds` for a difference.
+ * Compares the runs of the instance with those that it should have, and returns the difference. Renews the instance's leases
+ * first. Waits up to `wait_seconds` for a difference.
  *
- * If the instance no longer has a run that it had, the progress of the run is unknown, and the run cannot start there again.
- * Then no lease is renewed. The instance kills its commands in time, and the dispatcher ends its leases as lost.
+ * If the instance has lost a run that it had, the progress of the run is unknown, and the run cannot start there again. Then no
+ * lease is renewed: the instance kills its commands in time, and the dispatcher ends its leases as lost.
  * @throws Refusal 409 LEASES_LOST
  */
 export async function sync(

@@ -11,6 +11,6 @@ export async function wakeOnEvents(broker: Pick<Broker, 'consumeEventsExclusivel
   await broker.consumeEventsExclusively(eventsOf('executor-bridge'), handleEvents<'executor-bridge'>(handlers), {
     onResumed: () => wakeUps.wakeAll(),
   })
-  // This queue has no events from before it existed.
+  // Events from before the queue existed are missing.
   wakeUps.wakeAll()
 }

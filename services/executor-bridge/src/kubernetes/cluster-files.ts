@@ -8,7 +8,7 @@ export class KeysUnavailable extends Error {
 }
 
 export interface ClusterFiles {
-  /** File with the CA certificates of the API server; those of the system unless given. */
+  /** File with the CA certificates of the API server. The default is the certificates of the system. */
   caFile?: string | undefined
   /** File with the token by which the API server knows the bridge. Some clusters require a token for their keys. */
   tokenFile?: string | undefined

@@ -3,8 +3,8 @@ import type { BridgeConfig } from '../config.ts'
 import type { ServiceAccountRules } from './service-accounts.ts'
 
 /**
- * The rules of the settings by which pods join; null where none do.
- * @throws ConfigurationError when the settings do not fit together
+ * The settings by which pods join; null if pods do not join with service accounts.
+ * @throws ConfigurationError if the settings do not fit together
  */
 export function serviceAccountRules(config: BridgeConfig): ServiceAccountRules | null {
   const issuer = config.SLIPWAY_KUBERNETES_ISSUER

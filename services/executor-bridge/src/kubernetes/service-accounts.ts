@@ -13,17 +13,17 @@ export interface PodIdentity {
 }
 
 export interface ServiceAccountRules extends ClusterFiles {
-  /** What `iss` of each token must be. */
+  /** The value that `iss` of each token must have. */
   issuer: string
   audience: string
   /** The service accounts that may join, as `namespace/name`. */
   accounts: readonly string[]
-  /** Where the cluster's keys are; found by OIDC discovery unless given. */
+  /** The address of the cluster's keys. Without it, OIDC discovery finds the address. */
   keysUrl?: string | undefined
 }
 
 export interface ServiceAccounts {
-  /** @throws Refusal 401 when the token does not permit a join, 503 when the cluster's keys cannot be read */
+  /** @throws Refusal 401 if the token does not permit a join, 503 if the cluster's keys cannot be read */
   identify(token: string): Promise<PodIdentity>
 }
 
@@ -40,7 +40,7 @@ const problemsOfDiscovery = compile(Discovery)
 export function createServiceAccounts(rules: ServiceAccountRules): ServiceAccounts {
   let keys: Promise<RemoteJWKSet> | undefined
 
-  /** Discovered once. A discovery that failed is tried again by the next token. */
+  /** Discovered once. After a failed discovery, the next token tries again. */
   function keySet(): Promise<RemoteJWKSet> {
     keys ??= keySetOf(rules).catch((error) => {
       keys = undefined
@@ -69,7 +69,7 @@ export function createServiceAccounts(rules: ServiceAccountRules): ServiceAccoun
 
 async function keySetOf(rules: ServiceAccountRules): Promise<RemoteJWKSet> {
   const url = rules.keysUrl === undefined ? await discoveredKeys(rules) : new URL(rules.keysUrl)
-  // It keeps the keys for ten minutes, and looks again for an unknown key at most every 30 seconds.
+  // Caches the keys for ten minutes. For an unknown key it reads them again, at most every 30 seconds.
   return createRemoteJWKSet(url, {
     [customFetch]: async (address) => Response.json(await readJson(new URL(address), rules)),
   })
@@ -83,7 +83,7 @@ async function discoveredKeys(rules: ServiceAccountRules): Promise<URL> {
     throw new KeysUnavailable(`${url} is of the issuer ${document.issuer}, not ${rules.issuer}`)
   }
   const keys = new URL(document.jwks_uri)
-  // Plain HTTP would let anybody on the way choose the keys.
+  // On plain HTTP, an attacker in the network could replace the keys.
   if (keys.protocol !== 'https:' && keys.protocol !== url.protocol) {
     throw new KeysUnavailable(`${url} names keys at ${keys.protocol}//, which is not encrypted`)
   }

@@ -10,7 +10,7 @@ export interface LoadedRun {
   records: RunRecords
 }
 
-/** What each run needs, with its progress opened. Null where the instance does not hold the run's live lease. */
+/** Everything that each run needs. Opens its progress. Null if the instance does not hold the live lease of the run. */
 export function loadRuns(
   database: Database,
   instanceId: string,

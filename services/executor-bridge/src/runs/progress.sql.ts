@@ -29,7 +29,7 @@ const LEASE = {
      WHERE d.id = :deployment_id AND l.deployment_id = d.id AND l.epoch = :epoch AND l.instance_id = :instance_id`,
 }
 
-// The deployment is locked first: each transaction that ends a lease changes the deployment before.
+// Locks the deployment first: each transaction that ends a lease changes the deployment before.
 
 export const lockLiveLease = statement({
   ...{ name: 'executor-bridge.progress.lock-live-lease', parameters: LEASE.parameters, row: LEASE.row },
@@ -57,7 +57,7 @@ export const lockProgress = statement({
 
 export type Progress = RowOf<typeof lockProgress>
 
-/** Opens the progress of runs under new epochs: at event 0, with the steps counted afresh. */
+/** Opens the progress of runs under new epochs: at event 0, with new counts of steps. */
 export const openProgress = statement({
   name: 'executor-bridge.progress.open',
   parameters: { deployment_ids: array(uuid), epochs: array(int8) },

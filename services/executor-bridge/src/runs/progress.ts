@@ -7,7 +7,7 @@ import * as sql from './progress.sql.ts'
 
 export type { Progress }
 
-/** How a run ended, and why if it was no success. */
+/** The end of a run, with the reason if it failed. */
 export interface RunEnd {
   outcome: RunOutcome
   reason: RunFailureReason | null
@@ -20,7 +20,7 @@ export interface LeaseKey {
   instanceId: string
 }
 
-/** `state` follows by message what the run reports, so it may be behind. */
+/** `state` changes by event messages of the run, so it may be behind. */
 export type HeldRun = RowOf<typeof sql.lockLiveLease>
 
 interface LockedRun {
@@ -35,8 +35,8 @@ const keysOf = ({ deploymentId, epoch, instanceId }: LeaseKey) => ({
 })
 
 /**
- * Locks the live lease of this epoch and how far its run has come; null when the lease has ended. A new epoch starts at
- * event 0 and counts the steps afresh.
+ * Locks the live lease of this epoch and the progress of its run; null if the lease has ended. A new epoch starts at event 0
+ * and counts the steps again.
  */
 export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<LockedRun | null> {
   const { instance_id, ...key } = keysOf(lease)
@@ -47,7 +47,7 @@ export async function lockRun(tx: Queryable, lease: LeaseKey): Promise<LockedRun
   return run && { run, progress: found ?? (await openedProgress(tx, key)) }
 }
 
-/** The same for a run that was stopped, while output of its killed commands is accepted; null when it is not. */
+/** Like `lockRun`, for a stopped run while output of its killed commands is accepted. Null if it is not. */
 export async function lockStoppedRun(tx: Queryable, lease: LeaseKey): Promise<LockedRun | null> {
   const { instance_id, ...key } = keysOf(lease)
   const [run, progress] = await Promise.all([
@@ -57,7 +57,7 @@ export async function lockStoppedRun(tx: Queryable, lease: LeaseKey): Promise<Lo
   return run && progress ? { run, progress } : null
 }
 
-/** Opens the progress of runs whose leases are locked. Leaves out a run that another transaction has opened. */
+/** Opens the progress of runs with locked leases. Skips a run that another transaction has opened. */
 export async function openProgress(tx: Queryable, runs: readonly RunRef[]): Promise<Map<number, Progress>> {
   if (runs.length === 0) return new Map()
   const rows = await sql.openProgress.all(tx, {

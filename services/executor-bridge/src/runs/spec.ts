@@ -17,7 +17,7 @@ import { sshConnection } from '../targets/ssh-connection.ts'
 
 export interface RunRecords {
   plan: Plan
-  /** Of each action; null when the version is gone. */
+  /** Of each action; null if the version is gone. */
   definitions: (ActionDefinition | null)[]
   /** To each target. */
   access: TargetAccess[]
@@ -30,8 +30,8 @@ export class CannotRun extends Error {
 }
 
 /**
- * Everything an instance needs, secrets in clear: it is never logged or stored.
- * Throws CannotRun when a record is gone, SecretError when a secret cannot be opened.
+ * Everything that an instance needs, with secrets in clear: never log or store it.
+ * @throws CannotRun if a record is gone, SecretError if a secret cannot be opened
  */
 export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, access, steps }: RunRecords): RunSpec {
   const open = (values: VariableValues) => openPlanValues(keys, plan, values)
@@ -54,7 +54,7 @@ export function buildSpec(keys: KeyRing, run: LeasedRun, { plan, definitions, ac
   }
 }
 
-/** Omitted without a trace: an instance of an earlier version refuses the field. */
+/** Omitted without a trace, because an instance of the release before refuses the field. */
 function specTrace(): Pick<RunSpec, 'traceparent'> {
   const traceparent = currentTraceparent()
   return traceparent === null ? {} : { traceparent }
@@ -81,7 +81,7 @@ function specAction(action: PlannedAction, definition: ActionDefinition | null, 
   }
 }
 
-/** Omitted without files: an instance of an earlier version refuses the field. */
+/** Omitted without files, because an instance of the release before refuses the field. */
 function specFiles(files: ActionFile[] = []): Pick<RunAction, 'files'> {
   if (files.length === 0) return {}
   return {

@@ -16,7 +16,7 @@ interface Missing extends RunRef {
   total_steps: number
 }
 
-/** The runs that the instance is to start. One that can never start ends failed instead. */
+/** The runs that the instance is to start. A run that can never start ends as failed. */
 export async function startsOf(
   bridge: Bridge,
   instanceId: string,
@@ -40,7 +40,7 @@ export async function startsOf(
 
 /**
  * The specification of one run, for the instance that holds its lease.
- * @throws Refusal 404 when the instance holds no such lease, or the run has started or ended
+ * @throws Refusal 404 if the instance holds no such lease, or the run has started or ended
  */
 export async function fetchSpec(bridge: Bridge, instanceId: string, run: RunRef): Promise<RunSpec> {
   const [loaded] = await loadRuns(bridge.database, instanceId, [run])
@@ -49,7 +49,7 @@ export async function fetchSpec(bridge: Bridge, instanceId: string, run: RunRef)
   return spec
 }
 
-/** Null when there is nothing to start. The specification holds secrets: nothing here may log it. */
+/** Null if there is nothing to start. The specification contains secrets: never log it. */
 function specOf(bridge: Bridge, { run, records }: LoadedRun): Promise<RunSpec | null> {
   const { deployment_id, epoch, instance_id } = run
   return forRequest(run, () =>

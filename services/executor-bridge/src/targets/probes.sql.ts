@@ -3,8 +3,8 @@ import { LOST_AFTER, REACHED_FOR, targetStatus } from '@slipway/views'
 import type { StoredConnection } from './records.sql.ts'
 
 /**
- * Takes targets that this instance is to probe now; no other instance gets them in the meantime. `may_login`: the instance
- * held a lease for the target within the last day, so it knows the credentials already.
+ * Takes targets that this instance is to probe now. No other instance gets them meanwhile. `may_login`: the instance held a
+ * lease for the target within the last day, so it already knows the credentials.
  */
 export const takeDue = statement({
   name: 'executor-bridge.probes.take-due',
@@ -39,7 +39,7 @@ export const takeDue = statement({
       FROM taken JOIN targets t ON t.id = taken.target_id`,
 })
 
-/** Locks the targets of results that this instance was asked for, at the address that was asked. */
+/** Locks the targets of probe results that this instance was asked for, at the same address. */
 export const lockAsked = statement({
   name: 'executor-bridge.probes.lock-asked',
   parameters: { instance_id: uuid, ids: array(uuid), hosts: array(text), ports: array(int4) },
@@ -52,7 +52,7 @@ export const lockAsked = statement({
      ORDER BY f.target_id FOR UPDATE OF f`,
 })
 
-/** After another instance has missed a target, the instance that reached it is asked from now on. */
+/** If another instance has missed a target, the instance that reached it gets the next probes. */
 export const endReached = statement({
   name: 'executor-bridge.probes.end-reached',
   parameters: { instance_id: uuid, ids: array(uuid) },
@@ -74,8 +74,8 @@ export const endMissed = statement({
 })
 
 /**
- * Notes when targets were reached, and pins host keys on first use. Returns the targets that lists show otherwise from now
- * on; the status of local and simulated targets does not follow this. The statement sees the facts from before itself.
+ * Stores when targets were reached, and pins host keys on first use. Returns the targets that lists now show differently,
+ * without local and simulated targets. `SELECT` sees the facts from before `noted`.
  */
 export const noteReached = statement({
   name: 'executor-bridge.probes.note-reached',
@@ -99,7 +99,7 @@ export const noteReached = statement({
 
 const CHANGED = `last_seen_at IS NOT NULL AND told_status IS DISTINCT FROM ${targetStatus()}`
 
-/** Targets with another status than was told last. */
+/** Targets with another status than the last event. */
 export const findFaded = statement({
   name: 'executor-bridge.probes.find-faded',
   parameters: { held: array(uuid), limit: int8 },
@@ -108,7 +108,7 @@ export const findFaded = statement({
      ORDER BY target_id LIMIT :limit`,
 })
 
-/** Notes the status of these targets. `tell`: nobody else tells of the change. */
+/** Stores the status of these targets. `tell`: no other process sends the event. */
 export const noteStatus = statement({
   name: 'executor-bridge.probes.note-status',
   parameters: { ids: array(uuid) },

@@ -9,12 +9,12 @@ import { sshConnection } from './ssh-connection.ts'
 const AGAIN_SECONDS = 10
 
 /**
- * The targets that this instance is to probe now. Probes come at the interval, give or take a tenth, so that they do not stay
- * together. Any instance may be asked, with one exception: if an instance has missed a target, the one that reached it is
- * asked while it is online, and after a miss another one.
+ * The targets that this instance is to probe now. Probes come at the interval, plus or minus a tenth, to spread them. Any
+ * instance may probe a target, with one exception: after an instance has missed a target, the instance that reached it probes
+ * it while it is online; after a miss, another one.
  *
- * A probe carries credentials only if the instance had them for a run within the last day. Otherwise it ends after the key
- * exchange, so that no instance learns what it does not need.
+ * A probe has credentials only if the instance had them for a run within the last day. Otherwise it ends after the key
+ * exchange: no instance gets secrets that it does not need.
  */
 export async function dueProbes(bridge: Bridge, instanceId: string, limit: number): Promise<ProbeTarget[]> {
   const { database, probeSeconds: intervalSeconds } = bridge

@@ -31,8 +31,8 @@ interface EnrolledAgent {
 }
 
 /**
- * The runs whose live leases the instance holds, locked in the order of ids as everywhere. `open`: there is progress under
- * this epoch. `started`: events of this epoch have come.
+ * Locks the runs with live leases of the instance, in the order of ids. `open`: there is progress under this epoch. `started`:
+ * there are events of this epoch.
  */
 export const lockLeasedRuns = statement({
   name: 'executor-bridge.records.lock-leased-runs',

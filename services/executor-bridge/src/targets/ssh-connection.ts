@@ -12,7 +12,7 @@ interface Stored {
   pinned_host_key: string | null
 }
 
-/** How an instance reaches an ssh target, secrets in clear. Throws SecretError. */
+/** The connection of an ssh target with secrets in clear. @throws SecretError */
 export function sshConnection(keys: KeyRing, target: Stored): Extract<RunConnection, { type: 'ssh' }> {
   const { connection } = target
   const { private_key, password } = openConnectionSecrets(keys, target.id, target.connection_secrets)
