@@ -3,7 +3,7 @@ import { type Database, Quarantine, startRelay } from '@slipway/database'
 import { createTicker, type DestinationRules, type KeyRing, type Logger } from '@slipway/runtime'
 import { createCommandHandler } from './commands/handler.ts'
 import { foldCounts } from './deployments/deployments.sql.ts'
-import { drain } from './dispatch/drain.ts'
+import { dispatchQueue } from './dispatch/dispatch-queue.ts'
 import { createEventHandler } from './events/handler.ts'
 import { applySettings, type QueueSettings } from './pending/settings.ts'
 import { retain } from './retention/retain.ts'
@@ -59,19 +59,19 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
     onKept: () => recorder.kick(),
   })
   const orphans = new Quarantine({ task: 'resume', logger })
-  const drainer = createTicker({
+  const dispatchTicker = createTicker({
     name: 'drain',
     intervalMs: tickMs,
     logger,
     run: async () => {
       if (!settled) await applySettings(database, queue)
       settled = true
-      await drain({ database, logger, orphans, onCommitted: () => relay.kick() })
+      await dispatchQueue({ database, logger, orphans, onCommitted: () => relay.kick() })
     },
   })
   const onCommitted = () => {
     relay.kick()
-    drainer.kick()
+    dispatchTicker.kick()
   }
   const sweep = createSweep({ database, logger })
   const sweeper = createTicker({
@@ -118,16 +118,16 @@ export async function startDispatcher(options: DispatcherOptions): Promise<Runni
       broker,
       logger,
       onCommitted: () => relay.kick(),
-      wake: () => drainer.kick(),
+      wake: () => dispatchTicker.kick(),
     }),
   })
   await broker.consume('dispatcher.events', {
     prefetch: PREFETCH,
-    handle: createEventHandler({ database, logger, onCommitted, wake: () => drainer.kick() }),
+    handle: createEventHandler({ database, logger, onCommitted, wake: () => dispatchTicker.kick() }),
   })
   return [
     { name: 'outbox relay', stop: () => relay.stop() },
-    { name: 'drain', stop: () => drainer.stop() },
+    { name: 'drain', stop: () => dispatchTicker.stop() },
     { name: 'sweeper', stop: () => sweeper.stop() },
     { name: 'counts', stop: () => folder.stop() },
     { name: 'deliveries', stop: () => deliveries.stop() },

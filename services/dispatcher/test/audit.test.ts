@@ -4,7 +4,7 @@ import { Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger } from '@slipway/testing'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
-import { drain } from '../src/dispatch/drain.ts'
+import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, deployment, startCommand, startDeployment } from './fixtures.ts'
@@ -70,7 +70,7 @@ test('a queued request has the record of its call; its dispatch is nobody’s ca
   const start = startCommand(catalog)
   await startDeployment(database, start, received)
   await addInstance(database, 1)
-  await drain({ database: asDispatcher, logger: testLogger, onCommitted() {} })
+  await dispatchQueue({ database: asDispatcher, logger: testLogger, onCommitted() {} })
   const { rows } = await database.query<{ status: string; deployment_id: string }>(
     'SELECT status, deployment_id FROM pending_requests',
   )

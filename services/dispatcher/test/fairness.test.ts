@@ -20,7 +20,7 @@ import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
 const { database, asDispatcher, catalog } = db
-const { drainAll, submit } = requestsOf(db)
+const { dispatchAll, submit } = requestsOf(db)
 const other = await addCatalog(database)
 
 afterEach(() => applySettings(asDispatcher, OFF))
@@ -63,7 +63,7 @@ describe('ageing', () => {
     await age(old, 10 * 365 * 86_400)
     expect(await queueOrder()).toEqual([urgent, old])
     await addInstance(database, 1)
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(urgent, old)).toEqual(['dispatched', 'pending'])
   })
 
@@ -86,7 +86,7 @@ describe('ageing', () => {
       },
     )
     await database.query('UPDATE instance_slots SET retired = slot > 1')
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(three, old, two)).toEqual(['dispatched', 'pending', 'pending'])
   })
 
@@ -126,7 +126,7 @@ describe('a limit for each tenant', () => {
     const ids = [await ofTenant({ priority: 9 }), await ofTenant({ priority: 8 }), await ofTenant({ priority: 7 })]
     const [theirs, shared] = [await submit({ tenant: true }, other), await submit({ priority: -9 })]
     await addInstance(database, 20)
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(...ids, theirs, shared)).toEqual([
       'dispatched',
       'dispatched',
@@ -135,7 +135,7 @@ describe('a limit for each tenant', () => {
       'dispatched',
     ])
     await finishOneOf(catalog.tenant_id)
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(...ids)).toEqual(['dispatched', 'dispatched', 'dispatched'])
   })
 
@@ -145,10 +145,10 @@ describe('a limit for each tenant', () => {
     const [first, second] = [await ofTenant(), await ofTenant({ priority: 100 })]
     expect(await statuses(first, second)).toEqual(['started', 'pending'])
     expect(await statuses(await submit({ tenant: true }, other), await submit())).toEqual(['started', 'started'])
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(second)).toEqual(['pending'])
     await limit(null)
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(second)).toEqual(['dispatched'])
   })
 
@@ -158,26 +158,26 @@ describe('a limit for each tenant', () => {
     const started = async () => (await database.query('SELECT FROM deployments')).rowCount
     await Promise.all(Array.from({ length: 20 }, () => ofTenant()))
     expect(await started()).toBeLessThanOrEqual(3)
-    await drainAll()
+    await dispatchAll()
     expect(await started()).toBe(3)
   })
 
-  test('is kept when many start and several drain at once', async () => {
+  test('is kept when many start and several dispatch at once', async () => {
     await limit(3)
     for (let n = 0; n < 10; n += 1) {
       await ofTenant({ priority: 100 })
       await submit({ tenant: true }, other)
     }
     await addInstance(database, 40)
-    await Promise.all([drainAll(), drainAll(), ...Array.from({ length: 20 }, () => ofTenant()), drainAll()])
-    await drainAll()
+    await Promise.all([dispatchAll(), dispatchAll(), ...Array.from({ length: 20 }, () => ofTenant()), dispatchAll()])
+    await dispatchAll()
     const { rows } = await database.query<{ tenant_id: string; n: number }>(
       'SELECT tenant_id, count(*) AS n FROM deployments WHERE completed_at IS NULL GROUP BY tenant_id',
     )
     expect(rows.map(({ n }) => n)).toEqual([3, 3])
     for (let n = 0; n < 5; n += 1) {
       await finishOneOf(catalog.tenant_id)
-      await Promise.all([drainAll(), ofTenant(), ofTenant()])
+      await Promise.all([dispatchAll(), ofTenant(), ofTenant()])
     }
     const { rows: live } = await database.query<{ n: number }>(
       'SELECT count(*) AS n FROM deployments WHERE completed_at IS NULL AND tenant_id = $1',
@@ -195,7 +195,7 @@ describe('a limit for each tenant', () => {
     )
     const last = await submit({ priority: -100 })
     await addInstance(database, 5)
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(last)).toEqual(['dispatched'])
   })
 })
@@ -230,7 +230,7 @@ describe('pending.update', () => {
     })
 
     await addInstance(database, 1)
-    await drainAll()
+    await dispatchAll()
     expect(await statuses(second, first)).toEqual(['dispatched', 'pending'])
     const { rows: dispatched } = await database.query<{ deployment_id: string }>(
       'SELECT deployment_id FROM pending_requests WHERE id = $1',
@@ -263,7 +263,7 @@ describe('pending.update', () => {
     ])
     expect(await update(waiting, 50, given)).toBeNull()
     await addInstance(database, 1)
-    await drainAll()
+    await dispatchAll()
     await expect(update(waiting, 1)).rejects.toMatchObject({ code: 'CONFLICT' })
     const { rows } = await database.query('SELECT priority FROM pending_requests WHERE id = $1', [waiting])
     expect(rows).toEqual([{ priority: 0 }])
@@ -278,9 +278,9 @@ describe('pending.update', () => {
         () => false,
       ),
     )
-    await drainAll()
+    await dispatchAll()
     const changed = await Promise.all(updates)
-    await drainAll()
+    await dispatchAll()
     const { rows } = await database.query<{ id: string; priority: number; shown: number }>(
       `SELECT p.id, p.priority, (d.plan_head #>> '{options,priority}')::int AS shown
          FROM pending_requests p JOIN deployments d ON d.id = p.deployment_id`,

@@ -1,14 +1,14 @@
 import { describe, expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
 import { listItems } from '@slipway/views'
-import { holdsNow, nextWaiting } from '../src/pending/queue.ts'
+import { findNextRequests, holdsNow } from '../src/pending/queue.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, addInstance, type Catalog, keys, startCommand, startDeployment } from './fixtures.ts'
 import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
 const { database, catalog } = db
-const { drainAll, submit, pending } = requestsOf(db)
+const { dispatchAll, submit, pending } = requestsOf(db)
 
 test('a freeze holds its requests and nobody else; its end lets them go', async () => {
   const held = await submit({ tenant: true, priority: 9 })
@@ -19,7 +19,7 @@ test('a freeze holds its requests and nobody else; its end lets them go', async 
     [uuidv7(), catalog.tenant_id],
   )
   await addInstance(database, 5)
-  await drainAll()
+  await dispatchAll()
   expect((await pending(held)).status).toBe('pending')
   expect((await pending(free)).status).toBe('dispatched')
   // A held request is not in the way of a new one.
@@ -27,7 +27,7 @@ test('a freeze holds its requests and nobody else; its end lets them go', async 
   expect(fresh).toMatchObject({ outcome: 'started' })
 
   await database.query(`UPDATE freezes SET end_time = now() - interval '1 second'`)
-  await drainAll()
+  await dispatchAll()
   expect((await pending(held)).status).toBe('dispatched')
 })
 
@@ -46,11 +46,11 @@ test('a freeze that comes again holds requests too, and lets them go between its
   await addInstance(database, 5)
   for (const since of ['7 days', '700 days']) {
     await setWindow(since)
-    await drainAll()
+    await dispatchAll()
     expect((await pending(id)).status).toBe('pending')
   }
   await setWindow('10 days')
-  await drainAll()
+  await dispatchAll()
   expect((await pending(id)).status).toBe('dispatched')
 })
 
@@ -64,7 +64,7 @@ test('an override given at creation holds through the queue, where the caller ma
     [uuidv7()],
   )
   await addInstance(database, 5)
-  await drainAll()
+  await dispatchAll()
   expect((await pending(may)).status).toBe('dispatched')
   expect((await pending(mayNot)).status).toBe('pending')
 })
@@ -106,10 +106,10 @@ describe('what selected targets belong to', () => {
     await freeze({ environment_id })
     await freeze({ tenant_id: catalog.tenant_id })
     await addInstance(database, 5)
-    await drainAll()
+    await dispatchAll()
     expect(await Promise.all([held, ofTenant, other].map(statusOf))).toEqual(['pending', 'pending', 'dispatched'])
     await database.query('DELETE FROM freezes')
-    await drainAll()
+    await dispatchAll()
     expect(await Promise.all([held, ofTenant].map(statusOf))).toEqual(['dispatched', 'dispatched'])
   })
 
@@ -133,11 +133,11 @@ describe('what selected targets belong to', () => {
     await freeze({ environment_id })
     await database.query('UPDATE targets SET environment_id = $2 WHERE id = $1', [target, environment_id])
     await addInstance(database, 5)
-    await drainAll()
+    await dispatchAll()
     expect(await statusOf(id)).toBe('pending')
     await database.query('UPDATE targets SET environment_id = NULL WHERE id = $1', [target])
     await database.query('DELETE FROM freezes')
-    await drainAll()
+    await dispatchAll()
     expect(await statusOf(id)).toBe('dispatched')
   })
 })
@@ -164,7 +164,7 @@ test('a freeze in force does not read the plans of the requests that wait', asyn
       return rows[0]?.read ?? Number.NaN
     }
     const before = await soFar()
-    const waiting = await nextWaiting(tx, await holdsNow(tx), { limit: 10 })
+    const waiting = await findNextRequests(tx, await holdsNow(tx), { limit: 10 })
     const items = await listItems({ db: tx, keys }, 'pending', [held, next])
     const after = await soFar()
     await tx.query('SELECT max(length(command::text)) FROM pending_requests', [])

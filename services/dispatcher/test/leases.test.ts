@@ -21,7 +21,7 @@ import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
 const { database, asDispatcher } = db
-const { drainAll, submit, pending } = requestsOf(db)
+const { dispatchAll, submit, pending } = requestsOf(db)
 const sweep = createSweep({ database: asDispatcher, logger })
 
 test('a lease begins when it is taken, however long ago the transaction did: the slot may have become free since', async () => {
@@ -63,7 +63,7 @@ describe('sweep', () => {
 
     const other = await addInstance(database, 1)
     const waiting = await submit({ priority: 100 })
-    await drainAll()
+    await dispatchAll()
     const lease = await liveLease(database, id)
     expect(lease?.instance_id).toBe(other)
     expect(lease?.epoch).toBeGreaterThan(epoch)
@@ -98,7 +98,7 @@ describe('sweep', () => {
     await loseInstance(database, lost)
     await sweep()
     await addInstance(database, 1)
-    await drainAll()
+    await dispatchAll()
     expect(await liveLease(database, id)).not.toBeNull()
     expect((await stepStates(database, id))[0]).toBe('rolling_back')
   })
@@ -112,9 +112,9 @@ describe('sweep', () => {
     await addInstance(database, 1)
     await Promise.all([
       cancelDeployment(asDispatcher, { deployment_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null }),
-      drainAll(),
+      dispatchAll(),
     ])
-    await drainAll()
+    await dispatchAll()
     expect((await deployment(database, id)).state).toBe('cancelled')
     expect(await liveLease(database, id)).toBeNull()
   })

@@ -5,7 +5,7 @@ import { testLogger } from '@slipway/testing'
 import fc from 'fast-check'
 import { cancelDeployment } from '../src/deployments/cancel.ts'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { drain } from '../src/dispatch/drain.ts'
+import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
 import { createStarter } from '../src/dispatch/starter.ts'
 import { cancelPending } from '../src/pending/cancel.ts'
 import { applySettings } from '../src/pending/settings.ts'
@@ -49,7 +49,7 @@ function dying(at: number | null): Database {
 
 type Command =
   | { do: 'start'; priority: number; tenant: boolean; again: boolean }
-  | { do: 'drain' | 'sweep' | 'heartbeat' }
+  | { do: 'dispatch' | 'sweep' | 'heartbeat' }
   | { do: 'enrol'; capacity: number }
   | { do: 'lose' | 'cancel pending' | 'cancel' | 'finish' | 'late finish' | 'drainInstance'; which: number }
   | { do: 'update'; which: number; priority: number }
@@ -65,7 +65,7 @@ const command: fc.Arbitrary<Command> = fc.oneof(
   },
   {
     weight: 6,
-    arbitrary: fc.record({ do: fc.constantFrom('drain' as const, 'sweep' as const, 'heartbeat' as const) }),
+    arbitrary: fc.record({ do: fc.constantFrom('dispatch' as const, 'sweep' as const, 'heartbeat' as const) }),
   },
   { weight: 2, arbitrary: fc.record({ do: fc.constant('enrol' as const), capacity: fc.integer({ min: 1, max: 3 }) }) },
   {
@@ -109,8 +109,8 @@ async function carryOut(world: World, { command, diesAt }: Step): Promise<void> 
       await createStarter(by)(start, { request_id: null })
       return
     }
-    case 'drain':
-      return drain({ database: by, logger: quiet, onCommitted() {} })
+    case 'dispatch':
+      return dispatchQueue({ database: by, logger: quiet, onCommitted() {} })
     case 'sweep':
       await createSweep({ database: by, logger: quiet })()
       return
@@ -251,10 +251,10 @@ async function settle(): Promise<void> {
                                     (SELECT deployment_id FROM leases WHERE ended_at IS NULL)`)
     // Two dispatchers at once, one of which may die.
     await Promise.all([
-      attempt({ sent: [], cancelled: new Set() }, { command: { do: 'drain' }, diesAt: 9 }),
-      drainNow(),
+      attempt({ sent: [], cancelled: new Set() }, { command: { do: 'dispatch' }, diesAt: 9 }),
+      dispatchNow(),
     ])
-    await drainNow()
+    await dispatchNow()
     const live = await rowsOf<{ deployment_id: string; epoch: number; request: string | null }>(
       `SELECT l.deployment_id, l.epoch, p.id AS request FROM leases l
          LEFT JOIN pending_requests p USING (deployment_id) WHERE l.ended_at IS NULL ORDER BY l.epoch`,
@@ -273,7 +273,7 @@ async function settle(): Promise<void> {
   }
 }
 
-const drainNow = () => drain({ database: asDispatcher, logger: quiet, onCommitted() {} })
+const dispatchNow = () => dispatchQueue({ database: asDispatcher, logger: quiet, onCommitted() {} })
 
 test('whatever happens at the same time, and wherever it is cut off, the rules hold and everything ends once', async () => {
   await applySettings(asDispatcher, queue)

@@ -7,7 +7,7 @@ import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
 const { database, asDispatcher } = db
-const { drainAll, submit, pending } = requestsOf(db)
+const { dispatchAll, submit, pending } = requestsOf(db)
 
 test('a cancel takes the request out of the queue; a second one is a conflict', async () => {
   const id = await submit()
@@ -15,7 +15,7 @@ test('a cancel takes the request out of the queue; a second one is a conflict', 
     cancelPending(asDispatcher, { pending_request_id: id, caller: ADMIN }, { command_id: uuidv7(), request_id: null })
   expect(await cancel()).toEqual({ pending_request_id: id })
   await addInstance(database, 1)
-  await drainAll()
+  await dispatchAll()
   expect((await pending(id)).status).toBe('cancelled')
   await expect(cancel()).rejects.toMatchObject({ code: 'CONFLICT' })
   await expect(
@@ -41,7 +41,7 @@ test('of a cancel and a dispatch exactly one wins', async () => {
       () => false,
     ),
   )
-  await drainAll()
+  await dispatchAll()
   const hasWon = await Promise.all(cancelled)
   for (const [index, id] of ids.entries()) {
     const { status, deployment_id } = await pending(id)

@@ -3,7 +3,7 @@ import { Quarantine } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { drain } from '../src/dispatch/drain.ts'
+import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
 import { retain } from '../src/retention/retain.ts'
 import { createSweep } from '../src/runs/sweep.ts'
 import { testDatabase } from './database.ts'
@@ -172,13 +172,13 @@ describe('a row that cannot be processed does not stop the others', () => {
     await poison('leases', 'INSERT', `NEW.deployment_id = '${bad.id}'`)
     await addInstance(database, 3)
     const orphans = new Quarantine({ task: 'resume', logger })
-    await drain({ database: asDispatcher, logger, orphans, onCommitted() {} })
+    await dispatchQueue({ database: asDispatcher, logger, orphans, onCommitted() {} })
     expect(await liveLease(database, good.id)).not.toBeNull()
     expect(await liveLease(database, bad.id)).toBeNull()
     const { rows } = await database.query('SELECT status FROM pending_requests WHERE id = $1', [command.command_id])
     expect(rows).toEqual([{ status: 'dispatched' }])
     await cure()
-    await drain({ database: asDispatcher, logger, onCommitted() {} })
+    await dispatchQueue({ database: asDispatcher, logger, onCommitted() {} })
     expect(await liveLease(database, bad.id)).not.toBeNull()
   })
 
@@ -190,7 +190,7 @@ describe('a row that cannot be processed does not stop the others', () => {
       [bad.command_id],
     )
     await addInstance(database, 2)
-    await drain({ database: asDispatcher, logger, onCommitted() {} })
+    await dispatchQueue({ database: asDispatcher, logger, onCommitted() {} })
     const { rows } = await database.query('SELECT status, retry_count FROM pending_requests ORDER BY priority DESC')
     expect(rows).toEqual([
       { status: 'pending', retry_count: 1 },

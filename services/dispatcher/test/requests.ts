@@ -1,5 +1,5 @@
 import { testLogger as logger } from '@slipway/testing'
-import { drain } from '../src/dispatch/drain.ts'
+import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
 import type { CatalogDatabase } from './database.ts'
 import { type CommandOptions, startCommand, startDeployment } from './fixtures.ts'
 
@@ -15,7 +15,7 @@ interface Pending {
 /** What tests do to the queue, and see of it. */
 export function requestsOf({ database, asDispatcher, catalog }: CatalogDatabase) {
   return {
-    drainAll: () => drain({ database: asDispatcher, logger, onCommitted: () => {} }),
+    dispatchAll: () => dispatchQueue({ database: asDispatcher, logger, onCommitted: () => {} }),
 
     /** Starts a deployment, or queues it; gives the command's id. */
     async submit(options: CommandOptions = {}, of = catalog): Promise<string> {

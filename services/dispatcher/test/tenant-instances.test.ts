@@ -9,7 +9,7 @@ import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
 const { database, asDispatcher, catalog } = db
-const { drainAll, submit, pending } = requestsOf(db)
+const { dispatchAll, submit, pending } = requestsOf(db)
 
 const OTHER = uuidv7()
 beforeEach(() => database.query('UPDATE queue_settings SET tenant_running_limit = NULL'))
@@ -34,10 +34,10 @@ describe('an instance of a tenant', () => {
   test('is never given a deployment of another tenant, or of none', async () => {
     await addOwn(5, OTHER)
     const [one, two] = [await submit(ofTenant), await submit()]
-    await drainAll()
+    await dispatchAll()
     expect([(await pending(one)).status, (await pending(two)).status]).toEqual(['pending', 'pending'])
     const shared = await addInstance(database, 2)
-    await drainAll()
+    await dispatchAll()
     const { rows } = await database.query('SELECT DISTINCT instance_id FROM leases')
     expect(rows).toEqual([{ instance_id: shared }])
   })
@@ -47,7 +47,7 @@ describe('an instance of a tenant', () => {
     for (let n = 0; n < 8; n += 1) others.push(await submit({ priority: 100 }))
     const mine = [await submit(ofTenant), await submit(ofTenant), await submit(ofTenant)]
     const own = await addOwn(2)
-    await drainAll()
+    await dispatchAll()
     const dispatched = await Promise.all(mine.map(pending))
     expect(dispatched.map(({ dispatched_to_instance_id }) => dispatched_to_instance_id)).toEqual([own, own, null])
     for (const id of others) expect((await pending(id)).status).toBe('pending')
@@ -58,7 +58,7 @@ describe('an instance of a tenant', () => {
     const mine = [await submit(ofTenant), await submit(ofTenant), await submit(ofTenant)]
     const none = await submit()
     const [own, shared] = [await addOwn(1), await addInstance(database, 5)]
-    await drainAll()
+    await dispatchAll()
     const places = await Promise.all([...mine, none].map(pending))
     expect(places.map(({ dispatched_to_instance_id }) => dispatched_to_instance_id)).toEqual([
       own,
@@ -74,7 +74,7 @@ describe('an instance of a tenant', () => {
     expect(await instanceOf(await submit(ofTenant))).toBe(own)
     const waits = await submit(ofTenant)
     const shared = await addInstance(database, 1)
-    await drainAll()
+    await dispatchAll()
     expect((await pending(waits)).dispatched_to_instance_id).toBe(shared)
   })
 
@@ -84,7 +84,7 @@ describe('an instance of a tenant', () => {
     await loseInstance(database, lost)
     await createSweep({ database: asDispatcher, logger })()
     const own = await addOwn(5)
-    await drainAll()
+    await dispatchAll()
     expect([await instanceOf(mine), await instanceOf(others)]).toEqual([own, null])
   })
 
@@ -97,7 +97,7 @@ describe('an instance of a tenant', () => {
     await database.query('UPDATE instances SET draining = true')
     for (let n = 0; n < 90; n += 1) ids.push({ id: await submit(n % 2 === 0 ? ofTenant : {}), mine: n % 2 === 0 })
     await database.query('UPDATE instances SET draining = false')
-    await drainAll()
+    await dispatchAll()
     for (const { id, mine } of ids) expect((await pending(id)).dispatched_to_instance_id).toBe(mine ? own : shared)
     const { rowCount } = await database.query('SELECT FROM leases WHERE instance_id = $1', [lost])
     expect(rowCount).toBe(0)
@@ -110,7 +110,7 @@ describe('an instance of a tenant', () => {
     const lease = await liveLease(database, first)
     const end = { deployment_id: first, epoch: lease?.epoch ?? 0, outcome: 'success', error_message: null } as const
     await finishDeployment(asDispatcher, end)
-    await drainAll()
+    await dispatchAll()
     expect((await pending(next)).dispatched_to_instance_id).toBe(own)
   })
 })

@@ -2,7 +2,7 @@ import type { Queryable } from '@slipway/database'
 import type { ActiveFreeze } from '@slipway/domain'
 import type { FreezesInForce } from '../freezes/held.ts'
 import type { Slot } from '../leases/allocate.ts'
-import { nextWaiting, type QueueLimits } from '../pending/queue.ts'
+import { findNextRequests, type QueueLimits } from '../pending/queue.ts'
 import { lockTenants, type TenantRoom, tenantRoom } from '../pending/tenant-room.ts'
 import type { CommandStatus, StartCommand } from './start-commands.ts'
 
@@ -12,7 +12,7 @@ export const tenantOf = ({ command }: StartCommand) => command.plan.tenant?.id ?
 export interface AuthorizedStart extends StartCommand {
   /** Its place in the batch. */
   index: number
-  waiting: CommandStatus['waiting']
+  rank_behind: CommandStatus['rank_behind']
   /** The freezes that the caller overrides. */
   overridden: ActiveFreeze[]
 }
@@ -37,28 +37,28 @@ export async function assignSlots(
   { freezes, room, slots, ownSlots }: { freezes: FreezesInForce; room: TenantRoom | null } & FreeSlots,
 ): Promise<AssignedStart[]> {
   if (slots.length === 0 && ownSlots.size === 0) return starts.map((start) => ({ ...start, slot: undefined }))
-  const first = await firstWaiting(tx, starts, { freezes, room })
+  const first = await findFirstRank(tx, starts, { freezes, room })
   const counted = room === null ? null : await countRoom(tx, starts)
   const shared = [...slots]
   const own = new Map([...ownSlots].map(([tenant, its]) => [tenant, [...its]]))
   return starts.map((start) => {
     const tenant = tenantOf(start)
     const free = [own.get(tenant ?? '') ?? [], shared].find((some) => some.length > 0)
-    const isBehind = first !== null && start.waiting !== null && first <= start.waiting
+    const isBehind = first !== null && start.rank_behind !== null && first <= start.rank_behind
     const mayStart = free !== undefined && !isBehind && (counted?.take(tenant) ?? true)
     return { ...start, slot: mayStart ? free.shift() : undefined }
   })
 }
 
 /** The rank of the first pending request that may start, if it comes before any of these starts. */
-async function firstWaiting(
+async function findFirstRank(
   tx: Queryable,
   starts: readonly AuthorizedStart[],
   limits: QueueLimits,
 ): Promise<number | null> {
-  const ranks = starts.flatMap(({ waiting }) => waiting ?? [])
+  const ranks = starts.flatMap(({ rank_behind }) => rank_behind ?? [])
   if (ranks.length === 0) return null
-  const [first] = await nextWaiting(tx, limits, { limit: 1, maxRank: Math.max(...ranks) })
+  const [first] = await findNextRequests(tx, limits, { limit: 1, maxRank: Math.max(...ranks) })
   return first?.rank ?? null
 }
 

@@ -47,7 +47,7 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
     if (status.started || status.queued) results[index] = outcomeOf(each.command, status.started)
     else if (status.past) results[index] = null
     else if (blocked) results[index] = frozen(active_freezes, can_override)
-    else authorized.push({ ...each, index, waiting: status.waiting, overridden: active_freezes })
+    else authorized.push({ ...each, index, rank_behind: status.rank_behind, overridden: active_freezes })
   }
   // Runs that lost their instance get slots first.
   const free = statuses.some(({ orphaned }) => orphaned) ? NO_SLOTS : { slots, ownSlots }

@@ -60,10 +60,10 @@ export const setPriority = statement({
 // --- order of the queue --------------------------------------------------------------------------------------------
 
 /** Only one dispatcher at a time assigns slots to pending requests. */
-export const tryLockDrain = statement({
-  name: 'dispatcher.pending_requests.try-lock-drain',
+export const tryLockQueue = statement({
+  name: 'dispatcher.pending_requests.try-lock',
   row: { locked: bool },
-  sql: `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDrain}) AS locked`,
+  sql: `SELECT pg_try_advisory_xact_lock(${LOCK_KEYS.queueDispatch}) AS locked`,
 })
 
 /** SQL: the rank that a request of this priority would get now; null if no pending request has a lower or equal rank. */

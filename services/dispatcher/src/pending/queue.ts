@@ -5,14 +5,14 @@ import { addRequests, findNext, findNextOfEach, findSubjects, renewSubjectsOf } 
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
 /** A request to queue. */
-export interface Queued {
+export interface NewRequest {
   command: CommandBody<'deployment.start'>
   request_id: string | null
   traceparent: string | null
 }
 
 /** Adds requests to the queue. The id of a request is the id of its command. */
-export async function enqueueRequests(tx: Queryable, requests: readonly Queued[]): Promise<void> {
+export async function enqueueRequests(tx: Queryable, requests: readonly NewRequest[]): Promise<void> {
   if (requests.length === 0) return
   const plans = requests.map(({ command }) => command.plan)
   await addRequests.run(tx, {
@@ -67,7 +67,7 @@ interface Wanted {
  * tenant holds, and for a moment requests after a failed dispatch. Takes their places from `holds.room`. With `tenantId`, only
  * requests of that tenant.
  */
-export async function nextWaiting(
+export async function findNextRequests(
   tx: Queryable,
   { freezes, room }: QueueLimits,
   wanted: Wanted,

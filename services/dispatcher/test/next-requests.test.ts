@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import { uuidv7 } from '@slipway/runtime'
-import { holdsNow, nextWaiting } from '../src/pending/queue.ts'
+import { findNextRequests, holdsNow } from '../src/pending/queue.ts'
 import { applySettings } from '../src/pending/settings.ts'
 import { testDatabase } from './database.ts'
 import { ADMIN, queue, startCommand, startDeployment } from './fixtures.ts'
@@ -73,7 +73,7 @@ test('requests come in the order of the queue, without those that a freeze or th
       for (const tenantId of [null, catalog.tenant_id, other]) {
         for (const limit of [1, 7, 100]) {
           const next = await database.transaction(async (tx) =>
-            nextWaiting(tx, await holdsNow(tx), { limit, tenantId }),
+            findNextRequests(tx, await holdsNow(tx), { limit, tenantId }),
           )
           expect(next.map(({ id }) => id)).toEqual(expected(rows, { limit, frozen, room, tenantId }))
         }

@@ -12,8 +12,8 @@ import { writeStarted } from '../deployments/write.ts'
 import { lockFreeSlots, type Slot, tenantsWithInstances } from '../leases/allocate.ts'
 import { isAnyOrphan } from '../leases/leases.sql.ts'
 import { vanishedRecords } from '../pending/check.ts'
-import { tryLockDrain } from '../pending/queue.sql.ts'
-import { holdsNow, type NextRequest, nextWaiting, type QueueLimits, renewSubjects } from '../pending/queue.ts'
+import { tryLockQueue } from '../pending/queue.sql.ts'
+import { findNextRequests, holdsNow, type NextRequest, type QueueLimits, renewSubjects } from '../pending/queue.ts'
 import { type ClaimedRequest, claim, markDispatched, markFailed, markRetry } from '../pending/status.ts'
 import { lockTenants, tenantRoom } from '../pending/tenant-room.ts'
 import { resumeOrphans } from '../runs/resume.ts'
@@ -28,7 +28,7 @@ const BATCH_BYTES = 1_500_000
 const BUSY_MS = 50
 const MAX_BUSY = 10
 
-export interface DrainOptions {
+export interface DispatchQueueOptions {
   database: Database
   logger: Logger
   /** Called after a commit that wrote to the outbox. */
@@ -40,9 +40,9 @@ export interface DrainOptions {
 type Round = 'more' | 'idle' | 'busy'
 
 /** Gives free slots to runs that lost their instance, then to pending requests, until slots or requests run out. */
-export async function drain(options: DrainOptions): Promise<void> {
+export async function dispatchQueue(options: DispatchQueueOptions): Promise<void> {
   for (let busy = 0; busy < MAX_BUSY; ) {
-    const round = await drainOnce(options)
+    const round = await dispatchRound(options)
     if (round === 'idle') return
     if (round === 'more') options.onCommitted()
     else {
@@ -52,14 +52,14 @@ export async function drain(options: DrainOptions): Promise<void> {
   }
 }
 
-function drainOnce({
+function dispatchRound({
   database,
   logger,
   orphans = new Quarantine({ task: 'resume', logger }),
-}: DrainOptions): Promise<Round> {
+}: DispatchQueueOptions): Promise<Round> {
   return database.transaction(async (tx) => {
     const [{ locked: isAlone }, { any: orphaned }, holds, owners] = await Promise.all([
-      tryLockDrain.one(tx),
+      tryLockQueue.one(tx),
       isAnyOrphan.one(tx),
       holdsNow(tx),
       tenantsWithInstances(tx),
@@ -69,7 +69,7 @@ function drainOnce({
     // Instances of a single tenant first, then those that serve all tenants.
     for (const tenantId of [...owners, null]) {
       if (orphaned) taken += await resumeOrphans(tx, { limit: BATCH, tenantId, quarantine: orphans })
-      // Counted again for each, because `nextWaiting` reserves room of the tenants.
+      // Counted again for each, because `findNextRequests` reserves room of the tenants.
       const itsHolds = tenantId === owners[0] || owners.length === 0 ? holds : await holdsNow(tx)
       taken += await dispatchNext(tx, itsHolds, tenantId, logger)
     }
@@ -87,8 +87,8 @@ async function dispatchNext(
   tenantId: string | null,
   logger: Logger,
 ): Promise<number> {
-  const waiting = upToBytes(await nextWaiting(tx, holds, { limit: BATCH, tenantId }))
-  const next = holds.room === null ? waiting : await withRoom(tx, waiting)
+  const pending = upToBytes(await findNextRequests(tx, holds, { limit: BATCH, tenantId }))
+  const next = holds.room === null ? pending : await withRoom(tx, pending)
   if (next.length === 0) return 0
   const slots = await lockFreeSlots(tx, next.length, tenantId)
   if (slots.length === 0) return 0
@@ -113,19 +113,19 @@ async function dispatchNext(
   return claimed.length + moved
 }
 
-function upToBytes(waiting: readonly NextRequest[]): NextRequest[] {
+function upToBytes(pending: readonly NextRequest[]): NextRequest[] {
   let bytes = 0
-  return waiting.filter(({ size }, index) => {
+  return pending.filter(({ size }, index) => {
     bytes += size
     return index === 0 || bytes <= BATCH_BYTES
   })
 }
 
 /** Keeps the requests whose tenants are below their limit. Counts again under the lock of each tenant. */
-async function withRoom(tx: Queryable, waiting: readonly NextRequest[]): Promise<NextRequest[]> {
-  const tenants = waiting.map(({ tenant_id }) => tenant_id)
+async function withRoom(tx: Queryable, pending: readonly NextRequest[]): Promise<NextRequest[]> {
+  const tenants = pending.map(({ tenant_id }) => tenant_id)
   const [, room] = await Promise.all([lockTenants(tx, tenants), tenantRoom(tx)])
-  return waiting.filter(({ tenant_id }) => room === null || room.take(tenant_id))
+  return pending.filter(({ tenant_id }) => room === null || room.take(tenant_id))
 }
 
 interface Pair {

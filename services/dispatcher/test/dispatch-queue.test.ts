@@ -3,7 +3,7 @@ import { LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
 import { testLogger as logger } from '@slipway/testing'
 import { finishDeployment } from '../src/deployments/finish.ts'
-import { drain } from '../src/dispatch/drain.ts'
+import { dispatchQueue } from '../src/dispatch/dispatch-queue.ts'
 import { insertLeases } from '../src/leases/allocate.ts'
 import { testDatabase } from './database.ts'
 import {
@@ -20,7 +20,7 @@ import { requestsOf } from './requests.ts'
 
 const db = await testDatabase()
 const { database, asDispatcher, catalog } = db
-const { drainAll, submit, pending } = requestsOf(db)
+const { dispatchAll, submit, pending } = requestsOf(db)
 
 async function dispatchOrder(): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(
@@ -36,7 +36,7 @@ test('requests are dispatched by priority, then age, as slots become free', asyn
   const urgent = await submit({ priority: 50 })
   const instance = await addInstance(database, 1)
   for (const id of [urgent, old, young, low]) {
-    await drainAll()
+    await dispatchAll()
     const request = await pending(id)
     expect(request).toMatchObject({ status: 'dispatched', dispatched_to_instance_id: instance })
     const deploymentId = String(request.deployment_id)
@@ -54,7 +54,7 @@ test('requests are dispatched by priority, then age, as slots become free', asyn
 test('a dispatched request has a deployment of its own that was queued first, under its own request id', async () => {
   const id = await submit()
   await addInstance(database, 1)
-  await drainAll()
+  await dispatchAll()
   const request = await pending(id)
   const deploymentId = String(request.deployment_id)
   expect(deploymentId).not.toBe(id)
@@ -92,7 +92,7 @@ test('a long queue fills the free slots of all instances that take runs, in orde
     asDispatcher,
     taken.map((slot) => ({ slot: { instance_id: half, instance_name: 'half', slot }, deployment_id: uuidv7() })),
   )
-  await Promise.all([drainAll(), drainAll()])
+  await Promise.all([dispatchAll(), dispatchAll()])
   expect(await dispatchOrder()).toEqual(ids.slice(0, 70))
   const { rows } = await database.query(
     `SELECT instance_id, count(*)::int AS live, count(DISTINCT slot)::int AS slots FROM leases
@@ -104,13 +104,13 @@ test('a long queue fills the free slots of all instances that take runs, in orde
   ])
 })
 
-test('several drainers and starters at once keep order and capacity, and dispatch each once', async () => {
+test('several dispatchers and starters at once keep order and capacity, and dispatch each once', async () => {
   const ids: string[] = []
   for (let n = 0; n < 60; n += 1) ids.push(await submit({ priority: n % 3 }))
   await addInstance(database, 20)
   await addInstance(database, 20)
-  await Promise.all([drainAll(), drainAll(), ...Array.from({ length: 5 }, () => submit({ priority: -1 }))])
-  await drainAll()
+  await Promise.all([dispatchAll(), dispatchAll(), ...Array.from({ length: 5 }, () => submit({ priority: -1 }))])
+  await dispatchAll()
   const { rows } = await database.query<{ priority: number; status: string; n: number }>(
     'SELECT priority, status, count(*) AS n FROM pending_requests GROUP BY 1, 2 ORDER BY 1 DESC, 2',
   )
@@ -129,15 +129,15 @@ test('several drainers and starters at once keep order and capacity, and dispatc
   expect(leases).toEqual([{ live: 40, runs: 40 }])
 })
 
-test('while another replica drains, a drain leaves the queue alone, and looks again when that has ended', async () => {
+test('while another replica dispatches, a dispatcher leaves the queue alone, and looks again when that has ended', async () => {
   const id = await submit()
   await addInstance(database, 1)
   let waiting: Promise<void> | undefined
   await database.transaction(async (tx) => {
-    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.queueDrain})`)
-    await drainAll()
+    await tx.query(`SELECT pg_advisory_xact_lock(${LOCK_KEYS.queueDispatch})`)
+    await dispatchAll()
     expect((await pending(id)).status).toBe('pending')
-    waiting = drainAll()
+    waiting = dispatchAll()
   })
   await waiting
   expect((await pending(id)).status).toBe('dispatched')
@@ -150,7 +150,7 @@ test('a request whose target is gone fails with the reason and leaves the slot t
   const next = await submit()
   await database.query('UPDATE targets SET enabled = false WHERE id = $1', [own.target_ids[1]])
   await addInstance(database, 1)
-  await drainAll()
+  await dispatchAll()
   const failed = await pending(command.command_id)
   expect(failed.status).toBe('failed')
   expect(failed.error_message).toContain(`target "target-${own.target_ids[1]}"`)
@@ -174,7 +174,7 @@ test('of requests that are dispatched together each fails for what itself was pl
   })
   for (const command of commands) await startDeployment(database, command, { request_id: null })
   await addInstance(database, commands.length)
-  await drainAll()
+  await dispatchAll()
   const seen = await Promise.all(commands.map(async ({ command_id }) => (await pending(command_id)).error_message))
   const why = 'Since the request was queued these were deleted or disabled: '
   expect(seen).toEqual(plans.map(([gone]) => gone && why + gone))
@@ -189,13 +189,13 @@ test('one request that cannot be written keeps no other waiting and is tried aga
   )
   await addInstance(database, 2)
   const quiet = { ...logger, error: () => {} }
-  const drainQuietly = () => drain({ database: asDispatcher, logger: quiet, onCommitted: () => {} })
-  await drainQuietly()
+  const dispatchQuietly = () => dispatchQueue({ database: asDispatcher, logger: quiet, onCommitted: () => {} })
+  await dispatchQuietly()
   expect((await pending(good)).status).toBe('dispatched')
   expect(await pending(bad)).toMatchObject({ status: 'pending', retry_count: 1 })
   for (let n = 2; n <= 5; n += 1) {
     await database.query(`UPDATE pending_requests SET last_retry_at = now() - interval '1 hour'`)
-    await drainQuietly()
+    await dispatchQuietly()
   }
   expect(await pending(bad)).toMatchObject({ status: 'failed', retry_count: 5, deployment_id: null })
 })
