@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, test } from '@jest/globals'
-import { OutputPump } from '../src/index.ts'
+import { OutputPump } from '../src/output-pump.ts'
 
 /** This process gets no turn for so long, as on a machine that has too much to do. */
 const stall = (ms: number) => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms)

@@ -3,21 +3,18 @@ export { fullJitter, sleep } from './backoff.ts'
 export { ConfigurationError, type ConfigurationProblem, loadConfig } from './config.ts'
 export { type Context, currentContext, withContext, withoutContext } from './context.ts'
 export { isDevelopmentSecret, refuseDevelopmentSecrets } from './development.ts'
-export { Health, type HealthReport, type ManagementServer, startManagementServer } from './health.ts'
+export { Health, type HealthReport, startManagementServer } from './health.ts'
 export { uuidv7 } from './ids.ts'
-export { type ListenAddress, type ListeningServer, type ListenOptions, listen, listenOn } from './listen.ts'
-export { createLogger, type Logger, type LoggerOptions } from './logger.ts'
+export { type ListenAddress, type ListeningServer, listen, listenOn } from './listen.ts'
+export { createLogger, type Logger } from './logger.ts'
 export { measureRequest } from './metrics/http.ts'
 export { type Counting, counter, exposition, histogram, measure, type Timing } from './metrics/registry.ts'
-export { BridgeConnections, type BridgeConnectionsOptions } from './outbound/bridge-connections.ts'
+export { BridgeConnections } from './outbound/bridge-connections.ts'
 export { BridgeTlsError } from './outbound/bridge-tls-error.ts'
 export { checkedAddresses, DestinationRefused, type DestinationRules, urlProblem } from './outbound/destination.ts'
-export type { DownloadAnswer } from './outbound/download.ts'
 export type { Answer } from './outbound/exchange.ts'
-export { type OutboundAnswer, type OutboundPost, postOutbound } from './outbound/post.ts'
-export { type JsonPost, postJson } from './outbound/post-json.ts'
-export { isPublicAddress } from './outbound/public-address.ts'
-export { loggable, redactText } from './redaction.ts'
+export { postOutbound } from './outbound/post.ts'
+export { redactText } from './redaction.ts'
 export { takeRequestId } from './request-id.ts'
 export {
   constantTimeEqual,
@@ -26,11 +23,10 @@ export {
   parseKeys,
   randomToken,
   SecretError,
-  type SecretProblem,
   sealedKeyId,
 } from './secrets.ts'
 export { Semaphore } from './semaphore.ts'
-export { runService, type ServiceContext, type ServiceOptions, serviceConfig } from './service.ts'
+export { runService, type ServiceContext, serviceConfig } from './service.ts'
 export {
   DEFAULT_USER_PREFIX,
   exportServiceUrls,
@@ -38,16 +34,13 @@ export {
   serviceUrlVariable,
   serviceUser,
 } from './service-users.ts'
-export { createTicker, type Ticker, type TickerOptions } from './ticker.ts'
-export { type FileSetting, type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
-export type { TlsOptions } from './tls/server.ts'
+export { createTicker, type Ticker } from './ticker.ts'
+export { type KeyPairFiles, readKeyPair } from './tls/key-pair.ts'
 export { failSpan, forRequest, type Span, SpanKind, traced } from './tracing/spans.ts'
 export { currentTraceparent, parseTraceparent } from './tracing/trace-context.ts'
 export {
-  type CommonConfig,
   commonConfig,
   integerVariable,
-  LOG_LEVELS,
   type LogLevel,
   portVariable,
   secretVariable,

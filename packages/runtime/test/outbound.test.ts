@@ -1,7 +1,8 @@
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
-import { checkedAddresses, DestinationRefused, isPublicAddress, postOutbound, urlProblem } from '../src/index.ts'
+import { checkedAddresses, DestinationRefused, postOutbound, urlProblem } from '../src/index.ts'
+import { isPublicAddress } from '../src/outbound/public-address.ts'
 
 describe('a public address', () => {
   test.each(['1.1.1.1', '93.184.216.34', '172.32.0.1', '100.128.0.1', '2606:4700:4700::1111', '2a00:1450:4001::1'])(

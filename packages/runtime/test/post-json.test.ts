@@ -1,7 +1,8 @@
 import http from 'node:http'
+import https from 'node:https'
 import net, { type AddressInfo } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
-import { postJson } from '../src/index.ts'
+import { postJson } from '../src/outbound/post-json.ts'
 
 let url: string
 let connections = 0
@@ -28,17 +29,27 @@ beforeEach(() => {
   seen = []
 })
 afterAll(() => {
+  agent.destroy()
   server.closeAllConnections()
   server.close()
 })
 
+const agent = new http.Agent({ keepAlive: true })
 const post = (more: object = {}) =>
-  postJson({ url: `${url}/v1/runs`, to: 'the far end', token: 'secret', body: '["ä"]', timeoutMs: 5_000, ...more })
+  postJson({
+    url: `${url}/v1/runs`,
+    to: 'the far end',
+    token: 'secret',
+    body: '["ä"]',
+    timeoutMs: 5_000,
+    agent,
+    ...more,
+  })
 
 test('says who calls, in bytes, and keeps the connection, also of answers that nobody reads', async () => {
   for (const text of ['one', 'two', 'three']) {
     answer = (response) => response.writeHead(202, { 'x-of': text }).end(text)
-    const { status, headers, body } = await post({ headers: { traceparent: 'trace' } })
+    const { status, headers, body } = await post()
     expect({ status, of: headers['x-of'] }).toEqual({ status: 202, of: text })
     if (text !== 'two') expect((await body).toString()).toBe(text)
     // The connection is free when its answer has come.
@@ -52,7 +63,6 @@ test('says who calls, in bytes, and keeps the connection, also of answers that n
       authorization: 'Bearer secret',
       'content-type': 'application/json',
       'content-length': '6',
-      traceparent: 'trace',
     },
   })
 })
@@ -118,7 +128,8 @@ test('speaks TLS to https', async () => {
     })
   })
   const port = await listening(other)
-  await expect(post({ url: `https://127.0.0.1:${port}/` })).rejects.toThrow()
+  const secure = { url: `https://127.0.0.1:${port}/`, agent: new https.Agent() }
+  await expect(post(secure)).rejects.toThrow()
   expect(first).toBe(HANDSHAKE)
   other.close()
 })
