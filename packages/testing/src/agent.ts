@@ -9,22 +9,22 @@ import { waitFor } from './waiting.ts'
 export interface AgentSettings {
   bridgeUrl: string
   token: string
-  /** Where instances are told to find it; unless given, where it is. */
+  /** The address for instances; by default, the real one. */
   address?: string
   settings?: Record<string, string>
 }
 
 export interface AgentProcess {
   port: number
-  /** What it keeps on its disk. */
+  /** The state folder of the agent. */
   folder: string
   readonly output: string
   readonly pid: number
-  /** Starts it, over the folder that it had. */
+  /** Starts the agent again with its folder. */
   start(): Promise<void>
-  /** Ends it with this signal and waits until it is gone. */
+  /** Sends the signal and waits for the end of the process. */
   end(signal: NodeJS.Signals): Promise<void>
-  /** Ends it and deletes its folder. */
+  /** Kills the agent and deletes its folder. */
   remove(): Promise<void>
 }
 
@@ -38,7 +38,7 @@ function build(): void {
   built = true
 }
 
-/** Enrols with the agent's own command. Returns how that ended. */
+/** Runs `target-agent enrol`. Returns its exit code and output. */
 export function enrolAgent(
   { bridgeUrl, token, address, settings }: AgentSettings,
   { folder, port }: { folder: string; port: number },
@@ -63,7 +63,7 @@ export function enrolAgent(
   })
 }
 
-/** A real agent, enrolled and listening on loopback. */
+/** Starts a real agent that is enrolled and listens on loopback. */
 export async function startAgent(options: AgentSettings): Promise<AgentProcess> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-agent-'))
   const port = await freePort()

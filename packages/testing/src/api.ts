@@ -6,7 +6,7 @@ export interface Answer<B = Record<string, unknown>> {
   body: B
 }
 
-/** A plain HTTP client for tests from outside: it knows nothing but the interface. */
+/** A plain HTTP client for tests of the public interface. */
 export interface Api {
   token: string
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers whose form they assert

@@ -6,7 +6,7 @@ import { repositoryRoot } from './repository.ts'
 
 export interface TestCertificates {
   folder: string
-  /** What clients trust. */
+  /** The CA certificate for clients. */
   caFile: string
   certFile: string
   keyFile: string
@@ -14,13 +14,13 @@ export interface TestCertificates {
 }
 
 export interface TestCertificatesOptions {
-  /** Host names and addresses in the certificate; those of loopback unless given. */
+  /** Host names and addresses in the certificate; by default, those of loopback. */
   names?: string[]
-  /** How long the certificate is good; -1 makes an expired one. */
+  /** Days until the certificate expires; -1 makes an expired certificate. */
   days?: number
 }
 
-/** A private CA and a certificate of a server, made by the script that operators use. */
+/** Makes a private CA and a server certificate with the script for operators. */
 export function makeCertificates(options: TestCertificatesOptions = {}): TestCertificates {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-certificates-'))
   const { names = ['localhost', '127.0.0.1'], days = 90 } = options

@@ -18,16 +18,16 @@ import { repositoryRoot } from './repository.ts'
 import { serverUrl } from './servers.ts'
 
 export interface TestDatabase {
-  /** Of the owner of the tables, for preparing and for looking from outside. Row-level security holds the owner, too. */
+  /** The URL for the owner of the tables, to prepare and check data. Row-level security also applies to the owner. */
   url: string
-  /** As a service gets it: of the role with the rights of that service. */
+  /** The URL for the role with the rights of a service. */
   urlOf(role: DatabaseRole): string
   drop(): Promise<void>
 }
 
-/** Roles belong to the whole server. These are not the roles of an installation on it. */
+/** Roles belong to the whole server. The prefix keeps the roles of tests apart from those of an installation. */
 export const TEST_ROLE_PREFIX = 'slipway_tests_'
-/** Owns the test databases. Superusers pass by row-level security, and the server's user may be one. */
+/** The owner of test databases. The user of the server may be a superuser, and those bypass row-level security. */
 const OWNER = 'slipway_tests'
 
 interface Role {
@@ -35,7 +35,6 @@ interface Role {
   password: string
 }
 
-/** The server as this user sees it. */
 function serverAs(role: Role | null, database?: string): string {
   const url = new URL(serverUrl('DATABASE_URL'))
   if (role !== null) {
@@ -46,14 +45,14 @@ function serverAs(role: Role | null, database?: string): string {
   return url.href
 }
 
-/** What decides how a template looks: the migrations, and the rights of the roles. */
+/** The template database depends on these sources: the migrations and the rights of the roles. */
 const TEMPLATE_SOURCES = [
   'prisma/migrations',
   'packages/database/src/roles',
   'packages/database/src/keys/sealed-places.ts',
 ]
 
-/** Names a template after its sources, so that a changed migration or right makes a new one. */
+/** The name contains a hash of the sources, so a changed migration or right leads to a new template. */
 function templateName(): string {
   const hash = createHash('sha256')
   for (const source of TEMPLATE_SOURCES) {
@@ -73,7 +72,7 @@ const testRole = (role: DatabaseRole): Role => ({
   password: new URL(serverUrl('DATABASE_URL')).password || OWNER,
 })
 
-/** @throws Error when roles are missing and this user may not create them */
+/** @throws Error if roles are missing and this user may not create them */
 async function ensureRoles(admin: pg.Client): Promise<void> {
   const wanted = new Map(DATABASE_ROLES.map((role) => [role, testRole(role)]))
   const { rows } = await admin.query<{ found: number; creates: boolean }>(
@@ -84,14 +83,14 @@ async function ensureRoles(admin: pg.Client): Promise<void> {
   if (rows[0]?.found === wanted.size) return
   if (rows[0]?.creates !== true) {
     throw new Error(
-      `The server lacks roles of the services (${TEST_ROLE_PREFIX}…), which tests connect with: run \`make build\` and ` +
+      `The server lacks the roles of services for tests (${TEST_ROLE_PREFIX}…): run \`make build\` and ` +
         '`scripts/infra.sh up`, or give the user of DATABASE_URL the attribute CREATEROLE',
     )
   }
   await createRoles(admin, new Map([...wanted].map(([role, login]) => [role, new URL(serverAs(login))])))
 }
 
-/** The role that owns test databases: one of our own where the server's user is a superuser, else that user. */
+/** The owner of test databases: a separate role if the user of the server is a superuser, else that user (null). */
 async function ensureOwner(admin: pg.Client): Promise<Role | null> {
   const { rows } = await admin.query<{ bypasses: boolean }>(
     'SELECT rolsuper OR rolbypassrls AS bypasses FROM pg_roles WHERE rolname = current_user',
@@ -146,10 +145,10 @@ async function grantRights(url: string): Promise<void> {
 
 const ownedBy = (owner: Role | null) => (owner === null ? '' : `OWNER ${owner.name}`)
 
-/** This process has looked for it once: sources do not change under its tests. */
+/** One look-up per process is enough, because sources do not change during tests. */
 let knownTemplate: Promise<Template> | null = null
 
-/** A migrated, empty database of its own: a clone of a template, which takes a fraction of a second. */
+/** Creates a migrated, empty database as a clone of a template. This takes a fraction of a second. */
 export async function createTestDatabase(): Promise<TestDatabase> {
   const admin = new pg.Client(serverUrl('DATABASE_URL'))
   await admin.connect()
@@ -178,8 +177,8 @@ const OBJECT_IN_USE = '55006'
 const MAX_DROPS = 50
 
 /**
- * Drops a database together with its sessions. An autovacuum worker is a superuser's session, which an ordinary user may
- * not end by FORCE: without it Postgres sends the worker away itself, and only sessions of ours are waited for.
+ * Drops a database with its sessions. An ordinary user may not use FORCE while an autovacuum worker runs, because the worker is a
+ * session of a superuser. Without FORCE, Postgres ends the worker itself. So the attempts alternate.
  */
 async function dropDatabase(client: pg.Client, name: string): Promise<void> {
   for (let attempt = 1; ; attempt += 1) {
@@ -197,15 +196,15 @@ async function dropDatabase(client: pg.Client, name: string): Promise<void> {
 }
 
 export interface OpenTestDatabase extends TestDatabase {
-  /** The owner's, for preparing and looking. Sees the rows of all tenants. */
+  /** The connection pool of the owner, to prepare and check data. Sees the rows of all tenants. */
   database: Database
-  /** For what is tested: with the rights of this role. Sees the rows of all tenants. */
+  /** A connection pool with the rights of this role, for the tested code. Sees the rows of all tenants. */
   as(role: DatabaseRole): Database
 }
 
 const opened = new WeakMap<Database, (role: DatabaseRole) => Database>()
 
-/** The same with pools to it, which `drop` closes. */
+/** Creates a test database and opens connection pools. `drop` closes them. */
 export async function openTestDatabase(): Promise<OpenTestDatabase> {
   const { url, urlOf, drop } = await createTestDatabase()
   const open = (url: string) => createDatabase({ url, applicationName: 'test', max: 30, tenant: '*' })
@@ -229,21 +228,21 @@ export async function openTestDatabase(): Promise<OpenTestDatabase> {
   }
 }
 
-/** `as` of the test database whose owner's pool this is. */
+/** A pool with the rights of this role, for the test database of the owner's pool. */
 export function databaseAs(owner: Database, role: DatabaseRole): Database {
   const as = opened.get(owner)
   if (as === undefined) throw new Error('databaseAs: not the `database` of openTestDatabase')
   return as(role)
 }
 
-/** A connection that sees the rows of all tenants, or of one; for looking from outside. The caller ends it. */
+/** Opens a connection that sees the rows of all tenants or of one tenant. The caller ends it. */
 export async function connectTo(databaseUrl: string, tenant = '*'): Promise<pg.Client> {
   const client = new pg.Client({ connectionString: databaseUrl, options: `-c slipway.tenant=${tenant}` })
   await client.connect()
   return client
 }
 
-/** The SQL of what `query` was given, for tests that listen. */
+/** The SQL text of an argument of `query`, for tests that intercept queries. */
 export const sqlOf = (statement: string | pg.QueryConfig): string =>
   typeof statement === 'string' ? statement : statement.text
 

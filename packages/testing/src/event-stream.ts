@@ -7,7 +7,7 @@ export interface StreamMessage {
   data: any
 }
 
-/** Opens a deployment's log stream with a fresh token; the raw response, for tests of its form. */
+/** Opens the log stream of a deployment with a new token. Returns the raw response. */
 export async function openLogStream(suite: Pick<Suite, 'url'>, api: Api, id: string, from?: number): Promise<Response> {
   const query = from === undefined ? '' : `&from=${from}`
   return await fetch(`${suite.url}/api/v1/deployments/${id}/logs?sse_token=${await sseToken(api)}${query}`)
@@ -20,12 +20,12 @@ export async function sseToken(api: Api): Promise<string> {
   return body.sse_token
 }
 
-/** Opens a stream of changes with a fresh token. */
+/** Opens a change stream with a new token. */
 export async function openChangeStream(suite: Pick<Suite, 'url'>, api: Api, resource: string): Promise<Response> {
   return await fetch(`${suite.url}/api/v1/sse/${resource}?sse_token=${await sseToken(api)}`)
 }
 
-/** Reads a stream to its end; every frame must be exactly one `data:` line. Calls `onMessage` as messages come. */
+/** Reads a stream to its end. Each frame must be exactly one `data:` line. Calls `onMessage` for each message. */
 export async function readStream(response: Response, onMessage?: (m: StreamMessage) => void): Promise<StreamMessage[]> {
   if (response.status !== 200 || response.body === null) throw new Error(`the stream answered ${response.status}`)
   const messages: StreamMessage[] = []

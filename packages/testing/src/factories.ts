@@ -23,7 +23,7 @@ export interface ActionParts {
   files?: { content: string; path: string; mode?: string }[]
 }
 
-/** Publishes an action with one version; returns its id. */
+/** Publishes an action with one version. Returns its id. */
 export async function createAction(api: Api, parts: ActionParts = {}, name = `action-${suffix()}`): Promise<string> {
   const { script = 'true', rollback, ...rest } = parts
   const definition = {
@@ -40,7 +40,6 @@ export async function createSequence(api: Api, actionIds: string[], name = `sequ
   return (await created(api.post('/sequences', { name, version: '1.0.0', definition }))).id
 }
 
-/** A target that runs commands on the instance's own machine. */
 export async function createLocalTarget(api: Api, parts: Record<string, unknown> = {}): Promise<string> {
   return (await created(api.post('/targets', { name: `target-${suffix()}`, connection: { type: 'local' }, ...parts })))
     .id
@@ -50,8 +49,8 @@ export const createLocalTargets = (api: Api, count: number) =>
   Promise.all(Array.from({ length: count }, () => createLocalTarget(api)))
 
 /**
- * Local targets by the thousand, straight into the database, where the API would take minutes: rack-00001, rack-00002 and
- * so on, each with the tag fleet=racks. Ids in the order of their names.
+ * Inserts thousands of local targets into the database, because the API would take minutes. Their names are rack-00001 and so on,
+ * and each has the tag fleet=racks. Returns the ids in the order of the names.
  */
 export async function addLocalTargets(database: Queryable, count: number): Promise<string[]> {
   const { rows } = await database.query<{ id: string }>(
@@ -68,7 +67,7 @@ export async function addLocalTargets(database: Queryable, count: number): Promi
   return rows.map(({ id }) => id)
 }
 
-/** A user with these roles, who has logged in. */
+/** Creates a user with these roles and logs in. */
 export async function createUser(
   suite: Pick<Suite, 'url'>,
   admin: Api,
@@ -94,7 +93,7 @@ export async function deploymentEnd(api: Api, id: string, timeoutMs = 30_000) {
   )
 }
 
-/** Waits until a queued request has been dispatched and its deployment has ended; returns the deployment's id. */
+/** Waits until a pending request is dispatched. Returns the id of its deployment. */
 export async function dispatchedDeployment(api: Api, pendingId: string, timeoutMs = 30_000): Promise<string> {
   return await waitFor(
     async () => {
@@ -117,7 +116,6 @@ export interface LogEntry {
   analysis: Record<string, unknown> | null
 }
 
-/** A deployment's log, page by page. */
 export async function* logPages(api: Api, id: string): AsyncGenerator<LogEntry[]> {
   for (let offset = 0; ; ) {
     const { status, body } = await api.get<LogEntry[]>(`/deployments/${id}/logs/history?limit=1000&offset=${offset}`)

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 
 export type RouteHandler = (request: IncomingMessage, response: ServerResponse, body: unknown) => void
 
-/** An HTTP server on a free port whose answers the test decides, by `METHOD /path`. */
+/** Starts an HTTP server on a free port. The test gives the answer for each `METHOD /path`. */
 export async function startFakeServer(routes: Record<string, RouteHandler>) {
   const requests: { route: string; query: URLSearchParams; authorization: string | undefined; body: unknown }[] = []
   const server = createServer(async (request, response) => {

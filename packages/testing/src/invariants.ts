@@ -3,13 +3,13 @@ import { verifyAudit } from '@slipway/audit'
 import { createDatabase } from '@slipway/database'
 import { connectTo } from './database.ts'
 
-/** Longer than the slow tick of any service, by which messages go whose wake-up was lost. */
+/** Longer than the slow tick of each service. The tick sends messages after a lost wake-up. */
 const SETTLING_MS = 15_000
 
-/** The audit records `r` of calls that were carried out. */
+/** Selects the audit records `r` of successful calls. */
 const CARRIED_OUT = `coalesce(r.details ->> 'outcome', '') NOT IN ('refused', 'failed')`
 
-/** What each call of these leaves: a table, its rows that somebody made by a call, and the action that made them. */
+/** Tables with one audit record per created row: the table, its rows that a call created, and the audit action. */
 const MADE: [table: string, made: string, action: string][] = [
   ['tenants', 'true', `'tenant.create'`],
   ['environments', 'true', `'environment.create'`],
@@ -23,7 +23,7 @@ const MADE: [table: string, made: string, action: string][] = [
   ['webhooks', 'true', `'webhook.create'`],
 ]
 
-/** One statement that must find nothing, by the sentence that it would disprove. docs/invariants.md has the whole list. */
+/** Each sentence is an invariant, and its statement must find no rows. docs/invariants.md has the whole list. */
 const VIOLATIONS: Record<string, string> = {
   'every deployment is in a final state': `SELECT id, state FROM deployments
     WHERE state NOT IN ('success', 'failed', 'cancelled', 'rolled_back')`,
@@ -86,7 +86,7 @@ const VIOLATIONS: Record<string, string> = {
             WHERE r.resource_id = s.id::text AND r.action = s.kind || '.publish' AND ${CARRIED_OUT})`,
 }
 
-/** Where the audit log is not what its chain of hashes says. */
+/** The findings of the check of the audit chain. */
 async function brokenChain(databaseUrl: string): Promise<string[]> {
   const database = createDatabase({ url: databaseUrl, applicationName: 'invariants', max: 1, tenant: '*' })
   try {
@@ -112,9 +112,9 @@ async function violations(databaseUrl: string): Promise<string[]> {
 }
 
 /**
- * What must hold when nothing runs any more, whatever happened before. Returns a sentence for each violation, so that
- * `expect(await violatedInvariants(url)).toEqual([])` says what is wrong. A deployment ends before the messages about
- * its end are sent, so what does not hold yet has `settlingMs` to.
+ * Checks the invariants that must hold when no deployment runs. Returns a sentence for each violation, so that
+ * `expect(await violatedInvariants(url)).toEqual([])` says what is wrong. Waits up to `settlingMs` for invariants that do not
+ * hold yet, because a deployment ends before the messages about its end are sent.
  */
 export async function violatedInvariants(databaseUrl: string, settlingMs = SETTLING_MS): Promise<string[]> {
   const deadline = Date.now() + settlingMs

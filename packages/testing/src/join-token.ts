@@ -2,14 +2,14 @@ import { createHash, randomBytes, randomUUID } from 'node:crypto'
 import { connectTo } from './database.ts'
 
 export interface JoinTokenOptions {
-  /** How many instances can join with it; 1 unless given. */
+  /** How many instances can join with the token; 1 by default. */
   uses?: number
   /** Labels that a joining instance may claim: key to value, null for any value. */
   labels?: Record<string, string | null>
   tenantId?: string
 }
 
-/** A token with which instances join, by a grant as the gateway inserts one. */
+/** Inserts a grant as the gateway does, and returns its join token. */
 export async function addJoinToken(databaseUrl: string, options: JoinTokenOptions = {}): Promise<string> {
   const { uses = 1, labels = {}, tenantId = null } = options
   const id = randomUUID()

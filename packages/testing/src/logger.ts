@@ -1,4 +1,4 @@
 import { createLogger, type Logger } from '@slipway/runtime'
 
-/** For parts that a test makes itself: only what must not happen is written, where jest's own output goes. */
+/** The logger for objects that a test creates. Writes only errors, to standard error like jest. */
 export const testLogger: Logger = createLogger({ service: 'test', level: 'error', stream: process.stderr })

@@ -1,8 +1,7 @@
-/** The samples of one answer of /metrics. */
 export interface Metrics {
-  /** Names of all metrics that are declared, with or without samples. */
+  /** The names of all declared metrics, with or without samples. */
   names: Set<string>
-  /** The sum of the samples of this name that have all of these labels; undefined when there are none. */
+  /** The sum of the samples with this name and these labels; undefined without samples. */
   value(name: string, labels?: Record<string, string>): number | undefined
   /** Every value of every label. */
   labels(): string[]
@@ -14,7 +13,6 @@ interface Sample {
   value: number
 }
 
-/** Asks a process for its metrics, as Prometheus does. */
 export async function readMetrics(url: string): Promise<Metrics> {
   const response = await fetch(url, { signal: AbortSignal.timeout(10_000) })
   if (response.status !== 200) throw new Error(`${url} answered ${response.status}`)

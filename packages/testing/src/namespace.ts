@@ -4,10 +4,10 @@ import { connect } from 'amqplib'
 import { Redis } from 'ioredis'
 import { serverUrl } from './servers.ts'
 
-/** Names at the broker and in Redis of one test's own. */
+/** A prefix for the names of one test in RabbitMQ and Redis. */
 export const testNamespace = () => `test-${randomBytes(5).toString('hex')}`
 
-/** Takes away for some seconds whatever waits in the queues, as a broker would that lost its disk. How many messages. */
+/** Purges all queues for some time, like a broker that loses its disk. Returns the number of lost messages. */
 export async function loseMessages(namespace: string, milliseconds: number): Promise<number> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
   let lost = 0
@@ -22,7 +22,7 @@ export async function loseMessages(namespace: string, milliseconds: number): Pro
   return lost
 }
 
-/** Removes a namespace's queues and exchanges with all that is in them. */
+/** Deletes the queues and exchanges of a namespace with their messages. */
 export async function wipeBroker(namespace: string): Promise<void> {
   const model = await connect(serverUrl('RABBITMQ_URL'))
   try {
@@ -32,7 +32,7 @@ export async function wipeBroker(namespace: string): Promise<void> {
   }
 }
 
-/** Removes what a test's namespace left at the broker and in Redis. */
+/** Deletes everything of a namespace from RabbitMQ and Redis. */
 export async function removeNamespace(namespace: string): Promise<void> {
   await wipeBroker(namespace)
   const redis = new Redis(serverUrl('REDIS_URL'))

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process'
 
-/** A network namespace with one way out: a pair of virtual devices to this machine. It needs root and iproute2. */
+/** A network namespace with one connection: a pair of virtual devices to this machine. It needs root and iproute2. */
 export interface Network {
   name: string
-  /** How this machine is reached from inside. */
+  /** The address of this machine, seen from inside. */
   hostAddress: string
-  /** The address inside. */
+  /** The address of the namespace. */
   address: string
-  /** Drops all packets in both directions, and tells neither end, until `restore`. */
+  /** Silently drops all packets in both directions until `restore`. */
   cut(): void
   restore(): void
   /** `address:port` of each listening TCP socket inside. */
@@ -19,7 +19,7 @@ export interface Network {
 
 const ip = (...args: string[]) => execFileSync('ip', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 
-/** Why this machine cannot make network namespaces; null when it can. */
+/** Why this machine cannot create network namespaces; null if it can. */
 export function networksProblem(): string | null {
   const name = `slipway-try-${process.pid}`
   try {
@@ -33,13 +33,13 @@ export function networksProblem(): string | null {
     try {
       ip('netns', 'delete', name)
     } catch {
-      // It was not made.
+      // The namespace was not created.
     }
     return `no right to make network namespaces: ${String(stderr).trim()}`
   }
 }
 
-/** Makes so many networks, apart from each other. */
+/** Creates networks without connections to each other. */
 export function createNetworks(count: number): Network[] {
   const made: Network[] = []
   try {
@@ -53,13 +53,13 @@ export function createNetworks(count: number): Network[] {
 
 function createNetwork(index: number): Network {
   const name = `slipway-${process.pid}-${index}`
-  // At most 15 characters.
+  // The name of a device has at most 15 characters.
   const outside = `sw${process.pid}-${index}`
-  // From the range for measurements between networks (RFC 2544), which nothing else uses.
+  // The range for benchmarks (RFC 2544), which real networks do not use.
   const prefix = `198.18.${process.pid % 256}`
   const [hostAddress, address] = [`${prefix}.${4 * index + 1}`, `${prefix}.${4 * index + 2}`]
   const remove = () => {
-    // The pair of devices goes with it.
+    // This also deletes the pair of devices.
     ip('netns', 'delete', name)
   }
   ip('netns', 'add', name)
@@ -83,7 +83,7 @@ function createNetwork(index: number): Network {
     name,
     hostAddress,
     address,
-    // The device inside loses its carrier and drops what is sent. Its addresses and routes stay.
+    // The device inside loses its carrier and drops packets. Its addresses and routes stay.
     cut: () => void ip('link', 'set', outside, 'down'),
     restore: () => void ip('link', 'set', outside, 'up'),
     listening: () => sockets('-l').map(([, , , local = '']) => local),

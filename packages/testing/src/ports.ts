@@ -1,12 +1,12 @@
 import net from 'node:net'
 
-/** Below those that the system gives to outgoing connections: none takes the port of a service that is restarting. */
+/** These ports are below the ephemeral ports, so no outgoing connection takes the port of a restarting service. */
 const [FIRST_PORT, LAST_PORT] = [10_240, 32_767]
 
-/** From a place of this process's own: what another one chose, and has not taken yet, looks free. */
+/** Each process starts at another port: a port that another process has chosen but not opened yet looks free. */
 let nextPort = FIRST_PORT + ((process.pid * 97) % (LAST_PORT - FIRST_PORT))
 
-/** A port on loopback that nobody listens on. */
+/** Finds a free port on loopback. */
 export async function freePort(): Promise<number> {
   for (;;) {
     nextPort = nextPort === LAST_PORT ? FIRST_PORT : nextPort + 1

@@ -6,12 +6,11 @@ import { Redis } from 'ioredis'
 import { freePort } from './ports.ts'
 import { waitFor } from './waiting.ts'
 
-/** A Redis of one test's own, which it may empty, kill and start again: the shared one serves others. */
+/** A separate Redis for one test, which may flush, kill and restart it. */
 export interface PrivateRedis {
   url: string
-  /** As FLUSHALL by an operator. */
   flush(): Promise<void>
-  /** Ends it as a crash would. It keeps nothing on disk: what comes back is empty. */
+  /** Kills Redis. It stores nothing on disk, so it is empty after a restart. */
   kill(): Promise<void>
   start(): Promise<void>
   stop(): Promise<void>

@@ -9,13 +9,13 @@ import { waitFor } from './waiting.ts'
 export interface Sshd {
   port: number
   username: string
-  /** Lets `username` in. */
+  /** The key that the server accepts for `username`. */
   privateKey: string
-  /** How a target names it. */
+  /** The connection of a target for this server. */
   connection: { type: 'ssh'; host: string; port: number; username: string; private_key: string }
-  /** Lets nobody in. */
+  /** A key that the server refuses. */
   strangersKey: string
-  /** The server answers with another host key from now on. */
+  /** Restarts the server with a new host key. */
   changeHostKey(): Promise<void>
   stop(): Promise<void>
 }
@@ -39,7 +39,7 @@ const accepts = (port: number) =>
     socket.once('error', () => resolve(false))
   })
 
-/** A real OpenSSH server on loopback, with keys of its own, that lets the present user in. `settings` are lines of sshd_config. */
+/** Starts a real OpenSSH server on loopback for the current user, with new keys. `settings` are lines of sshd_config. */
 export async function startSshd({ settings = [] }: { settings?: string[] } = {}): Promise<Sshd> {
   if (!fs.existsSync(SSHD)) throw new Error('no sshd: run "scripts/infra.sh test-tools", or install openssh-server')
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-sshd-'))
@@ -50,7 +50,7 @@ export async function startSshd({ settings = [] }: { settings?: string[] } = {})
   const strangersKey = makeKey(path.join(folder, 'stranger'))
   fs.copyFileSync(path.join(folder, 'client.pub'), path.join(folder, 'authorized_keys'))
   fs.chmodSync(path.join(folder, 'authorized_keys'), 0o600)
-  // Privilege separation needs this folder, which only a service manager would have made.
+  // Privilege separation needs this folder. Usually a service manager creates it.
   if (process.getuid?.() === 0) fs.mkdirSync('/run/sshd', { recursive: true, mode: 0o755 })
   const config = path.join(folder, 'sshd_config')
   fs.writeFileSync(
@@ -68,9 +68,9 @@ export async function startSshd({ settings = [] }: { settings?: string[] } = {})
       'MaxStartups 200',
       'MaxSessions 200',
       'Subsystem sftp internal-sftp',
-      // Of several lines of the same keyword the first one counts.
+      // sshd uses the first line of each keyword, so these settings cannot change the lines above.
       ...settings,
-      // Or bash takes itself for a first shell over the network and reads the user's own .bashrc.
+      // Without SHLVL, bash would read the .bashrc of the user, as for a first shell over the network.
       'SetEnv SHLVL=1',
       '',
     ].join('\n'),

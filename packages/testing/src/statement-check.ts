@@ -4,7 +4,7 @@ import type pg from 'pg'
 interface Column {
   name: string
   type: number
-  /** Zero for an expression. */
+  /** 0 for an expression. */
   table: number
   attribute: number
 }
@@ -60,7 +60,7 @@ interface Plan {
   Plans?: Plan[]
 }
 
-/** For each table of a plan, on which sides of outer joins it is read: true if the join may return null for its columns. */
+/** For each table of a plan, whether an outer join may return null for its columns: true, false or both. */
 function sidesOf(plan: Plan, filled = false, sides = new Map<string, Set<boolean>>()): Map<string, Set<boolean>> {
   const table = plan['Relation Name']
   if (table !== undefined) sides.set(table, (sides.get(table) ?? new Set()).add(filled))

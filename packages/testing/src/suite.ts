@@ -15,7 +15,6 @@ import { repositoryRoot } from './repository.ts'
 import { brokerUrlOf, serverUrl } from './servers.ts'
 import { waitFor } from './waiting.ts'
 
-/** What runs in every suite. */
 export const SERVICES = [
   'gateway',
   'planner',
@@ -28,23 +27,23 @@ export const SERVICES = [
 export type ServiceName = `${(typeof SERVICES)[number]}${'' | '-2' | '-3'}`
 
 export interface SuiteOptions {
-  /** Deployments that an instance runs at once. */
+  /** The capacity of each instance. */
   capacity?: number
   /** Whether a second orchestration instance runs. */
   secondInstance?: boolean
   /** Whether a second gateway runs, at `secondUrl`. */
   secondGateway?: boolean
-  /** Whether a second log-stream runs, at `logStreams[1]`; the gateway knows the first. */
+  /** Whether a second log-stream runs, at `logStreams[1]`. The gateway uses the first one. */
   secondLogStream?: boolean
-  /** Whether a second planner, dispatcher and executor-bridge run; each instance knows one bridge. */
+  /** Whether a second planner, dispatcher and executor-bridge run. The second instance uses the second bridge. */
   secondReplicas?: boolean
   /** Whether the executor-bridges serve HTTPS, with certificates of a private CA. */
   tls?: boolean
-  /** Up to three networks: in each runs an instance of its own, in place of the usual ones. Their bridges serve HTTPS. */
+  /** Up to three networks. One instance runs in each, instead of the usual ones. Their bridges serve HTTPS. */
   networks?: Network[]
-  /** Where the built repository is whose code a service runs; this one where it is left out. */
+  /** The folder of the built repository with the code of a service; by default, this repository. */
   codeOf?: (name: ServiceName) => string
-  /** A database to run on, dropped with the suite; a new one where it is left out. */
+  /** The database; by default, a new one. The suite drops it at its end. */
   database?: TestDatabase
   /** Further settings of all services. */
   env?: Record<string, string>
@@ -53,42 +52,42 @@ export interface SuiteOptions {
 export interface Suite {
   url: string
   secondUrl: string
-  /** Where the log-streams are, as an ingress that leads to them directly would know. */
+  /** The URLs of the log-streams, for tests of an ingress that calls them directly. */
   logStreams: string[]
-  /** Where agents find the executor-bridge. */
+  /** The URL of the executor-bridge. */
   bridgeUrl: string
-  /** Where the second executor-bridge is; the same where there is only one. */
+  /** The URL of the second executor-bridge, or of the only one. */
   secondBridgeUrl: string
-  /** The certificates of the executor-bridges, where they serve HTTPS. */
+  /** The certificates of the executor-bridges; null without HTTPS. */
   certificates: TestCertificates | null
   databaseUrl: string
   namespace: string
   admin: { email: string; password: string }
-  /** A folder of this suite's own, removed with it. */
+  /** The folder of this suite. The suite deletes it at its end. */
   folder: string
-  /** Ends a process as a crash would, or with another signal, and waits until it is gone; tells its exit code. */
+  /** Kills a process, by default with SIGKILL, and waits for its end. Resolves with its exit code. */
   kill(name: ServiceName, signal?: NodeJS.Signals): Promise<number | null>
-  /** Starts a process that is not running, with further settings this once, and waits until it is ready. */
+  /** Starts a stopped process, with further settings for this start only. Waits until the process is ready. */
   start(name: ServiceName, env?: Record<string, string>): Promise<void>
   isReady(name: ServiceName): Promise<boolean>
-  /** What `/readyz` of a process says of its dependencies; null where the process does not answer. */
+  /** The dependencies in the `/readyz` report of a process; null if the process does not answer. */
   dependenciesOf(name: ServiceName): Promise<Record<string, 'up' | 'down'> | null>
-  /** Gives an orchestration instance another token to join with, as an administrator would. */
+  /** Writes a new join token for an orchestration instance. */
   giveJoinToken(name: ServiceName, options?: JoinTokenOptions): Promise<void>
   pid(name: ServiceName): number
-  /** Starts every process that is not running: a test that failed in between must not fail the next one. */
+  /** Starts every stopped process, so that a failed test does not fail the next one. */
   restore(): Promise<void>
-  /** Does this while the process stands still, with all its connections. */
+  /** Does the work while SIGSTOP holds the process. Its connections stay open. */
   whileStopped<T>(name: ServiceName, work: () => Promise<T>): Promise<T>
-  /** What a process tells Prometheus now. */
+  /** The current metrics of a process. */
   metricsOf(name: ServiceName): Promise<Metrics>
-  /** What a process has logged so far, all its lives together. */
+  /** The log of a process, from all its starts. */
   logOf(name: ServiceName): string
-  /** Ends everything in order; throws when a process did not end by itself with 0. */
+  /** Stops all processes. Throws if a process does not exit with 0. */
   stop(): Promise<void>
 }
 
-/** On a machine that has much else to do. */
+/** Long enough for a busy machine. */
 const START_MS = 80_000
 
 const key = () => `test:${randomBytes(32).toString('base64')}`
@@ -97,12 +96,12 @@ interface Process {
   env: Record<string, string>
   main: string
   management: string
-  /** In which it runs; the machine's where it is left out. */
+  /** Undefined for the network of this machine. */
   network: Network | undefined
   child: ChildProcess | null
 }
 
-/** The whole suite as separate processes on real servers, with a database, names and ports of its own. */
+/** Starts the suite as separate processes on real servers, with its own database, names and ports. */
 export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
   const database = options.database ?? (await createTestDatabase())
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'slipway-suite-'))
@@ -114,7 +113,7 @@ export async function startSuite(options: SuiteOptions = {}): Promise<Suite> {
   try {
     const names = [...processes.keys()]
     const isSecond = (name: ServiceName) => /-[23]$/.test(name)
-    // All at once, a dozen processes would keep each other from being ready in time.
+    // A dozen processes that start together would not be ready in time.
     await Promise.all(names.filter((name) => !isSecond(name)).map((name) => suite.start(name)))
     await Promise.all(names.filter(isSecond).map((name) => suite.start(name)))
   } catch (error) {
@@ -139,7 +138,7 @@ async function describe(made: {
 }): Promise<Map<ServiceName, Process>> {
   const { database, folder, namespace, admin, certificates, options } = made
   const serversOf = (service: BrokerUser) => ({
-    // Other code than this one may need rights that this schema does not give: it runs as an installation with one user.
+    // Code of another release may need rights that this schema does not grant, so it connects as the owner.
     DATABASE_URL: options.codeOf === undefined ? database.urlOf(service) : database.url,
     RABBITMQ_URL: options.codeOf === undefined ? brokerUrlOf(service) : serverUrl('RABBITMQ_URL'),
     REDIS_URL: serverUrl('REDIS_URL'),
@@ -158,13 +157,13 @@ async function describe(made: {
     : {}
 
   const { networks = [] } = options
-  const instance = async (name: string, itsBridge: number, network?: Network) => ({
+  const instance = async (name: string, bridgePort: number, network?: Network) => ({
     SLIPWAY_JOIN_TOKEN_FILE: await writeJoinToken(folder, name, database.url, options),
     SLIPWAY_INSTANCE_NAME: name,
     SLIPWAY_INSTANCE_CAPACITY: String(options.capacity ?? 10),
     ...trust,
-    SLIPWAY_BRIDGE_URL: `${scheme}://${network?.hostAddress ?? '127.0.0.1'}:${itsBridge}`,
-    // The test asks for readiness from outside.
+    SLIPWAY_BRIDGE_URL: `${scheme}://${network?.hostAddress ?? '127.0.0.1'}:${bridgePort}`,
+    // The test checks readiness from outside the network.
     ...(network ? { SLIPWAY_MANAGEMENT_HOST: network.address } : {}),
     SLIPWAY_JOURNAL_DIR: path.join(folder, `journal-${name}`),
   })
@@ -181,7 +180,7 @@ async function describe(made: {
         SLIPWAY_PORT: String(gateway),
         SLIPWAY_LOG_STREAM_URL: `http://127.0.0.1:${logStream}`,
         SLIPWAY_COOKIE_SECURE: 'false',
-        // Tests come from one address. Those about limits set them for addresses of their own.
+        // All tests use one address, so limits are off. Tests of limits set them for other addresses.
         SLIPWAY_RATE_LIMIT_OVERRIDES: '127.0.0.1/32=0',
         SLIPWAY_LOGIN_OVERRIDES: '127.0.0.1/32=0',
       },
@@ -233,7 +232,7 @@ async function describe(made: {
       main: path.join(
         ...(options.codeOf ? [options.codeOf(name), 'services'] : [repositoryRoot, 'services']),
         name.replace(/-[23]$/, ''),
-        // Every release has the one, and starts faster from the other if it has it.
+        // Other releases may have no bundle. The bundle starts faster.
         options.codeOf ? 'dist/main.js' : 'dist/bundle.js',
       ),
       management: `http://${network?.address ?? '127.0.0.1'}:${management}`,
@@ -253,7 +252,7 @@ async function describe(made: {
   return processes
 }
 
-/** Writes the file with the token for one instance. In a database that was used before, its name is released first. */
+/** Writes the join token of one instance. Releases the name first, because the database may have been used before. */
 async function writeJoinToken(folder: string, name: string, databaseUrl: string, { env }: SuiteOptions) {
   const keys = (env?.['SLIPWAY_INSTANCE_LABELS'] ?? '').split(',').flatMap((pair) => pair.split('=')[0] || [])
   const client = await connectTo(databaseUrl)
@@ -284,7 +283,7 @@ function control(made: {
 
   const processOf = (name: ServiceName): Process => {
     const found = processes.get(name)
-    if (found === undefined) throw new Error(`this suite has no ${name}`)
+    if (found === undefined) throw new Error(`this suite has no ${name}: see SuiteOptions`)
     return found
   }
   const childOf = (name: ServiceName): ChildProcess => {
@@ -349,7 +348,7 @@ function control(made: {
     start,
     async giveJoinToken(name, options) {
       const file = processOf(name).env['SLIPWAY_JOIN_TOKEN_FILE']
-      if (file === undefined) throw new Error(`${name} joins nothing`)
+      if (file === undefined) throw new Error(`${name} is not an orchestration instance`)
       fs.writeFileSync(file, await addJoinToken(database.url, options))
     },
     metricsOf: (name) => readMetrics(`${processOf(name).management}/metrics`),

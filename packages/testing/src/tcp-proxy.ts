@@ -1,21 +1,21 @@
 import type { AddressInfo } from 'node:net'
 import { connect, createServer, type Socket } from 'node:net'
 
-/** A TCP proxy before a server, to break connections without touching the server that others use. */
+/** A TCP proxy in front of a server. Tests break connections at the proxy, because other tests share the server. */
 export interface TcpProxy {
   url: string
   /** Drops every connection. */
   cut(): void
-  /** Passes nothing in either direction and keeps every socket open, new connections included, until resumed. */
+  /** Stops all traffic and keeps all sockets open, including new connections, until `resume`. */
   freeze(): void
-  /** Passes everything again, with what was held back. */
+  /** Resumes all traffic, including held-back bytes. */
   resume(): void
   /**
-   * Leaves every connection of now half-open: drops the server's side, and keeps the client's side open and silent for good.
-   * New connections work. So it is after a lost machine, a failover or a dropped NAT entry.
+   * Makes all current connections half-open: closes the server side and keeps the client side open and silent. New connections
+   * work. This happens after a lost machine, a failover or a dropped NAT entry.
    */
   strand(): void
-  /** Refuses new connections, and drops those there are, until let in again. */
+  /** Drops all connections and refuses new ones, until called with false. */
   refuse(refused: boolean): void
   /** Called with bytes on their way to the server. */
   onSent(fn: (bytes: Buffer) => void): void

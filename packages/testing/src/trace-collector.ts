@@ -12,10 +12,10 @@ export interface CollectedSpan {
 }
 
 export interface TraceCollector {
-  /** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+  /** The value for OTEL_EXPORTER_OTLP_ENDPOINT. */
   url: string
   spans: CollectedSpan[]
-  /** The headers that came with the last spans. */
+  /** The headers of the last request. */
   headers(): Record<string, unknown>
   close(): Promise<void>
 }

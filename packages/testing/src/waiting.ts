@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface WaitOptions {
-  /** Milliseconds after which waiting fails; by default as long as a machine with both cores busy may need. */
+  /** The timeout in milliseconds. The default is long enough for a busy machine with two cores. */
   timeoutMs?: number
-  /** Milliseconds between two looks; by default from 25 to 250, the more the longer it takes. */
+  /** Milliseconds between two calls of `probe`. By default they grow from 25 to 250. */
   everyMs?: number
-  /** Names what is waited for, in the error. */
+  /** The name of the condition in the error. */
   what?: string
 }
 
-/** Looks until `probe` gives something other than null, undefined or false, and returns it. Errors count as "not yet". */
+/** Calls `probe` until it returns a value other than null, undefined and false. Returns this value. Errors count as "not yet". */
 export async function waitFor<T>(
   probe: () => Promise<T | null | undefined | false> | T | null | undefined | false,
   { timeoutMs = 60_000, everyMs, what = 'the condition' }: WaitOptions = {},
@@ -31,17 +31,17 @@ export async function waitFor<T>(
   }
 }
 
-/** Looks until the value is as wanted, and returns it; the error shows the last one seen. */
+/** Reads a value until it is the wanted one, and returns it. The timeout error shows the last value. */
 export async function waitForValue<T>(
   what: string,
-  look: () => Promise<T> | T,
+  read: () => Promise<T> | T,
   isWanted: (value: T) => boolean,
 ): Promise<T> {
   let seen: T | undefined
   try {
     await waitFor(
       async () => {
-        seen = await look()
+        seen = await read()
         return isWanted(seen)
       },
       { what },

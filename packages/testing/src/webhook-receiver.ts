@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** A call that a receiver of webhooks got. */
+/** A received webhook call. */
 export interface Received {
   path: string
   id: string
@@ -16,12 +16,12 @@ export interface Received {
 export interface Receiver {
   url: string
   received: Received[]
-  /** How it answers from now on; null: never. */
+  /** Answers the calls; null to leave them without an answer. */
   answer: ((call: Received) => { status: number; headers?: Record<string, string>; body?: string }) | null
   close(): Promise<void>
 }
 
-/** A real HTTP server that is called as webhooks are. */
+/** Starts an HTTP server that receives webhooks. */
 export async function startReceiver(): Promise<Receiver> {
   const server = http.createServer(async (request, response) => {
     const pieces: Buffer[] = []
@@ -54,7 +54,7 @@ export async function startReceiver(): Promise<Receiver> {
   return receiver
 }
 
-/** The signature that the standard asks for, computed by its words and not by our code. */
+/** The signature of the Standard Webhooks specification, computed without the code of Slipway. */
 export function expectedSignature(secret: string, { id, timestamp, body }: Received): string {
   const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
   return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`, 'utf8').digest('base64')}`
