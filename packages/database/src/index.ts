@@ -15,7 +15,6 @@ export { LOCK_KEYS, LOCK_KEYS_BY_VALUE } from './lock-keys.ts'
 export { measureConnections, measureOutbox } from './metrics.ts'
 export {
   type CausedMessage,
-  commandMessage,
   enqueue,
   eventMessage,
   type OutboxMessage,

@@ -17,9 +17,6 @@ export type OutboxMessage =
 /** A message with its own request id and trace, if a batch acts for several requests. */
 export type CausedMessage = OutboxMessage & { request_id?: string | null; traceparent?: string | null }
 
-export const commandMessage = <T extends CommandType>(type: T, body: CommandBody<T>) =>
-  ({ exchange: 'commands', type, body }) as OutboxMessage
-
 export const eventMessage = <T extends EventType>(type: T, body: EventBody<T>) =>
   ({ exchange: 'events', type, body }) as OutboxMessage
 

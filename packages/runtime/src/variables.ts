@@ -1,4 +1,4 @@
-import { type Static, type TInteger, type TString, Type } from '@sinclair/typebox'
+import { type TInteger, type TString, Type } from '@sinclair/typebox'
 
 interface Described<T> {
   description: string
@@ -133,8 +133,6 @@ export const commonConfig = {
     examples: ['false'],
   }),
 }
-
-export type CommonConfig = { [Name in keyof typeof commonConfig]: Static<(typeof commonConfig)[Name]> }
 
 const { SLIPWAY_LOG_LEVEL, SLIPWAY_MANAGEMENT_PORT, SLIPWAY_MANAGEMENT_HOST } = commonConfig
 

@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { rateVariables } from '@slipway/limits'
 import { commonConfig, integerVariable, portVariable } from '@slipway/runtime'
 
@@ -37,5 +37,3 @@ export const logStreamConfig = Type.Object({
     description: 'Streams of one user that may be open in this process; 0: any number',
   }),
 })
-
-export type LogStreamConfig = Static<typeof logStreamConfig>

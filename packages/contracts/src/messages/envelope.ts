@@ -7,7 +7,7 @@ import {
   type CommandsOf,
   type CommandType,
 } from './commands.ts'
-import { EVENTS, type EventBody, type EventsOf, type EventType, type Subscriber } from './events.ts'
+import { EVENTS, type EventBody, type EventsOf, type Subscriber } from './events.ts'
 
 export interface Envelope<B = unknown> {
   message_id: string
@@ -21,8 +21,6 @@ export interface Envelope<B = unknown> {
   deadline?: string
   body: B
 }
-
-export type MessageType = CommandType | EventType
 
 /** What a handler gets with the body. */
 export type MessageHeaders = Omit<Envelope, 'type' | 'body'>
