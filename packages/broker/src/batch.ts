@@ -81,7 +81,7 @@ export const isBatch = ({ properties }: ConsumeMessage) => properties.headers?.[
 export function partsOf(message: ConsumeMessage): ConsumeMessage[] {
   const lines = linesOf(message.content)
   if (lines.length === 0 || lines.length !== 2 * Number(message.properties.headers?.[HEADER.parts])) {
-    throw new PoisonMessage('it is a batch that has not as many parts as it says')
+    throw new PoisonMessage('the batch does not have as many parts as its header says')
   }
   const { [HEADER.parts]: _parts, ...headers } = message.properties.headers ?? {}
   return lines.flatMap((head, index) => {
@@ -113,7 +113,7 @@ function parseHead(line: Buffer): PartHead {
     // The check below reports it.
   }
   const { message_id, request_id = null, traceparent = null } = head ?? {}
-  if (typeof message_id !== 'string') throw new PoisonMessage('it is a batch with a part that has no message id')
+  if (typeof message_id !== 'string') throw new PoisonMessage('a part of the batch has no message id')
   return { message_id, request_id, traceparent }
 }
 

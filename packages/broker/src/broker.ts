@@ -160,7 +160,7 @@ export function connectBroker(options: BrokerOptions): Broker {
     },
     consumeEventsExclusively(routingKeys, handle, { onLost, onResumed } = {}) {
       const onDropped = () => {
-        logger.warn('events came faster than they were handled, and some were dropped', { routing_keys: routingKeys })
+        logger.warn('events were dropped: this process is too slow', { routing_keys: routingKeys })
         onLost?.()
         onResumed?.()
       }

@@ -42,7 +42,7 @@ export function answerCommands<Q extends CommandQueue>(
     try {
       const result = await callHandler(table, envelope)
       if (result === null) {
-        logger.info('the command has no effect: it came past its deadline, or its sender has given it up', {
+        logger.info('the command has no effect: its deadline is over, or its sender has stopped waiting', {
           type: envelope.type,
         })
         return

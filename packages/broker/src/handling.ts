@@ -54,7 +54,7 @@ export type OnMessage = (message: ConsumeMessage, channel: Channel, stopping: Ab
 export function workHandling(
   options: Handling & {
     queue: WorkQueue
-    /** Messages in hand at a time, parts of batches included. */
+    /** The most messages at a time, parts of batches included. */
     prefetch: number
     publish(message: WireMessage): Promise<void>
   },
@@ -106,7 +106,7 @@ export function workHandling(
   const postpone = (message: ConsumeMessage, channel: Channel, error: unknown) => {
     handledMessages.inc({ queue, outcome: 'postponed' })
     const { exchange, delayMs } = retryExchange(namespace, POSTPONED_AS)
-    logger.warn('a message is postponed: something that it needs is away', {
+    logger.warn('a message is postponed: a service that it needs is unavailable', {
       queue,
       ...idsOf(message),
       delay_ms: delayMs,
@@ -130,7 +130,7 @@ export function workHandling(
         const ended = AbortSignal.any([stopping, whileOpen(channel)])
         if (ended.aborted || performance.now() > holdUntil) return postpone(message, channel, error)
         if (hold === 1)
-          logger.warn('a message is held: something that it needs is away', { queue, ...idsOf(message), error })
+          logger.warn('a message is held: a service that it needs is unavailable', { queue, ...idsOf(message), error })
         await sleep(fullJitter(hold, HOLD), ended)
       }
     }

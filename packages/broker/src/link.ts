@@ -128,11 +128,11 @@ export class Link {
   #watchBlocking(model: ChannelModel): void {
     model.on('blocked', (reason: string) => {
       this.#blocked = true
-      this.#options.logger.warn('RabbitMQ blocks publishing until it has resources again', { reason })
+      this.#options.logger.warn('RabbitMQ blocks publishing: it is short of memory or disk', { reason })
     })
     model.on('unblocked', () => {
       this.#blocked = false
-      this.#options.logger.info('RabbitMQ takes messages again')
+      this.#options.logger.info('RabbitMQ accepts messages again')
     })
   }
 }

@@ -30,7 +30,7 @@ export interface Delivery {
   redelivered: boolean
 }
 
-/** A message as it is put on a channel. */
+/** A message in the form in which it is sent on a channel. */
 export interface WireMessage {
   exchange: string
   routingKey: string

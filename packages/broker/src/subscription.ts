@@ -142,7 +142,7 @@ export class Subscription {
     // A channel closes just before its connection. In this case the next connection subscribes again.
     await nextTurn()
     if (!wasLive || !this.#wanted(model)) return
-    this.#options.logger.warn('a consumer is gone, subscribing again', { consumer: this.#options.label })
+    this.#options.logger.warn('RabbitMQ cancelled a consumer, subscribing again', { consumer: this.#options.label })
     await this.#subscribe(model)
   }
 

@@ -94,7 +94,7 @@ test('a consumer whose queue was deleted subscribes again', async () => {
     prefetch: 1,
     handle: async ({ message_id }) => void seen.push(message_id),
   })
-  const gone = 'a consumer is gone, subscribing again'
+  const gone = 'RabbitMQ cancelled a consumer, subscribing again'
   expect(harness.said(gone)).toBe(0)
   await (await harness.channel()).deleteQueue(queueName(harness.namespace, 'executor.commands'))
   await eventually(() => harness.said(gone) === 1)

@@ -98,7 +98,7 @@ export class Quarantine {
     countRowFailure(task)
     if (error !== undefined) {
       const facts = { task, row: key, failures, retry_in_ms: wait, error }
-      logger.error('a row could not be processed; the others go on', facts)
+      logger.error('a row could not be processed and is retried later; other rows are not affected', facts)
     }
     return wait
   }

@@ -68,7 +68,7 @@ describe('a statement', () => {
     }
     expect(await PAIRS.first(server.database, { ids: [], values: [], at: null })).toBeNull()
     await expect(PAIRS.one(server.database, { ids: [], values: [], at: null })).rejects.toThrow(
-      'planted.pairs gave no row',
+      'planted.pairs returned no row',
     )
   })
 

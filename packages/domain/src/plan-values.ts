@@ -58,7 +58,7 @@ export function promptedByName(
   for (const key of Object.keys(given)) {
     const name = definitions.has(key) ? key : nameOfId.get(key.toLowerCase())
     const path = pointer('prompted_values', key)
-    if (name === undefined) errors.push({ path, message: 'the source declares no such variable' })
+    if (name === undefined) errors.push({ path, message: 'the source does not declare this variable' })
     else if (promptedKeys.has(name)) errors.push({ path, message: `gives variable "${name}" a second time` })
     else promptedKeys.set(name, key)
   }
@@ -73,7 +73,7 @@ export function valueProblems(layers: ValueLayers, definitions: Definitions): Fi
 function badNames({ variables }: ValueLayers): FieldError[] {
   return Object.keys(variables)
     .filter((name) => !isVariableName(name))
-    .map((name) => ({ path: pointer('variables', name), message: 'a name has only letters, digits and _' }))
+    .map((name) => ({ path: pointer('variables', name), message: 'must have only letters, digits and _' }))
 }
 
 function clashes(layers: ValueLayers, definitions: Definitions): FieldError[] {

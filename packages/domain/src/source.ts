@@ -173,11 +173,11 @@ class SourceResolver {
     const record = records.get(id)
     if (!record) {
       if (isTop || this.#pins) throw this.#gone(id)
-      this.#errors.push({ path, message: `the ${kind} ${id} in it does not exist any more` })
+      this.#errors.push({ path, message: `contains the ${kind} ${id}, which no longer exists` })
       return undefined
     }
     if (requirement !== undefined && !isVersionRequirement(requirement)) {
-      this.#errors.push({ path, message: `"${requirement}" is no range of versions` })
+      this.#errors.push({ path, message: `"${requirement}" is not a range of versions` })
       return undefined
     }
     const versions = record.versions.map(({ version }) => version)
@@ -188,7 +188,7 @@ class SourceResolver {
       this.#records.set(`${kind} ${id} ${version}`, { kind, id, name, version: published.version, tenant_id })
       return { record, ...published }
     }
-    if (this.#pins) throw conflict(`A version of ${kind} "${record.name}" that was deployed does not exist any more`)
+    if (this.#pins) throw conflict(`A version of ${kind} "${record.name}" that was deployed no longer exists`)
     this.#errors.push({ path, message: unsatisfied(kind, record.name, versions, requirement) })
     return undefined
   }
@@ -203,7 +203,7 @@ class SourceResolver {
   }
 
   #gone(id: string): Problem {
-    if (this.#pins) return conflict(`${id}, which was deployed, does not exist any more`)
+    if (this.#pins) return conflict(`${id}, which was deployed, no longer exists`)
     return missingRecords([{ path: `/${this.#ref.type}_id`, id }])
   }
 }
@@ -214,6 +214,6 @@ function unsatisfied(kind: SourceType, name: string, versions: string[], require
   const newest = [...versions].sort(compareVersions).reverse()
   const more = newest.length > NAMED_VERSIONS ? `, … (${newest.length} in all)` : ''
   const there = newest.length > 0 ? newest.slice(0, NAMED_VERSIONS).join(', ') + more : 'none'
-  const wanted = requirement === undefined ? 'has no version that is no prerelease' : `has no version ${requirement}`
+  const wanted = requirement === undefined ? 'has no version that is not a prerelease' : `has no version ${requirement}`
   return `${kind} "${name}" ${wanted}; there are: ${there}`
 }

@@ -51,7 +51,7 @@ export async function openDeadLetters(options: { url: string; namespace: string 
     out.on('error', () => {})
     try {
       const { messageCount } = await channel.checkQueue(queue).catch((cause: Error) => {
-        throw new Error(`there is no queue ${queue}: is SLIPWAY_NAMESPACE the services' own?`, { cause })
+        throw new Error(`there is no queue ${queue}: set SLIPWAY_NAMESPACE to the value of the services`, { cause })
       })
       let seen = 0
       // Not by the count: a message that was returned a moment ago may not be counted yet.
@@ -173,7 +173,7 @@ function send(out: ConfirmChannel, { exchange, routingKey, content, options }: W
     out.once('return', markReturned)
     out.publish(exchange, routingKey, content, options, (error) => {
       out.off('return', markReturned)
-      if (error) reject(new Error(`RabbitMQ did not take it: ${error.message ?? error}`))
+      if (error) reject(new Error(`RabbitMQ refused the message: ${error.message ?? error}`))
       else if (returned) reject(new Error(`there is no queue ${routingKey}`))
       else resolve()
     })

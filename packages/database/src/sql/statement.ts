@@ -67,7 +67,7 @@ export class Statement<P, R> {
   /** Returns the only row of a statement that always has one. */
   async one(db: Queryable, ...given: Given<P>): Promise<Values<R>> {
     const row = await this.first(db, ...given)
-    if (row === null) throw new Error(`${this.name} gave no row`)
+    if (row === null) throw new Error(`${this.name} returned no row`)
     return row
   }
 
