@@ -26,7 +26,7 @@ export function createLiveStreams(redis: Redis, namespace: string, logger: Logge
     unpublished.inc()
     if (Date.now() < quietUntil) return
     quietUntil = Date.now() + WARN_EVERY_MS
-    logger.warn('Redis did not take a batch; stream clients get it from Postgres, later', { error })
+    logger.warn('Redis refused a batch; stream clients get it from Postgres later', { error })
   }
   return {
     async publish(deploymentId, batch) {

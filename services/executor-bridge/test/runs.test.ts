@@ -178,7 +178,7 @@ describe('a run to start', () => {
       ],
     })
     expect(spec.remaining_seconds).toBeGreaterThan(3_000)
-    expect(written).toContain('a run goes to its instance')
+    expect(written).toContain('a run is sent to its instance')
     expect(written).not.toContain('PLANTED')
   })
 

@@ -48,7 +48,7 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
       : `The instance reported the end ${reported} while the deployment was ${state}`
     const message = failure ?? 'Every command was executed'
     if (!(await transition(tx, deployment_id, { to: outcome, message, error_message: failure }))) {
-      throw new Error(`A deployment that is ${state} cannot become ${outcome}`)
+      throw new Error(`A deployment in state ${state} cannot become ${outcome}`)
     }
     await closeSteps(tx, deployment_id, {
       pending: 'skipped',

@@ -40,6 +40,6 @@ export function createEventHandler({ database, logger, onCommitted, wake }: Even
 
   function note(changed: boolean, type: string, body: object): void {
     if (changed) onCommitted()
-    else logger.info('a late or repeated event changes nothing', { type, ...body })
+    else logger.info('an event has no effect: it is late or repeated', { type, ...body })
   }
 }

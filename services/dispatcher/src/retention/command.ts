@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     options: { apply: { type: 'boolean' }, 'dry-run': { type: 'boolean' }, help: { type: 'boolean' } },
   })
   if (values.help === true) return say(USAGE)
-  if (values.apply === true && values['dry-run'] === true) throw new Error('--apply and --dry-run: one of the two')
+  if (values.apply === true && values['dry-run'] === true) throw new Error('--apply and --dry-run exclude each other')
   const config = loadConfig(Strict({ DATABASE_URL, ...retentionConfig }))
   const rules = retentionRules(config)
   const database = createDatabase({
@@ -46,10 +46,10 @@ async function main(): Promise<void> {
   })
   try {
     tell(rules, await findDroppable(database, rules))
-    if (values.apply !== true) return say('Nothing was dropped: that is what --apply is for.')
+    if (values.apply !== true) return say('Nothing was dropped. Give --apply to drop this data.')
     const logger = createLogger({ service: 'retention', level: 'warn' })
     const dropped = await retain({ database, rules, logger, signal: new AbortController().signal })
-    if (dropped === null) throw new Error('A dispatcher is dropping it already: try again in a while')
+    if (dropped === null) throw new Error('Another process is running retention: try again later')
     const { days, results, deployments, auditRecords } = dropped
     say(
       `Dropped: ${days} days of log lines, ${results} results, ${deployments} deployments, ${auditRecords} audit records.`,

@@ -76,7 +76,7 @@ export async function retain({ database, rules, logger, signal }: RetainOptions)
         dropped[kind] = (await drops[kind]?.()) ?? 0
       },
     )
-    if (Object.values(dropped).some((count) => count > 0)) logger.info('retention dropped what was old', { ...dropped })
+    if (Object.values(dropped).some((count) => count > 0)) logger.info('retention dropped old data', { ...dropped })
     return dropped
   } finally {
     await turn.end()

@@ -45,7 +45,7 @@ const lostLeasePart =
   async () => {
     const lost = await endLeases(database, rows, LOST_LEASES)
     lostLeases.inc(lost.length)
-    for (const lease of lost) logger.warn('an instance is lost, its run goes to another', { ...lease })
+    for (const lease of lost) logger.warn('an instance is lost; another instance gets its run', { ...lease })
     return lost.length
   }
 
@@ -61,7 +61,7 @@ const untoldPart =
         const outcome = await finishDeployment(database, run)
         if (outcome === null) return 0
         ended.inc({ state: outcome })
-        logger.warn('ended a deployment of whose end no message came', { ...run, ended: outcome })
+        logger.warn('ended a deployment whose run.finished message was lost', { ...run, ended: outcome })
         return 1
       },
     )
@@ -76,7 +76,7 @@ const staleLeasePart =
   (database: Database, logger: Logger, rows: Quarantine): Part =>
   async () => {
     const stale = await endLeases(database, rows, STALE_LEASES)
-    for (const lease of stale) logger.warn('ended the lease of a deployment that had ended', { ...lease })
+    for (const lease of stale) logger.warn('ended the lease of a finished deployment', { ...lease })
     return stale.length
   }
 
@@ -118,7 +118,7 @@ const overduePart =
       async ({ id }) => {
         if (!(await failOne(database, id))) return 0
         ended.inc({ state: 'failed' })
-        logger.warn('failed a deployment that its instance did not end in time', { deployment_id: id })
+        logger.warn('a deployment failed: its instance did not end it in time', { deployment_id: id })
         return 1
       },
     )

@@ -30,8 +30,8 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
     countedAttempts.inc({ outcome: finished })
     const { id, webhook_id, event, attempts } = claimed
     const facts = { delivery_id: id, webhook_id, event, attempts, status: outcome.response_status }
-    if (finished === 'gone') logger.warn('a receiver is gone: its webhook is switched off', facts)
-    else if (finished === 'given_up') logger.warn('a delivery is given up', facts)
+    if (finished === 'gone') logger.warn('a receiver answered 410: its webhook is disabled', facts)
+    else if (finished === 'given_up') logger.warn('a delivery failed: it has no attempts left', facts)
     else logger.debug(`an attempt to deliver: ${finished}`, facts)
   }
 
@@ -46,7 +46,10 @@ export function startDeliveries(options: DeliveryOptions): Ticker {
         const delivery = deliver(claimed)
           .catch((error) => {
             countRowFailure('webhooks')
-            logger.error('an attempt to deliver was not written down', { delivery_id: claimed.id, error })
+            logger.error('the outcome of a delivery attempt could not be stored; the attempt is repeated', {
+              delivery_id: claimed.id,
+              error,
+            })
           })
           .finally(() => {
             inFlight.delete(delivery)

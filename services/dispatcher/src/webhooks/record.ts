@@ -129,10 +129,10 @@ async function putOff(
   countRowFailure('webhook-events')
   const facts = { event, [`${kind}_id`]: id, failures: failures + 1, error }
   if (failures + 1 >= MAX_FAILURES) {
-    logger.error('an event is given up: webhooks are not told of it', facts)
+    logger.error('webhooks do not get an event: it could not be read for a day', facts)
     await deleteEvents.run(tx, { message_ids: [message_id] })
   } else {
-    logger.error('webhooks cannot be told of an event; it is tried again later', facts)
+    logger.error('an event cannot be delivered to webhooks now; it is retried later', facts)
     await putOffEvent.run(tx, { message_id })
   }
 }

@@ -19,8 +19,8 @@ export function redeliver(
     const found = await lockDelivery.first(tx, { delivery_id, webhook_id })
     if (!found || (caller.tenant_id !== null && caller.tenant_id !== found.tenant_id)) throw notFound('The delivery')
     if (await wasCarriedOut(tx, command_id)) return { delivery_id }
-    if (!found.enabled) throw conflict('The webhook is switched off: enable it first')
-    if (found.in_hand) throw conflict('An attempt is being made at this moment: look what comes of it')
+    if (!found.enabled) throw conflict('The webhook is disabled: enable it first')
+    if (found.in_hand) throw conflict('An attempt is in progress: wait for its result')
 
     await renewDelivery.run(tx, { id: delivery_id })
     await recordCall(tx, {

@@ -91,9 +91,9 @@ function toldOf({ exit_code, error_message, stdout_tail, stderr_tail }: Failure)
 
 function opinionOf(text: string, asked: string): Opinion {
   const answer = parsed(text) as Static<typeof ChatCompletion>
-  if (completionProblems(answer).length > 0) throw new Error('its answer is no chat completion')
+  if (completionProblems(answer).length > 0) throw new Error('its answer is not a chat completion')
   const said = parsed(unfenced(answer.choices[0]?.message.content ?? '')) as Static<typeof Said>
-  if (saidProblems(said).length > 0) throw new Error('what it says does not fit what was asked for')
+  if (saidProblems(said).length > 0) throw new Error('its answer does not have the requested form')
   const { confidence, summary, likely_cause, remediation } = said
   return {
     confidence,

@@ -3,7 +3,7 @@ import type { Queryable } from '@slipway/database'
 import { storableText } from '../storable.ts'
 import { findPlaces } from './analysis.sql.ts'
 
-/** A step of which the last attempt may have ended. */
+/** A step after an event. Its last attempt may have ended. */
 interface StepEnd {
   target: number
   action: number

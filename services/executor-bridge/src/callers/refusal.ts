@@ -26,5 +26,5 @@ export class IllegalEvent extends Refusal {
 
 export const unauthorized = (message: string) => new Refusal(401, 'UNAUTHORIZED', message)
 
-/** The instance no longer holds the run: it kills what it still runs of it. */
+/** The instance no longer holds the lease of the run and must kill its commands. */
 export const fenced = () => new Refusal(409, 'FENCED', 'The lease of this epoch has ended: stop the run and forget it')

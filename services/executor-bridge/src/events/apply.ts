@@ -73,7 +73,7 @@ async function applyNew(tx: Queryable, { run, progress, deploymentId, batch }: W
   if (batch.first_event > firstEvent || nextEvent <= firstEvent) {
     return { nextEvent: firstEvent, live: null, messages: false, failures: new Map() }
   }
-  if (progress.finished) throw invalid('The run has ended; there can be no further events')
+  if (progress.finished) throw invalid('The run has ended, so it cannot have further events')
 
   const fresh = batch.events.slice(firstEvent - batch.first_event)
   // The end of the lease closed the steps, so only log lines count.

@@ -29,7 +29,10 @@ export async function makeLogPartitions(database: Database, logger: Logger): Pro
         logger.warn('too many log lines of a day are in log_chunks_default to move them; they stay there', { day })
       }
     } catch (error) {
-      logger.error('the log partition of a day could not be made; its lines go to log_chunks_default', { day, error })
+      logger.error('the log partition of a day could not be created; its lines go to log_chunks_default', {
+        day,
+        error,
+      })
     }
   }
 }

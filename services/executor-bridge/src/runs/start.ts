@@ -58,14 +58,14 @@ function specOf(bridge: Bridge, { run, records }: LoadedRun): Promise<RunSpec | 
       try {
         const spec = traced('start run', { kind: SpanKind.INTERNAL }, () => buildSpec(bridge.keys, run, records))
         startedRuns.inc({ outcome: 'sent' })
-        bridge.logger.info('a run goes to its instance', { instance_id })
+        bridge.logger.info('a run is sent to its instance', { instance_id })
         return spec
       } catch (error) {
         const reason = permanentReason(error)
         if (reason === null) {
           // One bad run must not stop the start of the others. The next sync retries it.
           startedRuns.inc({ outcome: 'failed' })
-          bridge.logger.error('a run cannot be given to its instance now', { instance_id, error })
+          bridge.logger.error('a run cannot be sent to its instance now', { instance_id, error })
           return null
         }
         startedRuns.inc({ outcome: 'refused' })

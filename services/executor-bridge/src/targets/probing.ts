@@ -66,6 +66,6 @@ export async function noteProbes(bridge: Bridge, instanceId: string, results: re
   const problems = new Map(results.map(({ id, problem }) => [id, problem?.slice(0, 500)]))
   for (const { target_id, first } of missed) {
     if (first)
-      logger.warn('a target is not reached', { target_id, instance_id: instanceId, problem: problems.get(target_id) })
+      logger.warn('a target is unreachable', { target_id, instance_id: instanceId, problem: problems.get(target_id) })
   }
 }

@@ -108,7 +108,7 @@ export class Feed {
     this.#waiting.clear()
     const all = [...this.#clients()]
     if (all.length === 0) return
-    this.#options.logger.warn(`streams of changes are ended: ${reason}`, {
+    this.#options.logger.warn(`change streams are ended: ${reason}`, {
       resource_type: this.#resource,
       streams: all.length,
     })
@@ -174,7 +174,7 @@ export class Feed {
       for (const piece of inPieces(await this.#framesOf(tenantId, concerning))) await this.#send(view, piece)
     } catch (error) {
       // A cut-off client reads the list again. Otherwise it would miss changes.
-      this.#options.logger.warn('changes cannot be read, and who waits for them is cut off', {
+      this.#options.logger.warn('changes cannot be read; the clients of the change stream are cut off', {
         resource_type: this.#resource,
         error,
       })
@@ -249,7 +249,7 @@ export class Feed {
   }
 
   #cutOff(client: ChangeClient): void {
-    this.#options.logger.info('a client of a stream of changes reads too slowly and is cut off', {
+    this.#options.logger.info('a client of a change stream reads too slowly and is cut off', {
       resource_type: this.#resource,
     })
     dropped.inc({ reason: 'slow' })

@@ -42,7 +42,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
   }, options.checkMs ?? CHECK_MS)
 
   const requireTaking = () => {
-    if (!taking) throw unavailable('Changes cannot be told now; try again with a new token')
+    if (!taking) throw unavailable('Changes cannot be sent now: try again with a new token')
   }
   return {
     async listen(resource, tenantId, response, begin) {

@@ -76,7 +76,7 @@ export function createApp(stream: LogStream): Express {
       keepWhilePermitted(stream, holder, permission, response)
       const { tenant_id } = holder.standing
       await stream.feeds.listen(resource, tenant_id, response, () => {
-        stream.logger.info('a stream of changes was opened', {
+        stream.logger.info('a change stream was opened', {
           resource_type: resource,
           user_id: holder.record.user_id,
         })
@@ -95,7 +95,7 @@ const getOnly: RequestHandler = (request, response, next) => {
   // A HEAD request would use up a token for a stream without content.
   if (request.method === 'GET') return next()
   response.set('Allow', 'GET')
-  throw new Problem('METHOD_NOT_ALLOWED', 'A stream is read with GET')
+  throw new Problem('METHOD_NOT_ALLOWED', 'Streams support only GET')
 }
 
 /** Ends the stream when its user may no longer read it, or sees other records. */

@@ -30,13 +30,13 @@ export interface HubOptions {
 }
 
 /**
- * One deployment with stream clients. Batches from Redis are the fast path; snapshots of the database are the truth.
- * Every change has a number (`seq`), so that a client knows what it has received.
+ * One deployment with stream clients. Batches from Redis are the fast path; snapshots of the database are the truth. Every
+ * change has a number (`seq`), which a client compares with its own.
  *
  *     starting ──first snapshot──▶ following ──a gap, or the database is ahead──▶ syncing ──snapshot──▶ following
- *     starting, syncing: batches wait, and the snapshot decides which of them are news
- *     following:         the next batch is told at once, a repeated one is dropped
- *     syncing:           where the database cannot be read, the next `notice` tries again
+ *     starting, syncing: batches are kept, and the snapshot decides which of them are new
+ *     following:         the next batch is sent at once, a repeated one is dropped
+ *     syncing:           if the database cannot be read, the next `notice` tries again
  *     ended:             a snapshot is final and no output can come; `ending` is the last state that clients receive
  */
 export class Hub {
@@ -155,7 +155,7 @@ export class Hub {
       this.#failed = false
     } catch (error) {
       this.#failed = true
-      this.#options.logger.warn('a watched deployment cannot be read, trying again', { deployment_id: this.id, error })
+      this.#options.logger.warn('a streamed deployment cannot be read, trying again', { deployment_id: this.id, error })
     }
     this.#syncing = undefined
     this.#takeEarly()

@@ -71,7 +71,7 @@ export function startStreamReader(blocking: Redis, commands: Redis, logger: Logg
     try {
       source.take(JSON.parse(fields[at + 1] ?? '') as StreamBatch)
     } catch (error) {
-      logger.warn('an entry of a live stream cannot be read and is passed over', { error })
+      logger.warn('an entry of a live stream cannot be read and is skipped', { error })
     }
   }
 

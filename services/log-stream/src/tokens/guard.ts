@@ -45,7 +45,7 @@ export function createGuard(options: GuardOptions): Guard {
   const ofUser = new Map<string, number>()
 
   function requirePlace(userId: string): void {
-    if (max > 0 && open.size >= max) throw unavailable('Too many streams are open here; try again later')
+    if (max > 0 && open.size >= max) throw unavailable('Too many streams are open: try again later')
     if (maxPerUser > 0 && (ofUser.get(userId) ?? 0) >= maxPerUser) {
       throw unavailable(`You have ${maxPerUser} streams open here, and may not open more`)
     }

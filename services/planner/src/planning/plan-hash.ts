@@ -28,7 +28,7 @@ export function checkPlanHash(keyRing: KeyRing, plan: Plan, expected: string | u
   const differences = differencesFrom(keyRing, plan, expected)
   if (differences.length === 0) return
   const paths = differences.map(({ path }) => path).join(', ')
-  throw conflict(`The plan is not the one that was expected, it differs in: ${paths}`, { differences })
+  throw conflict(`The plan has changed since the expected hash was made. It differs in: ${paths}`, { differences })
 }
 
 function differencesFrom(keyRing: KeyRing, plan: Plan, expected: string): PlanDifference[] {

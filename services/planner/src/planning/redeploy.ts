@@ -60,7 +60,7 @@ export function missingInRedeploy(request: RedeployCommand['request'], missing: 
   const given = missing.filter(isGiven)
   if (given.length > 0) return missingRecords(given)
   const gone = missing.map(({ path, id }) => `${path.split('/')[1]?.replace(/_ids?$/, '')} ${id}`).join(', ')
-  return conflict(`The original deployment cannot be repeated: of what it used there is no more ${gone}`)
+  return conflict(`The original deployment cannot be repeated: these records no longer exist: ${gone}`)
 }
 
 function targetsOf(

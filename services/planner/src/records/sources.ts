@@ -40,8 +40,8 @@ interface Level {
 type Requirements = Map<string, Set<string | undefined>>
 
 /**
- * Loads a source and all that it refers to, level by level (solution, sequences, actions), and of each only the
- * definitions that its requirements, or the pins, resolve to. Null when the caller may not see such a source.
+ * Loads a source and everything it refers to, level by level: solution, sequences, actions. Loads only the definitions of the
+ * versions that the requirements or the pins resolve to. Null if the caller sees no such source.
  */
 export async function loadSource(
   database: Queryable,
