@@ -8,7 +8,6 @@ export { refuseFlood } from './refuse-flood.ts'
 export {
   type LimitSettings,
   type Rate,
-  type RateSettings,
   readLimitSettings,
   readRateSettings,
 } from './settings.ts'

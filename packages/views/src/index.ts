@@ -26,6 +26,4 @@ export {
   sealVariables,
   shownVariables,
   type VariableOwner,
-  type ViewContext,
-  variablesIdentity,
 } from './variables.ts'

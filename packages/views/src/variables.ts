@@ -12,7 +12,7 @@ export interface StoredVariables {
 }
 
 /** Sealed variables are bound to their record. */
-export const variablesIdentity = (owner: VariableOwner, id: string) => `${owner}:${id}:variables`
+const variablesIdentity = (owner: VariableOwner, id: string) => `${owner}:${id}:variables`
 
 export function openVariables(
   keys: KeyRing,

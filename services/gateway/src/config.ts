@@ -1,4 +1,4 @@
-import { type Static, Type } from '@sinclair/typebox'
+import { Type } from '@sinclair/typebox'
 import { loginVariables, rateVariables } from '@slipway/limits'
 import { commonConfig, integerVariable, portVariable, secretVariable, urlVariable } from '@slipway/runtime'
 
@@ -79,5 +79,3 @@ export const gatewayConfig = Type.Object({
     }),
   ),
 })
-
-export type GatewayConfig = Static<typeof gatewayConfig>
