@@ -192,7 +192,7 @@ describe('apply', () => {
     const refused = await apply([], SECRET)
     is(refused, 3)
     expect(refused.stderr).toMatch(
-      /^catalog\.yaml:12:1: version is 1\.0\.0, which is published with another definition \(script\)/m,
+      /^catalog\.yaml:12:1: version is 1\.0\.0, but this version is published with another definition \(script\)/m,
     )
     edit('version: 1.0.0', 'version: 1.1.0')
     const done = await apply([], SECRET)

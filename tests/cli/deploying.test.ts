@@ -82,7 +82,11 @@ describe('exit codes', () => {
   test.each([
     ['an unknown command', ['deplyo'], "unknown command 'deplyo'"],
     ['an unknown option', ['deploy', 'greet', '--targt', 'one'], 'Did you mean --target'],
-    ['another version', ['deploy', 'greet', '-t', 'one', '--version', '1.0.0'], 'what is deployed: --source-version'],
+    [
+      'another version',
+      ['deploy', 'greet', '-t', 'one', '--version', '1.0.0'],
+      'for the version of a source use --source-version',
+    ],
     [
       'a value that is none',
       ['deploy', 'greet', '--mode', 'rolling:0'],
@@ -261,12 +265,12 @@ describe('the queue', () => {
   test('is waited in, shown, explained, moved and left', async () => {
     const first = await occupy()
     const waiting = cli.start(['deploy', 'greet', '-t', 'two', '--follow'])
-    await waitFor(() => waiting.stdout().includes('queued, place 1'), { what: 'the place in the queue' })
+    await waitFor(() => waiting.stdout().includes('queued, position 1'), { what: 'the position in the queue' })
     const request = idIn(waiting.stdout())
     const other = await cli.run(['deploy', 'greet', '-t', 'two'])
     expect(other.stdout).toContain('queued as')
     const second = idIn(other.stdout)
-    expect((await cli.run(['pending', 'why', second])).stdout).toMatch(/place: +2/)
+    expect((await cli.run(['pending', 'why', second])).stdout).toMatch(/position: +2/)
     is(await cli.run(['pending', 'reprioritize', second, '--priority', '-5']), 0)
     expect((await cli.run(['pending', 'list', '-o', 'json'])).stdout).toContain('"priority": -5')
     is(await cli.run(['pending', 'cancel', second]), 0)
@@ -281,7 +285,7 @@ describe('the queue', () => {
   test('a request that is taken out of it ends the waiting with 4', async () => {
     const first = await occupy()
     const waiting = cli.start(['deploy', 'greet', '-t', 'two', '--wait'])
-    await waitFor(() => waiting.stdout().includes('queued, place 1'), { what: 'the place in the queue' })
+    await waitFor(() => waiting.stdout().includes('queued, position 1'), { what: 'the position in the queue' })
     is(await cli.run(['pending', 'cancel', idIn(waiting.stdout())]), 0)
     is(await waiting.ended, 4)
     is(await first.free(), 0)

@@ -9,7 +9,7 @@ export const EXIT_CODES = {
   cancelled: 4,
   timeout: 5,
   unreachable: 6,
-  /** 128 + SIGINT, as in shells. The command line stopped watching; the deployment goes on. */
+  /** 128 + SIGINT, as in shells. The command line stopped watching. The deployment goes on. */
   interrupted: 130,
 } as const
 

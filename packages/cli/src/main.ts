@@ -41,7 +41,7 @@ function listReasons(error: ApiError): string[] {
   }
   if (error instanceof NotFoundError) return error.missing.map(({ path, id }) => `  ${path} ${id}`)
   if (error instanceof FrozenError) {
-    const how = error.canOverride ? ['  to deploy all the same: --override-freeze REASON'] : []
+    const how = error.canOverride ? ['  to deploy in spite of the freeze: --override-freeze REASON'] : []
     const lines = error.freezes.map(({ name, ends_at, target_ids }) => {
       const through = target_ids === undefined ? '' : `, by targets ${formatIds(target_ids)}`
       return `  ${name}, until ${ends_at}${through}`

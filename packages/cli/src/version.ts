@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** The version in package.json, which stands beside the folder of this file and of the bundle. */
+/** The path is the same from the source, the compiled file and the bundle. */
 export const { version: CLI_VERSION } = JSON.parse(
   readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
 ) as { version: string }

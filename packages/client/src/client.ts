@@ -8,8 +8,8 @@ const PAGE = 100
 const LOG_PAGE = 1_000
 
 /**
- * The API with its types: every operation by its id in the OpenAPI document. A refusal is thrown as ApiError (or the
- * class of its status), an absent server as ConnectionError.
+ * Calls the operations of the API by their ids in the OpenAPI document. Throws ApiError, or its subclass for the status, after a
+ * refusal, and ConnectionError if the server does not answer.
  */
 export class SlipwayClient {
   readonly #connection: Connection
@@ -18,7 +18,7 @@ export class SlipwayClient {
     this.#connection = new Connection(options)
   }
 
-  /** Logs in, so that later calls use the session. Not needed with a token in the options. */
+  /** Logs in for later calls. Not needed with a token in the options. */
   async login(credentials: Credentials): Promise<void> {
     await this.#connection.login(credentials)
   }
@@ -29,14 +29,14 @@ export class SlipwayClient {
   }
 
   /**
-   * One operation. Reads, and what carries an idempotency key, are sent again while the server is away; so is whatever
-   * was turned away before it could have an effect.
+   * Calls an operation. Retries reads and calls with an idempotency key while the server does not answer. Retries any call that was
+   * refused before it could take effect.
    */
   async call<O extends OperationId>(operation: O, ...[input]: InputArguments<O>): Promise<Answer<O>> {
     return await this.#connection.call(operation, input)
   }
 
-  /** Every record of a list. Fetches each page when its first record is needed. */
+  /** Iterates over all records of a list. Reads each page when its first record is needed. */
   async *each<O extends ListOperation>(
     operation: O,
     ...[input]: InputArguments<O>
@@ -50,7 +50,7 @@ export class SlipwayClient {
         meta: Schema<'PageMeta'>
       }
       for (const item of data) {
-        // New records push others to the next page, where they appear a second time.
+        // A new record moves others to the next page, so a record may appear twice.
         const { id } = item as { id?: string }
         if (id !== undefined && seen.has(id)) continue
         seen.add(id)
@@ -60,7 +60,7 @@ export class SlipwayClient {
     }
   }
 
-  /** The log lines that a deployment has now, from number `from` on. */
+  /** Iterates over the present log lines of a deployment, from number `from` on. */
   async *logLines(
     id: string,
     { from = 0, signal }: { from?: number; signal?: AbortSignal } = {},
@@ -74,7 +74,7 @@ export class SlipwayClient {
     }
   }
 
-  /** The live log, until the deployment has ended; see `followLogs`. */
+  /** Follows the live log until the deployment has ended; see `followLogs`. */
   followLogs(id: string, options: FollowOptions = {}): AsyncGenerator<LogStreamMessage, void, undefined> {
     return followLogs(this.#connection, id, options)
   }

@@ -2,21 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, AuthenticationError, ConnectionError, RateLimitError, refusalOf } from './errors.ts'
 import { ROUTES } from './generated/routes.ts'
-import { type Credentials, inMemory, refreshTokenOf, type Session, type SessionStore } from './session.ts'
+import { type Credentials, createMemoryStore, refreshTokenOf, type Session, type SessionStore } from './session.ts'
 import type { Answer, CallOptions, OperationId } from './types.ts'
 
 export interface ConnectionOptions {
-  /** For example `http://127.0.0.1:8080`. */
+  /** Such as `http://127.0.0.1:8080`. */
   url: string
-  /** An API key or an access token. Without one, `credentials` or a session are used. */
+  /** An API key or an access token. Default: the session, or `credentials`. */
   token?: string
-  /** Used to log in when there is no session yet, and when it has ended. */
+  /** For a login without a session, or after the session has ended. */
   credentials?: Credentials
-  /** Where the session of a login is kept; in memory unless given. */
+  /** The store for the session of a login. Default: memory. */
   sessions?: SessionStore
-  /** How long one answer may take, in milliseconds; 30,000 unless given. */
+  /** The timeout of one answer, in milliseconds. Default: 30,000. */
   timeoutMs?: number
-  /** How long a request that is safe to repeat is retried, in milliseconds; 30,000 unless given. */
+  /** How long to retry a request that is safe to repeat, in milliseconds. Default: 30,000. */
   retryForMs?: number
 }
 
@@ -31,7 +31,7 @@ interface Route {
   path: string
   bearer?: true
   idempotencyKey?: true
-  /** Its body is bytes, not JSON. */
+  /** The body is bytes, not JSON. */
   binary?: true
 }
 
@@ -58,10 +58,10 @@ export class Connection {
     this.#retryForMs = options.retryForMs ?? 30_000
     this.#token = options.token
     this.#credentials = options.credentials
-    this.#sessions = options.sessions ?? inMemory()
+    this.#sessions = options.sessions ?? createMemoryStore()
   }
 
-  /** One operation; resolves to the body of its answer. Throws ApiError on a refusal, else ConnectionError. */
+  /** Calls an operation and resolves to the body of the answer. Throws ApiError after a refusal, else ConnectionError. */
   async call<O extends OperationId>(operation: O, request: Request = {}): Promise<Answer<O>> {
     return await this.#persist(operation, request, async (headers) => {
       const response = await this.#authenticated(operation, { ...request, headers })
@@ -71,17 +71,16 @@ export class Connection {
     })
   }
 
-  /** Opens a stream of events, which is authenticated by a token in its query; the signal ends it. */
+  /** Opens a stream of events until the signal. A token in the query authenticates the stream. */
   async openStream(operation: OperationId, request: Request): Promise<Response> {
     return await this.#send(operation, { ...request, headers: { accept: 'text/event-stream' } }, request.signal)
   }
 
-  /** Exchanges e-mail and password, and a second factor where the account has one, for a session. */
   async login({ email, password, code }: Credentials): Promise<void> {
     let response = await this.#send('login', { body: { email, password } })
     let answer = (await response.json()) as Answer<'login'>
     if ('requires_2fa' in answer) {
-      if (!code) throw new Error('This account has a second factor: give its code, or use an API key')
+      if (!code) throw new Error('This account has a second factor: set `code` in the credentials, or use an API key')
       const body = { code: await code(), pending_token: answer.pending_token }
       response = await this.#send('verifyTwoFactor', { body })
       answer = (await response.json()) as Answer<'verifyTwoFactor'>
@@ -100,7 +99,7 @@ export class Connection {
     if (!route.bearer || this.#token !== undefined) return await this.#send(operation, request)
     const session = this.#sessions.load()
     if (!session) {
-      if (!this.#credentials) throw new Error('Say as whom: give a token, or log in')
+      if (!this.#credentials) throw new Error('There is no credential: give a token, or log in')
       await this.#renewOnce(undefined)
       return await this.#send(operation, request)
     }
@@ -113,7 +112,7 @@ export class Connection {
     }
   }
 
-  /** Calls that find the session ended at the same time renew it once. Returns whether there is a new one. */
+  /** Renews the session once for all concurrent calls. Returns whether there is a new session. */
   async #renewOnce(ended: Session | undefined): Promise<boolean> {
     this.#renewing ??= this.#renew(ended).finally(() => {
       this.#renewing = undefined

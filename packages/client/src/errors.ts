@@ -1,12 +1,12 @@
-/** A refusal of the API: its standard error body, with the HTTP status and the id under which the server logged it. */
+/** A refusal of the API, with the HTTP status and the request id in the log of the server. */
 export class ApiError extends Error {
   override readonly name: string = 'ApiError'
   readonly status: number
-  /** The constant of the error table; `HTTP_<status>` where the answer had no standard body (the general limiter). */
+  /** The error code of the API. `HTTP_<status>` for an answer in another form, such as that of the general limit. */
   readonly code: string
   readonly details: Record<string, unknown>
   readonly requestId: string | undefined
-  /** Seconds after which the server allows a retry, if it says so. */
+  /** The seconds until a retry, if the server names them. */
   readonly retryAfter: number | undefined
 
   constructor({ status, code, message, details, requestId, retryAfter }: Refusal) {
@@ -18,13 +18,13 @@ export class ApiError extends Error {
     this.retryAfter = retryAfter
   }
 
-  /** Whether the same request may succeed a little later. */
+  /** Whether the same request may succeed later. */
   get passing(): boolean {
     return this.status === 429 || this.status >= 500
   }
 }
 
-/** 400: the request is not valid; `problems` says which fields and why. */
+/** 400: the request is not valid. `problems` lists the wrong fields. */
 export class ValidationError extends ApiError {
   override readonly name = 'ValidationError'
 
@@ -52,7 +52,7 @@ export class PermissionError extends ApiError {
   override readonly name = 'PermissionError'
 }
 
-/** 404: it does not exist, or belongs to another tenant; `missing` names records that the body referred to. */
+/** 404: a record does not exist, or belongs to another tenant. `missing` lists the records in the body that do not exist. */
 export class NotFoundError extends ApiError {
   override readonly name = 'NotFoundError'
 
@@ -61,7 +61,7 @@ export class NotFoundError extends ApiError {
   }
 }
 
-/** 409: conflicts with the present state. */
+/** 409: the request conflicts with the present state. */
 export class ConflictError extends ApiError {
   override readonly name: string = 'ConflictError'
 }
@@ -70,7 +70,7 @@ export class ConflictError extends ApiError {
 export class FrozenError extends ConflictError {
   override readonly name = 'FrozenError'
 
-  /** `target_ids` are the targets by which a freeze applies, where the request itself does not name what is frozen. */
+  /** `target_ids`: the targets that make the freeze apply, if the request does not name its tenant or environment. */
   get freezes(): { id: string; name: string; ends_at: string; target_ids?: string[] }[] {
     return listOf(this.details['active_freezes'])
   }
@@ -90,15 +90,17 @@ export class ServerError extends ApiError {
   override readonly name = 'ServerError'
 }
 
-/** The server did not answer at all, or broke off. */
+/** The server did not answer, or the connection broke. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError'
 
   constructor(url: string, cause: unknown) {
-    super(`Slipway does not answer at ${url} (${reasonOf(cause)}): is it running, and is the address right?`, { cause })
+    super(`Slipway does not answer at ${url} (${reasonOf(cause)}): check that it runs and that the address is right`, {
+      cause,
+    })
   }
 
-  /** The request never arrived, so a retry cannot have a second effect. */
+  /** Whether the request did not arrive, so a retry cannot have a second effect. */
   get refused(): boolean {
     return reasonOf(this.cause) === 'ECONNREFUSED'
   }
@@ -113,16 +115,16 @@ interface Refusal {
   retryAfter?: number | undefined
 }
 
-/** The error for an answer with a status of 400 or more. */
+/** Makes the error for an answer with a status of 400 or more. */
 export async function refusalOf(response: Response): Promise<ApiError> {
   const { status, headers } = response
-  const said = standardError(await response.text().catch(() => ''))
+  const body = parseErrorBody(await response.text().catch(() => ''))
   const retryAfter = Number(headers.get('retry-after') ?? Number.NaN)
   const refusal: Refusal = {
     status,
-    ...said,
-    code: said.code ?? `HTTP_${status}`,
-    message: said.message || `the server answered ${status}`,
+    ...body,
+    code: body.code ?? `HTTP_${status}`,
+    message: body.message || `the server answered ${status}`,
     requestId: headers.get('x-request-id') ?? undefined,
     retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
   }
@@ -142,7 +144,7 @@ function classOf({ status, code }: Refusal): typeof ApiError {
   return byStatus[status] ?? (status >= 500 ? ServerError : ApiError)
 }
 
-function standardError(text: string): { code?: string; message: string; details?: Record<string, unknown> } {
+function parseErrorBody(text: string): { code?: string; message: string; details?: Record<string, unknown> } {
   try {
     const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown; details?: unknown } }
     if (typeof error?.code === 'string' && typeof error.message === 'string') {
@@ -151,12 +153,12 @@ function standardError(text: string): { code?: string; message: string; details?
       return { code, message, ...(known ? { details: details as Record<string, unknown> } : {}) }
     }
   } catch {
-    // Not ours: a proxy's page, or the general limiter's plain text.
+    // The page of a proxy, or the plain text of the general limit.
   }
   return { message: text.trim().slice(0, 200) }
 }
 
-/** The code of the network's error, which fetch wraps in one of its own. */
+/** The code of the network error, which fetch wraps into an error of its own. */
 function reasonOf(error: unknown): string {
   const { name, message, cause } = error as { name?: string; message?: string; cause?: { code?: string } }
   return cause?.code ?? (name === 'TimeoutError' ? 'timeout' : (message ?? String(error)))

@@ -5,9 +5,9 @@ import type { Connection } from './connection.ts'
 import { ApiError, ConnectionError } from './errors.ts'
 
 export interface FollowOptions {
-  /** Number of the first log line wanted; 0 unless given. */
+  /** The number of the first log line. Default: 0. */
   from?: number
-  /** How long the server may be away before the following fails, in milliseconds; 60,000 unless given. */
+  /** How long the server may be away before this fails, in milliseconds. Default: 60,000. */
   giveUpAfterMs?: number
   signal?: AbortSignal
 }
@@ -18,10 +18,9 @@ const RETRY_FROM_MS = 100
 const RETRY_TO_MS = 5_000
 
 /**
- * The live log of a deployment: its state, steps, progress and lines, until the final `state_change`. After a lost connection
- * it resumes with a new token at the line after the last one, so no line is missing or repeated. A stream begins with state
- * and steps; these are passed on only if they have changed. Throws ApiError if the server refuses, and the last error if the
- * server stays away.
+ * Follows the live log of a deployment: state, steps, progress and lines, until the final `state_change`. After a lost connection,
+ * this resumes with a new token at the next line, so no line is missing or repeated. Each stream begins with state and steps; this
+ * drops those that have not changed. Throws ApiError if the server refuses, or the last error if the server does not come back.
  */
 export async function* followLogs(
   connection: Connection,
@@ -29,23 +28,23 @@ export async function* followLogs(
   { from = 0, giveUpAfterMs = 60_000, signal }: FollowOptions = {},
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
   const seen = new SeenLines(from)
-  let heardAt = Date.now()
+  let lastMessageAt = Date.now()
   let waitMs = RETRY_FROM_MS
   for (;;) {
     let problem: unknown = new Error(`the log stream of deployment ${deploymentId} ended before the deployment did`)
     try {
       for await (const message of openStream(connection, deploymentId, seen.nextLine, signal)) {
-        heardAt = Date.now()
+        lastMessageAt = Date.now()
         waitMs = RETRY_FROM_MS
         if (seen.isNew(message)) yield message
         if (isEnd(message)) return
       }
     } catch (error) {
-      if (!mayPass(error)) throw error
+      if (!isTemporary(error)) throw error
       problem = error
     }
     signal?.throwIfAborted()
-    if (Date.now() - heardAt > giveUpAfterMs) throw problem
+    if (Date.now() - lastMessageAt > giveUpAfterMs) throw problem
     await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, undefined, signal ? { signal } : {})
     waitMs = Math.min(waitMs * 2, RETRY_TO_MS)
   }
@@ -55,7 +54,7 @@ const FINAL: ReadonlySet<string> = new Set(['success', 'failed', 'cancelled', 'r
 /** Whether a deployment in this state has ended. */
 export const isFinalState = (state: string) => FINAL.has(state)
 
-/** Only the last message has the number of lines. A final state without it opens a stream. */
+/** Only the last message has `log_lines`. The first message of a stream may have a final state, too, but no `log_lines`. */
 function isEnd({ event, data }: LogStreamMessage): boolean {
   return event === 'state_change' && isFinalState(data.new_state) && data.log_lines !== undefined
 }
@@ -64,7 +63,7 @@ class Silence extends Error {
   override readonly name = 'Silence'
 }
 
-/** What has been passed on already. */
+/** Remembers which messages the caller has. */
 class SeenLines {
   nextLine: number
   #state: string | undefined
@@ -99,7 +98,7 @@ class SeenLines {
   }
 }
 
-/** One connection with a token of its own; ends when the server closes it or falls silent. */
+/** Opens one connection with a new token. Ends when the server closes it, and throws Silence without a ping. */
 async function* openStream(
   connection: Connection,
   id: string,
@@ -108,7 +107,10 @@ async function* openStream(
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
   const { sse_token } = await connection.call('createSseToken', { body: {}, ...(outer ? { signal: outer } : {}) })
   const silence = new AbortController()
-  const timer = setTimeout(() => silence.abort(new Silence('the log stream fell silent')), SILENCE_MS)
+  const timer = setTimeout(
+    () => silence.abort(new Silence(`the log stream sent nothing for ${SILENCE_MS / 1_000} s`)),
+    SILENCE_MS,
+  )
   const signal = outer ? AbortSignal.any([outer, silence.signal]) : silence.signal
   try {
     const response = await connection.openStream('streamDeploymentLogs', {
@@ -123,18 +125,18 @@ async function* openStream(
   }
 }
 
-async function* messagesOf(response: Response, heard: () => void): AsyncGenerator<LogStreamMessage, void, undefined> {
+async function* messagesOf(response: Response, onChunk: () => void): AsyncGenerator<LogStreamMessage, void, undefined> {
   const arrived: LogStreamMessage[] = []
   const parser = createParser({ onEvent: ({ data }) => arrived.push(JSON.parse(data) as LogStreamMessage) })
   const decoder = new TextDecoder()
   for await (const chunk of response.body ?? []) {
-    heard()
+    onChunk()
     parser.feed(decoder.decode(chunk, { stream: true }))
     yield* arrived.splice(0)
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   // Redis may have lost the token before its use. A new token works.
   if (error instanceof ApiError) return error.passing || error.code === 'INVALID_TOKEN'
   // fetch reports a connection that breaks in the middle as TypeError.

@@ -1,10 +1,10 @@
-/** The result of a login: an access token for about an hour, and the refresh token that renews it. */
+/** The result of a login: an access token for one hour, and the refresh token that renews it. */
 export interface Session {
   accessToken: string
   refreshToken?: string | undefined
 }
 
-/** Where a session is kept between calls; several processes may share one. */
+/** Stores a session between calls. Several processes may share a store. */
 export interface SessionStore {
   load(): Session | undefined
   save(session: Session | undefined): void
@@ -17,18 +17,16 @@ export interface Credentials {
   code?: () => string | Promise<string>
 }
 
-/** Keeps a session for as long as the process lives. */
-export function inMemory(): SessionStore {
-  let kept: Session | undefined
+export function createMemoryStore(): SessionStore {
+  let stored: Session | undefined
   return {
-    load: () => kept,
+    load: () => stored,
     save: (session) => {
-      kept = session
+      stored = session
     },
   }
 }
 
-/** The refresh token among the cookies of an answer. */
 export function refreshTokenOf(response: Response): string | undefined {
   for (const cookie of response.headers.getSetCookie()) {
     const [, value] = /^refresh_token=([^;]+)/.exec(cookie) ?? []

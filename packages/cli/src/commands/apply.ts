@@ -12,20 +12,20 @@ import { collect } from './values.ts'
 export function addApply(program: Command): void {
   program
     .command('apply')
-    .description('bring sources, targets, environments, tenants and freezes to what YAML files say')
+    .description('create and change sources, targets, environments, tenants and freezes as in YAML files')
     .requiredOption('-f, --file <path>', 'a file, or a folder with all YAML in it (repeatable)', collect(String))
-    .option('--tenant <name>', 'the tenant of every document that names none')
-    .option('--dry-run', 'show what would be changed, and change nothing')
-    .option('--exit-code', 'with --dry-run: exit with 1 where something would be changed')
+    .option('--tenant <name>', 'the tenant of every document without a tenant')
+    .option('--dry-run', 'show the changes, and change nothing')
+    .option('--exit-code', 'with --dry-run: exit with 1 if there are changes')
     .option(
       '--resend-secrets',
-      'send private keys, passwords, !env and sensitive variables, whose change cannot be seen',
+      'send private keys, passwords, !env and sensitive variables, because their changes cannot be detected',
     )
     .action(provideContext(apply))
   program
     .command('export')
-    .description('write what the server has as YAML that apply reads; of sources the latest version')
-    .option('-d, --directory <folder>', 'a folder for a file of each kind; else everything is printed')
+    .description('write the records of the server as YAML for apply, sources in the latest version')
+    .option('-d, --directory <folder>', 'write one file per kind to this folder; default: print everything')
     .option('--kind <kind>', `${KINDS.join(', ')} (repeatable)`, collect(parseKind))
     .action(provideContext(exportCatalog))
 }
@@ -95,9 +95,9 @@ function formatChange(change: Change, output: Context['output']): string[] {
 /** Returns a function that detects values of environment variables, also inside a larger value. */
 function createSecretDetector({ entry: { document } }: Change) {
   const secrets = [...document.secrets]
-  return (value: unknown) => {
-    const text = JSON.stringify(value) ?? ''
-    return secrets.some((secret) => text.includes(JSON.stringify(secret).slice(1, -1)))
+  return function hasSecret(value: unknown): boolean {
+    if (typeof value === 'object' && value !== null) return Object.entries(value).flat().some(hasSecret)
+    return secrets.some((secret) => String(value ?? '').includes(secret))
   }
 }
 
@@ -119,7 +119,7 @@ function summarizeChange(change: Change) {
 function formatResult(found: readonly Change[], unchanged: number, dryRun: boolean): string {
   const count = (what: Change['what']) => found.filter((change) => change.what === what).length
   const would = dryRun ? 'would be ' : ''
-  if (found.length === 0) return `nothing to change: ${unchanged} records are as the files say`
+  if (found.length === 0) return `nothing to change: ${unchanged} records match the files`
   return `${count('create')} ${would}created, ${count('publish')} ${would}published, ${count('change')} ${would}changed, ${unchanged} unchanged`
 }
 

@@ -17,14 +17,14 @@ interface AuditOptions {
 export function addAudit(program: Command): void {
   program
     .command('audit')
-    .description('show what was changed and what was refused, by whom; newest first')
-    .option('--action <name>', 'only this, for example deployment.create')
-    .option('--resource-type <type>', 'only what is about such records, for example deployment')
-    .option('--resource <id>', 'only what is about this record')
-    .option('--actor <id>', 'only what this user did')
-    .option('--from <time>', 'from this moment on', parseTimestamp)
-    .option('--to <time>', 'before this moment', parseTimestamp)
-    .option('--limit <number>', 'how many records', parseIntegerBetween(1, 1_000_000), 50)
+    .description('show audit records of changes and refusals, newest first')
+    .option('--action <name>', 'only this action, for example deployment.create')
+    .option('--resource-type <type>', 'only changes of this kind of record, for example deployment')
+    .option('--resource <id>', 'only changes of this record')
+    .option('--actor <id>', 'only changes by this user')
+    .option('--from <time>', 'only from this time on', parseTimestamp)
+    .option('--to <time>', 'only before this time', parseTimestamp)
+    .option('--limit <number>', 'how many records to show', parseIntegerBetween(1, 1_000_000), 50)
     .action(provideContext(listAuditRecords))
 }
 

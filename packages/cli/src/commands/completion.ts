@@ -24,7 +24,7 @@ export function addCompletion(program: Command): void {
   program
     .command('completion')
     .addArgument(new Argument('<shell>', 'the shell').choices(Object.keys(SCRIPTS)))
-    .description('print what makes a shell complete slipway: eval "$(slipway completion bash)"')
+    .description('print a script that completes slipway in a shell: eval "$(slipway completion bash)"')
     .action((shell: keyof typeof SCRIPTS) => {
       process.stdout.write(SCRIPTS[shell])
     })

@@ -29,7 +29,7 @@ export function getServerUrl(command: Command): string {
   const { url } = command.optsWithGlobals<GlobalOptions>()
   const given = url || process.env['SLIPWAY_URL'] || readConfiguration().url || DEFAULT_URL
   if (!/^https?:$/.test(getProtocol(given))) {
-    throw new UsageError(`the server's address must begin with http:// or https://, and is "${given}"`)
+    throw new UsageError(`the address of the server is "${given}": it must begin with http:// or https://`)
   }
   return given.replace(/\/+$/, '')
 }
@@ -50,7 +50,9 @@ function createContext(command: Command): Context {
   const token = readEnvironmentToken()
   const sessions = createSessionStore(url)
   if (!token && !sessions.load()) {
-    throw new UsageError(`say as whom: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login --url ${url}\``)
+    throw new UsageError(
+      `there is no credential: set SLIPWAY_API_KEY (or SLIPWAY_TOKEN), or run \`slipway login --url ${url}\``,
+    )
   }
   const output = new Output(command.optsWithGlobals<GlobalOptions>().output)
   return {

@@ -13,7 +13,7 @@ import {
   type Overrides,
   type Selection,
 } from './deployment-options.ts'
-import { addWaitOptions, type StartResult, startAndWait, type WaitOptions } from './waiting.ts'
+import { addWaitOptions, type StartResult, startAndWait, type WaitOptions } from './wait.ts'
 
 interface DeployOptions extends Selection, WaitOptions {
   dryRun?: boolean
@@ -26,15 +26,15 @@ export function addDeploy(program: Command): void {
     .option('--dry-run', 'show the plan, and create nothing')
     .action(provideContext(deploy))
   addSelection(program.command('preview'))
-    .description('show the plan that a deploy would run, and its warnings; creates nothing')
+    .description('show the plan and the warnings of a deploy; creates nothing')
     .action(provideContext(preview))
   addWaitOptions(addCreateOptions(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', 'id of the deployment')
-    .description('run a deployment again, in the version that it had')
+    .description('run a deployment again, with the same version')
     .option('--dry-run', 'show the plan, and create nothing')
     .option(
       '--only-failed',
-      'only on the targets whose part is not complete: failed, skipped, cancelled or rolled back',
+      'only on targets with steps that are not completed: failed, skipped, cancelled or rolled back',
     )
     .action(provideContext(redeploy))
 }

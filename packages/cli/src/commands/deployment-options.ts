@@ -44,8 +44,8 @@ export interface Selection extends Overrides {
 /** Adds the options of commands that create a deployment. */
 export function addCreateOptions(command: Command): Command {
   return command
-    .option('--expect-plan <hash>', 'refuse when the plan is another than the one that was previewed')
-    .option('--idempotency-key <key>', 'makes a repeated call return the first answer and create nothing')
+    .option('--expect-plan <hash>', 'refuse if the plan differs from the preview with this hash')
+    .option('--idempotency-key <key>', 'a repeated call with this key returns the first answer and creates nothing')
 }
 
 /** Adds the options that a redeploy can change. */
@@ -70,7 +70,7 @@ export function addOverrides(command: Command): Command {
     )
     .option(
       '--priority <number>',
-      'place in the queue: -100 to 100, higher is more urgent',
+      'priority in the queue: -100 to 100, higher is more urgent',
       parseIntegerBetween(-100, 100),
     )
     .option(
@@ -78,7 +78,7 @@ export function addOverrides(command: Command): Command {
       'how long each command may take, for example 10m',
       parseSecondsBetween(1, 86_400),
     )
-    .option('--max-retries <number>', 'how often a failed command is tried again: 0 to 10', parseIntegerBetween(0, 10))
+    .option('--max-retries <number>', 'how often a failed command is retried: 0 to 10', parseIntegerBetween(0, 10))
     .option(
       '--var <name=text>',
       'a variable; NAME:=JSON for numbers and booleans (repeatable)',
@@ -87,18 +87,18 @@ export function addOverrides(command: Command): Command {
     .option('--var-file <file>', 'variables from YAML, JSON or NAME=TEXT lines (repeatable)', collect(String))
     .option('--prompted <name=text>', 'the value of a prompted variable (repeatable)', collect(parseAssignment))
     .option('-e, --environment <name>', 'the environment, by name or id')
-    .option('--bypass-cache', 'fetch files anew from the content store')
+    .option('--bypass-cache', 'download all files again from the content store')
     .option('--override-freeze <reason>', 'deploy in spite of a freeze, as an administrator')
-    .option('--strict', 'refuse where the request would be warned of: templates, variables, offline targets')
+    .option('--strict', 'refuse instead of warning about templates, variables and offline targets')
 }
 
 export function addSelection(command: Command): Command {
   command
-    .argument('<source>', 'what is deployed: a solution, sequence or action, by name or id')
-    .addOption(new Option('--kind <kind>', 'where names are ambiguous').choices(['solution', 'sequence', 'action']))
-    .option('--source-version <range>', 'its version, as npm writes ranges, for example ^1.2.0; else the latest')
+    .argument('<source>', 'the solution, sequence or action, by name or id')
+    .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(['solution', 'sequence', 'action']))
+    .option('--source-version <range>', 'npm version range, for example ^1.2.0; default: the latest')
   return addOverrides(command)
-    .option('--all-tags', 'targets must have all of the tags, not any of them')
+    .option('--all-tags', 'only targets with all of the tags; default: any of them')
     .option(
       '--deployment-timeout <duration>',
       'how long the whole deployment may take',

@@ -9,7 +9,7 @@ import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
 import { findId } from './records.ts'
 import { collect, parseIntegerBetween } from './values.ts'
-import { runUntilInterrupted, type WaitOptions } from './waiting.ts'
+import { runUntilInterrupted, type WaitOptions } from './wait.ts'
 
 type Summary = Item<'listDeployments'>
 type Result = Schema<'CommandResult'>
@@ -19,31 +19,31 @@ const STATES = ['pending', 'queued', 'running', 'success', 'failed', 'cancelled'
 export function addDeployments(program: Command): void {
   program
     .command('status')
-    .argument('[deployment]', 'id of a deployment; without one the newest are listed')
+    .argument('[deployment]', 'id of a deployment; without it, list the newest ones')
     .description('show a deployment, target by target, or list deployments')
     .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
-    .option('--search <text>', 'only those whose source or state contains it')
+    .option('--search <text>', 'only those with this text in the source name or state')
     .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
     .action(provideContext(showStatus))
   program
     .command('logs')
     .argument('<deployment>', 'id of the deployment')
-    .description('show the log of a deployment; as json or yaml one line or document for each entry')
-    .option('-f, --follow', 'go on until the deployment has ended')
+    .description('show the log of a deployment; with json one line per entry, with yaml one document')
+    .option('-f, --follow', 'follow the log until the deployment has ended')
     .option('--from <number>', 'number of the first line, from 0', parseIntegerBetween(0, 999_999_999), 0)
     .option('-t, --target <name>', 'only the lines of this target (repeatable)', collect(String))
     .action(provideContext(showLogs))
   program
     .command('results')
     .argument('<deployment>', 'id of the deployment')
-    .description('show the result of each command, and why those that failed did')
+    .description('show the result of each command, and explain failures')
     .option('--failed', 'only the commands that failed')
     .action(provideContext(showResults))
   program
     .command('cancel')
     .argument('<deployment>', 'id of the deployment')
-    .description('cancel a deployment and end its commands')
-    .option('--reason <text>', 'kept in the audit log')
+    .description('cancel a deployment and kill its commands')
+    .option('--reason <text>', 'for the audit log')
     .action(provideContext(cancel))
 }
 

@@ -22,15 +22,15 @@ const addScopeOptions = (command: Command) =>
     .option('--solution <name>', 'of this solution, by name or id')
 
 export function addFreeze(program: Command): void {
-  const freeze = program.command('freeze').description('times at which nothing is deployed')
+  const freeze = program.command('freeze').description('times without deployments')
   freeze
     .command('list')
     .description('list freezes, newest first')
-    .option('--active', 'only those that are in force now')
+    .option('--active', 'only active freezes')
     .action(provideContext(list))
   addScopeOptions(freeze.command('create'))
-    .argument('<name>', 'what the freeze is called')
-    .description('forbid deployments for a time; global without tenant, environment and solution')
+    .argument('<name>', 'name of the freeze')
+    .description('create a freeze; without tenant, environment and solution it applies to all deployments')
     .option(
       '--start <time>',
       'when it begins: a timestamp with a zone, now, or +2h',
@@ -38,14 +38,14 @@ export function addFreeze(program: Command): void {
       new Date().toISOString(),
     )
     .requiredOption('--end <time>', 'when it ends', parseTimestamp)
-    .option('--recurrence <rule>', 'how it comes again, as an RFC 5545 rule, for example FREQ=WEEKLY;BYDAY=FR')
-    .option('--time-zone <name>', 'the zone in which the recurrence counts, for example Europe/Berlin')
-    .option('--description <text>', 'what it is for')
+    .option('--recurrence <rule>', 'RFC 5545 rule that repeats the freeze, for example FREQ=WEEKLY;BYDAY=FR')
+    .option('--time-zone <name>', 'time zone of the recurrence, for example Europe/Berlin')
+    .option('--description <text>', 'purpose of the freeze')
     .action(provideContext(create))
   freeze
     .command('delete')
     .argument('<freeze>', 'name or id of the freeze')
-    .description('delete a freeze; what it holds back goes on')
+    .description('delete a freeze; the requests that it holds can start')
     .action(
       provideContext(async ({ client, output }, nameOrId: string) => {
         const { id, name } = await findRecord(client, 'freeze', nameOrId)
@@ -56,7 +56,7 @@ export function addFreeze(program: Command): void {
   addScopeOptions(freeze.command('check'))
     .option('-t, --target <name>', 'on this target, by name or id (repeatable)', collect(String))
     .description(
-      'list the freezes in force for such a deployment, without options all in force; then the exit code is 3',
+      'list the active freezes for a deployment, or without options all active ones; exit with 3 if there is one',
     )
     .action(provideContext(check))
 }
@@ -76,10 +76,10 @@ async function printFreezes({ output }: Context, freezes: readonly Freeze[], non
     [
       ['ID', ({ id }) => id],
       ['NAME', ({ name }) => name],
-      ['IN FORCE', ({ active }) => (active ? 'yes' : 'no')],
+      ['ACTIVE', ({ active }) => (active ? 'yes' : 'no')],
       ['START', ({ start_time }) => formatTime(start_time)],
       ['END', ({ end_time }) => formatTime(end_time)],
-      ['AGAIN', ({ recurrence }) => recurrence],
+      ['RECURRENCE', ({ recurrence }) => recurrence],
       ['FREEZES', formatScope],
     ],
     none,
@@ -87,7 +87,7 @@ async function printFreezes({ output }: Context, freezes: readonly Freeze[], non
 }
 
 async function list(context: Context, { active }: { active?: boolean }): Promise<void> {
-  const freezes = await take(context.client.each('listFreezes'), Number.POSITIVE_INFINITY)
+  const freezes = await take(context.client.each('listFreezes'))
   await printFreezes(context, active ? freezes.filter((freeze) => freeze.active) : freezes, 'no freezes')
 }
 
@@ -121,7 +121,7 @@ async function create(context: Context, name: string, options: CreateOptions): P
   })
   const freeze = await context.client.call('createFreeze', { body })
   context.output.printRecord(freeze, () => [
-    `created freeze ${freeze.name} (${freeze.id}), ${freeze.active ? 'in force now' : 'not in force yet'}`,
+    `created freeze ${freeze.name} (${freeze.id}), ${freeze.active ? 'active now' : 'not active yet'}`,
   ])
 }
 
@@ -129,7 +129,7 @@ interface CheckOptions extends Scope {
   target?: string[]
 }
 
-/** The place of a deployment: what the options name, or what a target belongs to. */
+/** The tenant and environment of the options or of a target. */
 type Place = Partial<Record<'tenant_id' | 'environment_id', string | null>>
 
 async function check(context: Context, options: CheckOptions): Promise<number> {
@@ -147,8 +147,8 @@ async function check(context: Context, options: CheckOptions): Promise<number> {
     (isAboutAll ||
       ((freeze.solution_id === null || freeze.solution_id === wanted.solution_id) &&
         [wanted, ...targets].some((place) => matches(freeze, place))))
-  const freezes = await take(client.each('listFreezes'), Number.POSITIVE_INFINITY)
+  const freezes = await take(client.each('listFreezes'))
   const found = freezes.filter(applies)
-  await printFreezes(context, found, 'no freeze is in force')
+  await printFreezes(context, found, 'no freeze is active')
   return found.length > 0 ? EXIT_CODES.refused : EXIT_CODES.success
 }

@@ -8,14 +8,14 @@ import { findId } from './records.ts'
 import { collect, omitUndefined, parseAllowedLabel, parseIntegerBetween, parseSeconds } from './values.ts'
 
 export function addInstances(program: Command): void {
-  const instances = program.command('instances').description('what runs deployments')
+  const instances = program.command('instances').description('orchestration instances, which run deployments')
   instances.command('list').description('list orchestration instances').action(provideContext(list))
   addGrants(instances)
   instances
     .command('remove')
     .argument('<instance>', 'name or id of the instance')
-    .description('remove an instance, which releases its name for a new one')
-    .option('--force', 'also when it is online or runs deployments; other instances take these up 30 s later')
+    .description('remove an instance and release its name')
+    .option('--force', 'even if it is online or runs deployments; other instances get these 30 s later')
     .action(
       provideContext(async ({ client, output }, nameOrId: string, { force }: { force?: boolean }) => {
         const id = await findId(client, 'instance', nameOrId)
@@ -24,8 +24,8 @@ export function addInstances(program: Command): void {
       }),
     )
   for (const [name, draining, description] of [
-    ['drain', true, 'let an instance end what it runs, and give it nothing new'],
-    ['resume', false, 'give an instance deployments again'],
+    ['drain', true, 'let an instance finish its runs, and give it no new ones'],
+    ['resume', false, 'give an instance new runs again'],
   ] as const) {
     instances
       .command(name)
@@ -47,14 +47,14 @@ function addGrants(instances: Command): void {
   instances
     .command('join-token')
     .description('make a token with which orchestration instances join; the token is shown once')
-    .option('--uses <number>', 'how many instances can join with it; 1 unless given', parseIntegerBetween(1, 1_000))
-    .option('--expires <duration>', 'how long it is valid, such as 30m or 7d; 1h unless given', parseSeconds)
+    .option('--uses <number>', 'how many instances can join with it; default: 1', parseIntegerBetween(1, 1_000))
+    .option('--expires <duration>', 'how long it is valid, such as 30m or 7d; default: 1h', parseSeconds)
     .option(
       '--label <key[=value]>',
-      'a label that a joining instance may claim; a key alone allows any value (repeatable)',
+      'a label that a joining instance may have; a key alone allows any value (repeatable)',
       collect(parseAllowedLabel),
     )
-    .option('--tenant <tenant>', 'name or id of the tenant that instances of this token serve; all unless given')
+    .option('--tenant <tenant>', 'name or id of the only tenant that the instances serve; default: all tenants')
     .action(provideContext(createJoinToken))
   const grants = instances.command('join-tokens').description('tokens with which instances can join')
   grants
@@ -63,7 +63,7 @@ function addGrants(instances: Command): void {
     .action(provideContext(listGrants))
   grants
     .command('revoke')
-    .argument('<id>', 'id of the token, which is its part before the dot')
+    .argument('<id>', 'id of the token: its part before the dot')
     .description('revoke a token; instances that joined with it stay')
     .action(
       provideContext(async ({ client, output }, id: string) => {
@@ -99,7 +99,7 @@ async function createJoinToken({ client, output }: Context, options: TokenOption
 
 async function listGrants({ client, output }: Context): Promise<void> {
   output.printList(
-    await take(client.each('listInstanceGrants'), Number.POSITIVE_INFINITY),
+    await take(client.each('listInstanceGrants')),
     [
       ['ID', ({ id }) => id],
       ['STATUS', ({ status }) => status],
@@ -116,7 +116,7 @@ const formatLabel = ([key, value]: [string, string | null]) => (value === null ?
 
 async function list({ client, output }: Context): Promise<void> {
   output.printList(
-    await take(client.each('listInstances'), Number.POSITIVE_INFINITY),
+    await take(client.each('listInstances')),
     [
       ['ID', ({ id }) => id],
       ['NAME', ({ name }) => name],

@@ -9,19 +9,15 @@ export function addKeys(program: Command): void {
   keys.command('list').description('list API keys, newest first').action(provideContext(list))
   keys
     .command('create')
-    .argument('<name>', 'what the key is called')
-    .description('make an API key, for which one must be logged in; the key is shown once')
+    .argument('<name>', 'name of the key')
+    .description('create an API key, which needs a login; the key is shown once')
     .option(
       '--scope <permission>',
-      'a permission that the key has; without any it may do all that you may (repeatable)',
+      'a permission of the key; default: all permissions that you have (repeatable)',
       collect(String),
     )
-    .option(
-      '--expires-in-days <number>',
-      'after how many days it ends; never unless given',
-      parseIntegerBetween(1, 3_650),
-    )
-    .option('--description <text>', 'what it is for')
+    .option('--expires-in-days <number>', 'days until the key expires; default: never', parseIntegerBetween(1, 3_650))
+    .option('--description <text>', 'purpose of the key')
     .action(provideContext(create))
   keys
     .command('delete')

@@ -1,5 +1,5 @@
-/** Returns the first records of a list. Reads no more pages than necessary. */
-export async function take<T>(records: AsyncIterable<T>, limit: number): Promise<T[]> {
+/** Returns the first records of a list, or all. Reads no more pages than necessary. */
+export async function take<T>(records: AsyncIterable<T>, limit = Number.POSITIVE_INFINITY): Promise<T[]> {
   const taken: T[] = []
   for await (const record of records) {
     taken.push(record)

@@ -16,7 +16,7 @@ export function addLogin(program: Command): void {
   program
     .command('login')
     .description('log in as a person; pipelines use an API key in SLIPWAY_API_KEY instead')
-    .option('--email <address>', 'who logs in; asked for on a terminal')
+    .option('--email <address>', 'e-mail of the user; asked for on a terminal')
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
     .option('--code <code>', 'the second factor: six digits or a recovery code; asked for on a terminal')
     .action(async (options: LoginOptions, command: Command) => {
@@ -28,7 +28,7 @@ export function addLogin(program: Command): void {
     .action(
       provideContext(async ({ client, url, output }) => {
         if (readEnvironmentToken()) {
-          throw new UsageError('logout is about the session of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY')
+          throw new UsageError('logout ends the sessions of a login: unset SLIPWAY_TOKEN and SLIPWAY_API_KEY first')
         }
         await client.logout()
         if (output.isForPeople) output.writeLine(`logged out of ${url}`)
@@ -36,7 +36,7 @@ export function addLogin(program: Command): void {
     )
   program
     .command('whoami')
-    .description('show who is calling, and what they may do')
+    .description('show the calling user and the permissions')
     .action(
       provideContext(async ({ client, url, output }) => {
         const user = await client.call('getCurrentUser')
@@ -66,5 +66,5 @@ async function login(url: string, { email, passwordStdin, code }: LoginOptions):
     code: () => code ?? ask('code of the second factor', { instead: 'give --code' }),
   })
   rememberServer(url)
-  process.stderr.write(`logged in to ${url} as ${address}; the session is kept in ${getConfigurationPath()}\n`)
+  process.stderr.write(`logged in to ${url} as ${address}; the session is stored in ${getConfigurationPath()}\n`)
 }

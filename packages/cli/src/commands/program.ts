@@ -24,16 +24,17 @@ export function buildProgram(): Command {
   const program = new Command('slipway')
     .description('Create, watch and control deployments')
     .option('-V, --version', 'print the version')
-    .option('--url <url>', 'the server; else SLIPWAY_URL, else that of the last login')
-    .addOption(new Option('-o, --output <format>', 'what is printed').choices(FORMATS).default('table'))
+    .option('--url <url>', 'the server; default: SLIPWAY_URL, or the server of the last login')
+    .addOption(new Option('-o, --output <format>', 'format of the output').choices(FORMATS).default('table'))
     .configureHelp({ showGlobalOptions: true })
-    .showHelpAfterError('(--help says what there is)')
+    .showHelpAfterError('(--help lists commands and options)')
     .addHelpText('after', AFTER)
     .exitOverride()
-  // Reject --version beside a command. Else `slipway deploy x --version 1.0.0` succeeds and deploys nothing.
+  // Without this check, `slipway deploy x --version 1.0.0` succeeds and deploys nothing.
   program.on('option:version', () => {
     const alone = process.argv.slice(2).every((argument) => ['-V', '--version'].includes(argument))
-    if (!alone) program.error('error: --version is that of slipway; to choose what is deployed: --source-version RANGE')
+    if (!alone)
+      program.error('error: --version shows the version of slipway; for the version of a source use --source-version')
     console.log(CLI_VERSION)
     throw new CommanderError(0, 'slipway.version', CLI_VERSION)
   })

@@ -100,7 +100,7 @@ export async function findRecord<K extends RecordKind>(
   }
   if (another !== undefined) {
     const ids = found.map((one) => (one as { id: string }).id).join(', ')
-    throw new RefusedError(`several ${kind}s are called "${nameOrId}": name one by its id (${ids})`)
+    throw new RefusedError(`several ${kind}s have the name "${nameOrId}": use an id instead (${ids})`)
   }
   return record
 }
@@ -128,7 +128,7 @@ export async function findSource(
   }
   if (another !== undefined) {
     const list = found.map((one) => `${one.kind} ${one.id}`).join(', ')
-    throw new RefusedError(`several sources are called "${nameOrId}" (${list}): say --kind, or name one by its id`)
+    throw new RefusedError(`several sources have the name "${nameOrId}" (${list}): give --kind, or use an id instead`)
   }
   return source
 }

@@ -14,7 +14,7 @@ export function addTargets(program: Command): void {
   targets
     .command('list')
     .description('list targets, newest first')
-    .option('--search <text>', 'only those whose name contains it')
+    .option('--search <text>', 'only those with this text in the name')
     .option('--tag <key=value>', 'only those with this tag (repeatable: with all of them)', collect(parseTag))
     .option('-e, --environment <name>', 'only those of this environment')
     .action(provideContext(list))
@@ -35,7 +35,7 @@ export function addTargets(program: Command): void {
     targets
       .command(name)
       .argument('<target>', 'name or id of the target')
-      .description(enabled ? 'let a target take part in deployments again' : 'keep a target out of deployments')
+      .description(enabled ? 'include a target in deployments again' : 'exclude a target from deployments')
       .action(
         provideContext(async (context, nameOrId: string) => {
           const id = await findId(context.client, 'target', nameOrId)
@@ -54,7 +54,7 @@ async function list(
   { search, tag: wanted = [], environment }: { search?: string; tag?: Schema<'Tag'>[]; environment?: string },
 ): Promise<void> {
   const environmentId = environment === undefined ? null : await findId(client, 'environment', environment)
-  const all = await take(client.each('listTargets', { query: search ? { search } : {} }), Number.POSITIVE_INFINITY)
+  const all = await take(client.each('listTargets', { query: search ? { search } : {} }))
   const hasTags = (target: Target) =>
     wanted.every((one) => target.tags.some((its) => its.key === one.key && its.value === one.value))
   output.printList(

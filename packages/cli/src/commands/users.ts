@@ -18,38 +18,38 @@ interface UserOptions {
   passwordStdin?: boolean
 }
 
-const STATUS = new Option('--status <status>', 'whether they may do anything').choices([
+const STATUS = new Option('--status <status>', 'only an active user can log in').choices([
   'active',
   'inactive',
   'suspended',
 ])
 
 export function addUsers(program: Command): void {
-  const users = program.command('users').description('who may log in')
+  const users = program.command('users').description('users of the API')
   users
     .command('list')
     .description('list users, newest first')
-    .option('--search <text>', 'only those whose name or e-mail contains it')
+    .option('--search <text>', 'only those with this text in name or e-mail')
     .action(provideContext(list))
   users
     .command('create')
-    .argument('<email>', 'their e-mail address')
+    .argument('<email>', 'e-mail of the user')
     .description('create a user')
-    .requiredOption('--username <name>', 'what they are called where they did something')
-    .option('--display-name <name>', 'their full name')
-    .option('--role <name>', 'a role that they have (repeatable)', collect(String))
-    .option('--tenant <name>', 'the tenant that they are bound to, by name or id')
+    .requiredOption('--username <name>', 'user name, for the audit log')
+    .option('--display-name <name>', 'full name')
+    .option('--role <name>', 'a role of the user (repeatable)', collect(String))
+    .option('--tenant <name>', 'tenant of the user, by name or id')
     .addOption(STATUS)
     .option('--password-stdin', 'read the password from stdin; asked for on a terminal')
     .action(provideContext(create))
   users
     .command('change')
     .argument('<user>', 'e-mail or id of the user')
-    .description('change a user; roles are replaced as a whole')
-    .option('--email <address>', 'their e-mail address')
-    .option('--username <name>', 'what they are called where they did something')
-    .option('--display-name <name>', 'their full name')
-    .option('--role <name>', 'a role that they have from now on (repeatable)', collect(String))
+    .description('change a user; --role replaces all roles')
+    .option('--email <address>', 'new e-mail')
+    .option('--username <name>', 'new user name')
+    .option('--display-name <name>', 'new full name')
+    .option('--role <name>', 'a new role of the user (repeatable)', collect(String))
     .addOption(STATUS)
     .option('--password-stdin', 'read a new password from stdin')
     .action(provideContext(change))
@@ -68,7 +68,7 @@ export function addUsers(program: Command): void {
 
 async function list({ client, output }: Context, { search }: { search?: string }): Promise<void> {
   output.printList(
-    await take(client.each('listUsers', { query: search ? { search } : {} }), Number.POSITIVE_INFINITY),
+    await take(client.each('listUsers', { query: search ? { search } : {} })),
     [
       ['ID', ({ id }) => id],
       ['E-MAIL', ({ email }) => email],

@@ -22,12 +22,13 @@ export const collect =
 export function parseAssignment(text: string): [string, unknown] {
   const [, name = '', operator, value = ''] = /^([^=:]*)(:?=)(.*)$/s.exec(text) ?? []
   if (operator === undefined) throw new InvalidArgumentError('Write it as NAME=TEXT, or as NAME:=JSON.')
-  if (!NAME.test(name)) throw new InvalidArgumentError(`"${name}" is no name: letters, digits and _, no digit first.`)
+  if (!NAME.test(name))
+    throw new InvalidArgumentError(`"${name}" is not a name: use letters, digits and _, no digit first.`)
   if (operator === '=') return [name, value]
   try {
     return [name, JSON.parse(value)]
   } catch {
-    throw new InvalidArgumentError(`Behind := stands JSON, such as 80, true or "text"; "${value}" is none.`)
+    throw new InvalidArgumentError(`"${value}" is not JSON: write JSON after :=, such as 80, true or "text".`)
   }
 }
 

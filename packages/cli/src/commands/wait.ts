@@ -26,13 +26,13 @@ const AFTER_LAST_LINE = 999_999_999_999_999
 
 export function addWaitOptions(command: Command): Command {
   return command
-    .option('-w, --wait', 'wait until the deployment has ended; the exit code says how')
-    .option('-f, --follow', 'wait, and show the log meanwhile')
+    .option('-w, --wait', 'wait until the deployment has ended; the exit code depends on its result')
+    .option('-f, --follow', 'wait, and show the log')
     .option('--timeout <duration>', 'how long to wait, for example 30m; then the exit code is 5', parseDuration)
     .option('--cancel-on-interrupt', 'cancel the deployment on Ctrl-C or when the pipeline ends the job')
 }
 
-/** The answer of the server to a start: a deployment, or a place in the queue. */
+/** A started deployment, or a pending request. */
 export type StartResult = { deployment_id: string } | { pending_request_id: string; message: string }
 
 /**
@@ -87,7 +87,7 @@ export async function runUntilInterrupted<T>(
   }
   const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const name of signals) process.on(name, onSignal)
-  const onTimeout = () => stop.abort(new WaitTimeoutError('waited as long as --timeout allows'))
+  const onTimeout = () => stop.abort(new WaitTimeoutError('the time of --timeout is over'))
   const timer = timeoutMs === undefined ? undefined : setTimeout(onTimeout, Math.min(timeoutMs, 2 ** 31 - 1))
   try {
     return await body(stop.signal)
@@ -103,7 +103,7 @@ function formatNextSteps({ deploymentId, pendingId }: { deploymentId?: string; p
   if (deploymentId) {
     return `deployment ${deploymentId} goes on; watch it again:  slipway logs ${deploymentId} --follow\nor cancel it:  slipway cancel ${deploymentId}`
   }
-  return `request ${pendingId} stays in the queue; look at it:  slipway pending why ${pendingId}\nor cancel it:  slipway pending cancel ${pendingId}`
+  return `request ${pendingId} stays in the queue; show it:  slipway pending why ${pendingId}\nor cancel it:  slipway pending cancel ${pendingId}`
 }
 
 async function cancel(
@@ -123,7 +123,7 @@ async function cancel(
 
 /** Waits until the request has left the queue. Returns the id of its deployment, or null if it was cancelled. */
 async function waitForDispatch({ client, screen }: Context, id: string, signal: AbortSignal): Promise<string | null> {
-  let said = ''
+  let lastText = ''
   for (;;) {
     const request = await findPending(client, id, signal)
     if (request.deployment_id) return request.deployment_id
@@ -132,11 +132,9 @@ async function waitForDispatch({ client, screen }: Context, id: string, signal: 
       screen.writeLine(`request ${id} was cancelled`)
       return null
     }
-    const text = `queued${request.position ? `, place ${request.position}` : ''}: ${getWaitingReason(request)}`
-    if (text !== said) {
-      screen.writeLine(text)
-      said = text
-    }
+    const text = `queued${request.position ? `, position ${request.position}` : ''}: ${getWaitingReason(request)}`
+    if (text !== lastText) screen.writeLine(text)
+    lastText = text
     await sleep(QUEUE_POLL_MS, undefined, { signal })
   }
 }
@@ -154,7 +152,6 @@ export async function findPending(client: SlipwayClient, id: string, signal?: Ab
   throw new RefusedError(`there is no request ${id} in the queue`)
 }
 
-/** Returns why a request waits, as far as the server tells. */
 export function getWaitingReason(request: Pending): string {
   return request.waiting_reason ?? request.waiting_for?.replaceAll('_', ' ') ?? 'waits for a free instance'
 }

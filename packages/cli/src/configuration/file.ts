@@ -22,7 +22,7 @@ export function readConfiguration(): Configuration {
   let text: string
   try {
     if ((fs.statSync(file).mode & 0o077) !== 0)
-      throw new RefusedError(`${file} can be read by others: chmod 600 ${file}`)
+      throw new RefusedError(`${file}: other users can read this file; run chmod 600 ${file}`)
     text = fs.readFileSync(file, 'utf8')
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return {}
@@ -31,7 +31,7 @@ export function readConfiguration(): Configuration {
   try {
     return JSON.parse(text) as Configuration
   } catch {
-    throw new RefusedError(`${file} is no JSON: remove it and log in again`)
+    throw new RefusedError(`${file} is not valid JSON: remove it and log in again`)
   }
 }
 

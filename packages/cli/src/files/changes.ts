@@ -119,7 +119,7 @@ export class Reconciler {
       changes.push({ entry, what: 'publish', differences: found })
     } else if (compareValues(normalizeDefinition(published), definition).length > 0) {
       const [first] = compareValues(normalizeDefinition(published), definition)
-      const message = `is ${version}, which is published with another definition (${first?.path}): a published version never changes, so raise it`
+      const message = `is ${version}, but this version is published with another definition (${first?.path}): raise the version`
       throw new InvalidFilesError([document.describeProblem('/version', message)])
     }
     const found = compareValues({ description: existing['description'] }, { description })

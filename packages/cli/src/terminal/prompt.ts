@@ -15,7 +15,7 @@ export async function ask(question: string, { hidden = false, instead }: { hidde
   return await new Promise<string>((resolve, reject) => {
     lines.once('SIGINT', () => {
       lines.close()
-      reject(new UsageError('nothing was answered'))
+      reject(new UsageError(`there is no answer for ${question}: ${instead}`))
     })
     lines.once('line', (line) => {
       if (hidden) process.stderr.write('\n')
@@ -29,5 +29,5 @@ export async function ask(question: string, { hidden = false, instead }: { hidde
 export async function readFirstLineOfStdin(): Promise<string> {
   const lines = createInterface({ input: process.stdin })
   for await (const line of lines) return line
-  throw new UsageError('stdin is empty: there should be a line to read')
+  throw new UsageError('stdin is empty: write the secret to it as one line')
 }
