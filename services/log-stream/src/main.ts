@@ -3,7 +3,7 @@ import { createDatabase, measureConnections, waitForDatabase, warnOfOwner } from
 import { connectLimits, createGeneralLimit, readRateSettings } from '@slipway/limits'
 import { connectRedis, isRedisUp } from '@slipway/redis'
 import { KeyRing, listen, runService } from '@slipway/runtime'
-import { createFeeds } from './changes/feeds.ts'
+import { createChangeStreams } from './changes/change-streams.ts'
 import { logStreamConfig } from './config.ts'
 import { wakeByEvents } from './events/handler.ts'
 import { createApp } from './http/app.ts'
@@ -44,7 +44,7 @@ await runService({
     const reader = startStreamReader(blocking, redis, logger)
     onStop('live streams', () => reader.stop())
     const hubs = createHubs({ database, reader, namespace, logger })
-    const feeds = createFeeds({ database, keys, logger })
+    const changeStreams = createChangeStreams({ database, keys, logger })
     const guard = createGuard({
       database,
       logger,
@@ -63,7 +63,7 @@ await runService({
       namespace,
       logger,
       hubs,
-      feeds,
+      changeStreams,
       guard,
       limits: STREAM_CLIENT_LIMITS,
       rateLimit,
@@ -76,12 +76,12 @@ await runService({
     })
     onStop('streams', async () => {
       const closed = server.close()
-      feeds.stop()
+      changeStreams.stop()
       await hubs.stop()
       await closed
     })
     await waitForDatabase(database, { health, logger, signal })
-    await wakeByEvents(broker, { hubs, guard, feeds })
+    await wakeByEvents(broker, { hubs, guard, changeStreams })
     onStop('consumer', () => broker.stopConsuming())
     logger.info('streams are served', { port: server.port, host: config.SLIPWAY_LOG_STREAM_HOST })
   },

@@ -66,7 +66,7 @@ const refusal = async (url: string, init: RequestInit = {}) => {
 /** What the message of a change says, as it comes from the broker. */
 function happen(type: EventType, body: object, on = streams): string {
   const timestamp = new Date().toISOString()
-  const handlers = changeHandlers((resource, changes) => on.feeds.note(resource, changes))
+  const handlers = changeHandlers((resource, changes) => on.changeStreams.note(resource, changes))
   callHandler<unknown>(handlers, { message_id: uuidv7(), type, request_id: null, timestamp, body })
   return timestamp
 }
@@ -368,11 +368,11 @@ describe('nothing is kept from anybody silently', () => {
       const before = await listen('targets', {}, own)
       const log = await TestDeployment.create(db.database)
       const watcher = await SseClient.open(own, log.id, await own.token())
-      own.feeds.suspend()
+      own.changeStreams.suspend()
       await until(() => before.broken, 'the end')
       expect(await droppedFor('missed')).toBe(droppedBefore + 1)
       expect(await refusal(await urlOf('targets', {}, own))).toEqual([503, 'SERVICE_UNAVAILABLE'])
-      own.feeds.resume()
+      own.changeStreams.resume()
       const after = await listen('targets', {}, own)
       const id = await addTarget()
       happen('target.created', { target_id: id, tenant_id: null }, own)

@@ -7,7 +7,7 @@ import { hashToken, KeyRing, type Logger, listen, randomToken, uuidv7 } from '@s
 import { databaseAs, removeNamespace, serverUrl, testLogger, testNamespace, waitFor } from '@slipway/testing'
 import { Redis } from 'ioredis'
 import type { ChangeClientLimits } from '../src/changes/change-client.ts'
-import { createFeeds, type Feeds } from '../src/changes/feeds.ts'
+import { type ChangeStreams, createChangeStreams } from '../src/changes/change-streams.ts'
 import { createApp } from '../src/http/app.ts'
 import type { RateLimit } from '../src/http/rate-limit.ts'
 import { createHubs, type Hubs } from '../src/streams/hubs.ts'
@@ -21,7 +21,7 @@ export interface TestStreams {
   url: string
   namespace: string
   hubs: Hubs
-  feeds: Feeds
+  changeStreams: ChangeStreams
   guard: Guard
   /** For the tests themselves. */
   redis: Redis
@@ -102,14 +102,14 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     resyncMs: options.resyncMs ?? 200,
     checkMs: options.checkMs ?? 100,
   })
-  const feeds = createFeeds({
+  const changeStreams = createChangeStreams({
     database: options.feedDatabase ?? database,
     keys: TEST_KEYS,
     logger: log,
     checkMs: options.checkMs ?? 100,
     ...(options.changeClientLimits ? { limits: options.changeClientLimits } : {}),
   })
-  feeds.resume()
+  changeStreams.resume()
   const guard = createGuard({
     max: options.maxStreams ?? 0,
     maxPerUser: options.maxStreamsPerUser ?? 0,
@@ -125,7 +125,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     trustedProxies: ['127.0.0.0/8', '::1'].flatMap((range) => parseRange(range) ?? []),
     keys: TEST_KEYS,
   }
-  const server = await listen(createApp({ ...where, logger: log, hubs, feeds, guard, limits, rateLimit }), {
+  const server = await listen(createApp({ ...where, logger: log, hubs, changeStreams, guard, limits, rateLimit }), {
     port: 0,
     host: '127.0.0.1',
     variable: 'none',
@@ -135,7 +135,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     url: `http://127.0.0.1:${server.port}`,
     namespace,
     hubs,
-    feeds,
+    changeStreams,
     guard,
     redis: own,
     async token(user = {}) {
@@ -151,7 +151,7 @@ export async function startStreams(options: StreamsOptions): Promise<TestStreams
     },
     async close() {
       const closed = server.close()
-      feeds.stop()
+      changeStreams.stop()
       await hubs.stop()
       await guard.stop()
       await closed

@@ -1,7 +1,7 @@
 import { type Broker, handleEvents } from '@slipway/broker'
 import { type EventHandlers, eventsOf } from '@slipway/contracts'
 import { changeHandlers } from '../changes/change.ts'
-import type { Feeds } from '../changes/feeds.ts'
+import type { ChangeStreams } from '../changes/change-streams.ts'
 import type { Hubs } from '../streams/hubs.ts'
 import type { Guard } from '../tokens/guard.ts'
 
@@ -10,8 +10,11 @@ import type { Guard } from '../tokens/guard.ts'
  * a revocation, and sends changes. If events are lost, hubs and rights are checked periodically, and change streams are cut
  * off.
  */
-export async function wakeByEvents(broker: Broker, { hubs, guard, feeds }: { hubs: Hubs; guard: Guard; feeds: Feeds }) {
-  const changes = changeHandlers((resource, noted) => feeds.note(resource, noted))
+export async function wakeByEvents(
+  broker: Broker,
+  { hubs, guard, changeStreams }: { hubs: Hubs; guard: Guard; changeStreams: ChangeStreams },
+) {
+  const changes = changeHandlers((resource, noted) => changeStreams.note(resource, noted))
   const handlers: EventHandlers<'log-stream'> = {
     ...changes,
     'deployment.updated'(body, received) {
@@ -21,12 +24,12 @@ export async function wakeByEvents(broker: Broker, { hubs, guard, feeds }: { hub
     'user.revoked': () => guard.look(),
   }
   await broker.consumeEventsExclusively(eventsOf('log-stream'), handleEvents<'log-stream'>(handlers), {
-    onLost: () => feeds.suspend(),
+    onLost: () => changeStreams.suspend(),
     onResumed() {
-      feeds.resume()
+      changeStreams.resume()
       hubs.lookAtAll()
       guard.look()
     },
   })
-  feeds.resume()
+  changeStreams.resume()
 }

@@ -7,7 +7,7 @@ import type { Redis } from '@slipway/redis'
 import { type Logger, takeRequestId, withContext } from '@slipway/runtime'
 import express, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express'
 import { isStreamResource, RESOURCES } from '../changes/change.ts'
-import type { Feeds } from '../changes/feeds.ts'
+import type { ChangeStreams } from '../changes/change-streams.ts'
 import { findVisible } from '../deployments/deployments.sql.ts'
 import { whenClosed } from '../streams/closed.ts'
 import type { Hubs } from '../streams/hubs.ts'
@@ -24,7 +24,7 @@ export interface LogStream {
   namespace: string
   logger: Logger
   hubs: Hubs
-  feeds: Feeds
+  changeStreams: ChangeStreams
   guard: Guard
   limits: StreamClientLimits
   rateLimit: RateLimit
@@ -75,7 +75,7 @@ export function createApp(stream: LogStream): Express {
       refuseUnknown(request, [])
       keepWhilePermitted(stream, holder, permission, response)
       const { tenant_id } = holder.standing
-      await stream.feeds.listen(resource, tenant_id, response, () => {
+      await stream.changeStreams.listen(resource, tenant_id, response, () => {
         stream.logger.info('a change stream was opened', {
           resource_type: resource,
           user_id: holder.record.user_id,

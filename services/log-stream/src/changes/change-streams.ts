@@ -4,13 +4,13 @@ import { unavailable } from '@slipway/domain'
 import { whenClosed } from '../streams/closed.ts'
 import type { Change } from './change.ts'
 import { ChangeClient, type ChangeClientLimits } from './change-client.ts'
-import { Feed, type FeedOptions } from './feed.ts'
+import { ChangeStream, type ChangeStreamOptions } from './change-stream.ts'
 
 const CHECK_MS = 1_000
 
 export const CHANGE_CLIENT_LIMITS: ChangeClientLimits = { pingMs: 15_000, bytes: 256 * 1024, stallMs: 30_000 }
 
-export interface Feeds {
+export interface ChangeStreams {
   /**
    * Serves a client with the rights of this tenant, until it is gone. `begin` sends the head of the answer. Throws if changes
    * cannot be sent now.
@@ -26,19 +26,19 @@ export interface Feeds {
   stop(): void
 }
 
-export interface FeedsOptions extends FeedOptions {
+export interface ChangeStreamsOptions extends ChangeStreamOptions {
   limits?: Partial<ChangeClientLimits>
   checkMs?: number
 }
 
 /** The change streams of all kinds of records. No client is served before `resume`. */
-export function createFeeds(options: FeedsOptions): Feeds {
+export function createChangeStreams(options: ChangeStreamsOptions): ChangeStreams {
   const limits = { ...CHANGE_CLIENT_LIMITS, ...options.limits }
-  const feeds = new Map(STREAM_RESOURCES.map((resource) => [resource, new Feed(resource, options)]))
+  const changeStreams = new Map(STREAM_RESOURCES.map((resource) => [resource, new ChangeStream(resource, options)]))
   let taking = false
   const check = setInterval(() => {
     const now = Date.now()
-    for (const feed of feeds.values()) feed.check(now)
+    for (const changeStream of changeStreams.values()) changeStream.check(now)
   }, options.checkMs ?? CHECK_MS)
 
   const requireTaking = () => {
@@ -47,7 +47,7 @@ export function createFeeds(options: FeedsOptions): Feeds {
   return {
     async listen(resource, tenantId, response, begin) {
       requireTaking()
-      const leave = await feeds.get(resource)?.add(tenantId, () => {
+      const leave = await changeStreams.get(resource)?.add(tenantId, () => {
         requireTaking()
         begin()
         return new ChangeClient(response, limits)
@@ -55,19 +55,19 @@ export function createFeeds(options: FeedsOptions): Feeds {
       if (leave) whenClosed(response, leave)
     },
     note(resource, changes) {
-      feeds.get(resource)?.note(changes)
+      changeStreams.get(resource)?.note(changes)
     },
     resume() {
       taking = true
     },
     suspend() {
       taking = false
-      for (const feed of feeds.values()) feed.cut('events may have been lost')
+      for (const changeStream of changeStreams.values()) changeStream.cut('events may have been lost')
     },
     stop() {
       taking = false
       clearInterval(check)
-      for (const feed of feeds.values()) feed.dismiss()
+      for (const changeStream of changeStreams.values()) changeStream.dismiss()
     },
   }
 }

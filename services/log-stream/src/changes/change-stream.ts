@@ -19,7 +19,7 @@ const PATIENCE_MS = 50
 /** The most changes in memory. Above that, reading the list again is faster for a client. */
 const MAX_WAITING = 50_000
 
-export interface FeedOptions {
+export interface ChangeStreamOptions {
   database: Database
   keys: KeyRing
   logger: Logger
@@ -28,7 +28,7 @@ export interface FeedOptions {
 type Items = Awaited<ReturnType<typeof listItems>>
 
 /** A change of one record that was not sent yet. */
-interface UntoldChange {
+interface UnsentChange {
   id: string
   tenants: Set<string | null>
   created: boolean
@@ -40,19 +40,19 @@ interface UntoldChange {
  * Changes of one kind of record, for all clients. Events name the record. It is read and encoded once for all clients that see
  * the same.
  */
-export class Feed {
+export class ChangeStream {
   readonly #resource: StreamResource
-  readonly #options: FeedOptions
+  readonly #options: ChangeStreamOptions
   /** By the tenant of the clients. */
   readonly #views = new Map<string | null, Set<ChangeClient>>()
-  #waiting = new Map<string, UntoldChange>()
+  #waiting = new Map<string, UnsentChange>()
   #telling: Promise<void> | undefined
   #users = 0
   #following: Promise<Ticker | null> | undefined
   /** Records that cannot be read. Lists cannot show them either. */
   readonly #unreadable: Quarantine
 
-  constructor(resource: StreamResource, options: FeedOptions) {
+  constructor(resource: StreamResource, options: ChangeStreamOptions) {
     this.#resource = resource
     this.#options = options
     this.#unreadable = new Quarantine({ task: `stream-${resource}`, logger: options.logger })
@@ -164,7 +164,7 @@ export class Feed {
     this.#telling = undefined
   }
 
-  async #tellView(tenantId: string | null, view: Set<ChangeClient>, batch: readonly UntoldChange[]): Promise<void> {
+  async #tellView(tenantId: string | null, view: Set<ChangeClient>, batch: readonly UnsentChange[]): Promise<void> {
     const { shared } = RESOURCES[this.#resource]
     const concerning = batch.filter(
       ({ tenants }) => tenantId === null || tenants.has(tenantId) || (shared && tenants.has(null)),
@@ -183,7 +183,7 @@ export class Feed {
     }
   }
 
-  async #framesOf(tenantId: string | null, batch: readonly UntoldChange[]): Promise<string[]> {
+  async #framesOf(tenantId: string | null, batch: readonly UnsentChange[]): Promise<string[]> {
     const { shared } = RESOURCES[this.#resource]
     const items = await this.#itemsOf(tenantId, batch)
     const isVisible = (item: { tenant_id?: string | null }) =>
@@ -197,7 +197,7 @@ export class Feed {
   }
 
   /** Reads all records at once. If that fails, reads each alone: one unreadable record must not end all streams. */
-  async #itemsOf(tenantId: string | null, batch: readonly UntoldChange[]): Promise<Items> {
+  async #itemsOf(tenantId: string | null, batch: readonly UnsentChange[]): Promise<Items> {
     try {
       const items = await this.#read(
         tenantId,
@@ -227,13 +227,13 @@ export class Feed {
     })
   }
 
-  #tellLater({ id, tenants, created, gone, timestamp }: UntoldChange, error: unknown): void {
+  #tellLater({ id, tenants, created, gone, timestamp }: UnsentChange, error: unknown): void {
     const what = gone ? 'deleted' : created ? 'created' : 'updated'
     const changes = [...tenants].map((tenant_id): Change => ({ id, tenant_id, what, timestamp }))
     setTimeout(() => this.note(changes), this.#unreadable.hold(id, error)).unref()
   }
 
-  #frame({ id, created, timestamp }: UntoldChange, resource: object | null): string {
+  #frame({ id, created, timestamp }: UnsentChange, resource: object | null): string {
     const type = resource === null ? 'deleted' : created ? 'created' : 'updated'
     return frame({ event: type, data: { type, resource_type: this.#resource, id, timestamp, resource } })
   }
