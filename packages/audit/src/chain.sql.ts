@@ -50,7 +50,7 @@ export const countRecords = statement({
       + (SELECT count(*) FROM audit_records r WHERE r.number > :settled AND ${NOT_LINKED}) AS total`,
 })
 
-/** Tries to lock the chain, so that only one transaction appends links. */
+/** Tries to lock the chain: only one transaction at a time may append links. */
 export const lockChain = statement({
   name: 'audit.chain.lock',
   row: { locked: bool },

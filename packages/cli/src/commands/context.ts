@@ -7,7 +7,7 @@ import { Screen } from '../terminal/screen.ts'
 
 const DEFAULT_URL = 'http://127.0.0.1:8080'
 
-/** Commands retry for this time, so that they survive a restart of the server. */
+/** Retries for this time survive a restart of the server. */
 const RETRY_FOR_MS = 60_000
 
 /** What every command receives. */

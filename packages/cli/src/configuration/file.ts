@@ -35,7 +35,7 @@ export function readConfiguration(): Configuration {
   }
 }
 
-/** Replaces the whole file by a rename, so that another process never reads a partial file. */
+/** Replaces the file by a rename: another process must not read a partial file. */
 function updateConfiguration(edit: (configuration: Configuration) => void): void {
   const file = getConfigurationPath()
   const configuration = readConfiguration()

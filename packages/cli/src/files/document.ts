@@ -66,7 +66,7 @@ export class YamlDocument {
 const unescapePointer = (key: string) => key.replaceAll('~1', '/').replaceAll('~0', '~')
 
 /**
- * Reads every document of a file. `!file NAME` inserts the text of a file, whose path is relative to this file.
+ * Reads every document of a file. `!file NAME` inserts the text of a file, with a path relative to this file.
  * `!env NAME` inserts an environment variable. Throws InvalidFilesError.
  */
 export function readDocuments(file: string): YamlDocument[] {

@@ -30,7 +30,7 @@ const createEntrySchema = (field: string) =>
     variables: Type.Optional(Variables),
   })
 
-/** Creates a definition whose entries name their actions or sequences instead of giving ids. */
+/** Creates a definition with the names of actions or sequences in place of their ids. */
 const createDefinitionSchema = (schema: TObject, list: string, field: string) => {
   const { minItems, maxItems } = schema.properties[list] as unknown as { minItems: number; maxItems: number }
   return Strict({ ...schema.properties, [list]: Type.Array(createEntrySchema(field), { minItems, maxItems }) })

@@ -28,7 +28,7 @@ export class Output {
     process.stdout.write(`${text}\n`)
   }
 
-  /** Prints warnings on stderr, so that a program can still parse stdout. */
+  /** Prints warnings on stderr: a program must be able to parse stdout. */
   warn(warnings: readonly string[]): void {
     const colours = hasColours(process.stderr)
     for (const warning of warnings) {

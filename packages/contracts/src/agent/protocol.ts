@@ -47,7 +47,7 @@ export const AGENT_TLS = {
   maxVersion: 'TLSv1.2',
 } as const
 
-/** Which attempt of which step: `deployment.epoch.target.action.attempt`, and `.rollback` for a rollback script. */
+/** `deployment.epoch.target.action.attempt`, and `.rollback` for a rollback script. */
 export const AGENT_COMMAND_ID =
   /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\.(\d{1,15})\.\d{1,9}\.\d{1,9}\.\d{1,9}(?:\.rollback)?$/
 

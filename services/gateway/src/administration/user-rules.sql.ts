@@ -1,6 +1,6 @@
 import { array, LOCK_KEYS, statement, text, uuid } from '@slipway/database'
 
-/** Locks roles until the end of the transaction, so that a role is not deleted while it is assigned. */
+/** Locks roles until the end of the transaction: a role must not be deleted while it is assigned. */
 export const holdRoles = statement({
   name: 'gateway.users.hold-roles',
   parameters: { names: array(text) },
@@ -9,7 +9,7 @@ export const holdRoles = statement({
      ORDER BY id FOR SHARE`,
 })
 
-/** Serializes changes that remove an administrator, so that two of them cannot remove the last two. */
+/** Serializes changes that remove an administrator: two of them must not remove the last two. */
 export const lockLastAdmin = statement({
   name: 'gateway.users.lock-last-admin',
   sql: `SELECT FROM pg_advisory_xact_lock(${LOCK_KEYS.lastAdmin})`,

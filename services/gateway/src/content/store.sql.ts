@@ -14,7 +14,7 @@ export const insertChunk = statement({
     INSERT INTO content_chunks (upload_id, number, bytes) SELECT id, :number, :bytes FROM upload`,
 })
 
-/** Returns the upload whose chunks are kept. */
+/** Returns the upload with the chunks of the content. */
 export const keepContent = statement({
   name: 'gateway.content.keep',
   parameters: { id: text, size: int8, upload_id: uuid },

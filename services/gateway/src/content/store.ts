@@ -115,7 +115,7 @@ async function* chunksOf(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> 
   if (length > 0) yield chunk.subarray(0, length)
 }
 
-/** Makes the upload content of its tenant. Returns the id of the upload whose chunks are kept. */
+/** Makes the upload content of its tenant. Returns the id of the upload with the chunks of the content. */
 async function keep(
   tx: Queryable,
   { id: upload_id, tenantId: tenant_id }: Upload,

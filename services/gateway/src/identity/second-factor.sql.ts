@@ -1,6 +1,6 @@
 import { array, bool, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 
-/** Stores the secret of a user whose second factor is not enabled. */
+/** Stores the secret of a user without an enabled second factor. */
 export const setFactor = statement({
   name: 'gateway.second-factor.set',
   parameters: { user_id: uuid, totp_sealed: text },

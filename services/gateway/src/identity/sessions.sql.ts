@@ -22,7 +22,7 @@ export const insertSession = statement({
     SELECT :token_hash, id, user_id, expires_at FROM session`,
 })
 
-/** Replaces a refresh token. One statement decides, so that only one of several concurrent calls succeeds. */
+/** Replaces a refresh token. Only one of several concurrent calls succeeds, because one statement decides. */
 export const rotateToken = statement({
   name: 'gateway.sessions.rotate-token',
   parameters: { token_hash: text, next_hash: text },
