@@ -132,7 +132,7 @@ describe('by the rules', () => {
     const { body } = await api.post('/deployments', { action_id, target_ids, variables })
     await deploymentEnd(api, body.deployment_id)
     const shown = JSON.stringify([await results(body.deployment_id), await reports(body.deployment_id)])
-    expect(shown).toContain('A file or directory is not there')
+    expect(shown).toContain('A file or directory does not exist')
     expect(shown).not.toContain('correct-horse-battery')
   })
 

@@ -1,10 +1,11 @@
 import type { LogEvent, RunEvent } from '@slipway/contracts'
 import { MAX_BATCH_EVENTS } from '@slipway/contracts'
+import type { StepRef } from '@slipway/domain'
 import type { Journal } from '../journal/journal.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
 import type { JournalSpace } from '../journal/journal-space.ts'
 import { type NumberedEvent, readEvents, readEventsAt } from '../journal/read-journal.ts'
-import type { Record } from '../journal/records.ts'
+import type { JournalRecord } from '../journal/records.ts'
 import { withoutAcknowledgedLines } from '../journal/rewrite.ts'
 
 const MAX_BATCH_BYTES = 1024 * 1024
@@ -135,8 +136,19 @@ export class EventLog {
     this.emit({ type: 'log', at: new Date().toISOString(), ...line, line: this.#nextLine++ })
   }
 
+  /** Adds a line of Slipway to the log, about a step or the whole deployment. */
+  emitSystemLine(
+    level: 'warning' | 'error',
+    step: StepRef | null,
+    text: string,
+    metadata?: Record<string, unknown>,
+  ): void {
+    const { target, action } = step ?? { target: null, action: null }
+    this.emitLine({ target, action, stream: 'system', level, text, ...(metadata && { metadata }) })
+  }
+
   /** Writes a journal record that is not sent to the bridge. */
-  note(record: Record): void {
+  note(record: JournalRecord): void {
     this.#journal.append(JSON.stringify(record))
   }
 
@@ -217,7 +229,7 @@ export class EventLog {
     this.#waitingBytes -= bytes
     this.#acknowledged += count
     this.#resolveCommitWaiters()
-    this.#journal.appendLater(JSON.stringify({ acknowledged: this.#acknowledged } satisfies Record))
+    this.#journal.appendLater(JSON.stringify({ acknowledged: this.#acknowledged } satisfies JournalRecord))
     this.#countAcknowledged(bytes)
   }
 

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import type { RunEvent } from '@slipway/contracts'
-import type { Header, Record } from './records.ts'
+import type { Header, JournalRecord } from './records.ts'
 
 const CHUNK_BYTES = 256 * 1024
 
@@ -17,10 +17,10 @@ export async function readHeader(file: string): Promise<{ header: Header; end: n
  * Reads the lines after the header, each with its end position. Stops at the first unreadable line, for example an incomplete
  * last line after a power failure.
  */
-export async function* readRecords(file: string): AsyncGenerator<{ record: Record; end: number }> {
+export async function* readRecords(file: string): AsyncGenerator<{ record: JournalRecord; end: number }> {
   let isHeader = true
   for await (const { text, end } of lines(file)) {
-    const record = parse<Record>(text)
+    const record = parse<JournalRecord>(text)
     if (record === null) return
     if (!isHeader) yield { record, end }
     isHeader = false

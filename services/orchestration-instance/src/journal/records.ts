@@ -15,7 +15,7 @@ export interface Header {
  * `acknowledged` is the number of the first event that the bridge may still need. `next_line` is the number of the next log
  * line, for a journal that was rewritten without its acknowledged log lines.
  */
-export type Record =
+export type JournalRecord =
   | { n: number; event: RunEvent }
   | { failed_try: [target: number, action: number, attempt: number] }
   | { acknowledged: number; next_line?: number }

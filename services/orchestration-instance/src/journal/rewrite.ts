@@ -1,5 +1,5 @@
 import type { LogEvent } from '@slipway/contracts'
-import type { Record } from './records.ts'
+import type { JournalRecord } from './records.ts'
 
 export interface RewriteRules {
   keeps(line: string): boolean
@@ -28,7 +28,7 @@ export function withoutAcknowledgedLines(acknowledged: number): RewriteRules {
       if (lastRemoved !== null) {
         nextLine = Math.max(nextLine, (JSON.parse(lastRemoved) as { event: LogEvent }).event.line + 1)
       }
-      return JSON.stringify({ acknowledged, next_line: nextLine } satisfies Record)
+      return JSON.stringify({ acknowledged, next_line: nextLine } satisfies JournalRecord)
     },
   }
 }

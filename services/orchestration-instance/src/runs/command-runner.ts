@@ -115,9 +115,12 @@ export class CommandRunner {
         const level = stream === 'stderr' ? 'error' : 'info'
         events.emitLine({ ...step, stream, level, text, ...(split && { metadata: { split } }) })
       },
-      onCut: () => this.#warn(step, outputCut(this.#options.outputBytes)),
+      onCut: () => events.emitSystemLine('warning', step, outputCut(this.#options.outputBytes)),
       onLeftOut: ({ lines, bytes }) =>
-        this.#warn(step, outputLeftOut(lines, bytes), { left_out_lines: lines, left_out_bytes: bytes }),
+        events.emitSystemLine('warning', step, outputLeftOut(lines, bytes), {
+          left_out_lines: lines,
+          left_out_bytes: bytes,
+        }),
     })
     const end = await this.#run(step, command, output, kills).catch((error: unknown) => {
       output.abandon()
@@ -132,11 +135,6 @@ export class CommandRunner {
       stdoutTail: output.tail('stdout'),
       stderrTail: output.tail('stderr'),
     }
-  }
-
-  #warn(step: StepRef, text: string, metadata?: Record<string, unknown>): void {
-    const line = { ...step, stream: 'system', level: 'warning', text } as const
-    this.#options.events.emitLine(metadata ? { ...line, metadata } : line)
   }
 
   async #run(
@@ -186,7 +184,7 @@ export class CommandRunner {
   /** Without disk space for its files a command does not start. It waits for space within the same attempt. */
   async #runWaitingForSpace(execution: CommandExecution): Promise<CommandEnd> {
     const { step, clock, signal } = execution
-    const { disk } = this.#options
+    const { disk, events } = this.#options
     for (let failures = 1; ; failures++) {
       try {
         return await this.#runOnce(execution)
@@ -196,7 +194,7 @@ export class CommandRunner {
         await disk.check()
         // The disk has space, but not enough for this command.
         if (!disk.isFull && failures > 1) throw error
-        if (failures === 1) this.#warn(step, waitingForSpace(error.message))
+        if (failures === 1) events.emitSystemLine('warning', step, waitingForSpace(error.message))
       }
       await sleep(SPACE_RETRY_MS, signal)
       if (disk.isFull) await unlessAborted(disk.whenFree(), signal)

@@ -1,6 +1,6 @@
 import type { RunEvent, RunSpec } from '@slipway/contracts'
 import type { EndedStep, StepRef } from '@slipway/domain'
-import type { Record } from '../journal/records.ts'
+import type { JournalRecord } from '../journal/records.ts'
 import { wordingOf } from './wording.ts'
 
 /** An attempt that started and has no known end. */
@@ -58,7 +58,7 @@ export class Progress {
   }
 
   /** Applies one line of the journal. */
-  add(record: Record): void {
+  add(record: JournalRecord): void {
     if ('n' in record) this.#addEvent(record.n, record.event)
     else if ('failed_try' in record) this.#failAttempt(record.failed_try)
     else if ('fenced' in record) this.fenced = true

@@ -29,8 +29,7 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
     if (mayRetry(spec, open) && !stopping()) {
       if (open.failed) continue
       const attempts = (spec.actions[open.action]?.max_retries ?? 0) + 1
-      say(
-        events,
+      events.emitSystemLine(
         'warning',
         open,
         `${wording.place(open)} failed: ${reason}; next attempt (${open.attempt + 2} of ${attempts})`,
@@ -42,7 +41,7 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
   }
   for (const step of progress.openRollbacks.values()) {
     const reason = interrupted(interruption, 'rollback script')
-    say(events, 'error', step, `Rollback of ${wording.place(step)} failed: ${reason}`)
+    events.emitSystemLine('error', step, `Rollback of ${wording.place(step)} failed: ${reason}`)
     const at = new Date().toISOString()
     events.emit({ type: 'rollback_ended', at, ...stepOf(step), ok: false, error_message: reason })
     progress.end(step, 'rollback_failed')
@@ -67,17 +66,7 @@ function endFailed(open: StepRef & OpenAttempt, reason: string, run: Omit<Interr
     stdout_tail: '',
     stderr_tail: '',
   })
-  say(events, 'error', open, `${wording.place(open)} failed: ${reason}`, { exit_code: null })
+  events.emitSystemLine('error', open, `${wording.place(open)} failed: ${reason}`, { exit_code: null })
   progress.end(open, 'failed')
   progress.firstFailure ??= wording.firstFailure(open, reason)
-}
-
-function say(
-  events: EventLog,
-  level: 'warning' | 'error',
-  step: StepRef,
-  text: string,
-  metadata?: Record<string, unknown>,
-): void {
-  events.emitLine({ ...stepOf(step), stream: 'system', level, text, ...(metadata && { metadata }) })
 }

@@ -138,7 +138,7 @@ export class Run {
     if (this.#schedule.phase === 'rolling_back' && !this.#announced) {
       this.#announced = true
       events.emit({ type: 'rolling_back', at: now() })
-      this.#say('warning', null, this.#wording.rollbackBegins)
+      events.emitSystemLine('warning', null, this.#wording.rollbackBegins)
     }
     for (const step of this.#schedule.nextRollbacks()) this.#keep(this.#rollBack(step))
     if (this.#schedule.stopping) this.#noMoreAttempts.abort()
@@ -190,7 +190,7 @@ export class Run {
     const attempts = values.action(step).max_retries + 1
     events.note({ failed_try: [step.target, step.action, attempt] })
     const next = `next attempt (${attempt + 2} of ${attempts}) in ${waitMs / 1_000} s`
-    this.#say('warning', step, `${this.#wording.place(step)} failed: ${error}; ${next}`)
+    events.emitSystemLine('warning', step, `${this.#wording.place(step)} failed: ${error}; ${next}`)
     await sleep(waitMs, this.#noMoreAttempts.signal)
   }
 
@@ -213,7 +213,9 @@ export class Run {
     // The bridge needs the result of the command before it applies this line.
     if (result.error !== null) {
       this.#failure ??= commandFailed(this.#wording.firstFailure(step, result.error))
-      this.#say('error', step, `${this.#wording.place(step)} failed: ${result.error}`, { exit_code: result.exitCode })
+      events.emitSystemLine('error', step, `${this.#wording.place(step)} failed: ${result.error}`, {
+        exit_code: result.exitCode,
+      })
     }
     this.#schedule.ended(step, state)
     this.#advance()
@@ -229,7 +231,7 @@ export class Run {
     const result = await commands.run(step, 'rollback', 0, [this.#killed.signal])
     if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
     if (result.error !== null) {
-      this.#say('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)
+      events.emitSystemLine('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)
     }
     const ok = result.error === null
     events.emit({ type: 'rollback_ended', at: now(), ...step, ok, error_message: result.error })
@@ -282,11 +284,6 @@ export class Run {
     const killed = whenAborted(this.#killed.signal)
     await Promise.race([promise, killed.promise])
     killed.forget()
-  }
-
-  #say(level: 'warning' | 'error', step: StepRef | null, text: string, metadata?: Record<string, unknown>): void {
-    const { target, action } = step ?? { target: null, action: null }
-    this.#options.events.emitLine({ target, action, stream: 'system', level, text, ...(metadata && { metadata }) })
   }
 }
 
