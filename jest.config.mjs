@@ -32,5 +32,5 @@ export default {
   // A bound for a machine with both cores busy; no test asserts a time by it.
   testTimeout: 120_000,
   // Tests wait for servers more than they compute.
-  maxWorkers: 4,
+  maxWorkers: 5,
 }
