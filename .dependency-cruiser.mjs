@@ -15,6 +15,7 @@ const PACKAGES = {
   views: ['contracts', 'database', 'domain', 'runtime'],
   client: ['contracts'],
   cli: ['client', 'contracts'],
+  console: ['client'],
   testing: ['audit', 'broker', 'contracts', 'database', 'domain', 'runtime', 'views'],
 }
 

@@ -48,8 +48,8 @@ $(GENERATED): prisma/schema.prisma prisma/migrations prisma.config.ts $(INSTALLE
 
 generate: $(GENERATED) ## Generate the database client from prisma/schema.prisma
 
-build: $(GENERATED) ## Compile every package, and every service into one file
-	@tsc -b && node scripts/bundle.mjs
+build: $(GENERATED) ## Compile every package, every service into one file, and the console
+	@tsc -b && node scripts/bundle.mjs && node packages/console/scripts/build.mjs
 
 client: build ## Generate the client's types from the OpenAPI document
 	@node packages/client/scripts/generate.mjs && tsc -b
@@ -111,7 +111,8 @@ dead-letters: build ## Messages that could not be handled: ARGS=list, 'show ID',
 check: $(GENERATED) ## Format, lint, types, boundaries, lockfile
 	@biome check --error-on-warnings .
 	@tsc -p tsconfig.check.json
-	@tsc -b packages/contracts && node packages/client/scripts/generate.mjs --check
+	@tsc -b packages/contracts packages/client && node packages/client/scripts/generate.mjs --check
+	@tsc -p packages/console
 	@node scripts/boundaries.mjs
 	@node packages/database/scripts/contractions.mjs
 	@if grep -n '://' pnpm-lock.yaml; then echo 'pnpm-lock.yaml names a host: it must install from any registry' >&2; exit 1; fi

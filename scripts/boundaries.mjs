@@ -26,6 +26,7 @@ const PLANTED = [
   ['packages/cli/src/planted.ts', '@slipway/client', null],
   ['packages/cli/src/planted-runtime.ts', '@slipway/runtime', 'cli-imports'],
   ['packages/cli/src/planted-inside.ts', '../../client/src/inside.ts', 'only-through-the-index'],
+  ['packages/console/src/planted.ts', '@slipway/contracts', 'console-imports'],
   ['packages/testing/src/planted.ts', '../../../services/gateway/src/main.ts', 'no-foreign-service'],
   ['services/gateway/src/planted-client.ts', '@slipway/client', 'gateway-imports'],
   ['services/gateway/src/planted-testing.ts', '@slipway/testing', 'sources-without-tests'],

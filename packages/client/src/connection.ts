@@ -1,8 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { setTimeout as sleep } from 'node:timers/promises'
 import { ApiError, AuthenticationError, ConnectionError, RateLimitError, refusalOf } from './errors.ts'
 import { ROUTES } from './generated/routes.ts'
 import { type Credentials, createMemoryStore, refreshTokenOf, type Session, type SessionStore } from './session.ts'
+import { sleep } from './sleep.ts'
 import type { Answer, CallOptions, OperationId } from './types.ts'
 
 export interface ConnectionOptions {
@@ -14,6 +13,11 @@ export interface ConnectionOptions {
   credentials?: Credentials
   /** The store for the session of a login. Default: memory. */
   sessions?: SessionStore
+  /**
+   * For a browser on the server's own origin: the browser keeps the refresh token in a cookie. Pass `navigator.locks`. Without
+   * the lock, two tabs can renew the session at the same time, and the server takes the second renewal for a theft.
+   */
+  cookies?: Locks
   /** The timeout of one answer, in milliseconds. Default: 30,000. */
   timeoutMs?: number
   /** How long to retry a request that is safe to repeat, in milliseconds. Default: 30,000. */
@@ -24,6 +28,11 @@ export interface Request extends CallOptions {
   params?: Record<string, string>
   query?: Record<string, string | number | boolean | undefined>
   body?: unknown
+}
+
+/** The Web Locks API, or something like it. */
+export interface Locks {
+  request<T>(name: string, work: () => Promise<T>): Promise<T>
 }
 
 interface Route {
@@ -49,6 +58,7 @@ export class Connection {
   readonly #token: string | undefined
   readonly #credentials: Credentials | undefined
   readonly #sessions: SessionStore
+  readonly #cookies: Locks | undefined
   #renewing: Promise<void> | undefined
   #answered = false
 
@@ -59,6 +69,7 @@ export class Connection {
     this.#token = options.token
     this.#credentials = options.credentials
     this.#sessions = options.sessions ?? createMemoryStore()
+    this.#cookies = options.cookies
   }
 
   /** Calls an operation and resolves to the body of the answer. Throws ApiError after a refusal, else ConnectionError. */
@@ -99,7 +110,7 @@ export class Connection {
     if (!route.bearer || this.#token !== undefined) return await this.#send(operation, request)
     const session = this.#sessions.load()
     if (!session) {
-      if (!this.#credentials) throw new Error('There is no credential: give a token, or log in')
+      if (!this.#credentials && !this.#cookies) throw new Error('There is no credential: give a token, or log in')
       await this.#renewOnce(undefined)
       return await this.#send(operation, request)
     }
@@ -122,16 +133,20 @@ export class Connection {
   }
 
   async #renew(ended: Session | undefined): Promise<void> {
-    if (ended?.refreshToken !== undefined && (await this.#refresh(ended))) return
+    if (this.#cookies) {
+      // A page that was left during a renewal used up the refresh token; its cookie may arrive a moment after it.
+      const renew = async () => (await this.#refresh(ended)) || (await this.#refresh(ended))
+      if (await this.#cookies.request('slipway-session', renew)) return
+    } else if (ended?.refreshToken !== undefined && (await this.#refresh(ended))) return
     if (this.#credentials) await this.login(this.#credentials)
   }
 
   /** Renews the session by the refresh token, or uses the session that another process has renewed in the meantime. */
-  async #refresh(ended: Session): Promise<boolean> {
-    const renewedElsewhere = () => this.#sessions.load()?.accessToken !== ended.accessToken
+  async #refresh(ended: Session | undefined): Promise<boolean> {
+    const renewedElsewhere = () => this.#sessions.load()?.accessToken !== ended?.accessToken
     if (renewedElsewhere()) return true
     try {
-      const headers = { cookie: `refresh_token=${ended.refreshToken}` }
+      const headers = ended?.refreshToken === undefined ? {} : { cookie: `refresh_token=${ended.refreshToken}` }
       const response = await this.#send('refreshLogin', { headers })
       const { access_token } = (await response.json()) as Answer<'refreshLogin'>
       this.#keep(access_token, response)
@@ -154,7 +169,7 @@ export class Connection {
     attempt: (headers: Record<string, string>) => Promise<T>,
   ): Promise<T> {
     const route: Route = ROUTES[operation]
-    const key = route.idempotencyKey ? (idempotencyKey ?? randomUUID()) : undefined
+    const key = route.idempotencyKey ? (idempotencyKey ?? newKey()) : undefined
     const headers: Record<string, string> = key === undefined ? {} : { 'idempotency-key': key }
     const repeatable = route.method === 'GET' || key !== undefined
     const began = Date.now()
@@ -170,7 +185,7 @@ export class Connection {
         const pause = pauseBefore(error, repeatable, wait)
         const limit = this.#answered ? this.#retryForMs : Math.min(FIRST_CONTACT_MS, this.#retryForMs)
         if (pause === null || Date.now() + pause > began + limit) throw error
-        await sleep(pause, undefined, signal ? { signal } : {})
+        await sleep(pause, signal)
         wait = Math.min(wait * 2, RETRY_TO_MS)
       }
     }
@@ -196,6 +211,8 @@ export class Connection {
       method,
       headers,
       signal,
+      // A browser stores the cookie of the answer even when the page is left meanwhile.
+      ...(operation === 'refreshLogin' ? { keepalive: true } : {}),
       ...(body === undefined ? {} : { body: binary ? (body as Uint8Array<ArrayBuffer> | Blob) : JSON.stringify(body) }),
     }
     const response = await fetch(url, init).catch((error: unknown) => {
@@ -210,6 +227,10 @@ export class Connection {
 interface Sent extends Request {
   headers?: Record<string, string>
 }
+
+// Browsers have crypto.randomUUID() over HTTPS only.
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')
 
 /** How long to wait before a retry of the same request, or null if it must not be repeated. */
 function pauseBefore(error: unknown, repeatable: boolean, wait: number): number | null {

@@ -1,8 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { LogStreamMessage } from '@slipway/contracts'
 import { createParser } from 'eventsource-parser'
 import type { Connection } from './connection.ts'
 import { ApiError, ConnectionError } from './errors.ts'
+import { sleep } from './sleep.ts'
 
 export interface FollowOptions {
   /** The number of the first log line. Default: 0. */
@@ -45,7 +45,7 @@ export async function* followLogs(
     }
     signal?.throwIfAborted()
     if (Date.now() - lastMessageAt > giveUpAfterMs) throw problem
-    await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, undefined, signal ? { signal } : {})
+    await sleep(waitMs / 2 + (Math.random() * waitMs) / 2, signal)
     waitMs = Math.min(waitMs * 2, RETRY_TO_MS)
   }
 }
@@ -107,10 +107,12 @@ async function* openStream(
 ): AsyncGenerator<LogStreamMessage, void, undefined> {
   const { sse_token } = await connection.call('createSseToken', { body: {}, ...(outer ? { signal: outer } : {}) })
   const silence = new AbortController()
-  const timer = setTimeout(
-    () => silence.abort(new Silence(`the log stream sent nothing for ${SILENCE_MS / 1_000} s`)),
-    SILENCE_MS,
-  )
+  const abort = () => silence.abort(new Silence(`the log stream sent nothing for ${SILENCE_MS / 1_000} s`))
+  let timer = setTimeout(abort, SILENCE_MS)
+  const restartTimer = () => {
+    clearTimeout(timer)
+    timer = setTimeout(abort, SILENCE_MS)
+  }
   const signal = outer ? AbortSignal.any([outer, silence.signal]) : silence.signal
   try {
     const response = await connection.openStream('streamDeploymentLogs', {
@@ -118,7 +120,7 @@ async function* openStream(
       query: { sse_token, from },
       signal,
     })
-    yield* messagesOf(response, () => timer.refresh())
+    yield* messagesOf(response, restartTimer)
   } finally {
     clearTimeout(timer)
     silence.abort()
@@ -129,10 +131,18 @@ async function* messagesOf(response: Response, onChunk: () => void): AsyncGenera
   const arrived: LogStreamMessage[] = []
   const parser = createParser({ onEvent: ({ data }) => arrived.push(JSON.parse(data) as LogStreamMessage) })
   const decoder = new TextDecoder()
-  for await (const chunk of response.body ?? []) {
-    onChunk()
-    parser.feed(decoder.decode(chunk, { stream: true }))
-    yield* arrived.splice(0)
+  // Not every browser can iterate over a body.
+  const reader = response.body?.getReader()
+  if (reader === undefined) return
+  try {
+    for (let read = await reader.read(); !read.done; read = await reader.read()) {
+      onChunk()
+      parser.feed(decoder.decode(read.value, { stream: true }))
+      yield* arrived.splice(0)
+    }
+  } finally {
+    // Frees the connection if the caller stops reading early.
+    await reader.cancel().catch(() => {})
   }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '@slipway/runtime'
 import express, { type Express, type NextFunction, type Request, type Response } from 'express'
 import helmet from 'helmet'
+import { answerConsole, CONSOLE_ROUTE, isForConsole } from '../console/page.ts'
 import { answerDocs, docsRoute } from '../docs/page.ts'
 import { DatabaseBusy, isDefect, problemOf } from '../problems/problem-of.ts'
 import { type DispatchOptions, dispatch, type RequestDetails } from './dispatch.ts'
@@ -80,6 +81,11 @@ async function answerTraced(
     if (page !== null) {
       details.route = page
       await answerDocs(request, response)
+      return
+    }
+    if (isForConsole(request)) {
+      details.route = CONSOLE_ROUTE
+      await answerConsole(request, response)
       return
     }
     await dispatch(options, request, response, details)

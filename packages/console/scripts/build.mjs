@@ -1,0 +1,28 @@
+// Builds the console (packages/console) into the files that the gateway serves, unless they are newer than their sources.
+import fs from 'node:fs'
+import path from 'node:path'
+import { build } from 'vite'
+
+const folder = path.dirname(import.meta.dirname)
+const SOURCES = [
+  'src',
+  'public',
+  'index.html',
+  'vite.config.ts',
+  'package.json',
+  '../client/src',
+  '../../pnpm-lock.yaml',
+]
+
+/** When the newest file of a folder, or a file, was changed. */
+function changed(file) {
+  const stat = fs.statSync(file, { throwIfNoEntry: false })
+  if (stat === undefined) return 0
+  if (!stat.isDirectory()) return stat.mtimeMs
+  return Math.max(stat.mtimeMs, ...fs.readdirSync(file).map((name) => changed(path.join(file, name))))
+}
+
+const newest = Math.max(...SOURCES.map((name) => changed(path.join(folder, name))))
+if (changed(path.join(folder, 'dist/index.html')) < newest) {
+  await build({ root: folder, logLevel: 'warn' })
+}

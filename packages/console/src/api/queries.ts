@@ -1,0 +1,40 @@
+import type { Answer, Input, InputArguments, OperationId } from '@slipway/client'
+import { keepPreviousData, type QueryClient, useMutation, useQuery, useQueryClient } from '@tanstack/react-query'
+import { client } from './client.ts'
+
+// An input may be left out where every part of it is optional. The compiler cannot see that a given one always fits.
+const call = <O extends OperationId>(operation: O, input: Input<O>): Promise<Answer<O>> =>
+  client.call(operation, ...([input] as unknown[] as InputArguments<O>))
+
+export interface ReadOptions {
+  /** Does not ask while false. */
+  enabled?: boolean
+  /** Asks again after so many milliseconds. */
+  everyMs?: number
+  /** Keeps showing the last answer while the next one, to other input, is on its way. */
+  keep?: boolean
+}
+
+/** Reads by one operation of the API, and shares the answer with everything that reads the same. */
+export function useRead<O extends OperationId>(operation: O, input: Input<O>, options: ReadOptions = {}) {
+  return useQuery({
+    queryKey: [operation, input],
+    queryFn: ({ signal }) => call(operation, { ...input, signal }),
+    enabled: options.enabled ?? true,
+    ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
+    ...(options.keep ? { placeholderData: keepPreviousData } : {}),
+  })
+}
+
+/** Changes something by one operation; what the reads named here have shown is then read again. */
+export function useWrite<O extends OperationId>(operation: O, ...reads: OperationId[]) {
+  const queries = useQueryClient()
+  return useMutation({
+    mutationFn: (input: Input<O>) => call(operation, input),
+    onSuccess: () => readAgain(queries, reads),
+  })
+}
+
+export async function readAgain(queries: QueryClient, operations: readonly OperationId[]): Promise<void> {
+  await Promise.all(operations.map((operation) => queries.invalidateQueries({ queryKey: [operation] })))
+}

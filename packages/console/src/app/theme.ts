@@ -1,0 +1,22 @@
+import { type CSSVariablesResolver, createTheme } from '@mantine/core'
+
+export const theme = createTheme({
+  primaryColor: 'blue',
+  primaryShade: { light: 8, dark: 8 },
+  defaultRadius: 'sm',
+  fontFamilyMonospace: 'ui-monospace, SFMono-Regular, Menlo, Consolas, monospace',
+  components: {
+    // Told from the text around them without their colour.
+    Anchor: { defaultProps: { underline: 'always' } },
+    NavLink: { defaultProps: { variant: 'filled' } },
+    Table: { defaultProps: { highlightOnHover: true, verticalSpacing: 6 } },
+    Tooltip: { defaultProps: { openDelay: 300 } },
+  },
+})
+
+/** Mantine's secondary text is too pale for WCAG AA. */
+export const readableColours: CSSVariablesResolver = () => ({
+  variables: {},
+  light: { '--mantine-color-dimmed': '#545b62', '--mantine-color-placeholder': '#5c636a' },
+  dark: { '--mantine-color-dimmed': '#b4bac0', '--mantine-color-placeholder': '#a6adb4' },
+})

@@ -1,0 +1,36 @@
+import { Badge } from '@mantine/core'
+
+/** Dark enough for white text in both themes. */
+export const STATE_COLOURS: Record<string, string> = {
+  pending: 'gray.7',
+  queued: 'gray.7',
+  running: 'blue.8',
+  success: '#1e7333',
+  completed: '#1e7333',
+  online: '#1e7333',
+  active: '#1e7333',
+  delivered: '#1e7333',
+  failed: 'red.9',
+  rollback_failed: 'red.9',
+  offline: 'red.9',
+  cancelled: '#a8460b',
+  stale: '#a8460b',
+  skipped: 'gray.7',
+  rolling_back: 'grape.8',
+  rolled_back: 'grape.8',
+}
+
+export function StateBadge({ state }: { state: string }) {
+  return (
+    <Badge
+      variant="filled"
+      autoContrast={false}
+      color={STATE_COLOURS[state] ?? 'gray.7'}
+      c="white"
+      tt="none"
+      radius="sm"
+    >
+      {state.replaceAll('_', ' ')}
+    </Badge>
+  )
+}

@@ -1,0 +1,43 @@
+import { Tooltip } from '@mantine/core'
+import { useEffect, useState } from 'react'
+
+const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
+  ['day', 86_400],
+  ['hour', 3_600],
+  ['minute', 60],
+  ['second', 1],
+]
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'short' })
+const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
+
+function words(at: Date, now: number): string {
+  const seconds = Math.round((at.getTime() - now) / 1_000)
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const)
+  return relative.format(Math.round(seconds / size), unit)
+}
+
+/** A time as "3 min ago", and exactly on hover. `at` is as the API writes it; without a zone it is UTC. */
+export function TimeAgo({ at }: { at: string | null | undefined }) {
+  const [now, setNow] = useState(Date.now)
+  useEffect(() => {
+    const timer = setInterval(() => setNow(Date.now()), 10_000)
+    return () => clearInterval(timer)
+  }, [])
+  if (!at) return <>–</>
+  const date = new Date(/^\d{4}-\d{2}-\d{2} /.test(at) ? `${at.replace(' ', 'T')}Z` : at)
+  return (
+    <Tooltip label={exact.format(date)}>
+      <time dateTime={date.toISOString()}>{words(date, now)}</time>
+    </Tooltip>
+  )
+}
+
+/** Milliseconds as "1 h 3 min", "42.1 s". */
+export function duration(ms: number | null | undefined): string {
+  if (ms === null || ms === undefined) return '–'
+  if (ms < 1_000) return `${ms} ms`
+  if (ms < 60_000) return `${(ms / 1_000).toFixed(1)} s`
+  const minutes = Math.floor(ms / 60_000)
+  if (minutes < 60) return `${minutes} min ${Math.floor((ms % 60_000) / 1_000)} s`
+  return `${Math.floor(minutes / 60)} h ${minutes % 60} min`
+}

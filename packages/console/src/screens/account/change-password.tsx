@@ -1,0 +1,81 @@
+import { Alert, Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { type FormEvent, useState } from 'react'
+import { useWrite } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/error-alert.tsx'
+import { useSession } from '../../session/session.tsx'
+
+const MIN_LENGTH = 12
+const MAX_LENGTH = 128
+
+export function ChangePassword() {
+  const { user } = useSession()
+  const [current, setCurrent] = useState('')
+  const [wanted, setWanted] = useState('')
+  const [repeated, setRepeated] = useState('')
+  const change = useWrite('changePassword')
+  const differs = repeated !== '' && repeated !== wanted
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    if (repeated !== wanted || change.isPending) return
+    change.mutate(
+      { body: { current_password: current, new_password: wanted } },
+      {
+        onSuccess: () => {
+          setCurrent('')
+          setWanted('')
+          setRepeated('')
+        },
+      },
+    )
+  }
+  return (
+    <Stack gap="xs" component="section" maw={420}>
+      <Title order={2} size="h4">
+        Change password
+      </Title>
+      <Text size="sm">A new password ends all your other sessions.</Text>
+      <form onSubmit={submit}>
+        <Stack gap="sm">
+          {/* Password managers need to know the account. */}
+          <input type="hidden" autoComplete="username" name="username" value={user.email} readOnly />
+          <PasswordInput
+            label="Current password"
+            autoComplete="current-password"
+            required
+            value={current}
+            onChange={(event) => setCurrent(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="New password"
+            description={`${MIN_LENGTH} to ${MAX_LENGTH} characters`}
+            autoComplete="new-password"
+            required
+            minLength={MIN_LENGTH}
+            maxLength={MAX_LENGTH}
+            value={wanted}
+            onChange={(event) => setWanted(event.currentTarget.value)}
+          />
+          <PasswordInput
+            label="New password again"
+            autoComplete="new-password"
+            required
+            error={differs && 'This is not the same as the new password'}
+            value={repeated}
+            onChange={(event) => setRepeated(event.currentTarget.value)}
+          />
+          {change.error && <ErrorAlert error={change.error} />}
+          {change.data && (
+            <Alert color="green" role="status">
+              {change.data.message}
+            </Alert>
+          )}
+          <Group>
+            <Button type="submit" size="xs" loading={change.isPending} disabled={differs}>
+              Change password
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Stack>
+  )
+}

@@ -1,0 +1,43 @@
+import { Button, Group, Modal, type ModalProps, Stack } from '@mantine/core'
+import type { FormEvent, ReactNode } from 'react'
+import { ErrorAlert } from '../../components/error-alert.tsx'
+
+interface Props extends Pick<ModalProps, 'size'> {
+  title: string
+  submitLabel: string
+  /** The writes of this form: while one runs the form is busy, and the first error is shown. */
+  writes: readonly { isPending: boolean; error: Error | null }[]
+  onSubmit: () => unknown
+  onClose: () => void
+  children: ReactNode
+}
+
+/** A form in a dialog. The server's error stands above the buttons. */
+export function FormModal({ title, submitLabel, writes, onSubmit, onClose, children, size = 'lg' }: Props) {
+  const busy = writes.some(({ isPending }) => isPending)
+  const error = writes.find((write) => write.error !== null)?.error
+  const submit = (event: FormEvent) => {
+    event.preventDefault()
+    // React passes events through portals: without this, a form around the dialog would be submitted too.
+    event.stopPropagation()
+    if (!busy) onSubmit()
+  }
+  return (
+    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': 'Close' }}>
+      <form onSubmit={submit}>
+        <Stack>
+          {children}
+          {error && <ErrorAlert error={error} />}
+          <Group justify="flex-end">
+            <Button variant="default" onClick={onClose}>
+              Back
+            </Button>
+            <Button type="submit" loading={busy}>
+              {submitLabel}
+            </Button>
+          </Group>
+        </Stack>
+      </form>
+    </Modal>
+  )
+}

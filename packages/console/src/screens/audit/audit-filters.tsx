@@ -1,0 +1,61 @@
+import { Button, Group, Select } from '@mantine/core'
+import type { Search } from '../../app/router.tsx'
+import { SearchInput } from '../administration/search-input.tsx'
+import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
+import { ActorFilter } from './actor-filter.tsx'
+import { TimeInput } from './time-input.tsx'
+
+export const FILTERS = ['action', 'resource_type', 'resource_id', 'actor_id', 'from', 'to'] as const
+
+interface Props {
+  search: Search
+  onChange: (changed: Search) => void
+}
+
+export function AuditFilters({ search, onChange }: Props) {
+  const isFiltered = FILTERS.some((name) => search[name])
+  return (
+    <Group align="flex-end">
+      <Select
+        label="Action"
+        placeholder="Any"
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any action' }}
+        nothingFoundMessage="There is no such action"
+        data={ACTION_GROUPS}
+        value={search['action'] ?? null}
+        onChange={(action) => onChange({ action: action ?? undefined })}
+      />
+      <Select
+        label="Resource type"
+        placeholder="Any"
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any resource type' }}
+        nothingFoundMessage="There is no such type"
+        data={RESOURCE_TYPES}
+        value={search['resource_type'] ?? null}
+        onChange={(type) => onChange({ resource_type: type ?? undefined })}
+      />
+      <SearchInput
+        label="Resource id"
+        placeholder="Any"
+        maxLength={128}
+        value={search['resource_id']}
+        onChange={(id) => onChange({ resource_id: id })}
+      />
+      <ActorFilter value={search['actor_id']} onChange={(id) => onChange({ actor_id: id })} />
+      <TimeInput label="From" value={search['from']} onChange={(from) => onChange({ from })} />
+      <TimeInput label="Before" value={search['to']} onChange={(to) => onChange({ to })} />
+      {isFiltered && (
+        <Button
+          variant="default"
+          onClick={() => onChange(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
+        >
+          Remove filters
+        </Button>
+      )}
+    </Group>
+  )
+}

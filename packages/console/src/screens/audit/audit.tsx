@@ -1,0 +1,51 @@
+import { useRead } from '../../api/queries.ts'
+import type { Search } from '../../app/router.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Empty, Page } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
+import { useAddress } from '../administration/use-address.ts'
+import type { AuditQuery } from './actions.ts'
+import { AuditFilters, FILTERS } from './audit-filters.tsx'
+import { AuditTable } from './audit-table.tsx'
+
+export function Audit() {
+  const { search, change, page, toPage } = useAddress()
+  const filters = Object.fromEntries(FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
+  const query = { ...filters, page, limit: 50 } as AuditQuery
+  const records = useRead('listAuditLogs', { query }, { keep: true })
+  return (
+    <Page title="Audit" command={commandFor(filters)}>
+      <AuditFilters search={search} onChange={change} />
+      <Loaded read={records}>
+        {({ data, meta }) =>
+          data.length === 0 ? (
+            <Empty title="No records">
+              {Object.keys(filters).length > 0
+                ? 'No record fits these filters. Remove one.'
+                : 'Every change and every refusal leaves a record here.'}
+            </Empty>
+          ) : (
+            <>
+              <AuditTable records={data} onFilter={change} />
+              <Pager meta={meta} onPage={toPage} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}
+
+const OPTIONS: Record<(typeof FILTERS)[number], string> = {
+  action: '--action',
+  resource_type: '--resource-type',
+  resource_id: '--resource',
+  actor_id: '--actor',
+  from: '--from',
+  to: '--to',
+}
+
+function commandFor(filters: Search): string {
+  const options = FILTERS.flatMap((name) => (filters[name] ? [OPTIONS[name], filters[name]] : []))
+  return ['slipway audit', ...options].join(' ')
+}

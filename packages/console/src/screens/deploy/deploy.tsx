@@ -1,0 +1,41 @@
+import { useSearch } from '@tanstack/react-router'
+import { useState } from 'react'
+import { Empty, Page } from '../../components/page.tsx'
+import { useSession } from '../../session/session.tsx'
+import { KINDS, parseKind } from '../sources/kinds.ts'
+import { DeployForm } from './deploy-form.tsx'
+import { type Form, formFromAddress } from './form.ts'
+import { PlanPreview, type Previewed } from './plan-preview.tsx'
+
+/** Two steps: the form, then the preview with the button that starts the deployment. */
+export function Deploy() {
+  const search = useSearch({ strict: false })
+  const { can } = useSession()
+  const kind = parseKind(search['kind']) ?? KINDS.find((one) => can(`${one}s:read`))
+  if (!can('deployments:create') || kind === undefined) {
+    return (
+      <Page title="Deploy">
+        <Empty title="You may not create deployments">
+          An administrator can give you a role with the permission deployments:create.
+        </Empty>
+      </Page>
+    )
+  }
+  // A link with other values starts again with these values.
+  return <DeploySteps key={JSON.stringify(search)} start={formFromAddress(search, kind)} />
+}
+
+function DeploySteps({ start }: { start: Form }) {
+  const [form, setForm] = useState(start)
+  const [previewed, setPreviewed] = useState<Previewed | null>(null)
+  if (previewed !== null) {
+    return <PlanPreview previewed={previewed} onPreviewed={setPreviewed} onBack={() => setPreviewed(null)} />
+  }
+  return (
+    <DeployForm
+      form={form}
+      onChange={(changes) => setForm((known) => ({ ...known, ...changes }))}
+      onPreviewed={setPreviewed}
+    />
+  )
+}

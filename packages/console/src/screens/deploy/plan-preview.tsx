@@ -1,0 +1,69 @@
+import { Alert, Group, List, Stack, Text, Title } from '@mantine/core'
+import type { Answer, Schema } from '@slipway/client'
+import { Page } from '../../components/page.tsx'
+import { PlanSteps } from './plan-steps.tsx'
+import { READABLE_TITLE } from './readable-title.ts'
+import { ResolvedVariables } from './resolved-variables.tsx'
+import { StartDeployment } from './start-deployment.tsx'
+import { summary } from './target-count.tsx'
+
+/** A request and what the server would do for it. */
+export interface Previewed {
+  request: Schema<'CreateDeployment'>
+  plan: Answer<'previewDeployment'>
+  command: string
+}
+
+interface Props {
+  previewed: Previewed
+  onPreviewed: (previewed: Previewed) => void
+  onBack: () => void
+}
+
+/** Step 2: the plan. Only from here a deployment starts. */
+export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
+  const { plan, warnings, target_summary, source_type, source_name, source_version, variables } = previewed.plan
+  return (
+    <Page
+      title={`Preview: ${source_name} ${source_version}`}
+      command={`${previewed.command} --expect-plan ${previewed.plan.plan_hash}`}
+    >
+      <Stack gap="xs">
+        <Text>
+          The {source_type} {source_name} in version {source_version} runs on {summary(target_summary)}
+          {plan.environment_name === null ? '' : `, environment ${plan.environment_name}`}
+          {plan.tenant_name === null ? '' : `, tenant ${plan.tenant_name}`}. Nothing has started yet.
+        </Text>
+        {warnings.length > 0 && (
+          <Alert
+            color="yellow"
+            title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`}
+            role="status"
+            styles={READABLE_TITLE}
+          >
+            <List size="sm">
+              {warnings.map((warning) => (
+                <List.Item key={warning}>{warning}</List.Item>
+              ))}
+            </List>
+          </Alert>
+        )}
+      </Stack>
+      <StartDeployment key={previewed.plan.plan_hash} previewed={previewed} onPreviewed={onPreviewed} onBack={onBack} />
+      <Group align="start" gap="xl" grow preventGrowOverflow={false}>
+        <Stack gap="xs">
+          <Title order={2} size="h4">
+            Steps by target
+          </Title>
+          <PlanSteps steps={plan.steps} targetCount={plan.target_count} />
+        </Stack>
+        <Stack gap="xs">
+          <Title order={2} size="h4">
+            Variables
+          </Title>
+          <ResolvedVariables variables={variables} />
+        </Stack>
+      </Group>
+    </Page>
+  )
+}

@@ -1,0 +1,65 @@
+import { Button, Group, Stack } from '@mantine/core'
+import { type Answer, ConflictError, FrozenError } from '@slipway/client'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { useWrite } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/error-alert.tsx'
+import { FrozenAlert } from './frozen-alert.tsx'
+import { differencesOf, PlanChanged } from './plan-changed.tsx'
+import type { Previewed } from './plan-preview.tsx'
+
+interface Props {
+  previewed: Previewed
+  onPreviewed: (previewed: Previewed) => void
+  onBack: () => void
+}
+
+/** Starts exactly the plan of the preview. The server refuses the request if the plan has changed. */
+export function StartDeployment({ previewed, onPreviewed, onBack }: Props) {
+  const { request, plan } = previewed
+  const navigate = useNavigate()
+  // One key for every attempt: if an answer is lost, the next attempt returns the deployment that already exists.
+  const [idempotencyKey] = useState(newKey)
+  const create = useWrite('createDeployment', 'listDeployments', 'listPending')
+  const again = useWrite('previewDeployment')
+
+  const start = (overrideReason?: string) => {
+    const override = overrideReason === undefined ? {} : { override_freeze: true, override_reason: overrideReason }
+    create.mutate(
+      { body: { ...request, expected_plan_hash: plan.plan_hash, ...override }, idempotencyKey },
+      { onSuccess: (answer) => void navigate({ to: addressOf(answer) }) },
+    )
+  }
+  const previewAgain = () =>
+    again.mutate({ body: request }, { onSuccess: (next) => onPreviewed({ ...previewed, plan: next }) })
+
+  const { error } = create
+  const differences = error instanceof ConflictError ? differencesOf(error) : []
+  const isChanged = differences.length > 0
+  return (
+    <Stack gap="sm">
+      {error instanceof FrozenError && <FrozenAlert error={error} busy={create.isPending} onOverride={start} />}
+      {isChanged && <PlanChanged differences={differences} busy={again.isPending} onPreview={previewAgain} />}
+      {error && !isChanged && !(error instanceof FrozenError) && <ErrorAlert error={error} />}
+      {again.error && <ErrorAlert error={again.error} />}
+      <Group>
+        <Button variant="default" onClick={onBack}>
+          Back to the form
+        </Button>
+        {!isChanged && (
+          <Button loading={create.isPending} onClick={() => start()}>
+            Start
+          </Button>
+        )}
+      </Group>
+    </Stack>
+  )
+}
+
+function addressOf(answer: Answer<'createDeployment'>): string {
+  return 'deployment_id' in answer ? `/deployments/${answer.deployment_id}` : '/queue'
+}
+
+/** `crypto.randomUUID` does not exist on pages without HTTPS. */
+const newKey = () =>
+  [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, '0')).join('')

@@ -1,0 +1,34 @@
+import { Loader, Text } from '@mantine/core'
+import { ValidationError } from '@slipway/client'
+import type { Counting } from './counting.ts'
+
+/** How many targets the request selects now. */
+export function TargetCount({ counting }: { counting: Counting }) {
+  const { isReady, error, preview, isBusy } = counting
+  return (
+    <Text size="sm" role="status">
+      {!isReady && 'Choose a source and targets to see how many targets this selects.'}
+      {isReady && error !== null && reasonOf(error)}
+      {isReady && error === null && preview !== undefined && <>Selects {summary(preview.target_summary)} </>}
+      {isBusy && <Loader size="xs" ml="xs" aria-label="Counting targets" />}
+    </Text>
+  )
+}
+
+interface Summary {
+  total: number
+  online: number
+  stale: number
+  offline: number
+}
+
+export function summary({ total, online, stale, offline }: Summary): string {
+  const states = Object.entries({ online, stale, offline }).filter(([, count]) => count > 0)
+  const detail = states.map(([state, count]) => `${count.toLocaleString()} ${state}`).join(', ')
+  return `${total.toLocaleString()} ${total === 1 ? 'target' : 'targets'}${detail === '' ? '' : ` (${detail})`}`
+}
+
+const reasonOf = (error: Error) =>
+  error instanceof ValidationError && error.problems.length > 0
+    ? error.problems.map(({ path, message }) => `${path} ${message}`).join('; ')
+    : error.message

@@ -1,0 +1,60 @@
+import { MultiSelect } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
+import { useQueries } from '@tanstack/react-query'
+import { useState } from 'react'
+import { client } from '../../api/client.ts'
+import { useRead } from '../../api/queries.ts'
+
+const LIMIT = 50
+const SEARCH_DELAY_MS = 250
+/** Names of more targets are not read. They appear with their ids. */
+const MAX_NAMED = 100
+
+/** Chooses targets by name. The server searches. */
+export function TargetSelect({ value, onChange }: { value: string[]; onChange: (ids: string[]) => void }) {
+  const [text, setText] = useState('')
+  const [search] = useDebouncedValue(text.trim(), SEARCH_DELAY_MS)
+  const found = useRead(
+    'listTargets',
+    { query: { limit: LIMIT, ...(search === '' ? {} : { search }) } },
+    { keep: true },
+  )
+  const names = useTargetNames(value)
+  const options = new Map((found.data?.data ?? []).map((target) => [target.id, labelOf(target)]))
+  for (const id of value) if (!options.has(id)) options.set(id, names.get(id) ?? id)
+  return (
+    <MultiSelect
+      label="Targets"
+      required
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Clear the targets' }}
+      placeholder={value.length === 0 ? 'Search by name' : ''}
+      nothingFoundMessage={found.isFetching ? 'Searching' : 'No target has this in its name'}
+      data={[...options].map(([id, label]) => ({ value: id, label }))}
+      filter={({ options: all }) => all}
+      value={value}
+      onChange={onChange}
+      onSearchChange={setText}
+      maxDropdownHeight={320}
+      error={found.error?.message}
+    />
+  )
+}
+
+const labelOf = ({ name, status, enabled }: { name: string; status: string; enabled: boolean }) => {
+  const notes = [...(status === 'online' ? [] : [status]), ...(enabled ? [] : ['disabled'])]
+  return notes.length === 0 ? name : `${name} (${notes.join(', ')})`
+}
+
+/** The names of the chosen targets, which the found page need not contain. */
+function useTargetNames(ids: readonly string[]): Map<string, string> {
+  const targets = useQueries({
+    queries: ids.slice(0, MAX_NAMED).map((id) => ({
+      queryKey: ['getTarget', { params: { id } }],
+      queryFn: () => client.call('getTarget', { params: { id } }),
+      staleTime: 60_000,
+    })),
+  })
+  return new Map(targets.flatMap(({ data }, index) => (data ? [[ids[index] ?? data.id, labelOf(data)] as const] : [])))
+}

@@ -1,0 +1,43 @@
+import { Fieldset, Skeleton, Stack, Text } from '@mantine/core'
+import { ErrorAlert } from '../../components/error-alert.tsx'
+import type { ChangeForm, Form } from './form.ts'
+import { PairRows } from './pair-rows.tsx'
+import { VariableField } from './variable-field.tsx'
+import type { Variable } from './variable-values.ts'
+
+interface Props {
+  form: Form
+  onChange: ChangeForm
+  declared: { data: Variable[] | undefined; error: Error | null; isLoading: boolean }
+  version: string | undefined
+}
+
+/** An input for each variable that the source declares, and rows for others. */
+export function VariableFields({ form, onChange, declared, version }: Props) {
+  const variables = declared.data ?? []
+  return (
+    <Fieldset legend="Variables">
+      <Stack>
+        {declared.error && <ErrorAlert error={declared.error} />}
+        {declared.isLoading && <Skeleton h={36} aria-label="Loading the variables" />}
+        {form.sourceId === null && <Text size="sm">Choose a source to see its variables.</Text>}
+        {declared.data?.length === 0 && <Text size="sm">Version {version} declares no variables.</Text>}
+        {variables.map((variable) => (
+          <VariableField
+            key={variable.name}
+            variable={variable}
+            value={form.values[variable.name]}
+            onChange={(value) => onChange({ values: { ...form.values, [variable.name]: value } })}
+          />
+        ))}
+        <PairRows
+          rows={form.otherVariables}
+          onChange={(rows) => onChange({ otherVariables: rows })}
+          keyLabel="Name of the variable"
+          valueLabel="Text"
+          addLabel="Add another variable"
+        />
+      </Stack>
+    </Fieldset>
+  )
+}

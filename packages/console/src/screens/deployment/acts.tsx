@@ -1,0 +1,91 @@
+import { Alert, Group, List, Text, Textarea } from '@mantine/core'
+import { type Answer, isFinalState } from '@slipway/client'
+import { useQuery } from '@tanstack/react-query'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { client } from '../../api/client.ts'
+import { useWrite } from '../../api/queries.ts'
+import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { ErrorAlert } from '../../components/error-alert.tsx'
+import { useSession } from '../../session/session.tsx'
+
+type Deployment = Answer<'getDeployment'>
+
+/** What can be done with a deployment in its state: cancel it, or run it again, whole or for what did not succeed. */
+export function Acts({ deployment }: { deployment: Deployment }) {
+  const { can } = useSession()
+  const isOver = isFinalState(deployment.state)
+  const mayRepeat = isOver && can('deployments:create')
+  return (
+    <Group gap="xs">
+      {!isOver && can('deployments:cancel') && <Cancel id={deployment.id} />}
+      {mayRepeat && deployment.state !== 'success' && <Redeploy id={deployment.id} onlyFailed />}
+      {mayRepeat && <Redeploy id={deployment.id} onlyFailed={false} />}
+    </Group>
+  )
+}
+
+function Cancel({ id }: { id: string }) {
+  const [reason, setReason] = useState('')
+  const cancel = useWrite('cancelDeployment', 'getDeployment', 'listDeployments')
+  return (
+    <ConfirmButton
+      size="xs"
+      color="red.9"
+      label="Cancel deployment"
+      question="No further step starts. Commands that run are ended, and rolled back if the deployment says so."
+      inputs={<Textarea label="Reason" value={reason} onChange={(event) => setReason(event.currentTarget.value)} />}
+      onConfirm={() => cancel.mutateAsync({ params: { id }, body: reason === '' ? {} : { reason } })}
+    />
+  )
+}
+
+function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
+  const redeploy = useWrite('redeployDeployment', 'listDeployments', 'listPending')
+  const navigate = useNavigate()
+  return (
+    <ConfirmButton
+      size="xs"
+      variant={onlyFailed ? 'filled' : 'default'}
+      label={onlyFailed ? 'Retry what did not succeed' : 'Redeploy'}
+      question={
+        onlyFailed ? 'Runs again on the targets whose part is not complete.' : 'Runs again on all of its targets.'
+      }
+      inputs={<Outlook id={id} onlyFailed={onlyFailed} />}
+      onConfirm={async () => {
+        const answer = await redeploy.mutateAsync({ params: { id }, body: { only_failed_targets: onlyFailed } })
+        const started = 'id' in answer ? answer.id : null
+        await navigate({ to: started === null ? '/queue' : `/deployments/${started}` })
+      }}
+    />
+  )
+}
+
+/** What the repetition would do, as the server plans it now. */
+function Outlook({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
+  const body = { only_failed_targets: onlyFailed, dry_run: true }
+  const preview = useQuery({
+    queryKey: ['redeployDeployment', 'preview', id, onlyFailed],
+    queryFn: () => client.call('redeployDeployment', { params: { id }, body }),
+  })
+  if (preview.error) return <ErrorAlert error={preview.error} />
+  if (preview.data === undefined || !('target_summary' in preview.data)) return <Text size="sm">Planning…</Text>
+  const { plan, target_summary, warnings, source_name, source_version } = preview.data
+  return (
+    <>
+      <Text size="sm">
+        {source_name} {source_version}: {plan.steps.length} steps on {target_summary.total} targets,{' '}
+        {target_summary.online} of them online.
+      </Text>
+      {warnings.length > 0 && (
+        <Alert color="orange" title="Warnings">
+          <List size="sm">
+            {warnings.map((warning) => (
+              <List.Item key={warning}>{warning}</List.Item>
+            ))}
+          </List>
+        </Alert>
+      )}
+    </>
+  )
+}

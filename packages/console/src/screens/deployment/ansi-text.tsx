@@ -1,0 +1,23 @@
+import Anser from 'anser'
+
+/**
+ * A line of output with its ANSI colours, as text: markup in it stays markup that can be read. Other escape sequences are
+ * left out.
+ */
+export function AnsiText({ text }: { text: string }) {
+  if (!text.includes('\u001b')) return <>{text}</>
+  const parts = Anser.ansiToJson(text, { json: true, remove_empty: true, use_classes: true })
+  return (
+    <>
+      {parts.map((part, index) => (
+        <span
+          // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a line never change
+          key={index}
+          className={[part.fg, part.bg && `${part.bg}-bg`, ...part.decorations].filter(Boolean).join(' ')}
+        >
+          {part.content.replaceAll(/\p{Cc}/gu, (control) => (control === '\t' ? control : ''))}
+        </span>
+      ))}
+    </>
+  )
+}

@@ -1,0 +1,68 @@
+import { Button, Group, Select, Text, TextInput } from '@mantine/core'
+import type { useFreezeTimes } from './freeze-times.ts'
+import { ZONES } from './zones.ts'
+
+const EXAMPLES = [
+  { label: 'Every day', rule: 'FREQ=DAILY' },
+  { label: 'Every Friday', rule: 'FREQ=WEEKLY;BYDAY=FR' },
+  { label: 'Every second week', rule: 'FREQ=WEEKLY;INTERVAL=2' },
+  { label: 'Last day of the month', rule: 'FREQ=MONTHLY;BYMONTHDAY=-1' },
+  { label: 'Every year', rule: 'FREQ=YEARLY' },
+]
+
+export function FreezeTimeFields({ times, change }: Pick<ReturnType<typeof useFreezeTimes>, 'times' | 'change'>) {
+  return (
+    <>
+      <Select
+        label="Time zone"
+        description="Start, end and recurrence are in this zone. Without a zone, times are UTC and the recurrence has a fixed offset."
+        placeholder="No zone"
+        searchable
+        clearable
+        clearButtonProps={{ 'aria-label': 'No zone' }}
+        limit={100}
+        data={ZONES}
+        value={times.zone}
+        onChange={(zone) => change({ zone })}
+      />
+      <Group grow align="start">
+        <TextInput
+          label="Start"
+          type="datetime-local"
+          required
+          value={times.start}
+          onChange={(event) => change({ start: event.currentTarget.value })}
+        />
+        <TextInput
+          label="End"
+          type="datetime-local"
+          required
+          value={times.end}
+          onChange={(event) => change({ end: event.currentTarget.value })}
+        />
+      </Group>
+      <TextInput
+        label="Recurrence"
+        description="An RFC 5545 RRULE without RRULE:. Every window is as long as the first. Empty for one window."
+        placeholder="FREQ=WEEKLY;BYDAY=FR"
+        styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)' } }}
+        value={times.recurrence}
+        onChange={(event) => change({ recurrence: event.currentTarget.value })}
+      />
+      <Group gap={4} role="group" aria-label="Examples of recurrences">
+        <Text size="xs">Examples:</Text>
+        {EXAMPLES.map(({ label, rule }) => (
+          <Button
+            key={rule}
+            size="compact-xs"
+            variant="default"
+            title={rule}
+            onClick={() => change({ recurrence: rule })}
+          >
+            {label}
+          </Button>
+        ))}
+      </Group>
+    </>
+  )
+}

@@ -1,0 +1,38 @@
+import { Code, Group, SegmentedControl, Stack } from '@mantine/core'
+import { useMemo, useState } from 'react'
+import { definitionLines } from './definition-text.ts'
+import { highlightLines } from './highlight.ts'
+import { HighlightedLine } from './highlighted-line.tsx'
+
+type Form = 'readable' | 'json'
+
+/** A definition to read: scripts with their lines, or as JSON. */
+export function DefinitionView({ definition }: { definition: unknown }) {
+  const [form, setForm] = useState<Form>('readable')
+  const lines = useMemo(() => {
+    const text = form === 'json' ? JSON.stringify(definition, null, 2).split('\n') : definitionLines(definition)
+    return highlightLines(text)
+  }, [definition, form])
+  return (
+    <Stack gap="xs">
+      <Group>
+        <SegmentedControl
+          size="xs"
+          aria-label="Form of the definition"
+          value={form}
+          onChange={(chosen) => setForm(chosen as Form)}
+          data={[
+            { value: 'readable', label: 'Readable' },
+            { value: 'json', label: 'JSON' },
+          ]}
+        />
+      </Group>
+      <Code block tabIndex={0} role="region" aria-label="Definition" style={{ maxHeight: '70vh', fontSize: 13 }}>
+        {lines.map((tokens, index) => (
+          // biome-ignore lint/suspicious/noArrayIndexKey: the lines of a published definition never change
+          <HighlightedLine key={index} tokens={tokens} />
+        ))}
+      </Code>
+    </Stack>
+  )
+}

@@ -1,0 +1,82 @@
+import { Button, SimpleGrid } from '@mantine/core'
+import type { Answer } from '@slipway/client'
+import { Link, useNavigate, useParams } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
+import { useRead, useWrite } from '../../api/queries.ts'
+import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { Loaded } from '../../components/loaded.tsx'
+import { Page } from '../../components/page.tsx'
+import { useSession } from '../../session/session.tsx'
+import { TargetAgent } from './target-agent.tsx'
+import { TargetConnection } from './target-connection.tsx'
+import { TargetFacts } from './target-facts.tsx'
+import { TargetTags } from './target-tags.tsx'
+import { TargetVariables } from './target-variables.tsx'
+
+export function Target() {
+  const { id = '' }: { id?: string } = useParams({ strict: false })
+  useLive('getTarget', 'getTargetAgent')
+  const read = useRead('getTarget', { params: { id } })
+  const target = read.data
+  return (
+    <Page
+      title={target?.name ?? 'Target'}
+      command={`slipway targets show ${target?.sqid ?? id}`}
+      actions={target && <Actions target={target} />}
+    >
+      <Loaded read={read}>
+        {(target) => (
+          <SimpleGrid cols={{ base: 1, lg: 2 }}>
+            <TargetFacts target={target} />
+            <TargetConnection target={target} />
+            <TargetTags target={target} />
+            <TargetVariables target={target} />
+            {target.connection.type === 'agent' && <TargetAgent target={target} />}
+          </SimpleGrid>
+        )}
+      </Loaded>
+    </Page>
+  )
+}
+
+function Actions({ target: { id, name, enabled } }: { target: Answer<'getTarget'> }) {
+  const { can } = useSession()
+  const navigate = useNavigate()
+  const update = useWrite('updateTarget', 'getTarget', 'listTargets')
+  const remove = useWrite('deleteTarget', 'listTargets')
+  const deleteAndLeave = async () => {
+    await remove.mutateAsync({ params: { id } })
+    await navigate({ to: '/targets' })
+  }
+  return (
+    <>
+      {can('deployments:create') && enabled && (
+        <Button component={Link} to="/deploy" search={{ targets: id } as never} size="xs">
+          Deploy to it
+        </Button>
+      )}
+      {can('targets:update') && (
+        <ConfirmButton
+          size="xs"
+          variant="default"
+          label={enabled ? 'Disable' : 'Enable'}
+          question={
+            enabled
+              ? `Deployments leave ${name} out until it is enabled again.`
+              : `${name} takes part in deployments again.`
+          }
+          onConfirm={() => update.mutateAsync({ params: { id }, body: { enabled: !enabled } })}
+        />
+      )}
+      {can('targets:delete') && (
+        <ConfirmButton
+          size="xs"
+          variant="default"
+          label="Delete"
+          question={`The target ${name} is deleted, with its connection and variables. Slipway refuses this while a run uses the target.`}
+          onConfirm={deleteAndLeave}
+        />
+      )}
+    </>
+  )
+}

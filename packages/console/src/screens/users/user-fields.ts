@@ -1,0 +1,54 @@
+import type { Item, Schema } from '@slipway/client'
+
+type User = Item<'listUsers'>
+export type UserStatus = NonNullable<Schema<'CreateUser'>['status']>
+
+/** What the form of a user holds. */
+export interface UserFields {
+  email: string
+  username: string
+  display_name: string
+  password: string
+  roles: string[]
+  tenant_id: string | null
+  status: UserStatus
+  email_verified: boolean
+}
+
+export function fieldsOf(user: User | null): UserFields {
+  return {
+    email: user?.email ?? '',
+    username: user?.username ?? '',
+    display_name: user?.display_name ?? '',
+    password: '',
+    roles: user?.roles ?? [],
+    tenant_id: user?.tenant_id ?? null,
+    status: (user?.status as UserStatus | undefined) ?? 'active',
+    email_verified: user?.email_verified ?? false,
+  }
+}
+
+const trimmed = (fields: UserFields) => ({
+  ...fields,
+  email: fields.email.trim(),
+  username: fields.username.trim(),
+  display_name: fields.display_name.trim() || null,
+})
+
+export function toNewUser(fields: UserFields): Schema<'CreateUser'> {
+  const { tenant_id, ...user } = trimmed(fields)
+  // Without this field, the new user of a caller with a tenant gets that tenant.
+  return tenant_id === null ? user : { ...user, tenant_id }
+}
+
+/** Only what differs: the server asks for more rights for some fields, and ends sessions for others. */
+export function toChanges(user: User, fields: UserFields): Schema<'ChangeUser'> {
+  const wanted = Object.entries(trimmed(fields))
+  const before: Record<string, unknown> = { ...user, password: '' }
+  return Object.fromEntries(wanted.filter(([name, value]) => !isSame(before[name], value)))
+}
+
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item) => b.includes(item))
+  return a === b
+}

@@ -1,0 +1,12 @@
+import react from '@vitejs/plugin-react'
+import { defineConfig } from 'vite'
+import { compression } from 'vite-plugin-compression2'
+
+export default defineConfig({
+  plugins: [react(), compression({ algorithms: ['gzip', 'brotliCompress'], threshold: 1_000 })],
+  // The sources of the client: no build before this one.
+  resolve: { conditions: ['@slipway/source', 'browser', 'module', 'import'] },
+  build: { target: 'es2023', sourcemap: false, modulePreload: { polyfill: false } },
+  // `vite dev`: where the API is.
+  server: { proxy: { '/api': process.env['SLIPWAY_URL'] ?? 'http://127.0.0.1:8080' } },
+})

@@ -1,0 +1,96 @@
+import { execFileSync } from 'node:child_process'
+import { AxeBuilder } from '@axe-core/playwright'
+import { expect } from '@jest/globals'
+import type { Suite } from '@slipway/testing'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+
+/** On a machine with both cores busy. */
+const PATIENCE_MS = 30_000
+
+/** Debian's browser, which `make test` installs. */
+export function launch(): Promise<Browser> {
+  const executablePath = execFileSync('sh', ['-c', 'command -v chromium-headless-shell || command -v chromium'], {
+    encoding: 'utf8',
+  }).trim()
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] })
+}
+
+export interface Login {
+  email: string
+  password: string
+}
+
+/** A window of its own, with its own cookies, in which what goes wrong is noted. */
+export class Visitor {
+  readonly context: BrowserContext
+  readonly page: Page
+  /** Errors of scripts, and what the policy of the page has refused. */
+  readonly errors: string[] = []
+  /** Where the page has sent requests. */
+  readonly origins = new Set<string>()
+  readonly #url: string
+
+  private constructor(context: BrowserContext, page: Page, url: string) {
+    this.context = context
+    this.page = page
+    this.#url = url
+    this.watch(page)
+  }
+
+  static async arrive(
+    browser: Browser,
+    suite: Pick<Suite, 'url'>,
+    size = { width: 1280, height: 800 },
+  ): Promise<Visitor> {
+    const context = await browser.newContext({ viewport: size })
+    context.setDefaultTimeout(PATIENCE_MS)
+    return new Visitor(context, await context.newPage(), suite.url)
+  }
+
+  watch(page: Page): void {
+    page.on('pageerror', (error) => this.errors.push(error.message))
+    page.on('console', (message) => {
+      if (/Content.Security.Policy|Refused to/i.test(message.text())) this.errors.push(message.text())
+    })
+    page.on('request', (request) => this.origins.add(new URL(request.url()).origin))
+  }
+
+  async open(path: string): Promise<void> {
+    await this.page.goto(this.#url + path)
+  }
+
+  /** Opens the address, logs in there, and waits for its heading. */
+  async login({ email, password }: Login, path = '/', heading?: string): Promise<void> {
+    await this.open(path)
+    await this.page.getByLabel('E-mail').fill(email)
+    await this.page.locator('input[type=password]').fill(password)
+    await this.page.getByRole('button', { name: 'Log in' }).click()
+    await this.page.getByRole('navigation', { name: 'Screens' }).waitFor({ state: 'attached' })
+    if (heading !== undefined) await this.heading(heading)
+  }
+
+  async heading(name: string): Promise<void> {
+    await this.page.getByRole('heading', { level: 1, name, exact: true }).waitFor()
+  }
+
+  async sees(text: string | RegExp): Promise<void> {
+    await this.page.getByText(text).first().waitFor()
+  }
+
+  /** Nothing that keeps people with assistive technology out, by the rules of WCAG 2 A and AA. */
+  async expectAccessible(): Promise<void> {
+    const { violations } = await new AxeBuilder({ page: this.page })
+      .withTags(['wcag2a', 'wcag2aa', 'wcag21aa'])
+      .analyze()
+    const told = violations.flatMap(({ id, nodes }) =>
+      nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
+    )
+    expect(told).toEqual([])
+  }
+
+  async leave(): Promise<void> {
+    await this.context.close()
+    expect(this.errors).toEqual([])
+    expect([...this.origins]).toEqual([this.#url])
+  }
+}
