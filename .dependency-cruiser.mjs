@@ -99,7 +99,8 @@ export default {
     parser: 'swc',
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules|/generated/' },
-    exclude: { path: '(^|/)dist/' },
+    // The parser does not read JSX. The console's bundler resolves those imports, and no other part has such files.
+    exclude: { path: '(^|/)dist/|\\.tsx$' },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       conditionNames: ['@slipway/source', 'import', 'node', 'default'],

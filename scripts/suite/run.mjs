@@ -87,7 +87,7 @@ function welcome(base, settings, passwordFits) {
   const server = base === DEFAULT_URL ? '' : ` --url ${base}`
   const login = `slipway login${server} --email ${shellQuoted(settings.SLIPWAY_ADMIN_EMAIL)} --password-stdin`
   console.log(`
-Slipway serves at ${base}
+Slipway serves at ${base} (open it in a browser)
   e-mail    ${settings.SLIPWAY_ADMIN_EMAIL}
   password  ${passwordFits ? shown : 'not the one that is set here'}
 

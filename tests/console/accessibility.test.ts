@@ -1,5 +1,5 @@
 // Every screen of the console by the rules of WCAG 2, A and AA, in both themes.
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
+import { afterAll, afterEach, beforeAll, describe, test } from '@jest/globals'
 import {
   type Api,
   createAction,

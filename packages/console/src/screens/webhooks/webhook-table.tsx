@@ -4,7 +4,6 @@ import { Link } from '@tanstack/react-router'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
-import { StateBadge } from '../../components/state-badge.tsx'
 import { useSession } from '../../session/session.tsx'
 import { TenantName } from '../administration/tenant.tsx'
 
@@ -56,9 +55,9 @@ function WebhookRow({ webhook, onEdit }: { webhook: Webhook; onEdit: () => void 
       <Table.Td maw={280}>{webhook.events.join(', ')}</Table.Td>
       <Table.Td maw={260}>
         <Stack gap={4}>
-          <div>
-            <StateBadge state={enabled ? 'active' : 'disabled'} />
-          </div>
+          <Text size="sm" fw={enabled ? 400 : 600}>
+            {enabled ? 'Enabled' : 'Disabled'}
+          </Text>
           {webhook.disabled_reason && <Text size="xs">{webhook.disabled_reason}</Text>}
           {update.error && !enabled && <ErrorAlert error={update.error} />}
         </Stack>
