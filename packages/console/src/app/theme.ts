@@ -8,6 +8,7 @@ export const theme = createTheme({
   components: {
     // Told from the text around them without their colour.
     Anchor: { defaultProps: { underline: 'always' } },
+    Modal: { defaultProps: { closeButtonProps: { 'aria-label': 'Close' } } },
     NavLink: { defaultProps: { variant: 'filled' } },
     Table: { defaultProps: { highlightOnHover: true, verticalSpacing: 6 } },
     Tooltip: { defaultProps: { openDelay: 300 } },

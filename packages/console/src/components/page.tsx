@@ -26,7 +26,7 @@ export function CommandLine({ command }: { command: string }) {
   return (
     <CopyButton value={command}>
       {({ copied, copy }) => (
-        <UnstyledButton onClick={copy} aria-label={`Copy the command: ${command}`}>
+        <UnstyledButton onClick={copy}>
           <Code>{command}</Code>
           <Text span size="xs" ml="xs" c="dimmed">
             {copied ? 'copied' : 'copy'}

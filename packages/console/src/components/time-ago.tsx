@@ -11,7 +11,9 @@ const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'sh
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'long' })
 
 function words(at: Date, now: number): string {
-  const seconds = Math.round((at.getTime() - now) / 1_000)
+  // The clock of this component is up to ten seconds behind.
+  const ahead = at.getTime() - now
+  const seconds = Math.round((ahead > 0 && ahead < 15_000 ? 0 : ahead) / 1_000)
   const [unit, size] = UNITS.find(([, size]) => Math.abs(seconds) >= size) ?? (['second', 1] as const)
   return relative.format(Math.round(seconds / size), unit)
 }
