@@ -89,6 +89,21 @@ describe('logging in', () => {
 })
 
 describe('a deployment', () => {
+  test('is prepared, looked at and started', async () => {
+    const action_id = await createAction(api, { script: 'echo "started from the console"' })
+    const target = await createLocalTarget(api)
+    const { page } = await arrive()
+    await visitor.login(suite.admin, `/deploy?kind=action&id=${action_id}&targets=${target}`, 'Deploy')
+    await visitor.sees('Selects 1 target')
+    await page.getByRole('button', { name: 'Preview', exact: true }).click()
+    await page.getByRole('button', { name: 'Start' }).click()
+    await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    await page.getByRole('tab', { name: 'Log' }).click()
+    await visitor.sees('started from the console')
+    await deploymentEnd(api, id)
+  })
+
   test('is watched line by line while log-stream and gateway are killed: none is missing or doubled', async () => {
     const id = await start('for i in $(seq 1 60); do echo "counted $i"; sleep 0.15; done')
     const { page } = await arrive()
