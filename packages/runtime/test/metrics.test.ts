@@ -37,7 +37,7 @@ test('what is measured is read anew for each answer, once for those who ask toge
   works = false
   expect(await told('slipway_eggs')).toEqual([])
   expect(await told('slipway_birds')).toEqual([])
-  expect(await told('slipway_measurements_failed_total')).toEqual([
+  expect(await told('slipway_measurements_failed_total{measurement="nest"')).toEqual([
     'slipway_measurements_failed_total{measurement="nest"} 3',
   ])
   works = true
