@@ -38,7 +38,15 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
 }, 90_000)
 afterEach(() => {
-  for (const child of children.splice(0)) child.kill('SIGKILL')
+  // Debian's browser is a shell script that starts the real one: without its group, that would go on asking a dead port, which
+  // a server of another test takes some day.
+  for (const { pid } of children.splice(0)) {
+    try {
+      if (pid !== undefined) process.kill(-pid, 'SIGKILL')
+    } catch {
+      // It has ended by itself.
+    }
+  }
 })
 afterAll(() => suite.stop(), 60_000)
 
@@ -136,7 +144,10 @@ inBrowser(
       const options = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage']
       const profile = `--user-data-dir=${path.join(suite.folder, 'browser')}`
       children.push(
-        spawn(browser as string, [...options, profile, '--remote-debugging-port=0', server.url], { stdio: 'ignore' }),
+        spawn(browser as string, [...options, profile, '--remote-debugging-port=0', server.url], {
+          stdio: 'ignore',
+          detached: true,
+        }),
       )
       const { log, changes, error } = await server.reported
       expect(error).toBeUndefined()
@@ -164,7 +175,10 @@ inBrowser(
 function curl(url: string): { text(): string; done: Promise<number | null> } {
   const file = path.join(suite.folder, `curl-${Math.random().toString(36).slice(2)}`)
   fs.writeFileSync(file, '')
-  const child = spawn('curl', ['--silent', '--no-buffer', '--output', file, url], { stdio: 'ignore' })
+  const child = spawn('curl', ['--silent', '--no-buffer', '--output', file, url], {
+    stdio: 'ignore',
+    detached: true,
+  })
   children.push(child)
   return { text: () => fs.readFileSync(file, 'utf8'), done: new Promise((resolve) => child.once('exit', resolve)) }
 }
