@@ -14,6 +14,8 @@ const PAGE = 500
 const MAX_PAGES = 200
 /** Listeners hear of new lines at most this often. */
 const TELL_EVERY_MS = 100
+/** How long to wait after a read that failed. */
+const PAUSE_MS = 2_000
 
 /**
  * The log of one deployment as a browser keeps it: how many lines there are, and the pages that were read or streamed last.
@@ -73,9 +75,11 @@ export class LogStore {
       })
       this.#keep(index, page)
       this.#tell()
+    } catch {
+      // The client has repeated the read for ten seconds. The viewer asks again after a pause.
+      setTimeout(() => this.#tell(), PAUSE_MS)
     } finally {
-      // A failed read is tried again with the next look at the page, not at once.
-      setTimeout(() => this.#reading.delete(index), 1_000)
+      setTimeout(() => this.#reading.delete(index), PAUSE_MS / 2)
     }
   }
 

@@ -3,6 +3,7 @@ import { useNavigate, useSearch } from '@tanstack/react-router'
 import { useVirtualizer } from '@tanstack/react-virtual'
 import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
 import type { Search } from '../../app/router.tsx'
+import { ErrorAlert } from '../../components/error-alert.tsx'
 import { AnsiText } from './ansi-text.tsx'
 import './log.css'
 import type { LogLine, LogStore } from './log-store.ts'
@@ -107,6 +108,7 @@ export function LogView({
           End
         </Button>
       </Group>
+      {found.error && <ErrorAlert error={found.error} />}
       <Text size="xs" mb={4} role="status">
         {isFiltered
           ? `${found.lines.length.toLocaleString()} lines match; ${found.looked.toLocaleString()} of ${log.count.toLocaleString()} are searched`

@@ -11,13 +11,15 @@ interface Found {
   lines: LogLine[]
   /** How many lines have been looked at. */
   looked: number
+  /** Why the search stopped before its end. */
+  error: Error | null
 }
 
 const PAGE = 1_000
 const MAX_FOUND = 10_000
 const SETTLE_MS = 300
 const LOOK_AGAIN_MS = 1_000
-const NOTHING: Found = { lines: [], looked: 0 }
+const NOTHING: Found = { lines: [], looked: 0, error: null }
 
 /** The lines that match, read from the beginning on; the API cannot filter. New lines are looked at as they come. */
 export function useFoundLines(id: string, log: LogStore, filter: LogFilter, isOn: boolean): Found {
@@ -41,11 +43,13 @@ export function useFoundLines(id: string, log: LogStore, filter: LogFilter, isOn
         looked += page.length
         lines.push(...page.filter(matches))
         if (stopped) return
-        if (page.length > 0) setFound({ lines: [...lines], looked })
+        if (page.length > 0) setFound({ lines: [...lines], looked, error: null })
         else await pause(LOOK_AGAIN_MS)
       }
     }
-    void search().catch(() => {})
+    search().catch((error: Error) => {
+      if (!stopped) setFound((before) => ({ ...before, error }))
+    })
     return () => {
       stopped = true
     }
