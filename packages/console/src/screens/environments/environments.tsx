@@ -3,12 +3,9 @@ import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { Empty, Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
+import { RecordsPage } from '../administration/records-page.tsx'
 import { searchQuery } from '../administration/search-query.ts'
 import { TenantName } from '../administration/tenant.tsx'
 import { useAddress } from '../administration/use-address.ts'
@@ -18,48 +15,21 @@ import { VariableNames } from './variable-names.tsx'
 type Environment = Item<'listEnvironments'>
 
 export function Environments() {
-  const { search, change, page, toPage } = useAddress()
-  const { can } = useSession()
-  const [isCreating, setCreating] = useState(false)
+  const { search, page } = useAddress()
   const text = search['search'] ?? ''
   const environments = useRead('listEnvironments', { query: { ...searchQuery(text), page, limit: 50 } }, { keep: true })
   return (
-    <Page
+    <RecordsPage
       title="Environments"
       command="slipway export -d catalog"
-      actions={
-        can('environments:create') && (
-          <Button size="xs" onClick={() => setCreating(true)}>
-            New environment
-          </Button>
-        )
-      }
+      record="environment"
+      purpose="An environment, such as staging or production, groups targets and has variables for deployments. Create the first one."
+      permission="environments:create"
+      read={environments}
+      form={(onClose) => <EnvironmentForm onClose={onClose} />}
     >
-      <SearchInput
-        label="Search"
-        placeholder="Part of the name"
-        maw={320}
-        value={text}
-        onChange={(search) => change({ search })}
-      />
-      <Loaded read={environments}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title={text ? 'No environment has such a name' : 'There is no environment yet'}>
-              {text
-                ? 'Search for another part of the name.'
-                : 'An environment, such as staging or production, groups targets and has variables for deployments. Create the first one.'}
-            </Empty>
-          ) : (
-            <>
-              <EnvironmentTable environments={data} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
-        }
-      </Loaded>
-      {isCreating && <EnvironmentForm onClose={() => setCreating(false)} />}
-    </Page>
+      {(data) => <EnvironmentTable environments={data} />}
+    </RecordsPage>
   )
 }
 

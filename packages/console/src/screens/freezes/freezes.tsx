@@ -1,13 +1,8 @@
-import { Button } from '@mantine/core'
 import { useInterval } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { Empty, Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
-import { useSession } from '../../session/session.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
+import { RecordsPage } from '../administration/records-page.tsx'
 import { searchQuery } from '../administration/search-query.ts'
 import { useAddress } from '../administration/use-address.ts'
 import { FreezeCalendar } from './freeze-calendar.tsx'
@@ -18,9 +13,7 @@ import { FreezeTable } from './freeze-table.tsx'
 const READ_EVERY_MS = 30_000
 
 export function Freezes() {
-  const { search, change, page, toPage } = useAddress()
-  const { can } = useSession()
-  const [isCreating, setCreating] = useState(false)
+  const { search, page } = useAddress()
   const [now, setNow] = useState(Date.now)
   useInterval(() => setNow(Date.now()), READ_EVERY_MS, { autoInvoke: true })
   useLive('listFreezes')
@@ -28,42 +21,21 @@ export function Freezes() {
   const query = { ...searchQuery(text), page, limit: 50 }
   const freezes = useRead('listFreezes', { query }, { keep: true, everyMs: READ_EVERY_MS })
   return (
-    <Page
+    <RecordsPage
       title="Freezes"
       command="slipway freeze list"
-      actions={
-        can('freezes:create') && (
-          <Button size="xs" onClick={() => setCreating(true)}>
-            New freeze
-          </Button>
-        )
-      }
+      record="freeze"
+      purpose="A freeze forbids deployments for a time, such as the days before a holiday. Create one to hold deployments back."
+      permission="freezes:create"
+      read={freezes}
+      form={(onClose) => <FreezeForm onClose={onClose} />}
     >
-      <SearchInput
-        label="Search"
-        placeholder="Part of the name"
-        maw={320}
-        value={text}
-        onChange={(search) => change({ search })}
-      />
-      <Loaded read={freezes}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title={text ? 'No freeze has such a name' : 'There is no freeze'}>
-              {text
-                ? 'Search for another part of the name.'
-                : 'A freeze forbids deployments for a time, such as the days before a holiday. Create one to hold deployments back.'}
-            </Empty>
-          ) : (
-            <>
-              <FreezeCalendar freezes={data} now={now} />
-              <FreezeTable freezes={data} now={now} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
-        }
-      </Loaded>
-      {isCreating && <FreezeForm onClose={() => setCreating(false)} />}
-    </Page>
+      {(data) => (
+        <>
+          <FreezeCalendar freezes={data} now={now} />
+          <FreezeTable freezes={data} now={now} />
+        </>
+      )}
+    </RecordsPage>
   )
 }

@@ -3,12 +3,9 @@ import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { Empty, Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
+import { RecordsPage } from '../administration/records-page.tsx'
 import { searchQuery } from '../administration/search-query.ts'
 import { useAddress } from '../administration/use-address.ts'
 import { VariableNames } from '../environments/variable-names.tsx'
@@ -17,48 +14,21 @@ import { TenantForm } from './tenant-form.tsx'
 type Tenant = Item<'listTenants'>
 
 export function Tenants() {
-  const { search, change, page, toPage } = useAddress()
-  const { can } = useSession()
-  const [isCreating, setCreating] = useState(false)
+  const { search, page } = useAddress()
   const text = search['search'] ?? ''
   const tenants = useRead('listTenants', { query: { ...searchQuery(text), page, limit: 50 } }, { keep: true })
   return (
-    <Page
+    <RecordsPage
       title="Tenants"
       command="slipway export -d catalog"
-      actions={
-        can('tenants:create') && (
-          <Button size="xs" onClick={() => setCreating(true)}>
-            New tenant
-          </Button>
-        )
-      }
+      record="tenant"
+      purpose="A tenant is a customer or team: its users see only its own records. Without tenants, everybody shares all records."
+      permission="tenants:create"
+      read={tenants}
+      form={(onClose) => <TenantForm onClose={onClose} />}
     >
-      <SearchInput
-        label="Search"
-        placeholder="Part of the name"
-        maw={320}
-        value={text}
-        onChange={(search) => change({ search })}
-      />
-      <Loaded read={tenants}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title={text ? 'No tenant has such a name' : 'There is no tenant yet'}>
-              {text
-                ? 'Search for another part of the name.'
-                : 'A tenant is a customer or team: its users see only its own records. Without tenants, everybody shares all records.'}
-            </Empty>
-          ) : (
-            <>
-              <TenantTable tenants={data} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
-        }
-      </Loaded>
-      {isCreating && <TenantForm onClose={() => setCreating(false)} />}
-    </Page>
+      {(data) => <TenantTable tenants={data} />}
+    </RecordsPage>
   )
 }
 
