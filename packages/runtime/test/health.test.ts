@@ -15,7 +15,8 @@ test('a check that throws or never answers means down, and the others are told a
     ready: false,
     dependencies: { good: 'up', bad: 'down', broken: 'down', silent: 'down', 'silent too': 'down' },
   })
-  expect(performance.now() - began).toBeLessThan(1_000)
+  // Two checks in turn would take 1.8 s.
+  expect(performance.now() - began).toBeLessThan(1_700)
 })
 
 test('all up is not ready before the service says that it serves', async () => {

@@ -132,7 +132,7 @@ test('a reader who holds the default partition delays the partitions, not the wr
   const making = make()
   await store(0)
   await making
-  expect(Date.now() - began).toBeLessThan(10_000)
+  expect(Date.now() - began).toBeLessThan(60_000)
   expect(await partitions()).toEqual({ default: 1 })
   await reader.query('COMMIT')
   reader.release()
