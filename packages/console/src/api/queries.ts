@@ -13,7 +13,11 @@ export interface ReadOptions {
   everyMs?: number
   /** Keeps showing the last answer while the next one, to other input, is on its way. */
   keep?: boolean
+  /** The answer may have many megabytes: it is kept while it is on screen, and never compared with the one before. */
+  isLarge?: boolean
 }
+
+const LARGE = { structuralSharing: false, refetchOnWindowFocus: false, gcTime: 0 }
 
 /** Reads by one operation of the API, and shares the answer with everything that reads the same. */
 export function useRead<O extends OperationId>(operation: O, input: Input<O>, options: ReadOptions = {}) {
@@ -23,6 +27,7 @@ export function useRead<O extends OperationId>(operation: O, input: Input<O>, op
     enabled: options.enabled ?? true,
     ...(options.everyMs === undefined ? {} : { refetchInterval: options.everyMs }),
     ...(options.keep ? { placeholderData: keepPreviousData } : {}),
+    ...(options.isLarge ? LARGE : {}),
   })
 }
 

@@ -32,8 +32,8 @@ function Followed({ id }: { id: string }) {
   const navigate = useNavigate()
   const { can } = useSession()
   const tab = search['tab'] ?? (search['line'] === undefined ? 'steps' : 'log')
-  const show = (next: string | null) =>
-    void navigate({ to: `/deployments/${id}`, search: { ...search, tab: next ?? undefined } })
+  const show = (next: string | null, target?: string) =>
+    void navigate({ to: `/deployments/${id}`, search: { ...search, tab: next ?? undefined, target } })
   const targets = useMemo(() => namesOf(detail.data), [detail.data])
   return (
     <Page
@@ -46,7 +46,7 @@ function Followed({ id }: { id: string }) {
         {(deployment) => (
           <>
             <Summary deployment={deployment} progress={progress} />
-            <Tabs value={tab} onChange={show} keepMounted={false}>
+            <Tabs value={tab} onChange={(next) => show(next)} keepMounted={false}>
               <Tabs.List mb="sm">
                 <Tabs.Tab value="steps">Steps</Tabs.Tab>
                 <Tabs.Tab value="log">Log</Tabs.Tab>
@@ -56,7 +56,7 @@ function Followed({ id }: { id: string }) {
               </Tabs.List>
               <Tabs.Panel value="steps">
                 {deployment.plan ? (
-                  <StepGrid plan={deployment.plan} live={steps} onShowLog={() => show('log')} />
+                  <StepGrid plan={deployment.plan} live={steps} onShowLog={(target) => show('log', target)} />
                 ) : (
                   <Empty title="There is no plan yet" />
                 )}

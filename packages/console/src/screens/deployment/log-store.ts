@@ -1,4 +1,5 @@
 import { client } from '../../api/client.ts'
+import { Changes } from './changes.ts'
 
 /** A line as the viewer shows it, from the history or from the live stream. */
 export interface LogLine {
@@ -9,12 +10,25 @@ export interface LogLine {
   text: string
 }
 
+interface Page {
+  lines: (LogLine | undefined)[]
+  /** How many of its lines are known. */
+  known: number
+  characters: number
+}
+
 const PAGE = 500
-/** 100,000 lines are kept; older pages are read again when somebody scrolls to them. */
+/** What is kept; older pages are read again when they come into view. Their lines may be short or long. */
 const MAX_PAGES = 200
+const MAX_CHARACTERS = 20_000_000
 /** Listeners hear of new lines at most this often. */
 const TELL_EVERY_MS = 100
-/** How long to wait after a read that failed. */
+/** Lines before and after those in view that are read as well, so that they are there when they come into view. */
+const AHEAD = 200
+/** How long a view that is scrolled must go on before its lines are read. */
+const READ_AFTER_MS = 50
+const READS_AT_ONCE = 2
+/** How long to wait before a page is read again whose lines did not come. */
 const PAUSE_MS = 2_000
 
 /**
@@ -22,89 +36,123 @@ const PAUSE_MS = 2_000
  * Memory stays bounded however long the log is.
  */
 export class LogStore {
-  readonly #id: string
-  readonly #pages = new Map<number, (LogLine | undefined)[]>()
-  readonly #reading = new Set<number>()
-  readonly #listeners = new Set<() => void>()
-  #telling: ReturnType<typeof setTimeout> | undefined
-  #version = 0
+  readonly changes = new Changes(TELL_EVERY_MS)
   count = 0
+  readonly #id: string
+  /** The one used longest ago is the first. */
+  readonly #pages = new Map<number, Page>()
+  #characters = 0
+  #wanted = { first: 0, end: 0 }
+  readonly #reading = new Map<number, AbortController>()
+  readonly #resting = new Set<number>()
+  #asking: ReturnType<typeof setTimeout> | undefined
 
   constructor(id: string) {
     this.#id = id
   }
 
-  /** Raised whenever lines or their number have changed. */
-  readonly version = () => this.#version
-
-  readonly subscribe = (listener: () => void) => {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+  /** The line, or undefined while it is being read. */
+  line(number: number): LogLine | undefined {
+    return this.#pages.get(Math.floor(number / PAGE))?.lines[number % PAGE]
   }
 
-  /** The line, or undefined while its page is being read. */
-  line(number: number): LogLine | undefined {
-    const index = Math.floor(number / PAGE)
-    const line = this.#pages.get(index)?.[number % PAGE]
-    if (line === undefined && number < this.count) void this.#read(index)
-    return line
+  /** Which lines are in view, from `first` to before `end`. They are kept, and read where they are missing. */
+  show(first: number, end: number): void {
+    this.#wanted = { first: Math.max(0, first - AHEAD), end: Math.min(this.count, end + AHEAD) }
+    for (const index of this.#wantedPages()) {
+      const page = this.#pages.get(index)
+      if (page !== undefined) this.#keep(index, page)
+    }
+    this.#readSoon()
   }
 
   add(line: LogLine): void {
     this.count = Math.max(this.count, line.number + 1)
-    const index = Math.floor(line.number / PAGE)
-    const page = this.#pages.get(index) ?? []
-    page[line.number % PAGE] = line
-    this.#keep(index, page)
-    this.#tell()
+    this.#put(line)
+    this.changes.tell()
   }
 
   setCount(count: number): void {
     this.count = Math.max(this.count, count)
-    this.#tell()
+    this.changes.tell()
+  }
+
+  #wantedPages(): number[] {
+    const { first, end } = this.#wanted
+    if (first >= end) return []
+    const [from, to] = [Math.floor(first / PAGE), Math.floor((end - 1) / PAGE)]
+    return Array.from({ length: to - from + 1 }, (_, place) => from + place)
+  }
+
+  #isWhole(index: number): boolean {
+    return (this.#pages.get(index)?.known ?? 0) >= Math.min(PAGE, this.count - index * PAGE)
+  }
+
+  #readSoon(): void {
+    this.#asking ??= setTimeout(() => {
+      this.#asking = undefined
+      this.#readMissing()
+    }, READ_AFTER_MS)
+  }
+
+  #readMissing(): void {
+    const wanted = this.#wantedPages()
+    for (const [index, read] of this.#reading) if (!wanted.includes(index)) read.abort()
+    for (const index of wanted) {
+      if (this.#reading.size >= READS_AT_ONCE) return
+      if (!this.#isWhole(index) && !this.#reading.has(index) && !this.#resting.has(index)) void this.#read(index)
+    }
   }
 
   async #read(index: number): Promise<void> {
-    if (this.#reading.has(index)) return
-    this.#reading.add(index)
+    const read = new AbortController()
+    this.#reading.set(index, read)
     try {
-      const page = this.#pages.get(index) ?? []
-      const lines = await readLines(this.#id, index * PAGE, PAGE)
-      lines.forEach((line, place) => {
-        page[place] = line
-      })
-      this.#keep(index, page)
-      this.#tell()
+      const lines = await readLines(this.#id, index * PAGE, PAGE, read.signal)
+      for (const line of lines) this.#put(line)
+      this.changes.tell()
     } catch {
-      // The client has repeated the read for ten seconds. The viewer asks again after a pause.
-      setTimeout(() => this.#tell(), PAUSE_MS)
-    } finally {
-      setTimeout(() => this.#reading.delete(index), PAUSE_MS / 2)
+      // No longer in view, or the client has repeated the read for ten seconds: the viewer asks again after a pause.
     }
+    this.#reading.delete(index)
+    if (!read.signal.aborted && !this.#isWhole(index)) {
+      this.#resting.add(index)
+      setTimeout(() => {
+        this.#resting.delete(index)
+        this.#readSoon()
+      }, PAUSE_MS)
+    }
+    this.#readSoon()
   }
 
-  /** Pages in the order of their use; the one that was used longest ago goes first. */
-  #keep(index: number, page: (LogLine | undefined)[]): void {
+  #put(line: LogLine): void {
+    const index = Math.floor(line.number / PAGE)
+    const page = this.#pages.get(index) ?? { lines: [], known: 0, characters: 0 }
+    const place = line.number % PAGE
+    if (page.lines[place] === undefined) {
+      page.known += 1
+      page.characters += line.text.length
+      this.#characters += line.text.length
+    }
+    page.lines[place] = line
+    this.#keep(index, page)
+  }
+
+  #keep(index: number, page: Page): void {
     this.#pages.delete(index)
     this.#pages.set(index, page)
-    for (const oldest of this.#pages.keys()) {
-      if (this.#pages.size <= MAX_PAGES) break
+    for (const [oldest, { characters }] of this.#pages) {
+      if (oldest === index || (this.#pages.size <= MAX_PAGES && this.#characters <= MAX_CHARACTERS)) break
       this.#pages.delete(oldest)
+      this.#characters -= characters
     }
-  }
-
-  #tell(): void {
-    this.#telling ??= setTimeout(() => {
-      this.#telling = undefined
-      this.#version += 1
-      for (const listener of this.#listeners) listener()
-    }, TELL_EVERY_MS)
   }
 }
 
 /** Lines of the stored log, from number `offset` on. */
-export async function readLines(id: string, offset: number, limit: number): Promise<LogLine[]> {
-  const entries = await client.call('listDeploymentLogs', { params: { id }, query: { offset, limit } })
+export async function readLines(id: string, offset: number, limit: number, signal?: AbortSignal): Promise<LogLine[]> {
+  const query = { offset, limit }
+  const entries = await client.call('listDeploymentLogs', { params: { id }, query, ...(signal ? { signal } : {}) })
   return entries.map((entry, place) => ({
     number: offset + place,
     at: entry.timestamp,

@@ -1,53 +1,40 @@
 import { Button, Checkbox, Group, NumberInput, Select, Text, TextInput } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { useVirtualizer } from '@tanstack/react-virtual'
-import { useEffect, useRef, useState, useSyncExternalStore } from 'react'
+import { memo, useCallback, useState } from 'react'
 import type { Search } from '../../app/router.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
-import { AnsiText } from './ansi-text.tsx'
-import './log.css'
-import type { LogLine, LogStore } from './log-store.ts'
-import { type LogFilter, useFoundLines } from './use-found-lines.ts'
+import { useChanges } from './changes.ts'
+import { LINE_HEIGHT, LogLines } from './log-lines.tsx'
+import type { LogStore } from './log-store.ts'
+import { RowWindow, useFollows } from './row-window.ts'
+import { type Found, type LogFilter, useFoundLines } from './use-found-lines.ts'
 
-const ROW = 20
-
-/** The log: follows the end, or shows a line and what is around it; filtered, it shows the lines that match. */
-export function LogView({
-  id,
-  log,
-  isOver,
-  targets,
-}: {
+interface Props {
   id: string
   log: LogStore
   isOver: boolean
-  targets: string[]
-}) {
-  useSyncExternalStore(log.subscribe, log.version)
+  targets: readonly string[]
+}
+
+/** The log: follows the end, or shows a line and what is around it; filtered, it shows the lines that match. */
+export function LogView({ id, log, isOver, targets }: Props) {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   const chosen = search['line'] === undefined ? null : Number(search['line'])
-  const [follows, setFollows] = useState(chosen === null)
-  const [filter, setFilter] = useState<LogFilter>({ text: '', target: null, level: null })
+  const [filter, setFilter] = useState<LogFilter>({ text: '', target: search['target'] ?? null, level: null })
   const isFiltered = filter.text !== '' || filter.target !== null || filter.level !== null
   const found = useFoundLines(id, log, filter, isFiltered)
-  const count = isFiltered ? found.lines.length : log.count
+  const [rows] = useState(() => new RowWindow({ rowHeight: LINE_HEIGHT, canFollow: true, follows: chosen === null }))
 
-  const frame = useRef<HTMLDivElement>(null)
-  const rows = useVirtualizer({ count, getScrollElement: () => frame.current, estimateSize: () => ROW, overscan: 20 })
-  useEffect(() => {
-    if (follows && count > 0) rows.scrollToIndex(count - 1)
-  }, [follows, count, rows])
-  const hasLines = log.count > 0
-  useEffect(() => {
-    if (chosen !== null && !isFiltered && hasLines)
-      rows.scrollToIndex(Math.min(chosen, log.count - 1), { align: 'center' })
-  }, [chosen, isFiltered, hasLines, rows, log])
-
-  const choose = (line: number | null) => {
-    if (line !== null) setFollows(false)
-    void navigate({ to: `/deployments/${id}`, search: { ...search, line: line === null ? undefined : String(line) } })
-  }
+  const choose = useCallback(
+    (line: number | null) =>
+      void navigate({
+        to: `/deployments/${id}`,
+        search: (before: Search) => ({ ...before, line: line === null ? undefined : String(line) }),
+      }),
+    [navigate, id],
+  )
+  const chooseTarget = useCallback((target: string | null) => setFilter((before) => ({ ...before, target })), [])
 
   return (
     <>
@@ -57,17 +44,7 @@ export function LogView({
           value={filter.text}
           onChange={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
         />
-        <Select
-          label="Target"
-          placeholder="All"
-          clearable
-          clearButtonProps={{ 'aria-label': 'All targets' }}
-          searchable
-          limit={50}
-          data={targets}
-          value={filter.target}
-          onChange={(target) => setFilter({ ...filter, target })}
-        />
+        <TargetSelect targets={targets} value={filter.target} onChange={chooseTarget} />
         <Select
           label="Level"
           placeholder="All"
@@ -85,87 +62,67 @@ export function LogView({
           value={chosen ?? ''}
           onChange={(line) => choose(line === '' ? null : Number(line))}
         />
-        {!isOver && (
-          <Checkbox
-            label="Follow"
-            checked={follows}
-            onChange={(event) => setFollows(event.currentTarget.checked)}
-            mb={8}
-          />
-        )}
-        <Button
-          variant="default"
-          size="xs"
-          mb={4}
-          onClick={() => {
-            setFollows(false)
-            rows.scrollToIndex(0)
-          }}
-        >
-          Begin
-        </Button>
-        <Button variant="default" size="xs" mb={4} onClick={() => count > 0 && rows.scrollToIndex(count - 1)}>
-          End
-        </Button>
+        <Ends rows={rows} isOver={isOver} />
       </Group>
       {found.error && <ErrorAlert error={found.error} />}
-      <Text size="xs" mb={4} role="status">
-        {isFiltered
-          ? `${found.lines.length.toLocaleString()} lines match; ${found.looked.toLocaleString()} of ${log.count.toLocaleString()} are searched`
-          : `${log.count.toLocaleString()} lines`}
-      </Text>
-      <div
-        ref={frame}
-        className="log"
-        role="log"
-        aria-label="Output"
-        aria-live="off"
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
-        tabIndex={0}
-        onWheel={(event) => event.deltaY < 0 && setFollows(false)}
-      >
-        <div style={{ height: rows.getTotalSize(), position: 'relative' }}>
-          {rows.getVirtualItems().map(({ key, index, start }) => {
-            const line = isFiltered ? found.lines[index] : log.line(index)
-            return (
-              <div
-                key={key}
-                style={{ position: 'absolute', top: 0, minWidth: '100%', transform: `translateY(${start}px)` }}
-              >
-                <Line number={line?.number ?? index} line={line} isChosen={line?.number === chosen} onChoose={choose} />
-              </div>
-            )
-          })}
-        </div>
-      </div>
+      <Counts log={log} found={isFiltered ? found : null} />
+      <LogLines log={log} rows={rows} found={isFiltered ? found.lines : null} chosen={chosen} onChoose={choose} />
     </>
   )
 }
 
-interface LineProps {
-  number: number
-  line: LogLine | undefined
-  isChosen: boolean
-  onChoose: (number: number) => void
+interface TargetSelectProps {
+  targets: readonly string[]
+  value: string | null
+  onChange: (target: string | null) => void
 }
 
-function Line({ number, line, isChosen, onChoose }: LineProps) {
+/** Drawn only when it changes: it may have ten thousand choices. */
+const TargetSelect = memo(({ targets, value, onChange }: TargetSelectProps) => (
+  <Select
+    label="Target"
+    placeholder="All"
+    clearable
+    clearButtonProps={{ 'aria-label': 'All targets' }}
+    searchable
+    limit={50}
+    data={targets}
+    value={value}
+    onChange={onChange}
+  />
+))
+
+/** Goes to the begin and the end of the log. */
+function Ends({ rows, isOver }: { rows: RowWindow; isOver: boolean }) {
+  const follows = useFollows(rows)
   return (
-    <div className="log-line" data-level={line?.level} data-chosen={isChosen} title={line?.at}>
-      <a
-        className="log-number"
-        href={`?line=${number}`}
-        tabIndex={-1}
-        aria-label={`Link to line ${number}`}
-        onClick={(event) => {
-          event.preventDefault()
-          onChoose(number)
-        }}
-      >
-        {number}
-      </a>
-      <span className="log-target">{line?.target ?? ''}</span>
-      <span data-testid="log-text">{line === undefined ? '…' : <AnsiText text={line.text} />}</span>
-    </div>
+    <>
+      {!isOver && (
+        <Checkbox
+          label="Follow"
+          checked={follows}
+          onChange={(event) => rows.follow(event.currentTarget.checked)}
+          mb={8}
+        />
+      )}
+      <Button variant="default" size="xs" mb={4} onClick={() => rows.show(0, 'middle')}>
+        Begin
+      </Button>
+      <Button variant="default" size="xs" mb={4} onClick={() => rows.follow(true)}>
+        End
+      </Button>
+    </>
+  )
+}
+
+/** How many lines there are, or match. */
+function Counts({ log, found }: { log: LogStore; found: Found | null }) {
+  useChanges(log.changes)
+  return (
+    <Text size="xs" mb={4} role="status">
+      {found
+        ? `${found.lines.length.toLocaleString()} lines match; ${found.looked.toLocaleString()} of ${log.count.toLocaleString()} are searched`
+        : `${log.count.toLocaleString()} lines`}
+    </Text>
   )
 }

@@ -1,10 +1,11 @@
 import { useDocumentVisibility } from '@mantine/hooks'
 import { isFinalState } from '@slipway/client'
 import { useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { client } from '../../api/client.ts'
 import { readAgain, useRead } from '../../api/queries.ts'
 import { countLines, LogStore } from './log-store.ts'
+import { StepStates } from './step-states.ts'
 
 interface Progress {
   completed: number
@@ -15,11 +16,13 @@ const EXPECTED_ENDINGS = /abort/i
 
 /** One deployment with its live log: record, state of each step, progress, and lines, for as long as it is on screen. */
 export function useFollowedDeployment(id: string) {
-  const detail = useRead('getDeployment', { params: { id } })
+  const detail = useRead('getDeployment', { params: { id } }, { isLarge: true })
   const queries = useQueryClient()
   const log = useMemo(() => new LogStore(id), [id])
-  const [steps, setSteps] = useState<ReadonlyMap<string, string>>(new Map())
+  const [steps] = useState(() => new StepStates())
   const [progress, setProgress] = useState<Progress | null>(null)
+  /** The state that the stream told last; an object of its own each time. */
+  const [told, setTold] = useState<{ state: string } | null>(null)
   const [error, setError] = useState<Error | null>(null)
 
   // A browser has six connections to a server without HTTP/2: tabs that nobody looks at give theirs back.
@@ -28,14 +31,6 @@ export function useFollowedDeployment(id: string) {
   useEffect(() => {
     if (!isInView) return
     const ending = new AbortController()
-    const changed = new Map<string, string>()
-    let drawing: number | undefined
-    const draw = () => {
-      drawing ??= requestAnimationFrame(() => {
-        drawing = undefined
-        setSteps(new Map(changed))
-      })
-    }
     const follow = async () => {
       const from = await countLines(id, ending.signal)
       log.setCount(from)
@@ -48,24 +43,30 @@ export function useFollowedDeployment(id: string) {
           const { metadata, timestamp, level, target_name, message } = data.log
           log.add({ number: metadata?.seq ?? log.count, at: timestamp, level, target: target_name, text: message })
         } else if (event === 'step_update') {
-          changed.set(data.step_id, data.state)
-          draw()
+          steps.set(data.step_id, data.state)
         } else if (event === 'progress') {
           setProgress({ completed: data.completed_steps, total: data.total_steps })
         } else if (event === 'state_change') {
           if (data.log_lines !== undefined) log.setCount(data.log_lines)
-          await readAgain(queries, ['getDeployment', 'listDeployments', 'listCommandResults'])
+          setTold({ state: data.new_state })
         }
       }
     }
     follow().catch((problem: Error) => {
       if (!ending.signal.aborted && !EXPECTED_ENDINGS.test(problem.name)) setError(problem)
     })
-    return () => {
-      ending.abort()
-      if (drawing !== undefined) cancelAnimationFrame(drawing)
-    }
-  }, [id, log, queries, isInView])
+    return () => ending.abort()
+  }, [id, log, steps, isInView])
+
+  const shown = useRef<string | undefined>(undefined)
+  shown.current = detail.data?.state
+  const isRead = detail.data !== undefined
+  useEffect(() => {
+    if (told === null || !isRead) return
+    void readAgain(queries, ['listDeployments', 'listCommandResults'])
+    // With 200,000 steps it has 88 MB: it is read again for news alone, not whenever a stream begins.
+    if (told.state !== shown.current) void readAgain(queries, ['getDeployment'])
+  }, [told, isRead, queries])
 
   const isOver = detail.data !== undefined && isFinalState(detail.data.state)
   return { detail, log, steps, progress: isOver ? null : progress, error, isOver }

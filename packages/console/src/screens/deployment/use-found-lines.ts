@@ -7,7 +7,7 @@ export interface LogFilter {
   level: string | null
 }
 
-interface Found {
+export interface Found {
   lines: LogLine[]
   /** How many lines have been looked at. */
   looked: number

@@ -14,6 +14,8 @@ import { useSession } from '../../session/session.tsx'
 
 const STATES = ['pending', 'running', 'success', 'failed', 'cancelled', 'rolling_back', 'rolled_back']
 const FILTERS = ['state', 'search', 'environment_id'] as const
+/** Pages further down change seldom, and cost the database up to a second each time. */
+const LIVE_PAGES = 20
 type Query = NonNullable<Input<'listDeployments'>['query']>
 
 export function Deployments() {
@@ -21,10 +23,11 @@ export function Deployments() {
   const navigate = useNavigate()
   const { can } = useSession()
   const [text, setText] = useState(search['search'] ?? '')
-  useLive('listDeployments')
+  const page = search['page'] ?? '1'
+  useLive(...(Number(page) <= LIVE_PAGES ? (['listDeployments'] as const) : []))
 
   const filters = Object.fromEntries(FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
-  const query: Query = { ...filters, page: search['page'] ?? '1', limit: 50 }
+  const query: Query = { ...filters, page, limit: 50 }
   const deployments = useRead('listDeployments', { query }, { keep: true })
   const environments = useRead('listEnvironments', { query: { limit: 100 } }, { enabled: can('environments:read') })
 

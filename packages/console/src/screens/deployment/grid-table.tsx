@@ -1,0 +1,108 @@
+// biome-ignore-all lint/a11y/useSemanticElements: a table cannot leave out the rows that are not in view
+// biome-ignore-all lint/a11y/useFocusableInteractive: the grid has the focus and names its active cell
+import { type KeyboardEvent, type MouseEvent, useState } from 'react'
+import { flushSync } from 'react-dom'
+import './grid.css'
+import { type Cell, cellAfter } from './grid-keys.ts'
+import { cellId, GridLine } from './grid-line.tsx'
+import type { GridRow, Step } from './grid-rows.ts'
+import { RowWindow, useDrawnRows } from './row-window.ts'
+
+/** As in grid.css. */
+const ROW_HEIGHT = 26
+const HEAD_HEIGHT = 28
+/** With more columns than this their names stand upright above narrow cells. */
+const MANY_COLUMNS = 8
+const UPRIGHT_HEAD_HEIGHT = 120
+
+interface Props {
+  rows: readonly GridRow[]
+  columns: readonly string[]
+  stateOf: (step: Step) => string
+  onOpen: (step: Step) => void
+}
+
+/** Only the rows in view are drawn, so that 10,000 targets are no more work than fifty. */
+export function GridTable({ rows, columns, stateOf, onOpen }: Props) {
+  const isDense = columns.length > MANY_COLUMNS
+  const head = isDense ? UPRIGHT_HEAD_HEIGHT : HEAD_HEIGHT
+  const [view] = useState(() => new RowWindow({ rowHeight: ROW_HEIGHT, head }))
+  const { first, end, offset, height } = useDrawnRows(view, rows.length)
+  const [active, setActive] = useState<Cell>({ row: 0, column: 0 })
+
+  const open = ({ row, column }: Cell) => {
+    setActive({ row, column })
+    const step = rows[row]?.steps[column]
+    if (step) onOpen(step)
+  }
+  const onKeyDown = (event: KeyboardEvent) => {
+    if (event.key === 'Enter' || event.key === ' ') open(active)
+    else {
+      const next = cellAfter(event, active, { rows: rows.length, columns: columns.length, page: view.rowsInView })
+      if (next === null) return
+      flushSync(() => {
+        setActive(next)
+        view.show(next.row, 'nearest')
+      })
+      const cell = document.getElementById(cellId(next.row, next.column))
+      cell?.scrollIntoView({ block: 'nearest', inline: 'nearest' })
+    }
+    event.preventDefault()
+  }
+  const onClick = ({ target }: MouseEvent) => {
+    const { row, column } = target instanceof HTMLElement ? target.dataset : {}
+    if (row !== undefined) open({ row: Number(row), column: Number(column) })
+  }
+
+  const indices = Array.from({ length: Math.max(0, end - first) }, (_, place) => first + place)
+  const isActiveDrawn = active.row >= first && active.row < end
+  return (
+    <div
+      ref={view.attach}
+      className="grid"
+      role="grid"
+      aria-label="Steps of each target"
+      aria-rowcount={rows.length + 1}
+      aria-activedescendant={isActiveDrawn ? cellId(active.row, active.column) : undefined}
+      tabIndex={0}
+      data-dense={isDense || undefined}
+      onKeyDown={onKeyDown}
+      onClick={onClick}
+    >
+      <div className="grid-row grid-head" role="row" aria-rowindex={1} style={{ height: head }}>
+        <span className="grid-target" role="columnheader">
+          Target
+        </span>
+        {columns.map((name, index) => (
+          <span
+            // biome-ignore lint/suspicious/noArrayIndexKey: the columns of a plan never change
+            key={index}
+            className="grid-name"
+            role="columnheader"
+            title={name}
+          >
+            {name}
+          </span>
+        ))}
+      </div>
+      <div style={{ height }} role="rowgroup">
+        <div className="grid-rows" role="presentation" style={{ transform: `translateY(${offset}px)` }}>
+          {indices.map((index) => {
+            const row = rows[index]
+            return (
+              row && (
+                <GridLine
+                  key={index}
+                  row={row}
+                  index={index}
+                  states={row.steps.map(stateOf).join(' ')}
+                  active={index === active.row ? active.column : null}
+                />
+              )
+            )
+          })}
+        </div>
+      </div>
+    </div>
+  )
+}
