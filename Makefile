@@ -18,7 +18,7 @@ SUITE := node scripts/suite.mjs
 # What the suite runs with; as there, the environment wins.
 WITH_SETTINGS = if [ -f .slipway/settings.env ]; then given="$$(export -p)"; set -a; . .slipway/settings.env; eval "$$given"; fi
 
-.PHONY: help install generate build client configuration packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench images clean
+.PHONY: help install generate build client configuration packages test-packages migrate run up down status logs join-token audit-verify rotate-keys retention dead-letters check test test-long bench screenshots images clean
 
 help: ## Print this list
 	@grep -hE '^[a-z-]+:.*##' Makefile | sed -E 's/^([a-z-]+):.*## (.*)/\1|\2/' | awk -F'|' '{ printf "  make %-12s %s\n", $$1, $$2 }'
@@ -128,6 +128,10 @@ test-long: build ## Run the tests that take minutes each: kills and restarts of 
 bench: build ## Measure the product beside its floors and write docs/performance.md; some alone: ARGS='create list'
 	@scripts/infra.sh up bench
 	@status=0; node bench/run.mjs $(ARGS) && node bench/document.mjs || status=$$?; scripts/infra.sh release bench; exit $$status
+
+screenshots: build ## Take the pictures of the console in docs/images again
+	@scripts/infra.sh up screenshots
+	@status=0; node scripts/screenshots/take.mjs || status=$$?; scripts/infra.sh release screenshots; exit $$status
 
 images: ## Build the images of all services with docker, podman or buildah; see docs/images.md
 	@exec scripts/images.sh $(ARGS)

@@ -1,20 +1,27 @@
-/** What stands in the menu and in the command palette, in this order. Who lacks the permission does not see it. */
+/**
+ * What stands in the menu and in the command palette, in this order. Who lacks the permission does not see it. `key` is
+ * the key that goes there after g.
+ */
 export const SCREENS = [
-  { path: '/', label: 'Now', permission: 'deployments:read' },
-  { path: '/deployments', label: 'Deployments', permission: 'deployments:read' },
-  { path: '/deploy', label: 'Deploy', permission: 'deployments:create' },
-  { path: '/queue', label: 'Queue', permission: 'deployments:read' },
-  { path: '/targets', label: 'Targets', permission: 'targets:read' },
-  { path: '/sources', label: 'Sources', permission: 'actions:read' },
-  { path: '/freezes', label: 'Freezes', permission: 'freezes:read' },
-  { path: '/environments', label: 'Environments', permission: 'environments:read' },
-  { path: '/tenants', label: 'Tenants', permission: 'tenants:read' },
-  { path: '/instances', label: 'Instances', permission: 'instances:read' },
-  { path: '/webhooks', label: 'Webhooks', permission: 'webhooks:read' },
-  { path: '/audit', label: 'Audit', permission: 'audit:read' },
-  { path: '/users', label: 'Users', permission: 'users:read' },
-  { path: '/roles', label: 'Roles', permission: 'roles:read' },
-  { path: '/account', label: 'Account', permission: null },
+  { path: '/', label: 'Now', group: 'Operate', key: 'n', permission: 'deployments:read' },
+  { path: '/deployments', label: 'Deployments', group: 'Operate', key: 'd', permission: 'deployments:read' },
+  { path: '/deploy', label: 'Deploy', group: 'Operate', key: 'c', permission: 'deployments:create' },
+  { path: '/queue', label: 'Queue', group: 'Operate', key: 'q', permission: 'deployments:read' },
+  { path: '/targets', label: 'Targets', group: 'Catalog', key: 't', permission: 'targets:read' },
+  { path: '/sources', label: 'Sources', group: 'Catalog', key: 's', permission: 'actions:read' },
+  { path: '/freezes', label: 'Freezes', group: 'Catalog', key: 'f', permission: 'freezes:read' },
+  { path: '/environments', label: 'Environments', group: 'Catalog', key: 'e', permission: 'environments:read' },
+  { path: '/tenants', label: 'Tenants', group: 'Catalog', key: 'm', permission: 'tenants:read' },
+  { path: '/instances', label: 'Instances', group: 'Administration', key: 'i', permission: 'instances:read' },
+  { path: '/webhooks', label: 'Webhooks', group: 'Administration', key: 'w', permission: 'webhooks:read' },
+  { path: '/audit', label: 'Audit', group: 'Administration', key: 'a', permission: 'audit:read' },
+  { path: '/users', label: 'Users', group: 'Administration', key: 'u', permission: 'users:read' },
+  { path: '/roles', label: 'Roles', group: 'Administration', key: 'r', permission: 'roles:read' },
+  { path: '/account', label: 'Account', group: 'Administration', key: 'p', permission: null },
 ] as const
 
-export type ScreenPath = (typeof SCREENS)[number]['path']
+export type Screen = (typeof SCREENS)[number]
+export type ScreenPath = Screen['path']
+
+export const visibleScreens = (can: (permission: string) => boolean): Screen[] =>
+  SCREENS.filter(({ permission }) => permission === null || can(permission))

@@ -1,82 +1,63 @@
-import { Modal, NavLink, Stack, TextInput } from '@mantine/core'
-import { useHotkeys } from '@mantine/hooks'
-import { useNavigate } from '@tanstack/react-router'
-import { type KeyboardEvent, useState } from 'react'
-import { useRead } from '../api/queries.ts'
-import { sourceName } from '../components/source-name.ts'
-import { useSession } from '../session/session.tsx'
-import { SCREENS } from './navigation.ts'
+import { Modal, NavLink, ScrollArea, Stack, Text, TextInput } from '@mantine/core'
+import { useDebouncedValue, useHotkeys } from '@mantine/hooks'
+import { type KeyboardEvent, useEffect, useRef, useState } from 'react'
+import { usePaletteEntries } from './palette-entries.ts'
 
-interface Entry {
-  key: string
-  label: string
-  description: string
-  go: () => void
+interface Props {
+  opened: boolean
+  onOpen: () => void
+  onClose: () => void
+  /** Shows the keyboard shortcuts. */
+  onHelp: () => void
 }
 
-const MAX_FOUND = 8
-
-/** Ctrl-K: goes to a screen, or to a deployment or target by its name. */
-export function Palette({ opened, onOpen, onClose }: { opened: boolean; onOpen: () => void; onClose: () => void }) {
+/** Ctrl-K: goes to a screen, or to a record by its name, or does something. */
+export function Palette({ opened, onOpen, onClose, onHelp }: Props) {
+  // Also from an input, where someone may be typing.
   useHotkeys([['mod+K', onOpen]], [])
   return (
     <Modal opened={opened} onClose={onClose} title="Go to" size="lg">
-      {opened && <Choices onDone={onClose} />}
+      {opened && <Choices onDone={onClose} onHelp={onHelp} />}
     </Modal>
   )
 }
 
-function Choices({ onDone }: { onDone: () => void }) {
+const SEARCH_DELAY_MS = 150
+const idOf = (index: number) => `palette-${index}`
+
+function Choices({ onDone, onHelp }: { onDone: () => void; onHelp: () => void }) {
   const [text, setText] = useState('')
   const [chosen, setChosen] = useState(0)
-  const navigate = useNavigate()
-  const { can } = useSession()
-  const wanted = text.trim().toLowerCase()
-  const searching = wanted.length >= 2
-  const deployments = useRead(
-    'listDeployments',
-    { query: { search: wanted, limit: MAX_FOUND } },
-    { enabled: searching && can('deployments:read') },
-  )
-  const targets = useRead(
-    'listTargets',
-    { query: { search: wanted, limit: MAX_FOUND } },
-    { enabled: searching && can('targets:read') },
-  )
-  const goTo = (to: string) => () => {
-    void navigate({ to })
+  const [wanted] = useDebouncedValue(text, SEARCH_DELAY_MS)
+  const { entries, isSearching } = usePaletteEntries(text, wanted, onHelp)
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    list.current?.querySelector(`#${idOf(chosen)}`)?.scrollIntoView({ block: 'nearest' })
+  }, [chosen])
+
+  const act = (index: number) => {
+    const entry = entries[index]
+    if (entry === undefined) return
     onDone()
+    entry.act()
   }
-  const entries: Entry[] = [
-    ...SCREENS.filter(
-      ({ label, permission }) => label.toLowerCase().includes(wanted) && (permission === null || can(permission)),
-    ).map(({ path, label }) => ({ key: path, label, description: 'Screen', go: goTo(path) })),
-    ...(deployments.data?.data ?? []).map((deployment) => ({
-      key: deployment.id,
-      label: sourceName(deployment),
-      description: `Deployment ${deployment.id}, ${deployment.state}`,
-      go: goTo(`/deployments/${deployment.id}`),
-    })),
-    ...(targets.data?.data ?? []).map((target) => ({
-      key: target.id,
-      label: target.name,
-      description: 'Target',
-      go: goTo(`/targets/${target.id}`),
-    })),
-  ]
   const onKeyDown = (event: KeyboardEvent) => {
     const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
     if (step !== undefined) {
       event.preventDefault()
       setChosen((at) => Math.max(0, Math.min(entries.length - 1, at + step)))
     }
-    if (event.key === 'Enter') entries[chosen]?.go()
+    if (event.key === 'Enter') act(chosen)
   }
   return (
     <Stack gap="xs">
       <TextInput
         aria-label="Screen, deployment or target"
-        placeholder="Screen, deployment or target"
+        placeholder="A screen, deployment, target or source, or what to do"
+        role="combobox"
+        aria-expanded
+        aria-controls="palette-list"
+        aria-activedescendant={entries.length > 0 ? idOf(chosen) : undefined}
         data-autofocus
         value={text}
         onKeyDown={onKeyDown}
@@ -85,16 +66,27 @@ function Choices({ onDone }: { onDone: () => void }) {
           setChosen(0)
         }}
       />
-      {entries.map(({ key, label, description, go }, index) => (
-        <NavLink
-          key={key}
-          component="button"
-          label={label}
-          description={description}
-          active={index === chosen}
-          onClick={go}
-        />
-      ))}
+      <ScrollArea.Autosize mah="60vh">
+        <div id="palette-list" role="listbox" aria-label="Choices" ref={list}>
+          {entries.map(({ key, label, description }, index) => (
+            <NavLink
+              key={key}
+              id={idOf(index)}
+              component="button"
+              role="option"
+              tabIndex={-1}
+              aria-selected={index === chosen}
+              py={4}
+              label={label}
+              description={description}
+              active={index === chosen}
+              styles={{ description: { opacity: 1, color: 'inherit' } }}
+              onClick={() => act(index)}
+            />
+          ))}
+        </div>
+      </ScrollArea.Autosize>
+      {entries.length === 0 && <Text size="sm">{isSearching ? 'Searching' : 'Nothing has this in its name.'}</Text>}
     </Stack>
   )
 }

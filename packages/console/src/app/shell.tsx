@@ -1,29 +1,30 @@
 import {
   ActionIcon,
+  Anchor,
   AppShell,
   Burger,
   Button,
   Group,
-  NavLink,
-  ScrollArea,
   Text,
   useComputedColorScheme,
   useMantineColorScheme,
 } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
-import { Link, Outlet, useLocation } from '@tanstack/react-router'
+import { Link, Outlet } from '@tanstack/react-router'
 import { useSession } from '../session/session.tsx'
-import { SCREENS } from './navigation.ts'
+import { FirstSteps } from './first-steps.tsx'
+import { Menu } from './menu.tsx'
 import { Palette } from './palette.tsx'
+import { ShortcutHelp } from './shortcut-help.tsx'
+import { useShortcuts } from './shortcuts.ts'
 
-/** The frame: menu, who is logged in, the command palette, and the screen. */
+/** The frame: menu, who is logged in, the command palette, the keyboard, and the screen. */
 export function Shell() {
   const [menuOpen, menu] = useDisclosure(false)
   const [paletteOpen, palette] = useDisclosure(false)
-  const { user, can, logout } = useSession()
-  const { pathname } = useLocation()
-  const visible = SCREENS.filter(({ permission }) => permission === null || can(permission))
-  const isCurrent = (path: string) => pathname === path || (path !== '/' && pathname.startsWith(`${path}/`))
+  const [helpOpen, help] = useDisclosure(false)
+  const { user, logout } = useSession()
+  useShortcuts(help.open)
 
   return (
     <AppShell
@@ -35,7 +36,9 @@ export function Shell() {
         <Group h="100%" px="md" justify="space-between" wrap="nowrap">
           <Group gap="xs" wrap="nowrap">
             <Burger opened={menuOpen} onClick={menu.toggle} hiddenFrom="sm" size="sm" aria-label="Menu" />
-            <Text fw={700}>Slipway</Text>
+            <Anchor component={Link} to="/" fw={700} c="inherit" underline="never">
+              Slipway
+            </Anchor>
           </Group>
           <Group gap="xs" wrap="nowrap">
             <Button variant="default" size="xs" onClick={palette.open}>
@@ -44,10 +47,13 @@ export function Shell() {
                 Ctrl K
               </Text>
             </Button>
+            <ActionIcon variant="default" onClick={help.open} aria-label="Keyboard shortcuts" visibleFrom="sm">
+              ?
+            </ActionIcon>
             <ThemeButton />
-            <Text size="sm" visibleFrom="sm">
+            <Anchor component={Link} to="/account" size="sm" c="inherit" underline="hover" visibleFrom="sm">
               {user.display_name ?? user.username}
-            </Text>
+            </Anchor>
             <Button variant="subtle" size="xs" onClick={() => void logout()}>
               Log out
             </Button>
@@ -55,24 +61,14 @@ export function Shell() {
         </Group>
       </AppShell.Header>
       <AppShell.Navbar component="nav" aria-label="Screens">
-        <ScrollArea>
-          {visible.map(({ path, label }) => (
-            <NavLink
-              key={path}
-              component={Link}
-              to={path}
-              label={label}
-              active={isCurrent(path)}
-              aria-current={isCurrent(path) ? 'page' : undefined}
-              onClick={menu.close}
-            />
-          ))}
-        </ScrollArea>
+        <Menu onChosen={menu.close} />
       </AppShell.Navbar>
       <AppShell.Main>
+        <FirstSteps />
         <Outlet />
       </AppShell.Main>
-      <Palette opened={paletteOpen} onOpen={palette.open} onClose={palette.close} />
+      <Palette opened={paletteOpen} onOpen={palette.open} onClose={palette.close} onHelp={help.open} />
+      <ShortcutHelp opened={helpOpen} onClose={help.close} />
     </AppShell>
   )
 }

@@ -20,7 +20,7 @@ export function DeploymentTable({ deployments }: { deployments: readonly Deploym
             <Table.Th>Where</Table.Th>
             <Table.Th>By</Table.Th>
             <Table.Th>Created</Table.Th>
-            <Table.Th>Took</Table.Th>
+            <Table.Th>Duration</Table.Th>
           </Table.Tr>
         </Table.Thead>
         <Table.Tbody>
@@ -44,7 +44,7 @@ export function DeploymentTable({ deployments }: { deployments: readonly Deploym
               <Table.Td>
                 <TimeAgo at={deployment.created_at} />
               </Table.Td>
-              <Table.Td>{duration(deployment.duration_ms)}</Table.Td>
+              <Table.Td>{duration(deployment.duration_ms ?? elapsed(deployment))}</Table.Td>
             </Table.Tr>
           ))}
         </Table.Tbody>
@@ -52,6 +52,10 @@ export function DeploymentTable({ deployments }: { deployments: readonly Deploym
     </Table.ScrollContainer>
   )
 }
+
+/** How long it has been running. Each row is drawn again when the list is read again. */
+const elapsed = ({ started_at, completed_at }: Deployment) =>
+  started_at === null || completed_at !== null ? null : Math.max(0, Date.now() - Date.parse(started_at))
 
 type Counts = Pick<Deployment, 'completed_steps' | 'total_steps' | 'failed_steps' | 'state'>
 

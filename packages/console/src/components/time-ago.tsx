@@ -18,7 +18,7 @@ function words(at: Date, now: number): string {
   return relative.format(Math.round(seconds / size), unit)
 }
 
-/** A time as "3 min ago", and exactly on hover. `at` is as the API writes it; without a zone it is UTC. */
+/** A time as "3 min ago"; on hover the exact one, here and in UTC. `at` is as the API writes it; without a zone it is UTC. */
 export function TimeAgo({ at }: { at: string | null | undefined }) {
   const [now, setNow] = useState(Date.now)
   useEffect(() => {
@@ -27,8 +27,17 @@ export function TimeAgo({ at }: { at: string | null | undefined }) {
   }, [])
   if (!at) return <>–</>
   const date = new Date(/^\d{4}-\d{2}-\d{2} /.test(at) ? `${at.replace(' ', 'T')}Z` : at)
+  const utc = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`
   return (
-    <Tooltip label={exact.format(date)}>
+    <Tooltip
+      label={
+        <>
+          {exact.format(date)}
+          <br />
+          {utc}
+        </>
+      }
+    >
       <time dateTime={date.toISOString()}>{words(date, now)}</time>
     </Tooltip>
   )

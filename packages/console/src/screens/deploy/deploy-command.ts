@@ -1,4 +1,5 @@
 import type { Schema } from '@slipway/client'
+import { shellQuoted } from '../../components/commands.ts'
 import type { Variable } from './variable-values.ts'
 
 type Request = Schema<'CreateDeployment'>
@@ -13,7 +14,7 @@ export function deployCommand(
   const kind = request.solution_id ? 'solution' : request.sequence_id ? 'sequence' : 'action'
   const mode = request.target_mode
   return [
-    `slipway ${subcommand} ${quote(name)} --kind ${kind}`,
+    `slipway ${subcommand} ${shellQuoted(name)} --kind ${kind}`,
     option('--source-version', request.version_requirement),
     ...(request.target_ids ?? []).map((id) => option('-t', id)),
     ...(request.target_tags ?? []).map(({ key, value }) => option('--tag', `${key}=${value}`)),
@@ -36,10 +37,8 @@ export function deployCommand(
     .join(' ')
 }
 
-const quote = (text: string) => (/^[\w./:=@^~+-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`)
-
 const option = (name: string, value: string | number | undefined) =>
-  value === undefined ? '' : `${name} ${quote(String(value))}`
+  value === undefined ? '' : `${name} ${shellQuoted(String(value))}`
 
 const unless = (initial: string, value: string | undefined) => (value === initial ? undefined : value)
 

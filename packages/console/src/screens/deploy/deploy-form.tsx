@@ -60,14 +60,24 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
   return (
     <Page
       title="Deploy"
-      {...(known && request ? { command: deployCommand('preview', known.name, request, variables) } : {})}
+      command={
+        known && request
+          ? deployCommand('preview', known.name, request, variables)
+          : 'slipway preview SOURCE --target TARGET'
+      }
     >
       <form onSubmit={submit}>
         <Stack maw={820}>
-          <SourceFields form={form} onChange={onChange} resolved={version} />
+          <SourceFields
+            form={form}
+            onChange={onChange}
+            resolved={version}
+            versions={known?.versions.map((one) => one.version) ?? []}
+            error={counting.error ?? preview.error}
+          />
           <TargetFields form={form} onChange={onChange} counting={counting} />
           <ScopeFields form={form} onChange={onChange} />
-          <VariableFields form={form} onChange={onChange} declared={declared} version={version} />
+          <VariableFields form={form} onChange={onChange} declared={declared} version={version} error={preview.error} />
           <StrategyFields form={form} onChange={onChange} />
           {preview.error && <ErrorAlert error={preview.error} />}
           <Group>

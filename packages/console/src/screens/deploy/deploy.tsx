@@ -1,8 +1,10 @@
+import { Skeleton } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { Empty, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { KINDS, parseKind } from '../sources/kinds.ts'
+import { useUsualKind } from '../sources/totals.ts'
 import { DeployForm } from './deploy-form.tsx'
 import { type Form, formFromAddress } from './form.ts'
 import { PlanPreview, type Previewed } from './plan-preview.tsx'
@@ -11,13 +13,20 @@ import { PlanPreview, type Previewed } from './plan-preview.tsx'
 export function Deploy() {
   const search = useSearch({ strict: false })
   const { can } = useSession()
-  const kind = parseKind(search['kind']) ?? KINDS.find((one) => can(`${one}s:read`))
-  if (!can('deployments:create') || kind === undefined) {
+  const asked = parseKind(search['kind'])
+  const mayDeploy = can('deployments:create') && KINDS.some((one) => can(`${one}s:read`))
+  const usual = useUsualKind(mayDeploy && asked === null)
+  const kind = asked ?? usual
+  if (!mayDeploy || kind === null) {
     return (
       <Page title="Deploy">
-        <Empty title="You may not create deployments">
-          An administrator can give you a role with the permission deployments:create.
-        </Empty>
+        {mayDeploy ? (
+          <Skeleton h={120} aria-busy="true" aria-label="Loading" />
+        ) : (
+          <Empty title="You may not create deployments">
+            An administrator can give you a role with the permission deployments:create.
+          </Empty>
+        )}
       </Page>
     )
   }

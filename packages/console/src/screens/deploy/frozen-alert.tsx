@@ -3,7 +3,6 @@ import type { FrozenError } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { READABLE_TITLE } from './readable-title.ts'
 
 interface Props {
   error: FrozenError
@@ -15,7 +14,7 @@ interface Props {
 export function FrozenAlert({ error, busy, onOverride }: Props) {
   const [reason, setReason] = useState('')
   return (
-    <Alert color="orange" title="Frozen. Nothing has started." role="alert" styles={READABLE_TITLE}>
+    <Alert color="orange" title="Frozen. Nothing has started." role="alert">
       <Stack gap="sm">
         <List size="sm">
           {error.freezes.map(({ id, name, ends_at, target_ids }) => (

@@ -1,6 +1,5 @@
 import { Alert, Button, Code, List, Stack, Text } from '@mantine/core'
 import type { ConflictError } from '@slipway/client'
-import { READABLE_TITLE } from './readable-title.ts'
 
 interface Difference {
   path: string
@@ -22,12 +21,7 @@ interface Props {
 
 export function PlanChanged({ differences, busy, onPreview }: Props) {
   return (
-    <Alert
-      color="orange"
-      title="The plan has changed since the preview. Nothing has started."
-      role="alert"
-      styles={READABLE_TITLE}
-    >
+    <Alert color="orange" title="The plan has changed since the preview. Nothing has started." role="alert">
       <Stack gap="xs" align="start">
         <List size="sm">
           {differences.map(({ path, message, actual }) => (

@@ -2,7 +2,7 @@ import { Alert, Group, List, Stack, Text, Title } from '@mantine/core'
 import type { Answer, Schema } from '@slipway/client'
 import { Page } from '../../components/page.tsx'
 import { PlanSteps } from './plan-steps.tsx'
-import { READABLE_TITLE } from './readable-title.ts'
+import { QueuePlace } from './queue-place.tsx'
 import { ResolvedVariables } from './resolved-variables.tsx'
 import { StartDeployment } from './start-deployment.tsx'
 import { summary } from './target-count.tsx'
@@ -34,13 +34,9 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
           {plan.environment_name === null ? '' : `, environment ${plan.environment_name}`}
           {plan.tenant_name === null ? '' : `, tenant ${plan.tenant_name}`}. Nothing has started yet.
         </Text>
+        <QueuePlace priority={previewed.request.priority ?? 0} />
         {warnings.length > 0 && (
-          <Alert
-            color="yellow"
-            title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`}
-            role="status"
-            styles={READABLE_TITLE}
-          >
+          <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">
             <List size="sm">
               {warnings.map((warning) => (
                 <List.Item key={warning}>{warning}</List.Item>

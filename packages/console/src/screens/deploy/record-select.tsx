@@ -1,4 +1,4 @@
-import { Select } from '@mantine/core'
+import { Select, type SelectProps } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import type { OperationId } from '@slipway/client'
 import { useState } from 'react'
@@ -10,7 +10,7 @@ const SEARCH_DELAY_MS = 250
 type List = 'listActions' | 'listSequences' | 'listSolutions' | 'listEnvironments' | 'listTenants'
 type Get = OperationId & ('getAction' | 'getSequence' | 'getSolution' | 'getEnvironment' | 'getTenant')
 
-interface Props {
+interface Props extends Pick<SelectProps, 'flex'> {
   label: string
   description?: string
   required?: boolean
@@ -18,10 +18,12 @@ interface Props {
   get: Get
   value: string | null
   onChange: (id: string | null) => void
+  /** Why the server refused the choice. */
+  problem?: string | undefined
 }
 
 /** Chooses one record by its name. The server searches, so lists of any length work. */
-export function RecordSelect({ label, description, required = false, list, get, value, onChange }: Props) {
+export function RecordSelect({ description, required = false, list, get, value, onChange, problem, ...input }: Props) {
   const [text, setText] = useState('')
   const [wanted] = useDebouncedValue(text, SEARCH_DELAY_MS)
   const chosen = useRead(get, { params: { id: value ?? '' } }, { enabled: value !== null })
@@ -32,21 +34,23 @@ export function RecordSelect({ label, description, required = false, list, get, 
   if (value !== null) records.set(value, chosen.data?.name ?? value)
   return (
     <Select
-      label={label}
+      {...input}
       description={description}
       required={required}
       searchable
       clearable={!required}
-      clearButtonProps={{ 'aria-label': `Clear ${label}` }}
+      clearButtonProps={{ 'aria-label': `Clear ${input.label}` }}
       allowDeselect={!required}
       placeholder={required ? 'Search by name' : 'None'}
-      nothingFoundMessage={found.isFetching ? 'Searching' : 'Nothing has this in its name'}
+      nothingFoundMessage={
+        found.isFetching ? 'Searching' : search === '' ? 'There is none yet' : 'Nothing has this in its name'
+      }
       data={[...records].map(([id, name]) => ({ value: id, label: name }))}
       filter={({ options }) => options}
       value={value}
       onChange={onChange}
       onSearchChange={setText}
-      error={chosen.error?.message ?? found.error?.message}
+      error={problem ?? chosen.error?.message ?? found.error?.message}
     />
   )
 }

@@ -19,7 +19,7 @@ export function ResolvedVariables({ variables }: { variables: Record<string, unk
               <Table.Td>{name}</Table.Td>
               <Table.Td>
                 <Code style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-                  {typeof value === 'string' ? value : JSON.stringify(value)}
+                  {value === '' ? '(empty)' : typeof value === 'string' ? value : JSON.stringify(value)}
                 </Code>
               </Table.Td>
             </Table.Tr>

@@ -1,6 +1,9 @@
-import { Fieldset, Input, SegmentedControl, Stack, TextInput } from '@mantine/core'
+import { Anchor, Autocomplete, Fieldset, Input, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { fieldProblem } from '../../components/field-problem.ts'
 import { useSession } from '../../session/session.tsx'
 import { KINDS, type Kind, OPERATIONS } from '../sources/kinds.ts'
+import { useSourceTotals } from '../sources/totals.ts'
 import type { ChangeForm, Form } from './form.ts'
 import { RecordSelect } from './record-select.tsx'
 
@@ -9,14 +12,20 @@ interface Props {
   onChange: ChangeForm
   /** What the requirement resolves to, as far as it is known. */
   resolved: string | undefined
+  /** The versions of the source, newest first. */
+  versions: string[]
+  /** Why the server refused the request. */
+  error: Error | null
 }
 
 const CAPITALIZED: Record<Kind, string> = { solution: 'Solution', sequence: 'Sequence', action: 'Action' }
 
 /** What is deployed, and in which version. */
-export function SourceFields({ form, onChange, resolved }: Props) {
+export function SourceFields({ form, onChange, resolved, versions, error }: Props) {
   const { can } = useSession()
   const { kind, sourceId, version } = form
+  const totals = useSourceTotals()
+  const problem = fieldProblem(error, '/version_requirement')
   const choose = (changes: Partial<Form>) => onChange({ ...changes, version: '', values: {} })
   return (
     <Fieldset legend="Source">
@@ -31,26 +40,41 @@ export function SourceFields({ form, onChange, resolved }: Props) {
             data={KINDS.filter((one) => can(`${one}s:read`)).map((one) => ({ value: one, label: CAPITALIZED[one] }))}
           />
         </Input.Wrapper>
-        <RecordSelect
-          key={kind}
-          label={CAPITALIZED[kind]}
-          required
-          list={OPERATIONS[kind].list}
-          get={OPERATIONS[kind].get}
-          value={sourceId}
-          onChange={(id) => choose({ sourceId: id })}
-        />
-        <TextInput
-          label="Version requirement"
-          description={
-            resolved === undefined
-              ? 'A version or a range as npm writes it, for example ^1.2.0. Empty: the newest that is not a prerelease'
-              : `Resolves to ${resolved}. A version or a range such as ^1.2.0; empty: the newest`
-          }
-          placeholder="newest"
-          value={version}
-          onChange={(event) => onChange({ version: event.currentTarget.value })}
-        />
+        <SimpleGrid cols={{ base: 1, sm: 2 }}>
+          <RecordSelect
+            key={kind}
+            label={CAPITALIZED[kind]}
+            required
+            list={OPERATIONS[kind].list}
+            get={OPERATIONS[kind].get}
+            value={sourceId}
+            onChange={(id) => choose({ sourceId: id })}
+          />
+          <Autocomplete
+            label="Version requirement"
+            description={
+              resolved === undefined || problem !== undefined
+                ? 'A version or a range as npm writes it, for example ^1.2.0. Empty: the newest that is not a prerelease'
+                : `Resolves to ${resolved}. A version or a range such as ^1.2.0; empty: the newest`
+            }
+            placeholder="newest"
+            data={versions}
+            filter={({ options }) => options}
+            maxDropdownHeight={240}
+            value={version}
+            onChange={(text) => onChange({ version: text })}
+            error={problem}
+            inputWrapperOrder={['label', 'input', 'description', 'error']}
+          />
+        </SimpleGrid>
+        {totals[kind] === 0 && (
+          <Text size="sm">
+            There is no {kind} yet.{' '}
+            <Anchor component={Link} to="/sources" search={{ kind, new: 'yes' } as never} size="sm">
+              Create the first {kind}
+            </Anchor>
+          </Text>
+        )}
       </Stack>
     </Fieldset>
   )

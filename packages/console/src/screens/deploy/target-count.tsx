@@ -28,7 +28,10 @@ export function summary({ total, online, stale, offline }: Summary): string {
   return `${total.toLocaleString()} ${total === 1 ? 'target' : 'targets'}${detail === '' ? '' : ` (${detail})`}`
 }
 
-const reasonOf = (error: Error) =>
-  error instanceof ValidationError && error.problems.length > 0
-    ? error.problems.map(({ path, message }) => `${path} ${message}`).join('; ')
-    : error.message
+/** What is wrong with the targets. Other problems stand beside their fields. */
+function reasonOf(error: Error): string {
+  if (!(error instanceof ValidationError)) return error.message
+  const own = error.problems.filter(({ path }) => path.startsWith('/target'))
+  if (own.length > 0) return own.map(({ message }) => message).join('; ')
+  return 'The targets are counted when the other fields are right.'
+}

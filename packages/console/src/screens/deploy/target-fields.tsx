@@ -1,4 +1,6 @@
-import { Fieldset, SegmentedControl, Stack } from '@mantine/core'
+import { Anchor, Fieldset, SegmentedControl, Stack, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useRead } from '../../api/queries.ts'
 import type { Counting } from './counting.ts'
 import type { ChangeForm, Form } from './form.ts'
 import { TagRows } from './tag-rows.tsx'
@@ -13,6 +15,7 @@ interface Props {
 
 /** Where the source is deployed: named targets, or all targets with tags. */
 export function TargetFields({ form, onChange, counting }: Props) {
+  const one = useRead('listTargets', { query: { limit: 1 } })
   return (
     <Fieldset legend="Targets">
       <Stack>
@@ -30,6 +33,14 @@ export function TargetFields({ form, onChange, counting }: Props) {
           <TargetSelect value={form.targetIds} onChange={(targetIds) => onChange({ targetIds })} />
         ) : (
           <TagRows form={form} onChange={onChange} />
+        )}
+        {one.data?.meta.total === 0 && (
+          <Text size="sm">
+            There is no target yet.{' '}
+            <Anchor component={Link} to="/targets" search={{ new: 'first' } as never} size="sm">
+              Create the first target
+            </Anchor>
+          </Text>
         )}
         <TargetCount counting={counting} />
       </Stack>

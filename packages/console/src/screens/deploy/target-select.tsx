@@ -30,7 +30,9 @@ export function TargetSelect({ value, onChange }: { value: string[]; onChange: (
       clearable
       clearButtonProps={{ 'aria-label': 'Clear the targets' }}
       placeholder={value.length === 0 ? 'Search by name' : ''}
-      nothingFoundMessage={found.isFetching ? 'Searching' : 'No target has this in its name'}
+      nothingFoundMessage={
+        found.isFetching ? 'Searching' : search === '' ? 'There is no target yet' : 'No target has this in its name'
+      }
       data={[...options].map(([id, label]) => ({ value: id, label }))}
       filter={({ options: all }) => all}
       value={value}

@@ -1,4 +1,5 @@
 import { PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { fieldProblem } from '../../components/field-problem.ts'
 import type { RawValue } from './form.ts'
 import { isList, type Variable, valueProblem } from './variable-values.ts'
 
@@ -6,10 +7,12 @@ interface Props {
   variable: Variable
   value: RawValue | undefined
   onChange: (value: RawValue) => void
+  /** Why the server refused the request. */
+  error: Error | null
 }
 
 /** The input that fits the type of a variable. */
-export function VariableField({ variable, value, onChange }: Props) {
+export function VariableField({ variable, value, onChange, error }: Props) {
   const { name, type = 'string', sensitive, required } = variable
   const text = typeof value === 'string' ? value : ''
   const common = {
@@ -18,7 +21,10 @@ export function VariableField({ variable, value, onChange }: Props) {
     placeholder: defaultText(variable),
     // The mark only. A tenant, an environment or a target can give a required value, so the server decides.
     withAsterisk: required === true && variable.default === undefined,
-    error: valueProblem(variable, value),
+    error:
+      valueProblem(variable, value) ??
+      fieldProblem(error, `/variables/${name}`) ??
+      fieldProblem(error, `/prompted_values/${name}`),
   }
   if (sensitive) {
     return (

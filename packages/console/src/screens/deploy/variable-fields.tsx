@@ -10,10 +10,12 @@ interface Props {
   onChange: ChangeForm
   declared: { data: Variable[] | undefined; error: Error | null; isLoading: boolean }
   version: string | undefined
+  /** Why the server refused the request. */
+  error: Error | null
 }
 
 /** An input for each variable that the source declares, and rows for others. */
-export function VariableFields({ form, onChange, declared, version }: Props) {
+export function VariableFields({ form, onChange, declared, version, error }: Props) {
   const variables = declared.data ?? []
   return (
     <Fieldset legend="Variables">
@@ -27,6 +29,7 @@ export function VariableFields({ form, onChange, declared, version }: Props) {
             key={variable.name}
             variable={variable}
             value={form.values[variable.name]}
+            error={error}
             onChange={(value) => onChange({ values: { ...form.values, [variable.name]: value } })}
           />
         ))}

@@ -6,6 +6,7 @@ import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import type { Search } from '../../app/router.tsx'
+import { curlCommand, shellQuoted } from '../../components/commands.ts'
 import { DeploymentTable } from '../../components/deployment-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
@@ -39,10 +40,7 @@ export function Deployments() {
   return (
     <Page
       title="Deployments"
-      command={[
-        'slipway list',
-        ...Object.entries(filters).map(([name, value]) => `--${name.replace('_id', '')} ${value}`),
-      ].join(' ')}
+      command={commandOf(search)}
       actions={
         can('deployments:create') && (
           <Button component={Link} to="/deploy" size="xs">
@@ -99,4 +97,12 @@ export function Deployments() {
       </Loaded>
     </Page>
   )
+}
+
+/** `slipway status` does not filter by environment. */
+function commandOf({ state, search, environment_id }: Search): string {
+  if (environment_id !== undefined) return curlCommand(`/deployments?environment_id=${environment_id}`)
+  return ['slipway status', state && `--state ${state}`, search && `--search ${shellQuoted(search)}`]
+    .filter(Boolean)
+    .join(' ')
 }

@@ -4,37 +4,60 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { nextWindow, windowsBetween } from '../freezes/windows.ts'
 import { Section } from './section.tsx'
 
-/** The freezes that are in force, and those that begin next. */
+const NEXT_SHOWN = 3
+
+const textOf = (moment: number) => new Date(moment).toISOString()
+
+/** The freezes that are in force, and the windows that begin next. */
 export function FreezesNow() {
   useLive('listFreezes')
-  const freezes = useRead('listFreezes', { query: { limit: 100 } }, { everyMs: 60_000 })
+  const freezes = useRead('listFreezes', { query: { limit: 100 } })
+  const now = freezes.dataUpdatedAt
   return (
-    <Section title="Freezes">
+    <Section title="Freezes" more={{ label: 'Calendar', to: '/freezes' }}>
       <Loaded read={freezes}>
         {({ data }) => {
-          const inForce = data.filter(({ active }) => active)
-          const now = new Date().toISOString()
-          const next = data.filter(({ active, start_time }) => !active && start_time > now).slice(0, 3)
+          const inForce = data
+            .filter(({ active }) => active)
+            .map((freeze) => ({ ...freeze, until: windowsBetween(freeze, now, now + 1)?.[0]?.end }))
+          const next = data
+            .flatMap((freeze) => {
+              const window = nextWindow(freeze, now)
+              return window ? [{ ...freeze, from: window.start }] : []
+            })
+            .sort((a, b) => a.from - b.from)
+            .slice(0, NEXT_SHOWN)
+          if (inForce.length + next.length === 0) return <Text size="sm">None is in force, and none is planned.</Text>
           return (
             <>
               {inForce.length === 0 && <Text size="sm">None is in force.</Text>}
               <List size="sm">
-                {inForce.map((freeze) => (
-                  <List.Item key={freeze.id}>
-                    <b>{freeze.name}</b> is in force
+                {inForce.map(({ id, name, until }) => (
+                  <List.Item key={id}>
+                    <Anchor component={Link} to="/freezes" size="sm" fw={600}>
+                      {name}
+                    </Anchor>{' '}
+                    is in force
+                    {until !== undefined && (
+                      <>
+                        {' and ends '}
+                        <TimeAgo at={textOf(until)} />
+                      </>
+                    )}
                   </List.Item>
                 ))}
-                {next.map((freeze) => (
-                  <List.Item key={freeze.id}>
-                    {freeze.name} begins <TimeAgo at={freeze.start_time} />
+                {next.map(({ id, name, from }) => (
+                  <List.Item key={`${id} next`}>
+                    <Anchor component={Link} to="/freezes" size="sm">
+                      {name}
+                    </Anchor>{' '}
+                    begins <TimeAgo at={textOf(from)} />
                   </List.Item>
                 ))}
               </List>
-              <Anchor component={Link} to="/freezes" size="sm">
-                All freezes
-              </Anchor>
             </>
           )
         }}

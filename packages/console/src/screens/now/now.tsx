@@ -1,31 +1,23 @@
 import { Button, SimpleGrid, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
-import { useRead } from '../../api/queries.ts'
-import { DeploymentTable } from '../../components/deployment-table.tsx'
-import { Loaded } from '../../components/loaded.tsx'
-import { Empty, Page } from '../../components/page.tsx'
+import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
-import { FirstSteps } from './first-steps.tsx'
 import { FreezesNow } from './freezes-now.tsx'
+import { LatestDeployments } from './latest-deployments.tsx'
 import { QueueNow } from './queue-now.tsx'
 import { RecentFailures } from './recent-failures.tsx'
-import { Section } from './section.tsx'
+import { RunningNow } from './running-now.tsx'
 import { Slots } from './slots.tsx'
-
-const SHOWN = 20
 
 /** What an engineer on call wants to know first: what runs, what waits and why, what holds it, and what failed. */
 export function Now() {
   const { can } = useSession()
   useLive('listDeployments')
-  const running = useRead('listDeployments', { query: { state: 'running', limit: SHOWN } }, { everyMs: 5_000 })
-  const rollingBack = useRead('listDeployments', { query: { state: 'rolling_back', limit: SHOWN } }, { everyMs: 5_000 })
-  const any = useRead('listDeployments', { query: { limit: 1 } })
   return (
     <Page
       title="Now"
-      command="slipway list --state running"
+      command="slipway status"
       actions={
         can('deployments:create') && (
           <Button component={Link} to="/deploy" size="xs">
@@ -34,26 +26,15 @@ export function Now() {
         )
       }
     >
-      {any.data?.meta.total === 0 && <FirstSteps />}
-      <Stack gap="lg">
-        <Section title="Running">
-          <Loaded read={running}>
-            {({ data }) => {
-              const active = [...(rollingBack.data?.data ?? []), ...data]
-              return active.length === 0 ? (
-                <Empty title="No deployment runs" />
-              ) : (
-                <DeploymentTable deployments={active} />
-              )
-            }}
-          </Loaded>
-        </Section>
+      <Stack gap="md">
+        <RunningNow />
         <SimpleGrid cols={{ base: 1, md: 2 }}>
+          <RecentFailures />
           <QueueNow />
           {can('instances:read') && <Slots />}
           {can('freezes:read') && <FreezesNow />}
-          <RecentFailures />
         </SimpleGrid>
+        <LatestDeployments />
       </Stack>
     </Page>
   )

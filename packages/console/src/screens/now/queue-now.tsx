@@ -1,34 +1,50 @@
 import { Anchor, List, Text } from '@mantine/core'
+import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
 import { Section } from './section.tsx'
+
+/** Without the place in the queue, which is in the sentence of the API. */
+const REASONS: Partial<Record<string, string>> = {
+  capacity: 'for a free slot',
+  no_compatible_instance: 'for an instance that fits',
+  tenant_limit: 'because the tenant has as many running as it may',
+}
+
+const reasonOf = ({ waiting_for, waiting_reason }: Answer<'listPending'>[number]) =>
+  REASONS[waiting_for ?? ''] ?? waiting_reason ?? 'for their turn'
 
 /** How many requests wait, and for what. */
 export function QueueNow() {
   useLive('listPending')
   const pending = useRead('listPending', { query: { status: 'pending' } })
   return (
-    <Section title="Queue">
+    <Section title="Queue" more={{ label: 'The whole queue', to: '/queue' }}>
       <Loaded read={pending}>
         {(waiting) => {
-          const reasons = new Map<string, number>()
-          for (const { waiting_for, waiting_reason } of waiting) {
-            const reason = waiting_reason ?? waiting_for ?? 'its turn'
-            reasons.set(reason, (reasons.get(reason) ?? 0) + 1)
-          }
-          return waiting.length === 0 ? (
-            <Text size="sm">Nothing waits.</Text>
-          ) : (
+          const reasons = Map.groupBy(waiting, reasonOf)
+          const [first] = waiting
+          if (first === undefined) return <Text size="sm">Nothing waits.</Text>
+          return (
             <>
-              <Anchor component={Link} to="/queue" size="sm">
-                {waiting.length === 1 ? '1 request waits' : `${waiting.length} requests wait`}
-              </Anchor>
+              <Text size="sm">
+                <Anchor component={Link} to="/queue" size="sm">
+                  {waiting.length === 1 ? '1 request waits' : `${waiting.length.toLocaleString()} requests wait`}
+                </Anchor>
+                {first.estimated_start !== undefined && (
+                  <>
+                    {'. The first one starts about '}
+                    <TimeAgo at={first.estimated_start} />
+                  </>
+                )}
+              </Text>
               <List size="sm">
-                {[...reasons].map(([reason, count]) => (
+                {[...reasons].map(([reason, requests]) => (
                   <List.Item key={reason}>
-                    {count} × {reason}
+                    {requests.length.toLocaleString()} × {reason}
                   </List.Item>
                 ))}
               </List>

@@ -1,48 +1,57 @@
-import { Anchor, List, Text } from '@mantine/core'
-import type { Item } from '@slipway/client'
+import { Anchor, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
-import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { sourceName } from '../../components/source-name.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { endOf, type FailureGroup, useFailureCauses } from './failure-causes.ts'
 import { Section } from './section.tsx'
 
-const DAY_MS = 86_400_000
+const MOST_LINKS = 5
 
-/** The deployments that failed within a day, one line for each source. */
+/** The deployments that failed within a day, by cause. */
 export function RecentFailures() {
-  const failed = useRead('listDeployments', { query: { state: 'failed', limit: 100 } })
+  const { read, total } = useFailureCauses()
   return (
-    <Section title="Failures of the last day">
-      <Loaded read={failed}>
-        {({ data }) => {
-          const since = new Date(Date.now() - DAY_MS).toISOString()
-          const bySource = Map.groupBy(
-            data.filter(({ created_at }) => created_at > since),
-            sourceName,
-          )
-          if (bySource.size === 0) return <Text size="sm">None.</Text>
-          return (
-            <List size="sm">
-              {[...bySource].map(([name, deployments]) => (
-                <List.Item key={name}>
-                  {deployments.length} × {name}: <Newest deployments={deployments} />
-                </List.Item>
+    <Section
+      title="Failures of the last day"
+      note={total === 0 ? undefined : total.toLocaleString()}
+      more={{ label: 'All that failed', to: '/deployments', search: { state: 'failed' } }}
+    >
+      <Loaded read={read}>
+        {(groups) =>
+          groups.length === 0 ? (
+            <Text size="sm">None.</Text>
+          ) : (
+            <Stack gap="xs">
+              {groups.map((group) => (
+                <CauseEntry key={group.key} group={group} />
               ))}
-            </List>
+            </Stack>
           )
-        }}
+        }
       </Loaded>
     </Section>
   )
 }
 
-function Newest({ deployments }: { deployments: Item<'listDeployments'>[] }) {
-  const [newest] = deployments
-  if (newest === undefined) return null
+function CauseEntry({ group: { summary, deployments } }: { group: FailureGroup }) {
   return (
-    <Anchor component={Link} to={`/deployments/${newest.id}?tab=failures`} size="sm">
-      the newest, <TimeAgo at={newest.completed_at ?? newest.created_at} />
-    </Anchor>
+    <div>
+      <Text size="sm" fw={600}>
+        {deployments.length.toLocaleString()} × {summary}
+      </Text>
+      {deployments.slice(0, MOST_LINKS).map((deployment) => (
+        <Text key={deployment.id} size="sm">
+          <Anchor component={Link} to={`/deployments/${deployment.id}`} search={{ tab: 'failures' } as never} size="sm">
+            {sourceName(deployment)}
+          </Anchor>{' '}
+          {deployment.environment_name !== null && `in ${deployment.environment_name}, `}
+          <TimeAgo at={endOf(deployment)} />
+        </Text>
+      ))}
+      {deployments.length > MOST_LINKS && (
+        <Text size="sm">and {(deployments.length - MOST_LINKS).toLocaleString()} more</Text>
+      )}
+    </div>
   )
 }

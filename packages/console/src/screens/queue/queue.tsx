@@ -1,115 +1,112 @@
-import { Anchor, Group, NumberInput, Stack, Table, Text } from '@mantine/core'
+import { Button, Group, SegmentedControl, Table, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
-import { useRead, useWrite } from '../../api/queries.ts'
-import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
-import { TimeAgo } from '../../components/time-ago.tsx'
-import { useSession } from '../../session/session.tsx'
+import { useAddress } from '../administration/use-address.ts'
+import { EndedRow, WaitingRow } from './queue-rows.tsx'
 
-type Waiting = Answer<'listPending'>[number]
+/** Rows drawn at first, and more at each click: thousands of rows with buttons slow the page. */
+const SHOWN = 100
 
+const STATUSES = [
+  { value: 'pending', label: 'Waiting' },
+  { value: 'dispatched', label: 'Started' },
+  { value: 'cancelled', label: 'Cancelled' },
+  { value: 'failed', label: 'Failed' },
+] as const
+type Status = (typeof STATUSES)[number]['value']
+
+const NOTHING: Record<Exclude<Status, 'pending'>, string> = {
+  dispatched: 'No request from the queue has started',
+  cancelled: 'No request was cancelled',
+  failed: 'No request has failed',
+}
+
+/** The requests that wait, in the order in which they start; or those that have left the queue. */
 export function Queue() {
+  const { search, change } = useAddress()
+  const status = STATUSES.find(({ value }) => value === search['status'])?.value ?? 'pending'
   useLive('listPending')
-  const pending = useRead('listPending', { query: { status: 'pending' } })
+  const requests = useRead('listPending', { query: { status } })
   return (
-    <Page title="Queue" command="slipway queue">
-      <Loaded read={pending}>
-        {(waiting) =>
-          waiting.length === 0 ? (
+    <Page
+      title="Queue"
+      command={status === 'pending' ? 'slipway pending list' : `slipway pending list --status ${status}`}
+    >
+      <Group>
+        <SegmentedControl
+          aria-label="Which requests"
+          size="xs"
+          value={status}
+          onChange={(chosen) => change({ status: chosen === 'pending' ? undefined : chosen })}
+          data={[...STATUSES]}
+        />
+        {status === 'pending' && (
+          <Text size="sm">The highest priority starts first; among equals, the one that waits longest.</Text>
+        )}
+      </Group>
+      <Loaded read={requests}>
+        {(all) => {
+          if (all.length > 0) return <Requests key={status} requests={all} isWaiting={status === 'pending'} />
+          if (status !== 'pending') return <Empty title={NOTHING[status]} />
+          return (
             <Empty title="Nothing waits">
               Deployments wait here while no orchestration instance has a free slot, or while a freeze is in force.
             </Empty>
-          ) : (
-            <Table.ScrollContainer minWidth={760}>
-              <Table>
-                <Table.Thead>
-                  <Table.Tr>
-                    <Table.Th>Place</Table.Th>
-                    <Table.Th>Priority</Table.Th>
-                    <Table.Th>Why it waits</Table.Th>
-                    <Table.Th>Where</Table.Th>
-                    <Table.Th>By</Table.Th>
-                    <Table.Th>Since</Table.Th>
-                    <Table.Th>Starts about</Table.Th>
-                    <Table.Th>
-                      <span className="visually-hidden">Actions</span>
-                    </Table.Th>
-                  </Table.Tr>
-                </Table.Thead>
-                <Table.Tbody>
-                  {waiting.map((request) => (
-                    <Row key={request.id} request={request} />
-                  ))}
-                </Table.Tbody>
-              </Table>
-            </Table.ScrollContainer>
           )
-        }
+        }}
       </Loaded>
     </Page>
   )
 }
 
-function Row({ request }: { request: Waiting }) {
-  const { can } = useSession()
-  const cancel = useWrite('cancelPending', 'listPending')
+function Requests({ requests, isWaiting }: { requests: Answer<'listPending'>; isWaiting: boolean }) {
+  const [shown, setShown] = useState(SHOWN)
+  const [first] = requests
   return (
-    <Table.Tr>
-      <Table.Td>{request.position ?? '–'}</Table.Td>
-      <Table.Td>{request.priority}</Table.Td>
-      <Table.Td>
-        <Text size="sm">{request.waiting_reason ?? request.error_message ?? request.status}</Text>
-        {request.deployment_id && (
-          <Anchor component={Link} to={`/deployments/${request.deployment_id}`} size="sm">
-            its deployment
-          </Anchor>
+    <>
+      <Table.ScrollContainer minWidth={760}>
+        <Table aria-label="Requests">
+          <Table.Thead>
+            <Table.Tr>
+              {isWaiting && <Table.Th>Place</Table.Th>}
+              <Table.Th>Priority</Table.Th>
+              <Table.Th>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
+              <Table.Th>Where</Table.Th>
+              <Table.Th>By</Table.Th>
+              <Table.Th>Since</Table.Th>
+              <Table.Th style={{ whiteSpace: 'nowrap' }}>{isWaiting ? 'Starts about' : 'Started'}</Table.Th>
+              {isWaiting && (
+                <Table.Th>
+                  <span className="visually-hidden">Actions</span>
+                </Table.Th>
+              )}
+            </Table.Tr>
+          </Table.Thead>
+          <Table.Tbody>
+            {requests
+              .slice(0, shown)
+              .map((request) =>
+                isWaiting ? (
+                  <WaitingRow key={request.id} request={request} highest={first?.priority ?? 0} />
+                ) : (
+                  <EndedRow key={request.id} request={request} />
+                ),
+              )}
+          </Table.Tbody>
+        </Table>
+      </Table.ScrollContainer>
+      <Group>
+        <Text size="sm">{requests.length.toLocaleString()} in all</Text>
+        {requests.length > shown && (
+          <Button size="compact-xs" variant="default" onClick={() => setShown(shown + SHOWN)}>
+            Show more
+          </Button>
         )}
-      </Table.Td>
-      <Table.Td>{[request.tenant_name, request.environment_name].filter(Boolean).join(' / ') || '–'}</Table.Td>
-      <Table.Td>{request.triggered_by ?? '–'}</Table.Td>
-      <Table.Td>
-        <TimeAgo at={request.queued_at} />
-      </Table.Td>
-      <Table.Td>
-        <TimeAgo at={request.estimated_start} />
-      </Table.Td>
-      <Table.Td>
-        {can('deployments:cancel') && request.status === 'pending' && (
-          <Group gap={4} wrap="nowrap" justify="flex-end">
-            <Priority request={request} />
-            <ConfirmButton
-              size="compact-xs"
-              variant="default"
-              label="Cancel request"
-              question="The request leaves the queue and does not start."
-              onConfirm={() => cancel.mutateAsync({ params: { id: request.id } })}
-            />
-          </Group>
-        )}
-      </Table.Td>
-    </Table.Tr>
-  )
-}
-
-function Priority({ request }: { request: Waiting }) {
-  const [priority, setPriority] = useState<number | string>(request.priority)
-  const update = useWrite('updatePending', 'listPending')
-  return (
-    <ConfirmButton
-      size="compact-xs"
-      variant="default"
-      label="Change priority"
-      question="The request with the highest priority starts first; among equals, the oldest."
-      inputs={
-        <Stack>
-          <NumberInput label="Priority" min={-100} max={100} value={priority} onChange={setPriority} />
-        </Stack>
-      }
-      onConfirm={() => update.mutateAsync({ params: { id: request.id }, body: { priority: Number(priority) } })}
-    />
+      </Group>
+    </>
   )
 }

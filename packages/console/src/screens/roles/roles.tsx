@@ -1,6 +1,7 @@
 import { Button, Group } from '@mantine/core'
 import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { curlCommand } from '../../components/commands.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
@@ -21,6 +22,7 @@ export function Roles() {
   return (
     <Page
       title="Roles"
+      command={curlCommand('/admin/roles')}
       actions={
         can('roles:create') && (
           <Button size="xs" onClick={() => setCreating(true)}>

@@ -1,38 +1,56 @@
-import { Button, Group, Modal, Stack, Textarea, TextInput } from '@mantine/core'
+import { Button, Modal, Stack, Text, Textarea, TextInput } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { useNavigate } from '@tanstack/react-router'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { ErrorAlert } from '../../components/error-alert.tsx'
+import { fieldProblem } from '../../components/field-problem.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { useSession } from '../../session/session.tsx'
-import { DefinitionField, definitionProblem } from './definition-field.tsx'
+import { FormModal } from '../administration/form-modal.tsx'
+import { DefinitionField } from './definition-field.tsx'
+import { parseDefinition } from './definition-text.ts'
 import { exampleDefinition, PART_OF } from './examples.ts'
 import { type Kind, OPERATIONS } from './kinds.ts'
 
-const HELP: Record<Kind, string> = {
-  action: 'A script with its variables. {{ name }} in the script is replaced by the variable.',
-  sequence: 'Actions in order. The example names an action that exists.',
-  solution: 'Sequences in order. The example names a sequence that exists.',
+interface Props {
+  kind: Kind
+  onClose: () => void
+  /** Creates a source of another kind instead. */
+  onKind: (kind: Kind) => void
 }
 
 /** Creates a source with its first version. */
-export function CreateSource({ kind, onClose }: { kind: Kind; onClose: () => void }) {
+export function CreateSource({ kind, onClose, onKind }: Props) {
   const { can } = useSession()
   const part = PART_OF[kind]
   const mayReadParts = part !== null && can(`${part}s:read`)
   const parts = useRead(OPERATIONS[part ?? 'action'].list, { query: { limit: 1 } }, { enabled: mayReadParts })
-  return (
-    <Modal opened onClose={onClose} title={`New ${kind}`} size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
-      {mayReadParts ? (
+  if (!mayReadParts) return <CreateForm kind={kind} example={exampleDefinition(kind, undefined)} onClose={onClose} />
+  if (parts.data === undefined || parts.data.data.length === 0) {
+    return (
+      <Modal opened onClose={onClose} title={`New ${kind}`}>
         <Loaded read={parts}>
-          {({ data }) => <CreateForm kind={kind} example={exampleDefinition(kind, data[0])} onClose={onClose} />}
+          {() => (
+            <Stack align="start">
+              <Text size="sm">
+                A {kind} consists of {part}s, and there is no {part} yet.
+              </Text>
+              <Button onClick={() => onKind(part)}>
+                Create {part === 'action' ? 'an action' : 'a sequence'} first
+              </Button>
+            </Stack>
+          )}
         </Loaded>
-      ) : (
-        <CreateForm kind={kind} example={exampleDefinition(kind, undefined)} onClose={onClose} />
-      )}
-    </Modal>
-  )
+      </Modal>
+    )
+  }
+  return <CreateForm kind={kind} example={exampleDefinition(kind, parts.data.data[0])} onClose={onClose} />
+}
+
+const NAME_EXAMPLES: Record<Kind, string> = {
+  action: 'Restart the web server',
+  sequence: 'Release the storefront',
+  solution: 'Storefront',
 }
 
 function CreateForm({ kind, example, onClose }: { kind: Kind; example: string; onClose: () => void }) {
@@ -40,61 +58,54 @@ function CreateForm({ kind, example, onClose }: { kind: Kind; example: string; o
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
   const [version, setVersion] = useState('1.0.0')
-  const [definition, setDefinition] = useState(example)
+  const [text, setText] = useState(example)
   const create = useWrite(OPERATIONS[kind].create, OPERATIONS[kind].list)
 
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
+  const submit = () => {
+    const parsed = parseDefinition(text)
+    if ('problem' in parsed) return
     const body = {
       name: name.trim(),
       version: version.trim(),
       ...(description.trim() === '' ? {} : { description: description.trim() }),
-      definition: JSON.parse(definition),
+      definition: parsed.definition,
     } as Input<'createAction' | 'createSequence' | 'createSolution'>['body']
-    create.mutate(
-      { body },
-      {
-        onSuccess: ({ id }) => {
-          onClose()
-          void navigate({ to: `/sources/${kind}s/${id}` })
-        },
-      },
-    )
+    create.mutate({ body }, { onSuccess: ({ id }) => void navigate({ to: `/sources/${kind}s/${id}` }) })
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label="Name"
-          required
-          data-autofocus
-          value={name}
-          onChange={(event) => setName(event.currentTarget.value)}
-        />
-        <Textarea
-          label="Description"
-          autosize
-          value={description}
-          onChange={(event) => setDescription(event.currentTarget.value)}
-        />
-        <TextInput
-          label="Version"
-          description="MAJOR.MINOR.PATCH, for example 1.0.0 or 2.0.0-rc.1"
-          required
-          value={version}
-          onChange={(event) => setVersion(event.currentTarget.value)}
-        />
-        <DefinitionField value={definition} onChange={setDefinition} description={HELP[kind]} />
-        {create.error && <ErrorAlert error={create.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Back
-          </Button>
-          <Button type="submit" loading={create.isPending} disabled={definitionProblem(definition) !== null}>
-            Create
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormModal
+      title={`New ${kind}`}
+      submitLabel="Create"
+      size="xl"
+      writes={[create]}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Name"
+        placeholder={NAME_EXAMPLES[kind]}
+        required
+        data-autofocus
+        value={name}
+        onChange={(event) => setName(event.currentTarget.value)}
+        error={fieldProblem(create.error, '/name')}
+      />
+      <Textarea
+        label="Description"
+        autosize
+        value={description}
+        onChange={(event) => setDescription(event.currentTarget.value)}
+        error={fieldProblem(create.error, '/description')}
+      />
+      <TextInput
+        label="Version"
+        description="MAJOR.MINOR.PATCH, for example 1.0.0 or 2.0.0-rc.1"
+        required
+        value={version}
+        onChange={(event) => setVersion(event.currentTarget.value)}
+        error={fieldProblem(create.error, '/version')}
+      />
+      <DefinitionField kind={kind} value={text} onChange={setText} error={create.error} />
+    </FormModal>
   )
 }

@@ -1,37 +1,75 @@
-import { Textarea } from '@mantine/core'
+import { Input, SegmentedControl, Stack, Textarea } from '@mantine/core'
+import { useState } from 'react'
+import { fieldProblem } from '../../components/field-problem.ts'
+import { definitionText, parseDefinition } from './definition-text.ts'
+import { PART_OF } from './examples.ts'
+import type { Kind } from './kinds.ts'
+import { PartsField } from './parts-field.tsx'
 
 interface Props {
+  kind: Kind
+  /** YAML or JSON. */
   value: string
   onChange: (text: string) => void
-  description?: string
+  /** Why the server refused it. */
+  error: Error | null
+  note?: string
 }
 
-/** Why the text is not a definition, or null if the server can judge it. */
-export function definitionProblem(text: string): string | null {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? null : 'Must be a JSON object'
-  } catch (problem) {
-    return `Not JSON: ${(problem as Error).message}`
-  }
+const HELP: Record<Kind, string> = {
+  action:
+    'In the script, {{ name }} is a variable. Further fields: interpreter (sh, bash, python3, node, pwsh), env, files, working_directory, max_retries',
+  sequence: 'Actions run in this order. A requirement such as ^1.0.0 takes the newest version that fits',
+  solution: 'Sequences run in this order. A requirement such as ^1.0.0 takes the newest version that fits',
 }
 
-/** A definition as JSON text. */
-export function DefinitionField({ value, onChange, description }: Props) {
-  const problem = definitionProblem(value)
+/** A definition: the parts of sequences and solutions as rows, everything as YAML. */
+export function DefinitionField({ kind, value, onChange, error, note }: Props) {
+  const part = PART_OF[kind]
+  const [isText, setText] = useState(part === null)
+  const parsed = parseDefinition(value)
+  const problem = 'problem' in parsed ? parsed.problem : fieldProblem(error, '/definition')
+  const description = note ?? HELP[kind]
   return (
-    <Textarea
-      label="Definition (JSON)"
-      description={description}
-      required
-      autosize
-      minRows={12}
-      maxRows={28}
-      spellCheck={false}
-      value={value}
-      error={problem}
-      onChange={(event) => onChange(event.currentTarget.value)}
-      styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
-    />
+    <Stack gap="xs">
+      {part !== null && (
+        <SegmentedControl
+          aria-label="How the definition is written"
+          w="fit-content"
+          size="xs"
+          disabled={'problem' in parsed}
+          value={isText ? 'text' : 'parts'}
+          onChange={(chosen) => setText(chosen === 'text')}
+          data={[
+            { value: 'parts', label: 'Form' },
+            { value: 'text', label: 'YAML' },
+          ]}
+        />
+      )}
+      {isText || part === null || 'problem' in parsed ? (
+        <Textarea
+          label="Definition (YAML)"
+          description={description}
+          required
+          autosize
+          minRows={12}
+          maxRows={28}
+          spellCheck={false}
+          value={value}
+          error={problem}
+          onChange={(event) => onChange(event.currentTarget.value)}
+          styles={{ input: { fontFamily: 'var(--mantine-font-family-monospace)', fontSize: 13 } }}
+        />
+      ) : (
+        <Input.Wrapper label={`Its ${part}s`} labelElement="div" description={description}>
+          <PartsField
+            part={part}
+            definition={parsed.definition}
+            onChange={(definition) => onChange(definitionText(definition))}
+            error={error}
+          />
+        </Input.Wrapper>
+      )}
+    </Stack>
   )
 }

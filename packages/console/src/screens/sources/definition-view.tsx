@@ -4,11 +4,11 @@ import { definitionLines } from './definition-text.ts'
 import { highlightLines } from './highlight.ts'
 import { HighlightedLine } from './highlighted-line.tsx'
 
-type Form = 'readable' | 'json'
+type Form = 'yaml' | 'json'
 
-/** A definition to read: scripts with their lines, or as JSON. */
+/** A definition to read, as YAML or JSON. */
 export function DefinitionView({ definition }: { definition: unknown }) {
-  const [form, setForm] = useState<Form>('readable')
+  const [form, setForm] = useState<Form>('yaml')
   const lines = useMemo(() => {
     const text = form === 'json' ? JSON.stringify(definition, null, 2).split('\n') : definitionLines(definition)
     return highlightLines(text)
@@ -22,7 +22,7 @@ export function DefinitionView({ definition }: { definition: unknown }) {
           value={form}
           onChange={(chosen) => setForm(chosen as Form)}
           data={[
-            { value: 'readable', label: 'Readable' },
+            { value: 'yaml', label: 'YAML' },
             { value: 'json', label: 'JSON' },
           ]}
         />

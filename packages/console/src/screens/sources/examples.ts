@@ -1,23 +1,21 @@
 import type { Schema } from '@slipway/client'
+import { definitionText } from './definition-text.ts'
 import type { Kind } from './kinds.ts'
 
 const action: Schema<'ActionDefinition'> = {
   type: 'script',
-  script: 'echo "{{ greeting }}, $SLIPWAY_TARGET_NAME"\n',
+  script: 'echo "{{ greeting }} from $SLIPWAY_TARGET_NAME"\nuname -a\n',
   rollback: { script: 'echo "undo on $SLIPWAY_TARGET_NAME"\n' },
   timeout_seconds: 60,
   variables: [{ name: 'greeting', type: 'string', default: 'Hello', description: 'The first word of the output' }],
 }
 
-/**
- * A definition that works, as JSON. Sequences and solutions need the id of an existing part. Without a part, the id is an
- * empty text and the server refuses the definition.
- */
+/** A definition that works, as YAML. Sequences and solutions begin with a part that exists, where there is one. */
 export function exampleDefinition(kind: Kind, part: Schema<'SourceListItem'> | undefined): string {
   const requirement = part?.latest_version ? { version_requirement: `^${part.latest_version}` } : {}
   const sequence: Schema<'SequenceDefinition'> = { actions: [{ action_id: part?.id ?? '', ...requirement }] }
   const solution: Schema<'SolutionDefinition'> = { sequences: [{ sequence_id: part?.id ?? '', ...requirement }] }
-  return JSON.stringify({ action, sequence, solution }[kind], null, 2)
+  return definitionText({ action, sequence, solution }[kind])
 }
 
 /** The kind that a definition of this kind consists of; an action has no parts. */

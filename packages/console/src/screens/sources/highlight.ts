@@ -14,7 +14,7 @@ export const TOKEN_COLOURS: Record<Token['kind'], string | undefined> = {
 const ENTRY = /^(\s*(?:- )*)(?:([\w$-]+|"(?:[^"\\]|\\.)*")(:))?(.*)$/
 const BLOCK = /(?::|^\s*(?:- )*-) \|-?$/
 
-/** The tokens of each line of a definition, written as JSON or as `definitionLines` writes it. */
+/** The tokens of each line of a definition, written as JSON or YAML. */
 export function highlightLines(lines: readonly string[]): Token[][] {
   // Lines of a script look like keys, so everything that is indented deeper than the head of a block is plain.
   let blockIndent: number | null = null

@@ -1,10 +1,12 @@
-import { Button, Group, Modal, Stack, TextInput } from '@mantine/core'
+import { Modal, TextInput } from '@mantine/core'
 import type { Input } from '@slipway/client'
-import { type FormEvent, useState } from 'react'
+import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { ErrorAlert } from '../../components/error-alert.tsx'
+import { fieldProblem } from '../../components/field-problem.ts'
 import { Loaded } from '../../components/loaded.tsx'
-import { DefinitionField, definitionProblem } from './definition-field.tsx'
+import { FormModal } from '../administration/form-modal.tsx'
+import { DefinitionField } from './definition-field.tsx'
+import { definitionText, parseDefinition } from './definition-text.ts'
 import { exampleDefinition } from './examples.ts'
 import { type Kind, OPERATIONS } from './kinds.ts'
 
@@ -22,56 +24,52 @@ export function PublishVersion(props: Props) {
   const { kind, id, newest, onClose } = props
   const params = { id, version: newest ?? '' }
   const read = useRead(OPERATIONS[kind].getVersion, { params }, { enabled: newest !== undefined })
+  if (newest === undefined) return <PublishForm {...props} start={exampleDefinition(kind, undefined)} />
+  if (read.data !== undefined) return <PublishForm {...props} start={definitionText(read.data.definition)} />
   return (
-    <Modal opened onClose={onClose} title="Publish a version" size="xl" closeButtonProps={{ 'aria-label': 'Close' }}>
-      {newest === undefined ? (
-        <PublishForm {...props} start={exampleDefinition(kind, undefined)} />
-      ) : (
-        <Loaded read={read}>
-          {({ definition }) => <PublishForm {...props} start={JSON.stringify(definition, null, 2)} />}
-        </Loaded>
-      )}
+    <Modal opened onClose={onClose} title="Publish a version">
+      <Loaded read={read}>{() => null}</Loaded>
     </Modal>
   )
 }
 
 function PublishForm({ kind, id, newest, onClose, onPublished, start }: Props & { start: string }) {
   const [version, setVersion] = useState(nextVersion(newest))
-  const [definition, setDefinition] = useState(start)
+  const [text, setText] = useState(start)
   const { get, publish } = OPERATIONS[kind]
   const write = useWrite(publish, get, OPERATIONS[kind].list)
-  const submit = (event: FormEvent) => {
-    event.preventDefault()
-    const body = { version: version.trim(), definition: JSON.parse(definition) } as Input<typeof publish>['body']
+  const submit = () => {
+    const parsed = parseDefinition(text)
+    if ('problem' in parsed) return
+    const body = { version: version.trim(), definition: parsed.definition } as Input<typeof publish>['body']
     write.mutate({ params: { id }, body }, { onSuccess: (published) => onPublished(published.version) })
   }
   return (
-    <form onSubmit={submit}>
-      <Stack>
-        <TextInput
-          label="Version"
-          description={newest === undefined ? 'MAJOR.MINOR.PATCH' : `The newest version is ${newest}`}
-          required
-          data-autofocus
-          value={version}
-          onChange={(event) => setVersion(event.currentTarget.value)}
-        />
-        <DefinitionField
-          value={definition}
-          onChange={setDefinition}
-          description="The server shows secrets as ***. Replace each *** by the value."
-        />
-        {write.error && <ErrorAlert error={write.error} />}
-        <Group justify="flex-end">
-          <Button variant="default" onClick={onClose}>
-            Back
-          </Button>
-          <Button type="submit" loading={write.isPending} disabled={definitionProblem(definition) !== null}>
-            Publish
-          </Button>
-        </Group>
-      </Stack>
-    </form>
+    <FormModal
+      title="Publish a version"
+      submitLabel="Publish"
+      size="xl"
+      writes={[write]}
+      onSubmit={submit}
+      onClose={onClose}
+    >
+      <TextInput
+        label="Version"
+        description={newest === undefined ? 'MAJOR.MINOR.PATCH' : `The newest version is ${newest}`}
+        required
+        data-autofocus
+        value={version}
+        onChange={(event) => setVersion(event.currentTarget.value)}
+        error={fieldProblem(write.error, '/version')}
+      />
+      <DefinitionField
+        kind={kind}
+        value={text}
+        onChange={setText}
+        error={write.error}
+        {...(start.includes('***') ? { note: 'Secrets are shown as ***. Replace each *** by the value.' } : {})}
+      />
+    </FormModal>
   )
 }
 

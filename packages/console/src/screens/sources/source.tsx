@@ -3,6 +3,7 @@ import type { Answer } from '@slipway/client'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
+import { curlCommand } from '../../components/commands.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
@@ -11,6 +12,7 @@ import { type Kind, OPERATIONS, parseKind } from './kinds.ts'
 import { PublishVersion } from './publish-version.tsx'
 import { SourceDeployments } from './source-deployments.tsx'
 import { SourceVersions } from './source-versions.tsx'
+import { UsedBy, usersOf } from './used-by.tsx'
 import { VersionDiff } from './version-diff.tsx'
 
 /** One solution, sequence or action. */
@@ -47,6 +49,7 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
   const navigate = useNavigate()
   const { can } = useSession()
   const [isPublishing, setPublishing] = useState(false)
+  const parent = usersOf(kind)
   const versions = source.versions.map(({ version }) => version)
   const newest = latest_version ?? versions[0]
   const change = (changes: Record<string, string | undefined>) =>
@@ -54,16 +57,16 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
   return (
     <Page
       title={name}
-      command={`slipway preview '${name.replaceAll("'", "'\\''")}' --kind ${kind} --tag KEY=VALUE`}
+      command={curlCommand(newest === undefined ? `/${kind}s/${id}` : `/${kind}s/${id}/versions/${newest}`)}
       actions={
         <>
           {can('deployments:create') && (
-            <Button component={Link} to="/deploy" search={{ kind, id } as never}>
+            <Button component={Link} to="/deploy" search={{ kind, id } as never} size="xs">
               Deploy
             </Button>
           )}
           {can(`${kind}s:update`) && (
-            <Button variant="default" onClick={() => setPublishing(true)}>
+            <Button variant="default" size="xs" onClick={() => setPublishing(true)}>
               Publish a version
             </Button>
           )}
@@ -85,6 +88,7 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
           <Tabs.Tab value="compare" disabled={versions.length < 2}>
             Compare
           </Tabs.Tab>
+          {parent !== null && can(`${parent}s:read`) && <Tabs.Tab value="uses">Used by</Tabs.Tab>}
           {can('deployments:read') && <Tabs.Tab value="deployments">Deployments</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="versions" pt="md">
@@ -104,6 +108,9 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
             after={search['after'] ?? versions[0] ?? ''}
             onChange={change}
           />
+        </Tabs.Panel>
+        <Tabs.Panel value="uses" pt="md">
+          <UsedBy kind={kind} ids={[id, source.sqid]} />
         </Tabs.Panel>
         <Tabs.Panel value="deployments" pt="md">
           <SourceDeployments kind={kind} id={id} name={name} />
@@ -132,6 +139,7 @@ function DeleteSource({ kind, id, name }: { kind: Kind; id: string; name: string
     <ConfirmButton
       label="Delete"
       variant="default"
+      size="xs"
       question={`Delete ${name} with all its versions? The server refuses this while something uses the ${kind}.`}
       onConfirm={async () => {
         await remove.mutateAsync({ params: { id } })

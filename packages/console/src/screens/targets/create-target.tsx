@@ -2,15 +2,24 @@ import { Switch, Textarea, TextInput } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
+import { useSession } from '../../session/session.tsx'
 import { FormModal } from '../administration/form-modal.tsx'
 import { TenantSelect } from '../administration/tenant.tsx'
 import { RecordSelect } from '../environments/record-select.tsx'
-import { connectionOf, draftOf } from './connection-draft.ts'
+import { type ConnectionDraft, connectionOf, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
 import { parseTag, TagsField } from './tags.tsx'
 
-export function CreateTarget({ onClose }: { onClose: () => void }) {
+interface Props {
+  /** Whether this is the first target: its connection needs no other machine then. */
+  isFirst?: boolean
+  onClose: () => void
+}
+
+export function CreateTarget({ isFirst = false, onClose }: Props) {
   const navigate = useNavigate()
+  const { can } = useSession()
+  const firstType = can('targets:local') ? 'local' : 'simulated'
   const create = useWrite('createTarget', 'listTargets', 'listTags')
   const [name, setName] = useState('')
   const [description, setDescription] = useState('')
@@ -18,7 +27,10 @@ export function CreateTarget({ onClose }: { onClose: () => void }) {
   const [tenant, setTenant] = useState<string | null>(null)
   const [tags, setTags] = useState<string[]>([])
   const [isEnabled, setEnabled] = useState(true)
-  const [connection, setConnection] = useState(draftOf)
+  const [connection, setConnection] = useState<ConnectionDraft>(() => ({
+    ...draftOf(),
+    ...(isFirst ? { type: firstType } : {}),
+  }))
 
   const submit = () => {
     const body = {
@@ -37,6 +49,7 @@ export function CreateTarget({ onClose }: { onClose: () => void }) {
     <FormModal title="New target" submitLabel="Create" writes={[create]} onSubmit={submit} onClose={onClose}>
       <TextInput
         label="Name"
+        placeholder="web-01"
         required
         data-autofocus
         value={name}

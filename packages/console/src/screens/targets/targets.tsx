@@ -1,5 +1,4 @@
 import { Button, Group, Select } from '@mantine/core'
-import { useState } from 'react'
 import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { SearchInput } from '../administration/search-input.tsx'
@@ -14,7 +13,6 @@ const STATUSES = ['online', 'stale', 'offline', 'disabled']
 export function Targets() {
   const { search: address, change, page, toPage } = useAddress()
   const { can } = useSession()
-  const [isCreating, setCreating] = useState(false)
   const { search = '', tag, environment, status } = address
   const knownTags = useTagTexts()
   const tags = tag === undefined || knownTags.includes(tag) ? knownTags : [tag, ...knownTags]
@@ -25,7 +23,7 @@ export function Targets() {
       command={commandOf(address)}
       actions={
         can('targets:create') && (
-          <Button size="xs" onClick={() => setCreating(true)}>
+          <Button size="xs" onClick={() => change({ new: 'yes' })}>
             New target
           </Button>
         )
@@ -72,7 +70,9 @@ export function Targets() {
       ) : (
         <TargetList search={search} page={page} onPage={toPage} />
       )}
-      {isCreating && <CreateTarget onClose={() => setCreating(false)} />}
+      {address['new'] !== undefined && can('targets:create') && (
+        <CreateTarget isFirst={address['new'] === 'first'} onClose={() => change({ new: undefined })} />
+      )}
     </Page>
   )
 }

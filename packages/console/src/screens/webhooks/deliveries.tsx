@@ -2,6 +2,7 @@ import { Anchor, Group, Select, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
+import { curlCommand } from '../../components/commands.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
@@ -21,7 +22,7 @@ export function Deliveries({ id }: { id: string }) {
   const query = { page, limit: 50, ...(status ? { status } : {}) }
   const deliveries = useRead('listWebhookDeliveries', { params: { id }, query }, { keep: true, everyMs: REFRESH_MS })
   return (
-    <Page title="Deliveries">
+    <Page title="Deliveries" command={curlCommand(`/webhooks/${id}/deliveries`)}>
       <Anchor component={Link} to="/webhooks" size="sm">
         ← All webhooks
       </Anchor>

@@ -2,6 +2,7 @@ import { Button, Group } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { curlCommand } from '../../components/commands.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
@@ -25,6 +26,7 @@ export function WebhookList() {
   return (
     <Page
       title="Webhooks"
+      command={curlCommand('/webhooks')}
       actions={
         can('webhooks:create') && (
           <Button size="xs" onClick={() => setEdited('new')}>

@@ -1,0 +1,46 @@
+import { Button, Group, NumberInput, Stack } from '@mantine/core'
+import { useState } from 'react'
+import { useWrite } from '../../api/queries.ts'
+import { ConfirmButton } from '../../components/confirm-button.tsx'
+
+const HIGHEST = 100
+
+interface Props {
+  id: string
+  priority: number
+  /** The priority of the request that starts next. */
+  highest: number
+}
+
+export function ChangePriority({ id, priority, highest }: Props) {
+  const [wanted, setWanted] = useState<number | string>(priority)
+  const update = useWrite('updatePending', 'listPending')
+  const front = Math.min(HIGHEST, highest + 1)
+  return (
+    <ConfirmButton
+      size="compact-xs"
+      variant="default"
+      label="Change priority"
+      question="The request with the highest priority starts first; among equals, the oldest."
+      inputs={
+        <Stack gap="xs">
+          <NumberInput
+            label="Priority"
+            description={`-100 to 100. The next request has ${highest}`}
+            min={-HIGHEST}
+            max={HIGHEST}
+            allowDecimal={false}
+            value={wanted}
+            onChange={setWanted}
+          />
+          <Group>
+            <Button variant="default" size="compact-xs" disabled={wanted === front} onClick={() => setWanted(front)}>
+              {front}: before all others
+            </Button>
+          </Group>
+        </Stack>
+      }
+      onConfirm={() => update.mutateAsync({ params: { id }, body: { priority: Number(wanted) } })}
+    />
+  )
+}

@@ -1,0 +1,101 @@
+import { Anchor, Badge, Group, Table, Text } from '@mantine/core'
+import type { Answer } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
+import { useWrite } from '../../api/queries.ts'
+import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { useSession } from '../../session/session.tsx'
+import { ChangePriority } from './change-priority.tsx'
+
+type Request = Answer<'listPending'>[number]
+
+const whereOf = ({ tenant_name, environment_name }: Request) =>
+  [tenant_name, environment_name].filter(Boolean).join(' / ') || '–'
+
+const WAITS_FOR: Record<NonNullable<Request['waiting_for']>, string> = {
+  capacity: 'slot',
+  freeze: 'freeze',
+  no_compatible_instance: 'instance',
+  tenant_limit: 'tenant limit',
+}
+
+/** `highest` is the priority of the request that starts next. */
+export function WaitingRow({ request, highest }: { request: Request; highest: number }) {
+  const { can } = useSession()
+  const cancel = useWrite('cancelPending', 'listPending')
+  return (
+    <Table.Tr>
+      <Table.Td>{request.position ?? '–'}</Table.Td>
+      <Table.Td>{request.priority}</Table.Td>
+      <Table.Td>
+        <Group gap={6} wrap="nowrap">
+          {request.waiting_for && (
+            <Badge variant="default" radius="sm" tt="none" style={{ flexShrink: 0 }}>
+              {WAITS_FOR[request.waiting_for] ?? request.waiting_for}
+            </Badge>
+          )}
+          <Text size="sm">
+            {request.waiting_reason ?? 'Its turn has not come'}{' '}
+            {request.waiting_for === 'freeze' && can('freezes:read') && (
+              <Anchor component={Link} to="/freezes" size="sm">
+                Show the freezes
+              </Anchor>
+            )}
+          </Text>
+        </Group>
+        {request.retry_count > 0 && (
+          <Text size="xs">
+            tried {request.retry_count} times, last <TimeAgo at={request.last_retry_at} />
+          </Text>
+        )}
+      </Table.Td>
+      <Table.Td>{whereOf(request)}</Table.Td>
+      <Table.Td>{request.triggered_by ?? '–'}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <TimeAgo at={request.queued_at} />
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <TimeAgo at={request.estimated_start} />
+      </Table.Td>
+      <Table.Td>
+        {can('deployments:cancel') && (
+          <Group gap={4} wrap="nowrap" justify="flex-end">
+            <ChangePriority id={request.id} priority={request.priority} highest={highest} />
+            <ConfirmButton
+              size="compact-xs"
+              variant="default"
+              label="Cancel request"
+              question="The request leaves the queue and does not start."
+              onConfirm={() => cancel.mutateAsync({ params: { id: request.id } })}
+            />
+          </Group>
+        )}
+      </Table.Td>
+    </Table.Tr>
+  )
+}
+
+export function EndedRow({ request }: { request: Request }) {
+  return (
+    <Table.Tr>
+      <Table.Td>{request.priority}</Table.Td>
+      <Table.Td>
+        {request.deployment_id ? (
+          <Anchor component={Link} to={`/deployments/${request.deployment_id}`} size="sm">
+            Its deployment
+          </Anchor>
+        ) : (
+          <Text size="sm">{request.error_message ?? request.status}</Text>
+        )}
+      </Table.Td>
+      <Table.Td>{whereOf(request)}</Table.Td>
+      <Table.Td>{request.triggered_by ?? '–'}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <TimeAgo at={request.queued_at} />
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <TimeAgo at={request.dispatched_at} />
+      </Table.Td>
+    </Table.Tr>
+  )
+}
