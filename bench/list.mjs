@@ -6,7 +6,7 @@ const SMALL = 10_000
 const LARGE = 1_000_000
 
 /** Deployments as they are after months: 400 names, three kinds of source, eight in ten succeeded, twenty rolled back. */
-const seed = (database, from, to) =>
+export const seed = (database, from, to) =>
   database.query(
     `INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection, total_steps,
        triggered_by, created_at, started_at, completed_at)

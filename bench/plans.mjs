@@ -195,7 +195,7 @@ export async function measurePlans({ suite, database, api, instance, sequence, s
 }
 
 /** Events as an instance sends them, for these steps: each started, then ended. */
-function eventsOf(steps) {
+export function eventsOf(steps) {
   const at = new Date().toISOString()
   const empty = { exit_code: 0, error_message: null, started_at: at, stdout_tail: '', stderr_tail: '' }
   return steps.flatMap(([target, action]) => [

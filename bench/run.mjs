@@ -1,4 +1,4 @@
-// node bench/run.mjs [create] [drain] [fleet] [freezes] [history] [list] [plans] [start] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
+// node bench/run.mjs [console] [create] [drain] [fleet] [freezes] [history] [list] [plans] [start] [streams] — measures the whole product beside its floors and prints ratios. ROUNDS=5 SECONDS=5
 import { execFileSync, spawn } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
@@ -12,6 +12,7 @@ if (!process.env.DATABASE_URL) {
 const { addJoinToken, connectTo, startSuite, loginToSuite, createAction, createLocalTarget, createSequence } =
   await import('../packages/testing/dist/index.js')
 const { joinIdleInstance } = await import('./instance.mjs')
+const { measureConsole } = await import('./console.mjs')
 const { measureCreate } = await import('./create.mjs')
 const { measureDrain } = await import('./drain.mjs')
 const { measureFleet } = await import('./fleet.mjs')
@@ -56,7 +57,7 @@ try {
   const action_id = await createAction(api)
   const target_ids = [await createLocalTarget(api)]
   if (wants('fleet')) report.push(...(await measureFleet({ ...bench, createAction, createSequence })))
-  if (['create', 'drain', 'freezes', 'history', 'plans', 'start', 'streams'].some(wants)) {
+  if (['console', 'create', 'drain', 'freezes', 'history', 'plans', 'start', 'streams'].some(wants)) {
     await suite.kill('orchestration-instance', 'SIGTERM')
     await database.query('UPDATE instances SET draining = true')
     instance = await joinIdleInstance(`http://127.0.0.1:${bridgePort}`, await addJoinToken(suite.databaseUrl), 10_000)
@@ -68,10 +69,11 @@ try {
     report.push(...(await measureFreezes({ ...bench, instance, body: JSON.stringify({ action_id, target_ids }) })))
   }
   if (wants('start')) report.push(...(await measureStart({ ...bench, instance, body: { action_id, target_ids } })))
-  if (wants('plans')) {
+  if (wants('plans') || wants('console')) {
     const sequence = await createSequence(api, Array(20).fill(action_id))
     const small = JSON.stringify({ sequence_id: sequence, target_ids })
-    report.push(...(await measurePlans({ ...bench, instance, sequence, small, folder })))
+    if (wants('plans')) report.push(...(await measurePlans({ ...bench, instance, sequence, small, folder })))
+    if (wants('console')) report.push(...(await measureConsole({ ...bench, instance, sequence, small })))
   }
   if (wants('drain')) report.push(...(await measureDrain({ ...bench, instance, body: { action_id, target_ids } })))
   if (wants('streams')) {

@@ -108,10 +108,11 @@ describe('a deployment', () => {
     const id = await start('for i in $(seq 1 60); do echo "counted $i"; sleep 0.15; done')
     const { page } = await arrive()
     await visitor.login(suite.admin, `/deployments/${id}?tab=log`)
-    await visitor.sees('counted 5')
+    await visitor.sees(/counted \d/)
     await suite.kill('log-stream')
     await suite.start('log-stream')
-    await visitor.sees('counted 25')
+    // Only the lines in view are drawn: on a busy machine this one may have passed.
+    await visitor.sees(/counted (2[5-9]|[3-6]\d)/)
     await suite.kill('gateway')
     await suite.start('gateway')
     await visitor.sees('counted 60')
