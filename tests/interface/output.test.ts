@@ -103,6 +103,19 @@ async function deploy(what: { target_ids: unknown[]; action_id: string; variable
   return body.deployment_id as string
 }
 
+/** All lines that fit, page after page. */
+async function search(id: string, filter: Record<string, string>): Promise<LogEntry[]> {
+  const found: LogEntry[] = []
+  for (let from = '0'; ; ) {
+    const query = new URLSearchParams({ ...filter, from })
+    const { status, body, headers } = await api.get<LogEntry[]>(`/deployments/${id}/logs/history?${query}`)
+    expect(status).toBe(200)
+    found.push(...body)
+    from = headers.get('x-log-next') ?? ''
+    if (from === headers.get('x-log-lines')) return found
+  }
+}
+
 describe.each(['local', 'ssh'])('over %s', (kind) => {
   test('history and every stream client have each byte that a command wrote, after masking', async () => {
     const folder = path.join(suite.folder, `written-${kind}`)
@@ -124,6 +137,12 @@ describe.each(['local', 'ssh'])('over %s', (kind) => {
     expect(times).toEqual([...times].sort((a, b) => a - b))
     const split = (line: LogEntry) => (line.metadata as { split?: boolean }).split === true
     expect(history.filter(split).length).toBe(3 + 4 + 2)
+    expect(await search(id, { search: 'THE TOKEN IS ***' })).toEqual(
+      history.filter(({ message }) => /token is/.test(message)),
+    )
+    expect(await search(id, { search: SECRET })).toEqual([])
+    expect(await search(id, { search: 'Red and Green' })).toHaveLength(1)
+    expect(await search(id, { stream: 'stderr', limit: '50' })).toEqual(history.filter(({ stderr }) => stderr !== null))
     const stream = (await watched).filter(({ event }) => event === 'log').map(({ data }) => data.log)
     expect(stream.map(({ message, metadata }) => [metadata.seq, message])).toEqual(
       history.map(({ message, metadata }) => [metadata.seq, message]),

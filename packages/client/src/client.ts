@@ -1,5 +1,6 @@
 import type { LogStreamMessage } from '@slipway/contracts'
 import { Connection, type ConnectionOptions } from './connection.ts'
+import { type LogFilter, type LogPage, readLogPage } from './log-pages.ts'
 import { type FollowOptions, followLogs } from './log-stream.ts'
 import type { Credentials } from './session.ts'
 import type { Answer, CallOptions, InputArguments, Item, ListOperation, OperationId, Schema } from './types.ts'
@@ -60,17 +61,21 @@ export class SlipwayClient {
     }
   }
 
-  /** Iterates over the present log lines of a deployment, from number `from` on. */
+  /** Reads one page of the log of a deployment, and how long the log is. */
+  readLog(id: string, query: Parameters<typeof readLogPage>[2] = {}): Promise<LogPage> {
+    return readLogPage(this.#connection, id, query)
+  }
+
+  /** Iterates over the present log lines of a deployment that fit the filter, from number `from` on. */
   async *logLines(
     id: string,
-    { from = 0, signal }: { from?: number; signal?: AbortSignal } = {},
+    { from = 0, ...rest }: LogFilter & { from?: number; signal?: AbortSignal } = {},
   ): AsyncGenerator<Schema<'LogEntry'>, void, undefined> {
-    for (let offset = from; ; offset += LOG_PAGE) {
-      const query = { offset, limit: LOG_PAGE }
-      const request = { params: { id }, query, ...(signal ? { signal } : {}) }
-      const lines = await this.#connection.call('listDeploymentLogs', request)
-      yield* lines
-      if (lines.length < LOG_PAGE) return
+    for (let next = from; ; ) {
+      const page = await this.readLog(id, { ...rest, from: next, limit: LOG_PAGE })
+      yield* page.entries
+      if (page.next >= page.lines) return
+      next = page.next
     }
   }
 

@@ -74,11 +74,20 @@ export class Connection {
 
   /** Calls an operation and resolves to the body of the answer. Throws ApiError after a refusal, else ConnectionError. */
   async call<O extends OperationId>(operation: O, request: Request = {}): Promise<Answer<O>> {
-    return await this.#persist(operation, request, async (headers) => {
-      const response = await this.#authenticated(operation, { ...request, headers })
-      return await bodyOf<O>(response).catch((error: unknown) => {
+    return (await this.exchange(operation, request)).body
+  }
+
+  /** Calls an operation with headers in its answer. */
+  async exchange<O extends OperationId>(
+    operation: O,
+    request: Request = {},
+  ): Promise<{ body: Answer<O>; headers: Headers }> {
+    return await this.#persist(operation, request, async (sent) => {
+      const response = await this.#authenticated(operation, { ...request, headers: sent })
+      const body = await bodyOf<O>(response).catch((error: unknown) => {
         throw new ConnectionError(this.url, error)
       })
+      return { body, headers: response.headers }
     })
   }
 

@@ -1441,6 +1441,7 @@ export interface operations {
     deleteInstance: {
         parameters: {
             query?: {
+                /** @description Delete the instance even if it is online or runs deployments. Its credential is void at once. Other instances get its deployments when it counts as lost, 30 seconds after its last heartbeat */
                 force?: "true" | "false";
             };
             header?: never;
@@ -1743,7 +1744,7 @@ export interface operations {
             query?: {
                 action?: "action.create" | "action.delete" | "action.publish" | "action.update" | "api_key.create" | "api_key.delete" | "auth.change_password" | "auth.disable_2fa" | "auth.enable_2fa" | "auth.login" | "auth.logout" | "auth.refresh" | "auth.setup_2fa" | "auth.verify_2fa" | "content.create" | "deployment.cancel" | "deployment.create" | "deployment.redeploy" | "environment.create" | "environment.delete" | "environment.update" | "freeze.create" | "freeze.delete" | "freeze.update" | "instance.delete" | "instance.join" | "instance.update" | "instance_grant.create" | "instance_grant.delete" | "pending_request.cancel" | "pending_request.update" | "role.create" | "role.delete" | "role.update" | "sequence.create" | "sequence.delete" | "sequence.publish" | "sequence.update" | "solution.create" | "solution.delete" | "solution.publish" | "solution.update" | "target.create" | "target.create_agent_token" | "target.delete" | "target.revoke_agent" | "target.update" | "tenant.create" | "tenant.delete" | "tenant.update" | "user.create" | "user.delete" | "user.update" | "webhook.create" | "webhook.delete" | "webhook.redeliver" | "webhook.update";
                 actor_id?: string;
-                /** @description Number of the first line to send; 0 when omitted */
+                /** @description From this moment on */
                 from?: string;
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
@@ -1751,6 +1752,7 @@ export interface operations {
                 page?: string;
                 resource_id?: string;
                 resource_type?: "action" | "api_key" | "content" | "deployment" | "environment" | "freeze" | "instance" | "instance_grant" | "pending_request" | "role" | "sequence" | "solution" | "target" | "tenant" | "user" | "webhook";
+                /** @description Before this moment */
                 to?: string;
             };
             header?: never;
@@ -2458,10 +2460,24 @@ export interface operations {
     listDeploymentLogs: {
         parameters: {
             query?: {
+                /** @description Only lines of the steps with this action */
+                action_id?: string;
+                /** @description Number of the first line, instead of `offset`; X-Log-Next of the page before */
+                from?: string;
+                /** @description Only lines of this level */
+                level?: "info" | "warning" | "error";
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
-                /** @description Entries to skip; 0 when omitted */
+                /** @description Lines to skip, whether they match or not; 0 when omitted */
                 offset?: string;
+                /** @description Only lines that contain this text, in upper or lower case. Colour codes in a line do not count */
+                search?: string;
+                /** @description Only lines of this step */
+                step_id?: string;
+                /** @description Only lines of this origin; `system` are the sentences of Slipway */
+                stream?: "stdout" | "stderr" | "system";
+                /** @description Only lines of this target */
+                target_id?: string;
             };
             header?: never;
             path: {

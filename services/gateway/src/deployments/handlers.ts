@@ -6,7 +6,7 @@ import { listCommandResults } from './analysis.ts'
 import { cancelHandlers } from './cancel.ts'
 import { createHandlers } from './create.ts'
 import { readDetail } from './detail.ts'
-import { listLogs } from './history.ts'
+import { createLogReader } from './history.ts'
 import { listDeployments } from './list.ts'
 import { listPending } from './pending.ts'
 import { updatePendingHandlers } from './update-pending.ts'
@@ -24,7 +24,7 @@ function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
         answerStream(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),
     },
     listPending: { handle: (call) => listPending(database, call) },
-    listDeploymentLogs: { handle: (call) => listLogs(database, call) },
+    listDeploymentLogs: { handle: createLogReader(database) },
     listCommandResults: { handle: (call) => listCommandResults(database, call) },
   }
 }

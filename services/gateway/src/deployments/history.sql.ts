@@ -1,6 +1,9 @@
 import type { StoredLine } from '@slipway/contracts'
 import { array, int4, int8, jsonb, nullable, present, statement, text, timestamptz, uuid } from '@slipway/database'
 
+/** The parameters of `FROM_LINE` but the line, and the row of `findSpan`. */
+export const span = { from: nullable(timestamptz), to: nullable(timestamptz) }
+
 /**
  * SQL: the period in which the lines of a deployment were stored, with a day more on both sides. The clock may have been set, and
  * the last lines may arrive after the end.
@@ -8,7 +11,7 @@ import { array, int4, int8, jsonb, nullable, present, statement, text, timestamp
 export const findSpan = statement({
   name: 'gateway.history.find-span',
   parameters: { id: uuid },
-  row: { from: nullable(timestamptz), to: nullable(timestamptz) },
+  row: span,
   sql: `SELECT created_at - interval '1 day' AS "from", completed_at + interval '1 day' AS "to"
       FROM deployments WHERE id = :id`,
 })
@@ -16,21 +19,30 @@ export const findSpan = statement({
 /** The period limits the query to the partitions of these days. Without it `history` misses goal 15. */
 const WITHIN = `deployment_id = :id AND created_at >= :from AND created_at < coalesce(:to::timestamptz, 'infinity')`
 
-/** The lines from an offset on, taken from the chunk of the first line and the following chunks. */
+/** The number of the first stored line, and of the line after the last one. */
+export const findEnds = statement({
+  name: 'gateway.history.find-ends',
+  parameters: { id: uuid, ...span },
+  row: { first: nullable(int8), end: nullable(int8) },
+  sql: `SELECT (SELECT first_line FROM log_chunks WHERE ${WITHIN} ORDER BY first_line LIMIT 1) AS "first",
+           (SELECT first_line + line_count FROM log_chunks WHERE ${WITHIN} ORDER BY first_line DESC LIMIT 1) AS "end"`,
+})
+
+/** SQL: from the chunk with the line `:line` on. */
+export const FROM_LINE = `${WITHIN} AND first_line >= coalesce((
+         SELECT first_line FROM log_chunks WHERE ${WITHIN} AND first_line <= :line ORDER BY first_line DESC LIMIT 1), 0)`
+
+/** The lines from a number on, taken from the chunk of the first line and the following chunks. */
 export const findLines = statement({
   name: 'gateway.history.find-lines',
-  parameters: { id: uuid, offset: int8, limit: int8, from: nullable(timestamptz), to: nullable(timestamptz) },
+  parameters: { id: uuid, ...span, line: int8, limit: int8 },
   row: { first_line: int8, lines: jsonb<StoredLine[]>() },
-  sql: `WITH wanted AS (
-      SELECT first_line + :offset::bigint AS line FROM log_chunks WHERE ${WITHIN} ORDER BY first_line LIMIT 1)
-    SELECT greatest(first_line, (SELECT line FROM wanted)) AS first_line,
+  sql: `SELECT greatest(first_line, :line) AS first_line,
            jsonb_path_query_array(lines, '$[$from to $to]', jsonb_build_object(
-             'from', least(greatest((SELECT line FROM wanted) - first_line, 0), line_count),
-             'to', least((SELECT line FROM wanted) + :limit::bigint - 1 - first_line, line_count))) AS lines
+             'from', least(greatest(:line - first_line, 0), line_count),
+             'to', least(:line + :limit::bigint - 1 - first_line, line_count))) AS lines
       FROM log_chunks
-     WHERE ${WITHIN} AND first_line < (SELECT line FROM wanted) + :limit
-       AND first_line >= (SELECT first_line FROM log_chunks WHERE ${WITHIN} AND first_line <= (SELECT line FROM wanted)
-                           ORDER BY first_line DESC LIMIT 1)
+     WHERE ${FROM_LINE} AND first_line < :line + :limit
      ORDER BY first_line`,
 })
 

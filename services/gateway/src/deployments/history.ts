@@ -1,40 +1,91 @@
-import type { StoredLine } from '@slipway/contracts'
 import type { Queryable, RowOf } from '@slipway/database'
-import { lineId, stepId } from '@slipway/domain'
+import { lineId, stepId, validationProblem } from '@slipway/domain'
+import { Semaphore } from '@slipway/runtime'
 import type { Answer, Call } from '../http/handler.ts'
-import { findAnalyses, findLines, findLineTargets, findSpan } from './history.sql.ts'
+import { findAnalyses, findEnds, findLines, findLineTargets, findSpan } from './history.sql.ts'
+import { isFiltered, readFilter } from './log-filter.ts'
+import { searchLines } from './log-search.sql.ts'
+import { type LogPage, type NumberedLine, searchLog } from './log-search.ts'
 import { requireVisible } from './visible-deployment.ts'
 
 const DEFAULT_LIMIT = 100
 const MAX_LIMIT = 1_000
+/** For how long a request looks through the log. Then it answers with what it has found. */
+const SEARCH_MS = 1_000
+/** Searches need the CPU of Postgres, so they take turns, statement by statement. */
+const SEARCHES_AT_ONCE = 2
 
-type Chunk = RowOf<typeof findLines>
+type Query = Call<'listDeploymentLogs'>['query']
 type TargetRow = RowOf<typeof findLineTargets>
 
-interface NumberedLine extends StoredLine {
-  number: number
+/** The stored part of a log. */
+interface Stored extends RowOf<typeof findSpan> {
+  id: string
+  first: number
+  /** The number after the last line. */
+  end: number
 }
 
-/**
- * Lists lines of a log. An index finds a line by its number, so every offset costs the same. If retention has dropped the first
- * lines, the offset counts from the first stored line. The numbers do not change.
- */
-export async function listLogs(db: Queryable, { caller, params, query }: Call<'listDeploymentLogs'>): Promise<Answer> {
-  const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
-  const offset = Math.max(0, Number(query.offset ?? 0))
-  const limit = Math.min(Math.max(1, Number(query.limit ?? DEFAULT_LIMIT)), MAX_LIMIT)
-  const lines = numbered(await readChunks(db, id, offset, limit))
-  const [targets, analyses] = await Promise.all([targetsOf(db, id, lines), analysesOf(db, id, lines)])
-  return { status: 200, body: lines.map((line) => entryOf(id, line, targets, analyses)) }
+export function createLogReader(db: Queryable) {
+  const searching = new Semaphore(SEARCHES_AT_ONCE)
+
+  /**
+   * Lists lines of a log. An index finds a line by its number, so every offset costs the same. If retention has dropped the first
+   * lines, the offset counts from the first stored line. The numbers do not change.
+   */
+  async function listLogs({ caller, params, query }: Call<'listDeploymentLogs'>): Promise<Answer> {
+    const { id } = await requireVisible(db, caller, 'deployment', params['id'] ?? '')
+    const stored = await findStored(db, id)
+    const from = startOf(query, stored)
+    const limit = Math.min(Math.max(1, Number(query.limit ?? DEFAULT_LIMIT)), MAX_LIMIT)
+    const { lines, next } = await (isFiltered(query) ? search(stored, from, limit, query) : read(stored, from, limit))
+    const [targets, analyses] = await Promise.all([targetsOf(db, id, lines), analysesOf(db, id, lines)])
+    const headers = { 'X-Log-First': stored.first, 'X-Log-Lines': Math.max(stored.end, next), 'X-Log-Next': next }
+    return {
+      status: 200,
+      headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)])),
+      body: lines.map((line) => entryOf(id, line, targets, analyses)),
+    }
+  }
+
+  async function read({ id, from: since, to, end }: Stored, from: number, limit: number): Promise<LogPage> {
+    if (from >= end) return { lines: [], next: end }
+    const chunks = await findLines.all(db, { id, from: since, to, line: from, limit })
+    const lines = chunks.flatMap(({ first_line, lines }) =>
+      lines.map((line, index) => ({ ...line, number: first_line + index })),
+    )
+    return { lines, next: (lines.at(-1)?.number ?? end - 1) + 1 }
+  }
+
+  async function search({ id, from: since, to, end }: Stored, from: number, limit: number, query: Query) {
+    const filter = await readFilter(db, id, query)
+    if (filter === null) return { lines: [], next: end }
+    const began = Date.now()
+    return searchLog({
+      from: Math.min(from, end),
+      end,
+      limit,
+      look: (part) => searching.run(() => searchLines.one(db, { id, from: since, to, ...part, ...filter })),
+      hasTime: () => Date.now() - began < SEARCH_MS,
+    })
+  }
+
+  return listLogs
 }
 
-async function readChunks(db: Queryable, id: string, offset: number, limit: number): Promise<Chunk[]> {
-  const { from = null, to = null } = (await findSpan.first(db, { id })) ?? {}
-  return findLines.all(db, { id, offset, limit, from, to })
+async function findStored(db: Queryable, id: string): Promise<Stored> {
+  const span = (await findSpan.first(db, { id })) ?? { from: null, to: null }
+  const { first, end } = await findEnds.one(db, { id, ...span })
+  return { id, ...span, first: first ?? 0, end: end ?? 0 }
 }
 
-const numbered = (chunks: Chunk[]): NumberedLine[] =>
-  chunks.flatMap(({ first_line, lines }) => lines.map((line, index) => ({ ...line, number: first_line + index })))
+/** The number of the first line that a query wants. */
+function startOf({ offset, from }: Query, { first }: Stored): number {
+  if (offset !== undefined && from !== undefined) {
+    throw validationProblem([{ path: 'query/from', message: 'must not be given together with offset' }])
+  }
+  return from === undefined ? first + Math.max(0, Number(offset ?? 0)) : Math.max(first, Number(from))
+}
 
 async function targetsOf(db: Queryable, id: string, lines: NumberedLine[]): Promise<Map<number, TargetRow>> {
   const indices = [...new Set(lines.map(({ i }) => i).filter((index) => index !== null))]

@@ -58,7 +58,6 @@ const QUERY: Record<string, string> = {
   page: 'From 1; a smaller number counts as 1',
   limit: 'Entries to return; a value out of range becomes the nearest valid value',
   search: 'Part of the name, in upper or lower case',
-  offset: 'Entries to skip; 0 when omitted',
   from: 'Number of the first line to send; 0 when omitted',
   sse_token: 'A single-use token, from POST /api/v1/auth/sse-token',
 }
@@ -80,11 +79,11 @@ const pathParameters = (path: string) =>
   }))
 
 const queryParameters = ({ query }: Operation, components: Components) =>
-  Object.entries(query?.properties ?? {}).map(([name, schema]) => ({
+  Object.entries(query?.properties ?? {}).map(([name, { description = QUERY[name], ...schema }]) => ({
     name,
     in: 'query',
     required: false,
-    ...(QUERY[name] === undefined ? {} : { description: QUERY[name] }),
+    ...(description === undefined ? {} : { description }),
     schema: components.refer(schema),
   }))
 

@@ -113,8 +113,17 @@ function byStatus(codes: ErrorCode[]): Map<number, ErrorCode[]> {
   return groups
 }
 
-function successResponse(schema: TSchema | string | null, { cookie }: Operation, components: Components) {
-  const headers = { ...REQUEST_ID, ...(cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }) }
+function successResponse(schema: TSchema | string | null, operation: Operation, components: Components) {
+  const headers = {
+    ...REQUEST_ID,
+    ...(operation.cookie === undefined ? {} : { 'Set-Cookie': refer('RefreshCookie') }),
+    ...Object.fromEntries(
+      Object.entries(operation.answerHeaders ?? {}).map(([name, description]) => [
+        name,
+        header(description, { type: 'integer' }),
+      ]),
+    ),
+  }
   if (schema === null) return { description: 'Done; the body is empty', headers }
   if (schema === 'application/octet-stream') return { description: 'The bytes', headers, content: { [schema]: {} } }
   if (typeof schema === 'string') return { description: 'A stream', headers, content: { [schema]: text } }

@@ -3,6 +3,7 @@ import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
 import { Id, literals, Strict } from '../../schema.ts'
 import { IntegerText, Page } from '../common.ts'
 import * as deployments from '../deployments.ts'
+import { LOG_HEADERS, LogQuery } from '../log-history.ts'
 import { listQuery, op } from './operation.ts'
 
 export const deploymentOperations = {
@@ -119,10 +120,11 @@ export const deploymentOperations = {
   listDeploymentLogs: op({
     method: 'GET',
     path: '/deployments/{id}/logs/history',
-    summary: 'List log lines in the order of their numbers',
+    summary: 'List log lines in the order of their numbers, all or those that match',
     tag: 'deployments',
     access: 'deployments:read',
-    query: Strict({ offset: Type.Optional(IntegerText), limit: Type.Optional(IntegerText) }),
+    query: LogQuery,
+    answerHeaders: LOG_HEADERS,
     responses: { 200: Type.Array(deployments.LogEntry) },
   }),
   listCommandResults: op({

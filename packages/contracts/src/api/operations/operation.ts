@@ -35,6 +35,8 @@ export interface Operation {
   bodyOptional?: boolean
   /** Accepts an `Idempotency-Key`: calls with the same key take effect once. */
   idempotent?: true
+  /** Headers of the answer with their descriptions. Their values are integers. */
+  answerHeaders?: Record<string, string>
   /** The schema of the answer by status; null for an empty answer, a string for another media type. */
   responses: Record<number, TSchema | string | null>
 }

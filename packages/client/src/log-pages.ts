@@ -1,0 +1,29 @@
+import type { Connection } from './connection.ts'
+import type { Input, Schema } from './types.ts'
+
+type Query = NonNullable<Input<'listDeploymentLogs'>['query']>
+
+/** Which lines: those that fit all conditions. */
+export type LogFilter = Omit<Query, 'offset' | 'from' | 'limit'>
+
+/** A page of the log of a deployment. With a filter, it may be empty before the end of the log. */
+export interface LogPage {
+  entries: Schema<'LogEntry'>[]
+  /** The number of the first stored line. */
+  first: number
+  /** How many lines the log has. */
+  lines: number
+  /** The number of the line with which the next page begins; `lines` at the end. */
+  next: number
+}
+
+export async function readLogPage(
+  connection: Connection,
+  id: string,
+  { signal, ...query }: Query & { signal?: AbortSignal },
+): Promise<LogPage> {
+  const request = { params: { id }, query, ...(signal ? { signal } : {}) }
+  const { body, headers } = await connection.exchange('listDeploymentLogs', request)
+  const number = (name: string) => Number(headers.get(name))
+  return { entries: body, first: number('x-log-first'), lines: number('x-log-lines'), next: number('x-log-next') }
+}

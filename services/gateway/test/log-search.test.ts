@@ -1,0 +1,176 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { stepId } from '@slipway/domain'
+import { addDeployment } from './deployment-rows.ts'
+import { addTenant, type Client, clientOf, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+
+const TARGETS = 3
+const ACTIONS = 2
+const LINES = 4_000
+/** Far more chunks than one statement reads. */
+const CHUNK = 9
+
+let gateway: TestGateway
+let admin: Client
+let id: string
+let target: { id: string; sqid: string }
+let action: string
+
+const TEXTS = ['Copying part', '\u001b[31mERR\u001b[1;32mOR\u001b[0m: disk', '100% of C:\\x_y "quoted"', 'Grüße, ÄRGER']
+
+const line = (number: number) => ({
+  t: 1_700_000_000_000 + number,
+  ...(number % 13 === 12 ? { i: null, a: null, s: 's' } : { i: number % TARGETS, a: Math.floor(number / 7) % ACTIONS }),
+  ...(number % 13 === 12 ? {} : { s: number % 5 === 0 ? 'e' : 'o' }),
+  l: number % 5 === 0 ? 'error' : number % 13 === 12 ? 'warning' : 'info',
+  m: `${TEXTS[number % TEXTS.length]} ${number}`,
+})
+const ALL = Array.from({ length: LINES }, (_, number) => ({ number, ...line(number) }))
+
+beforeAll(async () => {
+  gateway = await startGateway()
+  admin = clientOf(gateway, gateway.adminToken)
+  id = await addDeployment(gateway.database, { targets: TARGETS, actions: ACTIONS })
+  target = (await admin.send('createTarget', '/targets', { name: 'one', connection: { type: 'local' } })).body
+  await gateway.database.query(
+    'UPDATE deployment_targets SET target_id = $2 WHERE deployment_id = $1 AND target_index = 1',
+    [id, target.id],
+  )
+  const { rows } = await gateway.database.query<{ action_id: string }>(
+    'SELECT action_id FROM deployment_actions WHERE deployment_id = $1 AND action_index = 1',
+    [id],
+  )
+  action = rows[0]?.action_id ?? ''
+  await store(id)
+})
+afterAll(() => gateway.close())
+
+async function store(deployment: string): Promise<void> {
+  const firsts = Array.from({ length: Math.ceil(LINES / CHUNK) }, (_, n) => n * CHUNK)
+  const chunks = firsts.map((first) => ALL.slice(first, first + CHUNK).map(({ number }) => line(number)))
+  await gateway.database.query(
+    `INSERT INTO log_chunks (deployment_id, first_line, line_count, lines)
+     SELECT $1, first, jsonb_array_length(chunk::jsonb), chunk::jsonb FROM unnest($2::bigint[], $3::text[]) AS c (first, chunk)`,
+    [deployment, firsts, chunks.map((chunk) => JSON.stringify(chunk))],
+  )
+}
+
+const read = async (query: Record<string, string | number>, deployment = id) => {
+  const text = new URLSearchParams(Object.entries(query).map(([name, value]): [string, string] => [name, `${value}`]))
+  const response = await admin.send('listDeploymentLogs', `/deployments/${deployment}/logs/history?${text}`)
+  const header = (name: string) => Number(response.headers[name])
+  return {
+    response,
+    numbers: response.body.map?.(({ metadata }: { metadata: { seq: number } }) => metadata.seq) as number[],
+    ends: { first: header('x-log-first'), lines: header('x-log-lines'), next: header('x-log-next') },
+  }
+}
+
+/** All pages of a search. */
+async function search(filter: Record<string, string>, limit = 1_000): Promise<number[]> {
+  const found: number[] = []
+  for (let from = 0; ; ) {
+    const { numbers, ends } = await read({ ...filter, from, limit })
+    expect(numbers.length).toBeLessThanOrEqual(limit)
+    expect(ends).toMatchObject({ first: 0, lines: LINES })
+    found.push(...numbers)
+    if (ends.next === LINES) return found
+    expect(ends.next).toBeGreaterThan(from)
+    from = ends.next
+  }
+}
+
+type Line = (typeof ALL)[number]
+const matching = (fits: (line: Line) => boolean) => ALL.filter(fits).map(({ number }) => number)
+
+describe('a search finds exactly the lines that fit', () => {
+  const cases: [string, () => Record<string, string>, (line: Line) => boolean][] = [
+    ['text in any case', () => ({ search: 'COPYING PART 4' }), ({ m }) => m.startsWith('Copying part 4')],
+    ['letters beyond ASCII', () => ({ search: 'grüSSE, är' }), () => false],
+    ['letters beyond ASCII, in any case', () => ({ search: 'GRÜßE, är' }), ({ m }) => m.startsWith('Grüße')],
+    ['text across a change of colour', () => ({ search: 'error: disk' }), ({ m }) => m.includes('disk')],
+    ['no code of a colour', () => ({ search: '[31m' }), () => false],
+    ['signs that mean something to LIKE', () => ({ search: '0% OF c:\\x_y "q' }), ({ m }) => m.startsWith('100%')],
+    ['no more than these signs say', () => ({ search: 'C%opying' }), () => false],
+    ['a target', () => ({ target_id: target.id }), ({ i }) => i === 1],
+    ['a target by its SqId', () => ({ target_id: target.sqid }), ({ i }) => i === 1],
+    ['an action', () => ({ action_id: action }), ({ a }) => a === 1],
+    ['a step', () => ({ step_id: stepId(id, 2, 1) }), ({ i, a }) => i === 2 && a === 1],
+    [
+      'a step and its target',
+      () => ({ step_id: stepId(id, 1, 0), target_id: target.id }),
+      (l) => l.i === 1 && l.a === 0,
+    ],
+    ['a step of another target', () => ({ step_id: stepId(id, 2, 0), target_id: target.id }), () => false],
+    ['a target of another deployment', () => ({ target_id: 'b0a5b6f0-9b7e-4d6a-8f43-0d4c3c1f3f55' }), () => false],
+    ['a level', () => ({ level: 'error' }), ({ l }) => l === 'error'],
+    ['an origin', () => ({ stream: 'system' }), ({ s }) => s === 's'],
+    [
+      'all conditions together',
+      () => ({ search: 'part', target_id: target.id, action_id: action, level: 'error', stream: 'stderr' }),
+      ({ m, i, a, l }) => m.startsWith('Copying part') && i === 1 && a === 1 && l === 'error',
+    ],
+  ]
+  test.each(cases)('%s', async (_, filter, fits) => {
+    expect(await search(filter())).toEqual(matching(fits))
+  })
+
+  test('on pages of any size', async () => {
+    for (const limit of [40, 333]) {
+      expect(await search({ level: 'warning' }, limit)).toEqual(matching(({ l }) => l === 'warning'))
+    }
+  })
+})
+
+test('an entry of a search is the entry of the whole log', async () => {
+  const { response } = await read({ search: 'part 1004', limit: 1 })
+  const { response: whole } = await read({ from: 1_004, limit: 1 })
+  expect(response.body).toEqual(whole.body)
+  expect(response.body).toHaveLength(1)
+})
+
+test('each answer says where the log begins and ends, and where the next page begins', async () => {
+  const ends = async (query: Record<string, string | number>) => (await read(query)).ends
+  expect(await ends({})).toEqual({ first: 0, lines: LINES, next: 100 })
+  expect(await ends({ offset: 10, limit: 5 })).toEqual({ first: 0, lines: LINES, next: 15 })
+  expect(await ends({ from: 10, limit: 5 })).toEqual({ first: 0, lines: LINES, next: 15 })
+  expect(await ends({ from: LINES - 3 })).toEqual({ first: 0, lines: LINES, next: LINES })
+  expect(await ends({ from: LINES + 10 })).toEqual({ first: 0, lines: LINES, next: LINES })
+  expect(await ends({ from: LINES + 10, level: 'error' })).toEqual({ first: 0, lines: LINES, next: LINES })
+  expect(await ends({ search: 'part 8', limit: 1 })).toEqual({ first: 0, lines: LINES, next: 9 })
+  const empty = await addDeployment(gateway.database)
+  for (const filter of [{}, { search: 'x' }]) {
+    expect((await read(filter, empty)).ends).toEqual({ first: 0, lines: 0, next: 0 })
+  }
+})
+
+test('where retention dropped the beginning, numbers stay, and a search begins at the first stored line', async () => {
+  const kept = await addDeployment(gateway.database, { targets: TARGETS, actions: ACTIONS })
+  await store(kept)
+  await gateway.database.query('DELETE FROM log_chunks WHERE deployment_id = $1 AND first_line < 1800', [kept])
+  const page = await read({ from: 5, limit: 2 }, kept)
+  expect([page.numbers, page.ends]).toEqual([[1_800, 1_801], { first: 1_800, lines: LINES, next: 1_802 }])
+  const found = await read({ search: 'copying', limit: 3 }, kept)
+  expect([found.numbers, found.ends]).toEqual([[1_800, 1_804, 1_808], { first: 1_800, lines: LINES, next: 1_809 }])
+  expect((await read({ offset: 1, level: 'error', limit: 1 }, kept)).numbers).toEqual([1_805])
+})
+
+test.each([
+  ['offset=1&from=1', '/from'],
+  ['level=debug', '/level'],
+  ['stream=both', '/stream'],
+  ['step_id=1', '/step_id'],
+  ['target_id=?', '/target_id'],
+  ['search=', '/search'],
+  [`search=${'x'.repeat(256)}`, '/search'],
+  ['query=x', '/query'],
+])('%s is refused', async (query, path) => {
+  const response = await admin.send('listDeploymentLogs', `/deployments/${id}/logs/history?${query}`)
+  expect(response.status).toBe(400)
+  expect(JSON.stringify(response.body)).toContain(`query${path}`)
+})
+
+test('a search of a log of another tenant is 404', async () => {
+  const { admin: other } = await addTenant(gateway, 'other')
+  const path = `/deployments/${id}/logs/history?search=part`
+  expect(refusal(await other.send('listDeploymentLogs', path))).toEqual(refused(404, 'NOT_FOUND'))
+})
