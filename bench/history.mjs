@@ -5,6 +5,7 @@ import { figure, line, plain } from './report.mjs'
 import { interleave, median, quantile } from './rounds.mjs'
 
 const LINES = Number(process.env.LINES ?? 10_000_000)
+const SEARCHED = Math.min(LINES, 1_000_000)
 const CHUNK = 1_000
 /** As many events as a batch may have, and as many as come together in the time for which an instance gathers them. */
 const LARGE_BATCH = 2_000
@@ -56,6 +57,8 @@ export async function measureHistory({ suite, database, api, instance, body, rou
     { first: page(0), middle: page(LINES / 2 + 450), last: page(LINES - 100), within: page(900) },
     rounds,
   )
+  const searches = []
+  for (let round = 0; round <= rounds; round += 1) searches.push(await search({ suite, api, id: seeded }))
   return [
     plain(14, `readable in history at ${LINES_A_SECOND} lines a second, p99 ms`, p99s, '≤ 1000'),
     line(14, 'writer, of inserting the same chunks', rates.product, rates.floor, '≥ 0.4'),
@@ -68,6 +71,14 @@ export async function measureHistory({ suite, database, api, instance, body, rou
     figure('page in the middle, ms', pages.middle),
     figure('last page, ms', pages.last),
     figure('page over the end of a chunk, ms', pages.within),
+    figure(
+      `search that finds nothing in ${SEARCHED} lines, s`,
+      searches.slice(1).map(({ seconds }) => seconds),
+    ),
+    figure(
+      'its requests',
+      searches.slice(1).map(({ requests }) => requests),
+    ),
   ]
 }
 
@@ -137,6 +148,19 @@ async function waitFor(suite, api, id, number, times) {
     await sleep(5)
   }
   times.push(performance.now() - at)
+}
+
+/** Looks for a text that no line has, page after page. */
+async function search({ suite, api, id }) {
+  const started = performance.now()
+  let requests = 0
+  for (let from = 0; from < SEARCHED; requests += 1) {
+    const url = `${suite.url}/api/v1/deployments/${id}/logs/history?search=nothing+like+it&from=${from}`
+    const answer = await fetch(url, { headers: { authorization: `Bearer ${api.token}` } })
+    if (answer.status !== 200) throw new Error(`the search answered ${answer.status}`)
+    from = Number(answer.headers.get('x-log-next'))
+  }
+  return { requests, seconds: (performance.now() - started) / 1_000 }
 }
 
 /** A deployment that ended, with its lines, of which each chunk has the same texts. */

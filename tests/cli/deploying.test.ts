@@ -316,13 +316,31 @@ describe('following', () => {
     }
   }, 60_000)
 
-  test('the log of an ended deployment: from a line on, of a target, as data, into a file, into a pipe that closes', async () => {
-    const { stdout } = await cli.run(['deploy', 'count', '-t', 'one', '--wait'])
+  test('the log of an ended deployment: from a line on, of a target, searched, as data, into a file, into a pipe that closes', async () => {
+    const { stdout } = await cli.run(['deploy', 'count', '-t', 'one'])
     const id = idIn(stdout)
+    const live = await cli.run(['logs', id, '--follow', '--search', 'LINE 2', '--action', 'count', '--level', 'info'])
+    expect(lines(live.stdout)).toEqual(wanted.filter((line) => line.startsWith('line 2')))
     await deploymentEnd(api, id)
     expect(lines((await cli.run(['logs', id, '--follow'])).stdout)).toEqual(wanted)
     expect(lines((await cli.run(['logs', id, '--from', '30'])).stdout)).toEqual(wanted.slice(30))
     expect(lines((await cli.run(['logs', id, '--target', 'two'])).stdout)).toEqual([])
+    expect(lines((await cli.run(['logs', id, '--target', 'two', '-t', 'one'])).stdout)).toEqual(wanted)
+    const chosen = [
+      '--search',
+      'LINE 4',
+      '--action',
+      'count',
+      '--target',
+      'one',
+      '--level',
+      'info',
+      '--stream',
+      'stdout',
+    ]
+    expect(lines((await cli.run(['logs', id, ...chosen])).stdout)).toEqual(['line 4', 'line 40'])
+    expect(lines((await cli.run(['logs', id, '--level', 'error'])).stdout)).toEqual([])
+    is(await cli.run(['logs', id, '--stream', 'stdout', '--follow']), 2)
     const json = (await cli.run(['logs', id, '-o', 'json'])).stdout.trim().split('\n')
     expect(json.map((line) => JSON.parse(line).message)).toEqual(wanted)
 

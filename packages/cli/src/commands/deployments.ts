@@ -1,15 +1,13 @@
-import { type Item, isFinalState, type Schema } from '@slipway/client'
+import type { Item, Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
 import { sanitize } from '../terminal/colour.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } from '../terminal/table.ts'
-import { DeploymentView } from '../terminal/watch.ts'
 import { type Context, provideContext } from './context.ts'
 import { take } from './lists.ts'
-import { findId } from './records.ts'
-import { collect, parseIntegerBetween } from './values.ts'
-import { runUntilInterrupted, type WaitOptions } from './wait.ts'
+import { addLogs } from './logs.ts'
+import { parseIntegerBetween } from './values.ts'
 
 type Summary = Item<'listDeployments'>
 type Result = Schema<'CommandResult'>
@@ -25,14 +23,7 @@ export function addDeployments(program: Command): void {
     .option('--search <text>', 'only those with this text in the source name or state')
     .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
     .action(provideContext(showStatus))
-  program
-    .command('logs')
-    .argument('<deployment>', 'id of the deployment')
-    .description('show the log of a deployment; with json one line per entry, with yaml one document')
-    .option('-f, --follow', 'follow the log until the deployment has ended')
-    .option('--from <number>', 'number of the first line, from 0', parseIntegerBetween(0, 999_999_999), 0)
-    .option('-t, --target <name>', 'only the lines of this target (repeatable)', collect(String))
-    .action(provideContext(showLogs))
+  addLogs(program)
   program
     .command('results')
     .argument('<deployment>', 'id of the deployment')
@@ -101,39 +92,6 @@ async function showStatus(
       ]),
     ),
   ])
-}
-
-interface LogOptions extends WaitOptions {
-  from: number
-  target?: string[]
-}
-
-async function showLogs(context: Context, id: string, { follow, from, target }: LogOptions): Promise<void> {
-  const { client, output, screen } = context
-  const only = await Promise.all((target ?? []).map((name) => findId(client, 'target', name)))
-  const isWanted = (targetId: string | null) => only.length === 0 || (targetId !== null && only.includes(targetId))
-  const deployment = await client.call('getDeployment', { params: { id } })
-  const view = new DeploymentView(deployment, screen, { log: true, only })
-  await runUntilInterrupted(undefined, async (signal) => {
-    try {
-      if (follow && !isFinalState(deployment.state)) {
-        for await (const message of client.followLogs(id, { from, signal })) {
-          if (output.isForPeople) view.show(message)
-          else if (message.event === 'log' && isWanted(message.data.log.target_id)) output.printItem(message.data.log)
-        }
-        return
-      }
-      for await (const entry of client.logLines(id, { from, signal })) {
-        const { timestamp, level, step_id, target_id, target_name, message } = entry
-        const metadata = entry.metadata as { seq: number } | null
-        const log = { timestamp, level, step_id, target_id, target_name, message, metadata }
-        if (output.isForPeople) view.show({ event: 'log', data: { type: 'log', log } })
-        else if (isWanted(target_id)) output.printItem(log)
-      }
-    } finally {
-      screen.end()
-    }
-  })
 }
 
 async function showResults({ client, output }: Context, id: string, { failed }: { failed?: boolean }): Promise<void> {

@@ -26,7 +26,6 @@ interface Row {
 export class DeploymentView {
   readonly #screen: Screen
   readonly #withLog: boolean
-  readonly #only: ReadonlySet<string> | null
   readonly #steps: ReadonlyMap<string, Step>
   readonly #rows = new Map<string, Row>()
   readonly #width: number
@@ -34,15 +33,10 @@ export class DeploymentView {
   #state: string
   #tenth: number
 
-  constructor(
-    deployment: Schema<'DeploymentDetail'>,
-    screen: Screen,
-    { log, only = [] }: { log: boolean; only?: readonly string[] },
-  ) {
+  constructor(deployment: Schema<'DeploymentDetail'>, screen: Screen, { log }: { log: boolean }) {
     const steps = deployment.plan?.steps ?? []
     this.#screen = screen
     this.#withLog = log
-    this.#only = only.length > 0 ? new Set(only) : null
     this.#steps = new Map(steps.map((step) => [step.id, step]))
     for (const { target_id, target_name } of steps) {
       const row = this.#rows.get(target_id) ?? { name: sanitize(target_name), total: 0, steps: new Map() }
@@ -75,8 +69,7 @@ export class DeploymentView {
     }
   }
 
-  #showLine({ level, target_id, target_name, message }: StreamLog): void {
-    if (this.#only !== null && !(target_id !== null && this.#only.has(target_id))) return
+  #showLine({ level, target_name, message }: StreamLog): void {
     const text = sanitize(message)
     const colour = level === 'error' ? 'red' : level === 'warning' ? 'yellow' : null
     const name = sanitize(target_name ?? '').padEnd(this.#width)
