@@ -29,6 +29,7 @@ export function StateBadge({ state }: { state: string }) {
       c="white"
       tt="none"
       radius="sm"
+      miw="max-content"
     >
       {state.replaceAll('_', ' ')}
     </Badge>

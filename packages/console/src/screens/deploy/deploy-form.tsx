@@ -72,6 +72,7 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
             form={form}
             onChange={onChange}
             resolved={version}
+            name={known?.name}
             versions={known?.versions.map((one) => one.version) ?? []}
             error={counting.error ?? preview.error}
           />

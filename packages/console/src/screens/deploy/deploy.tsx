@@ -1,12 +1,14 @@
 import { Skeleton } from '@mantine/core'
 import { useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
+import { useRead } from '../../api/queries.ts'
+import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { KINDS, parseKind } from '../sources/kinds.ts'
 import { useUsualKind } from '../sources/totals.ts'
 import { DeployForm } from './deploy-form.tsx'
-import { type Form, formFromAddress } from './form.ts'
+import { type Form, formFromAddress, formFromDeployment } from './form.ts'
 import { PlanPreview, type Previewed } from './plan-preview.tsx'
 
 /** Two steps: the form, then the preview with the button that starts the deployment. */
@@ -14,9 +16,11 @@ export function Deploy() {
   const search = useSearch({ strict: false })
   const { can } = useSession()
   const asked = parseKind(search['kind'])
+  const { from } = search
   const mayDeploy = can('deployments:create') && KINDS.some((one) => can(`${one}s:read`))
-  const usual = useUsualKind(mayDeploy && asked === null)
+  const usual = useUsualKind(mayDeploy && asked === null && from === undefined)
   const kind = asked ?? usual
+  if (mayDeploy && from !== undefined) return <DeployFrom key={from} id={from} />
   if (!mayDeploy || kind === null) {
     return (
       <Page title="Deploy">
@@ -32,6 +36,17 @@ export function Deploy() {
   }
   // A link with other values starts again with these values.
   return <DeploySteps key={JSON.stringify(search)} start={formFromAddress(search, kind)} />
+}
+
+/** The form as an earlier deployment was started. */
+function DeployFrom({ id }: { id: string }) {
+  const earlier = useRead('getDeployment', { params: { id } })
+  if (earlier.data !== undefined) return <DeploySteps start={formFromDeployment(earlier.data)} />
+  return (
+    <Page title="Deploy">
+      <Loaded read={earlier}>{() => null}</Loaded>
+    </Page>
+  )
 }
 
 function DeploySteps({ start }: { start: Form }) {

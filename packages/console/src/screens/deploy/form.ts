@@ -1,3 +1,4 @@
+import type { Answer } from '@slipway/client'
 import type { Kind } from '../sources/kinds.ts'
 
 /** A key or name with its value; `row` identifies the row while its texts change. */
@@ -60,4 +61,37 @@ export function formFromAddress(search: Record<string, string | undefined>, kind
     deploymentTimeoutSeconds: '',
     bypassCache: false,
   }
+}
+
+/**
+ * The form as an earlier deployment was started: everything but its version. Its timeouts and retries are left out too,
+ * because the record does not say whether the request or the actions gave them. Secrets must be typed again.
+ */
+export function formFromDeployment(deployment: Answer<'getDeployment'>): Form {
+  const { config, plan, source_type } = deployment
+  const [tag, ...otherTags] = config.target_tags
+  // With several tags, the record does not say whether targets had to have all of them. Its targets are known.
+  const byTag = tag !== undefined && otherTags.length === 0 && config.target_ids.length === 0
+  const targetIds = new Set(byTag ? [] : [...config.target_ids, ...(plan?.steps ?? []).map((step) => step.target_id)])
+  const given = Object.entries(config.variables).filter(([, value]) => value !== '***')
+  return {
+    ...formFromAddress({}, source_type),
+    sourceId: deployment[`${source_type}_id`],
+    targetsBy: byTag ? 'tags' : 'ids',
+    targetIds: [...targetIds],
+    ...(byTag ? { tags: [{ row: 0, ...tag }] } : {}),
+    values: Object.fromEntries(given.map(([name, value]) => [name, rawValue(value)])),
+    environmentId: config.environment_id,
+    tenantId: config.tenant_id,
+    targetMode: typeof config.target_mode === 'string' ? config.target_mode : 'rolling',
+    batchSize: typeof config.target_mode === 'string' ? 1 : config.target_mode.rolling.batch_size,
+    failureStrategy: config.failure_strategy,
+    rollbackStrategy: config.rollback_strategy,
+    priority: config.priority === 0 ? '' : config.priority,
+  }
+}
+
+function rawValue(value: unknown): RawValue {
+  if (typeof value === 'string') return value
+  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? value : JSON.stringify(value)
 }

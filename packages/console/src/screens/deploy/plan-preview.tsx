@@ -5,6 +5,7 @@ import { PlanSteps } from './plan-steps.tsx'
 import { QueuePlace } from './queue-place.tsx'
 import { ResolvedVariables } from './resolved-variables.tsx'
 import { StartDeployment } from './start-deployment.tsx'
+import { strategyOf } from './strategy-text.ts'
 import { summary } from './target-count.tsx'
 
 /** A request and what the server would do for it. */
@@ -34,6 +35,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
           {plan.environment_name === null ? '' : `, environment ${plan.environment_name}`}
           {plan.tenant_name === null ? '' : `, tenant ${plan.tenant_name}`}. Nothing has started yet.
         </Text>
+        <Text size="sm">{strategyOf(previewed.request)}</Text>
         <QueuePlace priority={previewed.request.priority ?? 0} />
         {warnings.length > 0 && (
           <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">

@@ -5,6 +5,7 @@ import { useSession } from '../../session/session.tsx'
 import { KINDS, type Kind, OPERATIONS } from '../sources/kinds.ts'
 import { useSourceTotals } from '../sources/totals.ts'
 import type { ChangeForm, Form } from './form.ts'
+import { LastDeployment } from './last-deployment.tsx'
 import { RecordSelect } from './record-select.tsx'
 
 interface Props {
@@ -12,6 +13,8 @@ interface Props {
   onChange: ChangeForm
   /** What the requirement resolves to, as far as it is known. */
   resolved: string | undefined
+  /** The name of the chosen source, as far as it is known. */
+  name: string | undefined
   /** The versions of the source, newest first. */
   versions: string[]
   /** Why the server refused the request. */
@@ -21,7 +24,7 @@ interface Props {
 const CAPITALIZED: Record<Kind, string> = { solution: 'Solution', sequence: 'Sequence', action: 'Action' }
 
 /** What is deployed, and in which version. */
-export function SourceFields({ form, onChange, resolved, versions, error }: Props) {
+export function SourceFields({ form, onChange, resolved, name, versions, error }: Props) {
   const { can } = useSession()
   const { kind, sourceId, version } = form
   const totals = useSourceTotals()
@@ -67,6 +70,7 @@ export function SourceFields({ form, onChange, resolved, versions, error }: Prop
             inputWrapperOrder={['label', 'input', 'description', 'error']}
           />
         </SimpleGrid>
+        {sourceId !== null && <LastDeployment kind={kind} id={sourceId} name={name} />}
         {totals[kind] === 0 && (
           <Text size="sm">
             There is no {kind} yet.{' '}

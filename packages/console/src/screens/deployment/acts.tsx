@@ -1,7 +1,7 @@
-import { Alert, Group, List, Text, Textarea } from '@mantine/core'
+import { Alert, Button, Group, List, Text, Textarea } from '@mantine/core'
 import { type Answer, isFinalState } from '@slipway/client'
 import { useQuery } from '@tanstack/react-query'
-import { useNavigate } from '@tanstack/react-router'
+import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import { useWrite } from '../../api/queries.ts'
@@ -20,6 +20,11 @@ export function Acts({ deployment }: { deployment: Deployment }) {
     <Group gap="xs">
       {!isOver && can('deployments:cancel') && <Cancel id={deployment.id} />}
       {mayRepeat && deployment.state !== 'success' && <Redeploy id={deployment.id} onlyFailed />}
+      {mayRepeat && (
+        <Button component={Link} to="/deploy" search={{ from: deployment.id } as never} size="xs" variant="default">
+          Deploy with changes
+        </Button>
+      )}
       {mayRepeat && <Redeploy id={deployment.id} onlyFailed={false} />}
     </Group>
   )

@@ -9,8 +9,8 @@ import { useSession } from '../../session/session.tsx'
 import { FormModal } from '../administration/form-modal.tsx'
 import { DefinitionField } from './definition-field.tsx'
 import { parseDefinition } from './definition-text.ts'
-import { exampleDefinition, PART_OF } from './examples.ts'
-import { type Kind, OPERATIONS } from './kinds.ts'
+import { exampleDefinition } from './examples.ts'
+import { type Kind, OPERATIONS, PART_OF } from './kinds.ts'
 
 interface Props {
   kind: Kind

@@ -2,8 +2,7 @@ import { Input, SegmentedControl, Stack, Textarea } from '@mantine/core'
 import { useState } from 'react'
 import { fieldProblem } from '../../components/field-problem.ts'
 import { definitionText, parseDefinition } from './definition-text.ts'
-import { PART_OF } from './examples.ts'
-import type { Kind } from './kinds.ts'
+import { type Kind, PART_OF } from './kinds.ts'
 import { PartsField } from './parts-field.tsx'
 
 interface Props {

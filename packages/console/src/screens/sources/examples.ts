@@ -17,6 +17,3 @@ export function exampleDefinition(kind: Kind, part: Schema<'SourceListItem'> | u
   const solution: Schema<'SolutionDefinition'> = { sequences: [{ sequence_id: part?.id ?? '', ...requirement }] }
   return definitionText({ action, sequence, solution }[kind])
 }
-
-/** The kind that a definition of this kind consists of; an action has no parts. */
-export const PART_OF: Record<Kind, Kind | null> = { solution: 'sequence', sequence: 'action', action: null }

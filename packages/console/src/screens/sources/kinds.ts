@@ -9,6 +9,9 @@ export type KindPath = `${Kind}s`
 
 export const KIND_LABELS: Record<Kind, string> = { solution: 'Solutions', sequence: 'Sequences', action: 'Actions' }
 
+/** The kind that a definition of this kind consists of; an action has no parts. */
+export const PART_OF: Record<Kind, Kind | null> = { solution: 'sequence', sequence: 'action', action: null }
+
 /** The three kinds have the same operations under different names. */
 export const OPERATIONS = {
   solution: {

@@ -2,8 +2,7 @@ import { Anchor, Table } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useRead } from '../../api/queries.ts'
 import { useSession } from '../../session/session.tsx'
-import { PART_OF } from './examples.ts'
-import { type Kind, OPERATIONS } from './kinds.ts'
+import { type Kind, OPERATIONS, PART_OF } from './kinds.ts'
 import { type Part, partsOf } from './parts-of.ts'
 
 /** The sequences of a solution or the actions of a sequence, in order, with links. */

@@ -6,8 +6,7 @@ import { client } from '../../api/client.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
-import { PART_OF } from './examples.ts'
-import { KINDS, type Kind, OPERATIONS } from './kinds.ts'
+import { KINDS, type Kind, OPERATIONS, PART_OF } from './kinds.ts'
 import { partsOf } from './parts-of.ts'
 
 /** Each needs a call for its definition. */
