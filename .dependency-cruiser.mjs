@@ -3,11 +3,11 @@
 
 const PACKAGES = {
   domain: [],
-  analysis: [],
+  analysis: ['domain'],
   contracts: ['domain'],
   runtime: ['contracts', 'domain'],
   broker: ['contracts', 'domain', 'runtime'],
-  execution: ['contracts'],
+  execution: ['contracts', 'domain'],
   redis: ['runtime'],
   limits: ['domain', 'redis', 'runtime'],
   database: ['contracts', 'domain', 'runtime'],

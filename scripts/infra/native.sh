@@ -80,12 +80,12 @@ stop_process() { # PID: asks, waits up to 15 s, then forces
   kill -KILL "$1" 2>/dev/null || true
 }
 
-wait_for() { # SERVER LOG COMMAND...: up to 60 s
+wait_for() { # SERVER LOG COMMAND...: up to three minutes, for a busy machine
   local server=$1 log=$2
   shift 2
-  for _ in $(seq 600); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.1; done
+  for _ in $(seq 1800); do if "$@" >/dev/null 2>&1; then return 0; fi; sleep 0.1; done
   tail -n 20 "$log" >&2 || true
-  fail "$server is not ready after 60 s; its log is $log"
+  fail "$server is not ready after three minutes; its log is $log"
 }
 
 native_up() {
@@ -153,7 +153,7 @@ postgres_up() {
   # A postmaster that was killed leaves this file; while its zombie waits to be reaped, Postgres would believe it.
   if ! pid_of postgres >/dev/null; then rm -f "$dir/data/postmaster.pid"; fi
   # No Unix socket: its path would be too long in a deep clone.
-  if ! as_postgres "$programs/pg_ctl" --pgdata="$dir/data" --log="$dir/log" --wait --timeout=60 --silent \
+  if ! as_postgres "$programs/pg_ctl" --pgdata="$dir/data" --log="$dir/log" --wait --timeout=180 --silent \
     --options="-p $port -c listen_addresses=127.0.0.1 -c unix_socket_directories='' -c max_connections=300" start; then
     tail -n 20 "$dir/log" >&2
     fail "postgres did not start; its log is $dir/log"
@@ -226,7 +226,7 @@ CONF
 native_import_definitions() ( # FILE
   rabbitmq_environment "$(base)/rabbitmq" "$(own_port rabbitmq)"
   # The port is open before the node has all that it needs for users.
-  "$(rabbitmq_programs)/rabbitmqctl" --quiet await_startup --timeout 60
+  "$(rabbitmq_programs)/rabbitmqctl" --quiet await_startup --timeout 180
   "$(rabbitmq_programs)/rabbitmqctl" --quiet import_definitions "$1"
 )
 

@@ -28,7 +28,7 @@ const ANALYSIS = {
   likely_cause: expect.stringContaining('“cp: error writing /opt/app: No space left on device”'),
   remediation: expect.arrayContaining([expect.any(String)]),
   analyzed_at: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
-  model_version: 'rules-1',
+  model_version: 'rules-2',
 }
 
 async function deployed(script: string, body: Record<string, unknown> = {}, count = 1): Promise<string> {

@@ -26,9 +26,9 @@ function listOf(areas, rules) {
 }
 
 function section(area, rules) {
-  const rows = rules.map(({ id, title, exitCodes, pattern, confidence }) => {
+  const rows = rules.map(({ id, title, exitCodes, pattern, reason, confidence }) => {
     const code = exitCodes ? `exit code ${exitCodes.join(', ')}` : null
-    const by = [pattern ? 'words' : null, code].filter((one) => one !== null).join(', ')
+    const by = [pattern ? 'words' : null, reason ? 'reason' : null, code].filter((one) => one !== null).join(', ')
     return `| \`${id}\` | ${title.replace('{what}', '…').replaceAll('|', '\\|')} | ${by} | ${confidence} |`
   })
   const name = area.charAt(0).toUpperCase() + area.slice(1)

@@ -45,19 +45,21 @@ export function analyse(failure: Failure, at: string): Finding {
   const lines = linesOf(failure)
   const written = lines.filter(({ origin }) => origin !== 'error')
   const reported = lines.filter(({ origin }) => origin === 'error')
-  const texts = { output: searchTextOf(written), error: searchTextOf(reported) }
+  const output = new SearchText(written.map(({ lower }) => lower).join('\n'))
   let best: Match | null = null
   for (const rule of RULES) {
     if (rule.exitCodes && (failure.exit_code === null || !rule.exitCodes.includes(failure.exit_code))) continue
-    const [candidates, text] = rule.in === 'error' ? [reported, texts.error] : [written, texts.output]
-    if (rule.hints && !rule.hints.some((hint) => text.contains(hint))) continue
-    const match = matchOf(rule, candidates)
+    if (rule.hints && !rule.hints.some((hint) => output.contains(hint))) continue
+    const match = rule.reason ? reportOf(rule, failure, reported) : matchOf(rule, written)
     if (match && (best === null || match.score > best.score)) best = match
   }
   return best ? findingOf(best, failure, at) : unknownOf(failure, [...written, ...reported], at)
 }
 
-const searchTextOf = (lines: readonly Line[]) => new SearchText(lines.map(({ lower }) => lower).join('\n'))
+function reportOf(rule: Rule, { reason, subject }: Failure, [line]: readonly Line[]): Match | null {
+  if (rule.reason !== reason || (rule.subject !== undefined && rule.subject !== subject)) return null
+  return { rule, score: rule.confidence, line: line ?? null, what: rule.subject === undefined ? subject : null }
+}
 
 function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
   if (!rule.pattern) return { rule, score: rule.confidence, line: null, what: null }
@@ -65,7 +67,7 @@ function matchOf(rule: Rule, lines: readonly Line[]): Match | null {
   for (const line of lines) {
     const found = rule.pattern.exec(line.text)
     if (!found) continue
-    const penalty = line.origin === 'error' ? 0 : Math.min(MAX_LINE_PENALTY, line.fromEnd * PENALTY_PER_LINE)
+    const penalty = Math.min(MAX_LINE_PENALTY, line.fromEnd * PENALTY_PER_LINE)
     const score = rule.confidence - penalty - (line.origin === 'stdout' ? STDOUT_PENALTY : 0)
     const what = Object.values(found.groups ?? {}).find((text) => text !== undefined && text !== '') ?? null
     if (best === null || score > best.score) best = { rule, score, line, what }

@@ -1,9 +1,13 @@
+import type { CommandFailureReason } from '@slipway/domain'
+
 /** A command that failed, with its masked output. */
 export interface Failure {
   /** Null if a signal ended the command or its end is not known. */
   exit_code: number | null
-  /** The reason that the instance reports. */
   error_message: string | null
+  reason: CommandFailureReason | null
+  /** What the reason is about. See CommandFailure. */
+  subject: string | null
   stdout_tail: string
   stderr_tail: string
   /** The name and host of the target. They do not distinguish kinds of failures, so fingerprints ignore them. */

@@ -1,3 +1,5 @@
+import type { CommandFailureReason } from '@slipway/domain'
+
 /** The areas of rules, in the order of docs/analysis.md. */
 export const AREAS = [
   'slipway',
@@ -35,8 +37,10 @@ export interface Rule {
   distinct?: true
   /** The command must have one of these exit codes. Without a pattern, the exit code alone matches. */
   exitCodes?: readonly number[]
-  /** What to match: the output of the command, or the reason that the instance reports. */
-  in?: 'output' | 'error'
+  /** The reason of the failure, instead of hints and a pattern. Its subject replaces `{what}`. */
+  reason?: CommandFailureReason
+  /** The subject that the failure must have. */
+  subject?: string
   /** The confidence if the matched line is the last one. */
   confidence: number
   /** A sentence without the full stop. */

@@ -1,4 +1,5 @@
 import { describe, expect, test } from '@jest/globals'
+import { COMMAND_FAILURE_REASONS } from '@slipway/domain'
 import fc from 'fast-check'
 import { analyse, type Failure, RULES, RULES_VERSION } from '../src/index.ts'
 import { REAL } from './real.ts'
@@ -8,7 +9,8 @@ const AT = '2026-01-31T09:00:02.000Z'
 
 const failureOf = (fields: Partial<Failure> = {}): Failure => {
   const exit_code = fields.exit_code === undefined ? 1 : fields.exit_code
-  return { exit_code, error_message: `exit code ${exit_code}`, stdout_tail: '', stderr_tail: '', ...fields }
+  const ended = { exit_code, error_message: `exit code ${exit_code}`, reason: null, subject: null }
+  return { ...ended, stdout_tail: '', stderr_tail: '', ...fields }
 }
 const said = (stderr_tail: string, fields: Partial<Failure> = {}) => analyse(failureOf({ stderr_tail, ...fields }), AT)
 
@@ -22,10 +24,11 @@ describe('the rules', () => {
 
   test.each(VERBATIM)(
     '$rule knows what $tool writes: $stderr$stdout$error',
-    ({ rule, stderr, stdout, error, exit = 1 }) => {
+    ({ rule, stderr, stdout, error, reason = null, subject = null, exit = 1 }) => {
       const failure = failureOf({
         exit_code: exit,
         error_message: error ?? `exit code ${exit}`,
+        ...{ reason, subject },
         stdout_tail: stdout ?? '',
         stderr_tail: stderr ?? '',
       })
@@ -33,6 +36,19 @@ describe('the rules', () => {
       expect({ found: found.rule, ...found.analysis }).toMatchObject({ found: rule })
     },
   )
+
+  test('explain every reason that Slipway gives', () => {
+    const explained = RULES.map(({ reason }) => reason)
+    expect(COMMAND_FAILURE_REASONS.filter((reason) => !explained.includes(reason))).toEqual([])
+  })
+
+  test('do not read the words of a reason', () => {
+    expect(said('', { exit_code: null, error_message: 'no answer from 10.0.0.5:22' }).rule).toBe('unknown')
+    const words = { error_message: 'beyond any pattern', exit_code: null }
+    expect(said('', { ...words, reason: 'target_silent' }).rule).toBe('target-silent')
+    const { analysis } = said('', { ...words, reason: 'interpreter_missing', subject: 'pwsh' })
+    expect(analysis.summary).toContain('pwsh')
+  })
 
   test('need no more than bounded time: few open repetitions, and none within another', () => {
     for (const { id, pattern } of RULES) {
@@ -78,7 +94,7 @@ describe('an analysis', () => {
   })
 
   test('of a command that was killed for its time says so, whatever it wrote', () => {
-    const failure = { exit_code: null, error_message: 'killed after 5 s (timeout_seconds)' }
+    const failure = { exit_code: null, error_message: 'killed', reason: 'step_timeout' as const }
     expect(said('curl: (7) Connection refused', failure).rule).toBe('step-timeout')
   })
 
@@ -113,9 +129,11 @@ describe('an analysis', () => {
       repeated.map(([word, count]) => word.repeat(count).slice(0, 20_000)),
     )
     const exit = fc.option(fc.integer({ min: -1, max: 300 }))
+    const reason = fc.option(fc.constantFrom(...COMMAND_FAILURE_REASONS))
     fc.assert(
-      fc.property(text, text, fc.option(text), exit, (stdout_tail, stderr_tail, error_message, exit_code) => {
-        const { analysis } = analyse({ stdout_tail, stderr_tail, error_message, exit_code }, AT)
+      fc.property(text, text, fc.option(text), exit, reason, (stdout_tail, stderr_tail, subject, exit_code, why) => {
+        const failure = { stdout_tail, stderr_tail, error_message: subject, exit_code, reason: why, subject }
+        const { analysis } = analyse(failure, AT)
         expect(analysis.confidence).toBeGreaterThan(0)
         expect(analysis.confidence).toBeLessThanOrEqual(1)
         expect(analysis.summary).not.toBe('')

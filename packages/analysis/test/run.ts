@@ -112,7 +112,8 @@ function end(child: ReturnType<typeof spawn>): Promise<Failure> {
     child.on('error', reject)
     child.on('close', (exit_code, signal) => {
       const error_message = signal ? `killed by ${signal}` : `exit code ${exit_code}`
-      resolve({ exit_code, error_message, stdout_tail: output.stdout, stderr_tail: output.stderr })
+      const ended = { exit_code, error_message, reason: signal ? ('signal' as const) : null, subject: signal }
+      resolve({ ...ended, stdout_tail: output.stdout, stderr_tail: output.stderr })
     })
   })
 }

@@ -1,3 +1,5 @@
+import type { CommandFailureReason } from '@slipway/domain'
+
 /** What a tool writes, word for word, where it cannot be counted on that the machine has it (or may be made to fail so). */
 export interface VerbatimExample {
   rule: string
@@ -6,46 +8,51 @@ export interface VerbatimExample {
   stderr?: string
   stdout?: string
   error?: string
+  reason?: CommandFailureReason
+  subject?: string | null
   exit?: number | null
 }
 
 const apt = (rule: string, stderr: string): VerbatimExample => ({ rule, tool: 'apt 2.6', stderr, exit: 100 })
 const git = (rule: string, stderr: string): VerbatimExample => ({ rule, tool: 'git 2.39', stderr, exit: 128 })
-const slipway = (rule: string, error: string, exit: number | null = null): VerbatimExample => ({
-  ...{ rule, tool: 'the orchestration instance', error, exit },
+const slipway = (
+  rule: string,
+  error: string,
+  reason: CommandFailureReason,
+  subject: string | null = null,
+): VerbatimExample => ({ ...{ rule, tool: 'Slipway', error, reason, subject }, exit: null })
+const exit = (code: number): VerbatimExample => ({
+  rule: `exit-${code}`,
+  tool: 'sh',
+  error: `exit code ${code}`,
+  exit: code,
 })
 
 export const VERBATIM: VerbatimExample[] = [
-  slipway('step-timeout', 'killed after 30 s (timeout_seconds)'),
-  slipway('step-timeout', 'killed after 3600 s (timeout_seconds); the target did not confirm its end'),
-  slipway('deployment-timeout', 'killed: the deployment took longer than 60 s (deployment_timeout_seconds)'),
-  slipway('deployment-timeout', 'the deployment ran out of its time while the command ran; its end is not confirmed'),
-  slipway('instance-lost', 'the instance was lost while the command ran'),
-  slipway('instance-restarted', 'the instance was restarted while the command ran'),
-  slipway('instance-cut-off', 'the instance lost contact with Slipway and killed the command'),
-  slipway('deployment-ended-first', 'the deployment ended before the command did'),
-  slipway('target-refused', 'connection refused by 10.0.0.5:22'),
-  slipway('target-silent', 'no answer from 10.0.0.5:22'),
-  slipway('target-silent', '[fd00::5]:22 cannot be reached (EHOSTUNREACH)'),
-  slipway('target-name', 'the host name web-7.example.com cannot be resolved'),
-  slipway('target-authentication', 'authentication failed for deploy@10.0.0.5:22'),
-  slipway('target-host-key', 'host key of 10.0.0.5:22 changed: expected SHA256:abc, got SHA256:def'),
-  slipway('target-connection-lost', 'connection to 10.0.0.5:22 was lost while the command ran'),
-  slipway('target-connection-lost', 'connection closed by 10.0.0.5:22 before it was established'),
+  slipway('step-timeout', 'killed after 30 s (timeout_seconds)', 'step_timeout'),
   slipway(
-    'target-shell',
-    '10.0.0.5:22 started no shell for deploy (exit code 1): This account is currently not available.',
+    'deployment-timeout',
+    'killed: the deployment took longer than 60 s (deployment_timeout_seconds)',
+    'deployment_timeout',
   ),
-  slipway('working-directory', 'the working directory /srv/app does not exist on the instance'),
-  slipway('interpreter-missing', 'the interpreter pwsh was not found on 10.0.0.5:22'),
-  slipway('content-not-delivered', 'the file conf/app.toml was damaged on its way to 10.0.0.5:22'),
-  slipway('sigkill', 'killed by SIGKILL'),
-  slipway('sigterm', 'killed by SIGTERM'),
-  slipway('signal', 'killed by SIGSEGV'),
-  slipway('exit-126', 'exit code 126', 126),
-  slipway('exit-127', 'exit code 127', 127),
-  slipway('exit-139', 'exit code 139', 139),
-  slipway('exit-134', 'exit code 134', 134),
+  slipway('instance-lost', 'the instance was lost while the command ran', 'instance_lost'),
+  slipway('instance-restarted', 'the instance was restarted while the command ran', 'instance_restarted'),
+  slipway('instance-cut-off', 'the instance lost contact with Slipway and killed the command', 'instance_cut_off'),
+  slipway('deployment-ended-first', 'the deployment ended before the command did', 'deployment_ended'),
+  slipway('target-refused', 'connection refused by 10.0.0.5:22', 'target_refused'),
+  slipway('target-silent', '[fd00::5]:22 cannot be reached (EHOSTUNREACH)', 'target_silent'),
+  slipway('target-name', 'the host name web-7.example.com cannot be resolved', 'target_name_unknown'),
+  slipway('target-authentication', 'authentication failed for deploy@10.0.0.5:22', 'target_authentication'),
+  slipway('target-host-key', 'host key of 10.0.0.5:22 changed: expected SHA256:a, got SHA256:d', 'target_host_key'),
+  slipway('target-connection-lost', 'connection to 10.0.0.5:22 was lost', 'target_connection_lost'),
+  slipway('target-shell', '10.0.0.5:22 started no shell for deploy (exit code 1)', 'target_shell'),
+  slipway('working-directory', 'the working directory /srv does not exist', 'working_directory_missing', '/srv'),
+  slipway('interpreter-missing', 'the interpreter pwsh was not found on 10.0.0.5:22', 'interpreter_missing', 'pwsh'),
+  slipway('content-not-delivered', 'the file a was damaged on its way to 10.0.0.5:22', 'content_not_delivered'),
+  slipway('sigkill', 'killed by SIGKILL', 'signal', 'SIGKILL'),
+  slipway('sigterm', 'killed by SIGTERM', 'signal', 'SIGTERM'),
+  slipway('signal', 'killed by SIGSEGV', 'signal', 'SIGSEGV'),
+  ...[126, 127, 139, 134].map(exit),
   { rule: 'simulated', tool: 'a simulated target', stderr: 'simulated: exit code 4\n', exit: 4 },
   { rule: 'disk-full', tool: 'docker', stderr: 'failed to register layer: write /usr/lib/x: no space left on device' },
   apt('disk-full', "E: You don't have enough free space in /var/cache/apt/archives/."),

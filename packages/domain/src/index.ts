@@ -1,3 +1,4 @@
+export * from './command-failure.ts'
 export * from './definitions.ts'
 export * from './deployment-state.ts'
 export * from './execution.ts'

@@ -1,4 +1,5 @@
 import type { RunAction, RunFile } from '@slipway/contracts'
+import { type CommandFailure, type CommandFailureReason, commandFailure } from '@slipway/domain'
 
 export type Interpreter = RunAction['interpreter']
 export type OutputStream = 'stdout' | 'stderr'
@@ -68,6 +69,17 @@ export interface Transport {
 /** The command did not start, or its end is not known. The message ends a sentence for users. */
 export class CommandError extends Error {
   override name = 'CommandError'
+  readonly failure: CommandFailure
+
+  constructor(
+    message: string,
+    reason: CommandFailureReason | null = null,
+    subject: string | null = null,
+    options?: ErrorOptions,
+  ) {
+    super(message, options)
+    this.failure = commandFailure(message, reason, subject)
+  }
 }
 
 /** The command did not start, because one of its files is missing or damaged. */
@@ -76,7 +88,7 @@ export class FileError extends CommandError {
   readonly content: string
 
   constructor(message: string, content: string, options?: ErrorOptions) {
-    super(message, options)
+    super(message, 'content_not_delivered', null, options)
     this.content = content
   }
 }
@@ -97,10 +109,12 @@ export class Kill extends Error {
   override name = 'Kill'
   /** The time between TERM and KILL. */
   readonly graceMs: number
+  readonly failure: CommandFailure
 
-  constructor(message: string, graceMs: number) {
+  constructor(message: string, graceMs: number, reason: CommandFailureReason | null = null) {
     super(message)
     this.graceMs = graceMs
+    this.failure = commandFailure(message, reason)
   }
 }
 

@@ -18,6 +18,7 @@ export {
   whenAborted,
 } from './command.ts'
 export { ContentFolder, WrongContent } from './content/content-folder.ts'
+export { failureFields } from './failure-fields.ts'
 export { Lifeline } from './lifeline.ts'
 export type { LocalLimits } from './local/limits.ts'
 export { LocalTransport } from './local/local-transport.ts'

@@ -1,14 +1,10 @@
-import { type Rule, type RuleText, rulesOf } from '../rule.ts'
+import { type Rule, rulesOf } from '../rule.ts'
 
-/**
- * Rules for the reasons that an instance reports: it could not run the command, or ended the command. The patterns match
- * message texts, because the protocol has no reason code for commands.
- */
-const REPORTED: RuleText[] = [
+/** Rules for what Slipway knows of a failure: it could not start the command, lost it, or ended it. */
+export const BY_SLIPWAY: readonly Rule[] = rulesOf('slipway', [
   {
     id: 'step-timeout',
-    hints: ['(timeout_seconds)'],
-    pattern: /killed after \d+ s \(timeout_seconds\)/,
+    reason: 'step_timeout',
     confidence: 0.98,
     title: 'The command took longer than its timeout',
     cause:
@@ -20,8 +16,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'deployment-timeout',
-    hints: ['(deployment_timeout_seconds)', 'ran out of its time'],
-    pattern: /deployment took longer than \d+ s|the deployment ran out of its time/i,
+    reason: 'deployment_timeout',
     confidence: 0.98,
     title: 'The deployment took longer than its timeout',
     cause:
@@ -33,8 +28,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'instance-lost',
-    hints: ['the instance was lost'],
-    pattern: /the instance was lost/,
+    reason: 'instance_lost',
     confidence: 0.97,
     title: 'The orchestration instance was lost while the command ran',
     cause:
@@ -47,8 +41,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'instance-restarted',
-    hints: ['the instance was restarted'],
-    pattern: /the instance was restarted/,
+    reason: 'instance_restarted',
     confidence: 0.97,
     title: 'The orchestration instance was restarted while the command ran',
     cause: 'A restart of the instance kills its commands. How much the command had done is not known.',
@@ -59,8 +52,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'instance-cut-off',
-    hints: ['lost contact with slipway'],
-    pattern: /lost contact with Slipway/,
+    reason: 'instance_cut_off',
     confidence: 0.97,
     title: 'The orchestration instance lost contact with Slipway and killed the command',
     cause:
@@ -72,8 +64,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'deployment-ended-first',
-    hints: ['the deployment ended before the command did'],
-    pattern: /the deployment ended before the command did/,
+    reason: 'deployment_ended',
     confidence: 0.9,
     title: 'The deployment ended before the command did',
     cause: 'The command was still running when its deployment ended, so its outcome is not known.',
@@ -81,21 +72,19 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'target-refused',
-    hints: ['connection refused by'],
-    pattern: /connection refused by/,
+    reason: 'target_refused',
     confidence: 0.96,
     title: 'The target refused the connection',
     cause:
       'The host is up, but nothing listens at the address and port of the target, or a firewall rejects the connection.',
     remediation: [
       'Check host and port in the connection of the target',
-      'Check on the target that the SSH server runs and listens there: `systemctl status ssh`, `ss -ltn`',
+      'Check on the target that the SSH server, or the agent, runs and listens there: `ss -ltn`',
     ],
   },
   {
     id: 'target-silent',
-    hints: ['no answer from', 'cannot be reached'],
-    pattern: /no answer from|cannot be reached \((?:EHOSTUNREACH|ENETUNREACH|EHOSTDOWN)\)/,
+    reason: 'target_silent',
     confidence: 0.95,
     title: 'The target did not answer',
     cause:
@@ -107,8 +96,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'target-name',
-    hints: ['cannot be resolved'],
-    pattern: /the host name .{1,255} cannot be resolved/,
+    reason: 'target_name_unknown',
     confidence: 0.96,
     title: 'The name of the target cannot be resolved',
     cause: 'The name server of the instance knows no host of that name.',
@@ -119,8 +107,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'target-authentication',
-    hints: ['authentication failed for'],
-    pattern: /authentication failed for/,
+    reason: 'target_authentication',
     confidence: 0.96,
     title: 'The target refused the credentials',
     cause: 'The SSH server accepts neither the key nor the password of the target for this user.',
@@ -131,8 +118,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'target-host-key',
-    hints: ['host key'],
-    pattern: /host key/i,
+    reason: 'target_host_key',
     confidence: 0.93,
     title: 'The host key of the target is not the expected one',
     cause:
@@ -144,11 +130,11 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'target-connection-lost',
-    hints: ['connection'],
-    pattern: /connection (?:to .{1,260} )?was lost|connection closed by|no connection to/,
+    reason: 'target_connection_lost',
     confidence: 0.9,
     title: 'The connection to the target was lost',
-    cause: 'The network, the SSH server or the target failed. Whether the command did its work is not known.',
+    cause:
+      'The network, the SSH server, the agent or the target failed. Whether the command did its work is not known.',
     remediation: [
       'Check that the target is up and did not restart: `uptime`, `last reboot`',
       'Allow max_retries where the command may safely run twice',
@@ -156,8 +142,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'working-directory',
-    hints: ['working directory'],
-    pattern: /the working directory (?<what>.{1,300}) (?:does not exist|cannot|could not)/,
+    reason: 'working_directory_missing',
     confidence: 0.97,
     title: 'The working directory {what} does not exist',
     cause: 'The action names a working_directory that does not exist on this target, or that its user may not enter.',
@@ -165,8 +150,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'interpreter-missing',
-    hints: ['the interpreter '],
-    pattern: /the interpreter (?<what>\S{1,60}) (?:was not found|is not installed|cannot be)/,
+    reason: 'interpreter_missing',
     confidence: 0.97,
     title: 'The interpreter {what} is not installed where the script runs',
     cause: 'The definition of the action names an interpreter that this machine does not have in its PATH.',
@@ -174,8 +158,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'target-shell',
-    hints: ['started no shell', 'refuses to run commands', 'no directory for the command'],
-    pattern: /started no shell for|refuses to run commands|no directory for the command can be made/,
+    reason: 'target_shell',
     confidence: 0.93,
     title: 'The target does not let its user run commands',
     cause:
@@ -187,8 +170,7 @@ const REPORTED: RuleText[] = [
   },
   {
     id: 'content-not-delivered',
-    hints: ['the file '],
-    pattern: /the file .{1,300} (?:could not be|was damaged|cannot be)/,
+    reason: 'content_not_delivered',
     confidence: 0.93,
     title: 'A file of the action could not be placed in the working directory',
     cause: 'The content could not be fetched, verified or written, so the command was not started.',
@@ -197,9 +179,4 @@ const REPORTED: RuleText[] = [
       'Try again with bypass_cache, so that the content is fetched and verified anew',
     ],
   },
-]
-
-export const BY_SLIPWAY: readonly Rule[] = rulesOf(
-  'slipway',
-  REPORTED.map((rule) => ({ ...rule, in: 'error' })),
-)
+])

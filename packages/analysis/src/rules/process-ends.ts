@@ -13,9 +13,8 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
   },
   {
     id: 'sigkill',
-    in: 'error',
-    hints: ['killed by sigkill'],
-    pattern: /killed by SIGKILL/,
+    reason: 'signal',
+    subject: 'SIGKILL',
     confidence: 0.6,
     title: 'The command was killed (SIGKILL)',
     cause:
@@ -27,9 +26,8 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
   },
   {
     id: 'sigterm',
-    in: 'error',
-    hints: ['killed by sigterm'],
-    pattern: /killed by SIGTERM/,
+    reason: 'signal',
+    subject: 'SIGTERM',
     confidence: 0.6,
     title: 'The command was terminated (SIGTERM)',
     cause: 'An administrator, a service manager or a shutdown of the machine terminated it.',
@@ -37,9 +35,7 @@ export const PROCESS_ENDS: readonly Rule[] = rulesOf('end of the process', [
   },
   {
     id: 'signal',
-    in: 'error',
-    hints: ['killed by sig'],
-    pattern: /killed by (?<what>SIG\w{2,10})/,
+    reason: 'signal',
     confidence: 0.55,
     title: 'The command was ended by {what}',
     cause:

@@ -44,7 +44,7 @@ export interface components {
             /** @description The same for failures of one kind, on any target */
             fingerprint: string;
             likely_cause: string;
-            /** @description The rules (rules-1), or the model of the configured endpoint */
+            /** @description The rules (rules-2), or the model of the configured endpoint */
             model_version: string;
             remediation: string[];
             summary: string;
@@ -212,6 +212,11 @@ export interface components {
             duration_ms: number;
             error_message?: string;
             exit_code?: number;
+            /**
+             * @description Why the command failed; absent where its exit code or its output tells
+             * @enum {string}
+             */
+            failure_reason?: "signal" | "step_timeout" | "deployment_timeout" | "deployment_ended" | "instance_lost" | "instance_restarted" | "instance_cut_off" | "target_refused" | "target_silent" | "target_name_unknown" | "target_authentication" | "target_host_key" | "target_connection_lost" | "target_shell" | "working_directory_missing" | "interpreter_missing" | "content_not_delivered";
             /** Format: uuid */
             id: string;
             /**

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { INTERPRETERS } from '../api/catalog.ts'
-import { RunFile } from '../instance/protocol.ts'
+import { failureReason, RunFile } from '../instance/protocol.ts'
 import { ContentId, literals, Nullable, Strict, Uuid } from '../schema.ts'
 
 // ── Between an agent and the executor-bridge, over HTTP ──────────────────────────────────────────────────────────
@@ -75,6 +75,7 @@ export const AgentCommandEnd = Strict({
   confirmed: Type.Boolean(),
   /** Why the command did not start, or why the agent ended it. */
   error: Nullable(Type.String({ maxLength: 4_000 })),
+  ...failureReason,
   /** The missing content that kept the command from starting. */
   content: Nullable(ContentId),
 })

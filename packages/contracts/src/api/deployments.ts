@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import {
+  COMMAND_FAILURE_REASONS,
   DEPLOYMENT_STATES,
   FailureStrategy,
   PENDING_STATES,
@@ -253,7 +254,7 @@ export const Analysis = Strict({
   likely_cause: Type.String(),
   remediation: Type.Array(Type.String()),
   analyzed_at: Timestamp,
-  model_version: Type.String({ description: 'The rules (rules-1), or the model of the configured endpoint' }),
+  model_version: Type.String({ description: 'The rules (rules-2), or the model of the configured endpoint' }),
   fingerprint: Type.String({ description: 'The same for failures of one kind, on any target' }),
 })
 
@@ -282,6 +283,11 @@ export const CommandResult = Strict({
   stdout_tail: Type.Optional(Type.String()),
   stderr_tail: Type.Optional(Type.String()),
   error_message: Type.Optional(Type.String()),
+  failure_reason: Type.Optional(
+    withOptions(literals(COMMAND_FAILURE_REASONS), {
+      description: 'Why the command failed; absent where its exit code or its output tells',
+    }),
+  ),
   started_at: withOptions(Timestamp, {
     description: 'When the start of the last attempt was recorded, which is before it began',
   }),

@@ -1,5 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
-import { PlanHead, PlannedAction, PlannedTarget } from '@slipway/domain'
+import { COMMAND_FAILURE_REASONS, PlanHead, PlannedAction, PlannedTarget } from '@slipway/domain'
 import { INTERPRETERS, SimulatedConnection } from '../api/catalog.ts'
 import { runEnd } from '../messages/events.ts'
 import { ContentId, FileMode, literals, Nullable, Strict, Timestamp, tagged, Uuid } from '../schema.ts'
@@ -200,6 +200,12 @@ export const SyncResponse = Strict({
 const stepEvent = { at: Timestamp, target: index, action: index }
 const Tail = Type.String({ maxLength: 8_000 })
 
+/** Absent after a success, after an exit code, and in what an earlier release wrote. See CommandFailure. */
+export const failureReason = {
+  reason: Type.Optional(literals(COMMAND_FAILURE_REASONS)),
+  subject: Type.Optional(Type.String({ maxLength: 4_096 })),
+}
+
 export const LogEvent = Strict({
   type: Type.Literal('log'),
   at: Timestamp,
@@ -224,6 +230,7 @@ export const RunEvent = tagged('type', [
     state: literals(['completed', 'failed']),
     exit_code: Nullable(Type.Integer()),
     error_message: Nullable(Type.String({ maxLength: 10_000 })),
+    ...failureReason,
     started_at: Timestamp,
     stdout_tail: Tail,
     stderr_tail: Tail,

@@ -183,14 +183,17 @@ const SERVICES_TABLES: Record<string, Table> = {
     dispatcher: {
       select: 'all',
       insert: true,
-      update: ['state', 'retry_count', 'ever_failed', 'error_message', 'started_at', 'completed_at', 'end_confirmed'],
+      update: [
+        ...['state', 'retry_count', 'ever_failed', 'error_message', 'failure_reason'],
+        ...['started_at', 'completed_at', 'end_confirmed'],
+      ],
       delete: true,
     },
     'executor-bridge': {
       select: 'all',
       update: [
         ...['state', 'retry_count', 'ever_failed', 'exit_code', 'error_message'],
-        ...['started_at', 'attempt_started_at', 'completed_at'],
+        ...['failure_reason', 'started_at', 'attempt_started_at', 'completed_at'],
       ],
     },
     gateway: read,

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import path from 'node:path'
-import { CommandError, type Interpreter } from '../command.ts'
+import type { Interpreter } from '../command.ts'
 import { interpreterMissing } from './workspace.ts'
 
 const found = new Map<Interpreter, string>()
@@ -20,5 +20,5 @@ export async function findInterpreter(interpreter: Interpreter, searchPath: stri
     found.set(interpreter, file)
     return file
   }
-  throw new CommandError(interpreterMissing(interpreter, machine, searchPath))
+  throw interpreterMissing(interpreter, machine, searchPath)
 }

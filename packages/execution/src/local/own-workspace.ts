@@ -76,6 +76,7 @@ async function makeWorkingDirectory(directory: string, wanted: string | null, ma
     (found) => found.isDirectory(),
     () => false,
   )
-  if (!isDirectory) throw new CommandError(`the working directory ${wanted} does not exist on ${machine}`)
-  return cwd
+  if (isDirectory) return cwd
+  const message = `the working directory ${wanted} does not exist on ${machine}`
+  throw new CommandError(message, 'working_directory_missing', wanted)
 }

@@ -147,10 +147,13 @@ export class UserWorkspace implements Workspace {
       throw new CommandError(
         `the working directory ${command.workingDirectory} does not exist on ${this.#machine}, or the user ` +
           `${this.user.name} may not enter it`,
+        'working_directory_missing',
+        command.workingDirectory,
       )
     }
     if (await isDiskFull(this.#folder)) throw noSpace(this.#machine)
-    throw new CommandError(`no directory for the command can be made on ${this.#machine}: ${reasonOf(stderr)}`)
+    const message = `no directory for the command can be made on ${this.#machine}: ${reasonOf(stderr)}`
+    throw new CommandError(message, 'target_shell')
   }
 
   /** The file appears at its path as a whole or not at all. */
@@ -186,7 +189,7 @@ export class UserWorkspace implements Workspace {
     const known = this.#interpreters.get(key)
     if (known !== undefined) return known
     const { exitCode, stdout } = await this.user.processes.run(FIND_PROGRAM, [interpreter, searchPath])
-    if (exitCode !== 0) throw new CommandError(interpreterMissing(interpreter, this.#machine, searchPath))
+    if (exitCode !== 0) throw interpreterMissing(interpreter, this.#machine, searchPath)
     const found = stdout.trimEnd()
     this.#interpreters.set(key, found)
     return found

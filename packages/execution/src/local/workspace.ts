@@ -1,4 +1,4 @@
-import { type Command, NoSpaceError } from '../command.ts'
+import { type Command, CommandError, NoSpaceError } from '../command.ts'
 
 /** A local command cannot arrive twice, so it needs no identity. */
 export type LocalCommand = Omit<Command, 'identity'>
@@ -34,8 +34,12 @@ export function environmentOf(command: LocalCommand, home: string): Record<strin
   }
 }
 
-export const interpreterMissing = (interpreter: string, machine: string, searchPath: string): string =>
-  `the interpreter ${interpreter} was not found on ${machine}: install it or choose another one (PATH ${searchPath})`
+export const interpreterMissing = (interpreter: string, machine: string, searchPath: string): CommandError =>
+  new CommandError(
+    `the interpreter ${interpreter} was not found on ${machine}: install it or choose another one (PATH ${searchPath})`,
+    'interpreter_missing',
+    interpreter,
+  )
 
 export const TOO_LARGE = 'the command could not start: its variables are too large for an environment'
 

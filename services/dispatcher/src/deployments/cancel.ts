@@ -36,6 +36,7 @@ export function cancelDeployment(
       pending: 'cancelled',
       running: 'cancelled',
       message: 'the deployment was cancelled while the command ran',
+      reason: null,
       killed: true,
     })
     await enqueue(tx, [

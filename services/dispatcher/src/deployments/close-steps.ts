@@ -1,5 +1,6 @@
 import type { EventBody } from '@slipway/contracts'
 import type { Queryable } from '@slipway/database'
+import type { CommandFailureReason } from '@slipway/domain'
 import { closeOpenSteps, noteStopped } from './deployments.sql.ts'
 
 /** The states and the message for steps that have not ended when their deployment ends. */
@@ -8,6 +9,7 @@ export interface StepClosing {
   running: 'failed' | 'cancelled'
   /** Why a running step did not end normally. */
   message: string
+  reason: CommandFailureReason | null
   /** Whether running commands still have to be killed. Their ends are unconfirmed until the instance reports them. */
   killed?: true
 }

@@ -56,13 +56,21 @@ export const hasBegunRollback = statement({
 /** Ends every open step. A rollback that has begun counts as failed. */
 export const closeOpenSteps = statement({
   name: 'dispatcher.deployments.close-steps',
-  parameters: { deployment_id: uuid, pending: stepState, running: stepState, message: text, killed: bool },
+  parameters: {
+    deployment_id: uuid,
+    pending: stepState,
+    running: stepState,
+    message: text,
+    reason: nullable(text),
+    killed: bool,
+  },
   sql: `UPDATE steps
        SET state = CASE state WHEN 'pending' THEN :pending::step_state
                               WHEN 'running' THEN :running::step_state
                               ELSE 'rollback_failed' END,
            ever_failed = ever_failed OR (state = 'running' AND :running::step_state = 'failed'),
            error_message = CASE WHEN state = 'running' THEN :message ELSE error_message END,
+           failure_reason = CASE WHEN state = 'running' THEN :reason ELSE failure_reason END,
            end_confirmed = CASE WHEN state = 'running' AND :killed::bool THEN false ELSE end_confirmed END,
            completed_at = CASE WHEN state = 'running' THEN clock_timestamp() ELSE completed_at END
      WHERE deployment_id = :deployment_id AND state IN ('pending', 'running', 'rolling_back')`,

@@ -54,6 +54,7 @@ export function finishDeployment(database: Database, end: EventBody<'run.finishe
       pending: 'skipped',
       running: 'failed',
       message: 'the deployment ended before the command did',
+      reason: 'deployment_ended',
     })
     await enqueue(tx, [
       deploymentUpdated(deployment, outcome),

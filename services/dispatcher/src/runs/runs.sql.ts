@@ -43,6 +43,7 @@ export const resolveLostSteps = statement({
            retry_count = CASE WHEN s.retry_count < a.max_retries THEN s.retry_count + 1 ELSE s.retry_count END,
            ever_failed = s.ever_failed OR s.retry_count >= a.max_retries,
            error_message = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE :message END,
+           failure_reason = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE 'instance_lost' END,
            end_confirmed = CASE WHEN s.retry_count < a.max_retries THEN s.end_confirmed ELSE false END,
            started_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE s.started_at END,
            completed_at = CASE WHEN s.retry_count < a.max_retries THEN NULL ELSE clock_timestamp() END

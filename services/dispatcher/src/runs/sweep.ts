@@ -136,6 +136,7 @@ function failOne(database: Database, id: string): Promise<boolean> {
       pending: 'skipped',
       running: 'failed',
       message: 'the deployment ran out of its time while the command ran',
+      reason: 'deployment_timeout',
       killed: true,
     })
     const messages = [

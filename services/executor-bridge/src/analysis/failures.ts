@@ -36,8 +36,9 @@ export async function analyseFailures(
   return new Map(
     failed.flatMap(({ target, action, result }) => {
       if (!result) return []
-      const { exit_code, error_message, stdout_tail, stderr_tail, completed_at } = result
-      const failure = { exit_code, error_message, stdout_tail, stderr_tail, places: places.get(target) ?? [] }
+      const { exit_code, error_message, reason, subject, stdout_tail, stderr_tail, completed_at } = result
+      const ended = { exit_code, error_message, reason, subject, stdout_tail, stderr_tail }
+      const failure = { ...ended, places: places.get(target) ?? [] }
       const key = JSON.stringify([failure, completed_at])
       const finding = alike.get(key) ?? storable(analyse(failure, completed_at))
       alike.set(key, finding)

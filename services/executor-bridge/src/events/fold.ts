@@ -1,5 +1,5 @@
 import type { LogEvent, RunEvent } from '@slipway/contracts'
-import { type StepState, stepSourcesOf } from '@slipway/domain'
+import { type CommandFailureReason, type StepState, stepSourcesOf } from '@slipway/domain'
 import { IllegalEvent } from '../callers/refusal.ts'
 import type { RunEnd } from '../runs/progress.ts'
 import { storableText } from '../storable.ts'
@@ -23,6 +23,8 @@ export interface StepResult {
   status: 'completed' | 'failed'
   exit_code: number | null
   error_message: string | null
+  reason: CommandFailureReason | null
+  subject: string | null
   started_at: string
   completed_at: string
   stdout_tail: string
@@ -106,9 +108,13 @@ function takeEvent(batch: FoldedBatch, event: Exclude<RunEvent, LogEvent>, move:
     case 'step_ended': {
       const change = move(event.target, event.action, SOURCES.ended, event.state)
       const { state: status, exit_code, error_message, started_at, stdout_tail, stderr_tail } = event
+      const { reason = null, subject = null } = event
       change.retry_count = event.attempt
       change.completed_at = event.at
-      change.result = { status, exit_code, error_message, started_at, completed_at: event.at, stdout_tail, stderr_tail }
+      change.result = {
+        ...{ status, exit_code, error_message, reason, subject },
+        ...{ started_at, completed_at: event.at, stdout_tail, stderr_tail },
+      }
       return
     }
     case 'steps_skipped':

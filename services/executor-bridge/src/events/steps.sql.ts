@@ -18,6 +18,7 @@ export const updateSteps = statement({
     ...{ retry_counts: array(nullable(int4)), started_at: array(nullable(text)) },
     ...{ attempt_started_at: array(nullable(text)), completed_at: array(nullable(text)) },
     ...{ statuses: array(nullable(text)), exit_codes: array(nullable(int4)), error_messages: array(nullable(text)) },
+    reasons: array(nullable(text)),
     ...{ result_started_at: array(nullable(text)), stdout_tails: array(text), stderr_tails: array(text) },
     analyses: array(nullable(jsonb<Analysis>())),
   },
@@ -26,15 +27,15 @@ export const updateSteps = statement({
     ...{ exit_code: nullable(int4), error_message: nullable(text), newly_failed: bool },
   },
   sql: `WITH change AS (
-      SELECT change.target, change.action, change.state, retry_count, status, exit_code, error_message, stdout_tail,
-             stderr_tail, analysis, ${['started_at', 'attempt_started_at'].map(notAhead).join(', ')},
+      SELECT change.target, change.action, change.state, retry_count, status, exit_code, error_message, reason,
+             stdout_tail, stderr_tail, analysis, ${['started_at', 'attempt_started_at'].map(notAhead).join(', ')},
              ${['completed_at', 'result_started_at'].map(notAhead).join(', ')}, found.*
         FROM unnest(:targets::int[], :actions::int[], :sources::text[], :states::text[], :retry_counts::int[],
                     :started_at::text[], :attempt_started_at::text[], :completed_at::text[],
-                    :statuses::text[], :exit_codes::int[], :error_messages::text[], :result_started_at::text[],
+                    :statuses::text[], :exit_codes::int[], :error_messages::text[], :reasons::text[], :result_started_at::text[],
                     :stdout_tails::text[], :stderr_tails::text[], :analyses::jsonb[])
           AS change (target, action, sources, state, retry_count, started_at, attempt_started_at, completed_at, status,
-                     exit_code, error_message, result_started_at, stdout_tail, stderr_tail, analysis)
+                     exit_code, error_message, reason, result_started_at, stdout_tail, stderr_tail, analysis)
        CROSS JOIN LATERAL (
          SELECT s.ctid AS place, s.state AS before, s.ever_failed AS failed_before FROM steps s
           WHERE s.deployment_id = :deployment_id AND s.target_index = change.target AND s.action_index = change.action
@@ -44,6 +45,7 @@ export const updateSteps = statement({
              ever_failed = s.ever_failed OR c.status IS NOT DISTINCT FROM 'failed',
              exit_code = CASE WHEN c.status IS NULL THEN s.exit_code ELSE c.exit_code END,
              error_message = CASE WHEN c.status IS NULL THEN s.error_message ELSE c.error_message END,
+             failure_reason = CASE WHEN c.status IS NULL THEN s.failure_reason ELSE c.reason END,
              started_at = coalesce(s.started_at, c.started_at), completed_at = coalesce(c.completed_at, s.completed_at),
              attempt_started_at = coalesce(c.attempt_started_at, s.attempt_started_at)
         FROM change c WHERE s.ctid = c.place AND s.state = c.before

@@ -60,6 +60,7 @@ function columnsOf(changes: readonly StepChange[], failures: Failures) {
     statuses: column((c) => c.result?.status ?? null),
     exit_codes: column((c) => c.result?.exit_code ?? null),
     error_messages: column((c) => textOrNull(c.result?.error_message)),
+    reasons: column((c) => c.result?.reason ?? null),
     result_started_at: column((c) => c.result?.started_at ?? null),
     stdout_tails: column((c) => tail(c.result?.stdout_tail)),
     stderr_tails: column((c) => tail(c.result?.stderr_tail)),

@@ -1,5 +1,6 @@
 import { analyse } from '@slipway/analysis'
 import type { Queryable } from '@slipway/database'
+import type { CommandFailureReason } from '@slipway/domain'
 import type { Answer, Call } from '../http/handler.ts'
 import { findResults } from './analysis.sql.ts'
 import { requireVisible } from './visible-deployment.ts'
@@ -10,6 +11,7 @@ interface Result {
   stdout_tail?: string
   stderr_tail?: string
   error_message?: string
+  failure_reason?: CommandFailureReason
   completed_at: string
   analysis?: object
 }
@@ -26,6 +28,8 @@ export async function listCommandResults(
 /** Analyses a failure that has no stored analysis, because its command left no result. */
 function explained(result: Result): Result {
   if (result.status !== 'failed' || result.analysis !== undefined) return result
-  const { exit_code = null, error_message = null, stdout_tail = '', stderr_tail = '', completed_at } = result
-  return { ...result, analysis: analyse({ exit_code, error_message, stdout_tail, stderr_tail }, completed_at).analysis }
+  const { exit_code = null, error_message = null, failure_reason: reason = null } = result
+  const { stdout_tail = '', stderr_tail = '', completed_at } = result
+  const failure = { exit_code, error_message, reason, subject: null, stdout_tail, stderr_tail }
+  return { ...result, analysis: analyse(failure, completed_at).analysis }
 }

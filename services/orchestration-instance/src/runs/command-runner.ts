@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import type { RunSpec } from '@slipway/contracts'
-import { type StepRef, UnsafeTemplate } from '@slipway/domain'
+import { type CommandFailure, commandFailure, type StepRef, UnsafeTemplate } from '@slipway/domain'
 import {
   type Command,
   type CommandEnd,
@@ -19,20 +19,23 @@ import type { RunFiles } from '../content/run-files.ts'
 import type { EventLog } from '../events/event-log.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
 import { CommandOutput } from '../output/command-output.ts'
+import type { Masker } from '../output/masking.ts'
 import { CommandClock } from './command-clock.ts'
 import { commands } from './metrics.ts'
 import type { StepValues } from './step-values.ts'
-import { clip, endProblem, outputCut, outputLeftOut, timedOut, waitingForSpace } from './wording.ts'
+import { clip, failureOf, outputCut, outputLeftOut, timedOut, waitingForSpace } from './wording.ts'
 
 /** The event loop handles other work, such as heartbeats, between slices of this size. */
 const SLICE_BYTES = 8 * 1024
+/** The protocol limits subjects to 4,096 characters. */
+const MAX_SUBJECT_CHARACTERS = 4_000
 /** The shortest wait after a command found no disk space for its start. */
 const SPACE_RETRY_MS = 1_000
 
 /** How one attempt of a command ended. */
 export interface AttemptResult {
-  /** Null when the command succeeded, else the reason in words for users. */
-  error: string | null
+  /** Null when the command succeeded. */
+  failure: CommandFailure | null
   exitCode: number | null
   /** False when the command was killed and the target did not confirm its end. */
   confirmed: boolean
@@ -91,7 +94,7 @@ export class CommandRunner {
     const began = performance.now()
     return traced(`run ${kind}`, { kind: SpanKind.CLIENT, attributes }, async (span) => {
       const result = await this.#attempt(step, kind, attempt, kills)
-      const outcome = kills.some(({ aborted }) => aborted) ? 'killed' : result.error === null ? 'completed' : 'failed'
+      const outcome = kills.some(({ aborted }) => aborted) ? 'killed' : result.failure === null ? 'completed' : 'failed'
       commands.observe({ transport, outcome }, (performance.now() - began) / 1_000)
       describe(span, outcome, result)
       return result
@@ -128,7 +131,7 @@ export class CommandRunner {
     })
     output.end()
     return {
-      error: end.error === null ? null : clip(masker.mask(end.error)),
+      failure: end.failure && maskedFailure(end.failure, masker),
       exitCode: end.exitCode,
       confirmed: end.confirmed,
       startedAt,
@@ -142,7 +145,7 @@ export class CommandRunner {
     command: Omit<Command, 'files'>,
     output: CommandOutput,
     kills: readonly AbortSignal[],
-  ): Promise<{ error: string | null; exitCode: number | null; confirmed: boolean }> {
+  ): Promise<Pick<AttemptResult, 'failure' | 'exitCode' | 'confirmed'>> {
     const { values, files, disk } = this.#options
     const controller = new AbortController()
     const { signal } = controller
@@ -150,7 +153,7 @@ export class CommandRunner {
     // While the disk of the instance is full, the command may have to wait with its output. This wait is not its fault.
     const fullMs = () => disk.fullMs
     const clock = new CommandClock(seconds * 1_000, fullMs, () => {
-      controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS))
+      controller.abort(new Kill(timedOut(seconds), KILL_GRACE_MS, 'step_timeout'))
     })
     const outputTasks = new Set<Promise<void>>()
     const io = {
@@ -163,15 +166,17 @@ export class CommandRunner {
     const unfollow = follow(kills, controller)
     try {
       const end = await this.#runWaitingForSpace({ step, command, io, clock, signal })
-      if (!signal.aborted) return { error: endProblem(end), exitCode: end.exitCode, confirmed: true }
+      if (!signal.aborted) return { failure: failureOf(end), exitCode: end.exitCode, confirmed: true }
+      const killed = killFailure(signal)
       const unconfirmed = end.confirmed ? '' : '; the target did not confirm its end'
-      return { error: `${killMessage(signal)}${unconfirmed}`, exitCode: null, confirmed: end.confirmed }
+      const failure = { ...killed, message: `${killed.message}${unconfirmed}` }
+      return { failure, exitCode: null, confirmed: end.confirmed }
     } catch (error) {
       // A command that was killed before it started did not run. After any other failure its end is unknown.
       const confirmed = !clock.isRunning || error === signal.reason
-      if (signal.aborted) return { error: killMessage(signal), exitCode: null, confirmed }
+      if (signal.aborted) return { failure: killFailure(signal), exitCode: null, confirmed }
       if (error instanceof FileError) files.verifyAgain(error.content)
-      if (error instanceof CommandError) return { error: error.message, exitCode: null, confirmed: true }
+      if (error instanceof CommandError) return { failure: error.failure, exitCode: null, confirmed: true }
       throw error
     } finally {
       clock.stop()
@@ -233,7 +238,7 @@ function commandOf(values: StepValues, step: StepRef, attempt: number, kind: 'ac
 }
 
 const neverRan = (error: string, startedAt: string): AttemptResult => {
-  return { error, exitCode: null, confirmed: true, startedAt, stdoutTail: '', stderrTail: '' }
+  return { failure: commandFailure(error), exitCode: null, confirmed: true, startedAt, stdoutTail: '', stderrTail: '' }
 }
 
 /** The span gets no output of the command: only readers of the deployment's log may see it. */
@@ -242,9 +247,12 @@ function describe(span: Span, outcome: string, { exitCode }: AttemptResult): voi
   if (outcome !== 'completed') failSpan(span, outcome)
 }
 
-function killMessage(signal: AbortSignal): string {
-  return signal.reason instanceof Error ? signal.reason.message : 'killed'
+function killFailure({ reason }: AbortSignal): CommandFailure {
+  return reason instanceof Kill ? reason.failure : commandFailure(reason instanceof Error ? reason.message : 'killed')
 }
+
+const maskedFailure = ({ message, reason, subject }: CommandFailure, masker: Masker): CommandFailure =>
+  commandFailure(clip(masker.mask(message)), reason, subject && clip(masker.mask(subject), MAX_SUBJECT_CHARACTERS))
 
 /** Waits for the promise. If the signal aborts first, throws its reason. */
 async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {

@@ -1,5 +1,6 @@
 import type { RunSpec } from '@slipway/contracts'
-import type { StepRef } from '@slipway/domain'
+import type { CommandFailure, StepRef } from '@slipway/domain'
+import { failureFields } from '@slipway/execution'
 import type { EventLog } from '../events/event-log.ts'
 import { type OpenAttempt, type Progress, stepOf } from './progress.ts'
 import { interrupted, type Wording } from './wording.ts'
@@ -25,25 +26,25 @@ export function resolveInterruption({ spec, progress, events, wording, outOfTime
   // Commands without attempts left come first: their failure may stop the others.
   openAttempts.sort((a, b) => Number(mayRetry(spec, a)) - Number(mayRetry(spec, b)))
   for (const open of openAttempts) {
-    const reason = interrupted(interruption, 'command')
+    const failure = interrupted(interruption, 'command')
     if (mayRetry(spec, open) && !stopping()) {
       if (open.failed) continue
       const attempts = (spec.actions[open.action]?.max_retries ?? 0) + 1
       events.emitSystemLine(
         'warning',
         open,
-        `${wording.place(open)} failed: ${reason}; next attempt (${open.attempt + 2} of ${attempts})`,
+        `${wording.place(open)} failed: ${failure.message}; next attempt (${open.attempt + 2} of ${attempts})`,
       )
       events.note({ failed_try: [open.target, open.action, open.attempt] })
     } else {
-      endFailed(open, reason, { progress, events, wording })
+      endFailed(open, failure, { progress, events, wording })
     }
   }
   for (const step of progress.openRollbacks.values()) {
-    const reason = interrupted(interruption, 'rollback script')
-    events.emitSystemLine('error', step, `Rollback of ${wording.place(step)} failed: ${reason}`)
+    const { message } = interrupted(interruption, 'rollback script')
+    events.emitSystemLine('error', step, `Rollback of ${wording.place(step)} failed: ${message}`)
     const at = new Date().toISOString()
-    events.emit({ type: 'rollback_ended', at, ...stepOf(step), ok: false, error_message: reason })
+    events.emit({ type: 'rollback_ended', at, ...stepOf(step), ok: false, error_message: message })
     progress.end(step, 'rollback_failed')
   }
 }
@@ -52,7 +53,11 @@ function mayRetry(spec: RunSpec, { action, attempt }: StepRef & OpenAttempt): bo
   return attempt < (spec.actions[action]?.max_retries ?? 0)
 }
 
-function endFailed(open: StepRef & OpenAttempt, reason: string, run: Omit<InterruptedRun, 'spec' | 'outOfTime'>): void {
+function endFailed(
+  open: StepRef & OpenAttempt,
+  failure: CommandFailure,
+  run: Omit<InterruptedRun, 'spec' | 'outOfTime'>,
+): void {
   const { progress, events, wording } = run
   events.emit({
     type: 'step_ended',
@@ -61,12 +66,13 @@ function endFailed(open: StepRef & OpenAttempt, reason: string, run: Omit<Interr
     attempt: open.attempt,
     state: 'failed',
     exit_code: null,
-    error_message: reason,
+    error_message: failure.message,
+    ...failureFields(failure),
     started_at: open.startedAt,
     stdout_tail: '',
     stderr_tail: '',
   })
-  events.emitSystemLine('error', open, `${wording.place(open)} failed: ${reason}`, { exit_code: null })
+  events.emitSystemLine('error', open, `${wording.place(open)} failed: ${failure.message}`, { exit_code: null })
   progress.end(open, 'failed')
-  progress.firstFailure ??= wording.firstFailure(open, reason)
+  progress.firstFailure ??= wording.firstFailure(open, failure.message)
 }

@@ -1,6 +1,6 @@
 import type { RunFailureReason, RunSpec } from '@slipway/contracts'
 import { Schedule, type StepRef } from '@slipway/domain'
-import { after, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
+import { after, failureFields, KILL_GRACE_MS, Kill, whenAborted } from '@slipway/execution'
 import { sleep } from '@slipway/runtime'
 import type { EventLog } from '../events/event-log.ts'
 import type { JournalDisk } from '../journal/journal-disk.ts'
@@ -174,10 +174,10 @@ export class Run {
       const kills = [this.#killed.signal, this.#outOfTime.signal]
       const result = await this.#options.commands.run(step, 'action', attempt, kills)
       if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
-      if (result.error === null || attempt >= action.max_retries || this.#schedule.stopping) {
+      if (result.failure === null || attempt >= action.max_retries || this.#schedule.stopping) {
         return this.#endStep(step, attempt, result)
       }
-      await this.#waitForNextAttempt(step, attempt, result.error)
+      await this.#waitForNextAttempt(step, attempt, result.failure.message)
       if (this.#killed.signal.aborted || this.#pausing) return
       if (this.#schedule.stopping) return this.#endStep(step, attempt, result)
     }
@@ -197,7 +197,8 @@ export class Run {
   /** Does not wait for the journal: each later start waits for its own commit, and events are committed in order. */
   #endStep(step: StepRef, attempt: number, result: AttemptResult): void {
     const { events } = this.#options
-    const state = result.error === null ? 'completed' : 'failed'
+    const { failure } = result
+    const state = failure === null ? 'completed' : 'failed'
     events.emit({
       type: 'step_ended',
       at: now(),
@@ -205,15 +206,16 @@ export class Run {
       attempt,
       state,
       exit_code: result.exitCode,
-      error_message: result.error,
+      error_message: failure?.message ?? null,
+      ...failureFields(failure),
       started_at: result.startedAt,
       stdout_tail: result.stdoutTail,
       stderr_tail: result.stderrTail,
     })
     // The bridge needs the result of the command before it applies this line.
-    if (result.error !== null) {
-      this.#failure ??= commandFailed(this.#wording.firstFailure(step, result.error))
-      events.emitSystemLine('error', step, `${this.#wording.place(step)} failed: ${result.error}`, {
+    if (failure !== null) {
+      this.#failure ??= commandFailed(this.#wording.firstFailure(step, failure.message))
+      events.emitSystemLine('error', step, `${this.#wording.place(step)} failed: ${failure.message}`, {
         exit_code: result.exitCode,
       })
     }
@@ -230,11 +232,12 @@ export class Run {
     if (this.#killed.signal.aborted) return
     const result = await commands.run(step, 'rollback', 0, [this.#killed.signal])
     if (this.#killed.signal.aborted) return this.#noteKilled(step, result)
-    if (result.error !== null) {
-      events.emitSystemLine('error', step, `Rollback of ${this.#wording.place(step)} failed: ${result.error}`)
+    const error = result.failure?.message ?? null
+    if (error !== null) {
+      events.emitSystemLine('error', step, `Rollback of ${this.#wording.place(step)} failed: ${error}`)
     }
-    const ok = result.error === null
-    events.emit({ type: 'rollback_ended', at: now(), ...step, ok, error_message: result.error })
+    const ok = error === null
+    events.emit({ type: 'rollback_ended', at: now(), ...step, ok, error_message: error })
     this.#schedule.rollbackEnded(step, ok)
     this.#advance()
   }
@@ -256,7 +259,7 @@ export class Run {
     const reason = deploymentTimedOut(this.#options.spec)
     this.#failure ??= { reason: 'deployment_timeout', error_message: capitalized(reason) }
     this.#schedule.stop(reason)
-    this.#outOfTime.abort(new Kill(`killed: ${reason}`, KILL_GRACE_MS))
+    this.#outOfTime.abort(new Kill(`killed: ${reason}`, KILL_GRACE_MS, 'deployment_timeout'))
     this.#advance()
   }
 

@@ -1,5 +1,5 @@
 import type { RunSpec, StopReason } from '@slipway/contracts'
-import type { StepRef } from '@slipway/domain'
+import { type CommandFailure, commandFailure, type StepRef } from '@slipway/domain'
 import type { CommandEnd } from '@slipway/execution'
 
 /** The texts of a run for users. */
@@ -28,9 +28,9 @@ export function wordingOf(spec: RunSpec): Wording {
 }
 
 /** Why a command that Slipway did not kill counts as failed; null if it succeeded. */
-export function endProblem(end: CommandEnd): string | null {
-  if (end.signal !== null) return `killed by ${end.signal}`
-  return end.exitCode === 0 ? null : `exit code ${end.exitCode}`
+export function failureOf(end: CommandEnd): CommandFailure | null {
+  if (end.signal !== null) return commandFailure(`killed by ${end.signal}`, 'signal', end.signal)
+  return end.exitCode === 0 ? null : commandFailure(`exit code ${end.exitCode}`)
 }
 
 export function stopText(reason: StopReason): string {
@@ -70,15 +70,15 @@ export function deploymentTimedOut(spec: RunSpec): string {
 
 export type Interruption = 'restarted' | 'fenced'
 
-export function interrupted(interruption: Interruption, what: 'command' | 'rollback script'): string {
+export function interrupted(interruption: Interruption, what: 'command' | 'rollback script'): CommandFailure {
   return interruption === 'restarted'
-    ? `the instance was restarted while the ${what} ran`
-    : `the instance lost contact with Slipway and killed the ${what}`
+    ? commandFailure(`the instance was restarted while the ${what} ran`, 'instance_restarted')
+    : commandFailure(`the instance lost contact with Slipway and killed the ${what}`, 'instance_cut_off')
 }
 
 /** The protocol limits error texts to 10,000 characters. */
-export function clip(text: string): string {
-  return text.length > 9_000 ? `${text.slice(0, 9_000)}…` : text
+export function clip(text: string, characters = 9_000): string {
+  return text.length > characters ? `${text.slice(0, characters)}…` : text
 }
 
 export function capitalized(text: string): string {

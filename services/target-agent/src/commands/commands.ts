@@ -197,7 +197,7 @@ export class Commands {
   #run(command: HostedCommand, body: AgentCommand, files: CommandFile[], release: () => void): void {
     const { transport, content, logger } = this.#options
     const seconds = body.timeout_seconds
-    const timeOut = () => command.kill(KILL_GRACE_MS, `killed after ${seconds} s (timeout_seconds)`)
+    const timeOut = () => command.kill(KILL_GRACE_MS, `killed after ${seconds} s (timeout_seconds)`, 'step_timeout')
     const clearTimer = seconds === null ? () => {} : after(seconds * 1_000 + TIMEOUT_MARGIN_MS, timeOut)
     command.run(
       transport,
@@ -224,7 +224,7 @@ export class Commands {
     const seconds = orphanedAfterMs / 1_000
     for (const command of this.live) {
       if (command.sinceLastCallMs < orphanedAfterMs) continue
-      command.kill(KILL_GRACE_MS, `killed: no instance asked about it for ${seconds} s`)
+      command.kill(KILL_GRACE_MS, `killed: no instance asked about it for ${seconds} s`, 'instance_cut_off')
     }
     const ended = [...this.#commands.values()].filter(({ isLive, spool }) => spool !== null && !isLive)
     const tooMany = ended.length - MAX_KEPT

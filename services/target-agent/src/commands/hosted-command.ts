@@ -1,7 +1,15 @@
 import { mkdir, readFile } from 'node:fs/promises'
 import path from 'node:path'
 import type { AgentCommandEnd } from '@slipway/contracts'
-import { CommandError, FileError, Kill, type LocalCommand, type LocalTransport } from '@slipway/execution'
+import { type CommandFailure, type CommandFailureReason, commandFailure } from '@slipway/domain'
+import {
+  CommandError,
+  FileError,
+  failureFields,
+  Kill,
+  type LocalCommand,
+  type LocalTransport,
+} from '@slipway/execution'
 import { failSpan, SpanKind, sleep, syncFolder, traced, writeFileAtomically } from '@slipway/runtime'
 import { Spool } from './spool.ts'
 
@@ -34,7 +42,7 @@ export class HostedCommand implements CommandRef {
   #spool: Spool | null
   readonly #abort = new AbortController()
   /** Why the agent killed the command by itself. */
-  #why: string | null = null
+  #why: CommandFailure | null = null
   #unconfirmed = false
   #damaged: string | null = null
   #calledAt = performance.now()
@@ -111,9 +119,9 @@ export class HostedCommand implements CommandRef {
   }
 
   /** Sends TERM, and KILL after the grace. `why` is the agent's own reason. Only the first call counts. */
-  kill(graceMs: number, why: string | null): void {
+  kill(graceMs: number, why: string | null, reason: CommandFailureReason | null = null): void {
     if (this.#abort.signal.aborted) return
-    this.#why = why
+    this.#why = why === null ? null : commandFailure(why, reason)
     this.#abort.abort(new Kill(why ?? 'killed', graceMs))
     // An instance that fetches no output frees no space in the spool.
     void sleep(graceMs + SPOOL_WAIT_MS).then(() => this.#spool?.stopWaiting())
@@ -146,15 +154,19 @@ export class HostedCommand implements CommandRef {
       const onOutput = (stream: 'stdout' | 'stderr', chunk: Buffer) => this.#spool?.add(stream, chunk)
       const end = await transport.run(command, { onOutput }, signal)
       const { exitCode: exit_code, signal: name, confirmed } = end
-      return { exit_code, signal: name, confirmed, error: this.#why, content: null }
+      return { exit_code, signal: name, confirmed, content: null, ...told(this.#why) }
     } catch (error) {
-      if (signal.aborted) return { ...none, error: this.#why }
-      if (error instanceof FileError) return { ...none, error: error.message, content: error.content }
-      if (error instanceof CommandError) return { ...none, error: error.message }
+      if (signal.aborted) return { ...none, ...told(this.#why) }
+      if (error instanceof FileError) return { ...none, ...told(error.failure), content: error.content }
+      if (error instanceof CommandError) return { ...none, ...told(error.failure) }
       const { code, message } = error as NodeJS.ErrnoException
       return { ...none, error: `the agent could not run the command (${code ?? message})`.slice(0, 500) }
     }
   }
+}
+
+function told(failure: CommandFailure | null) {
+  return { error: failure?.message ?? null, ...failureFields(failure) }
 }
 
 const headerIn = (folder: string) => path.join(folder, 'header.json')

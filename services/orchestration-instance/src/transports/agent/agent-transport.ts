@@ -23,7 +23,7 @@ import { fullJitter, type Semaphore, SLIPWAY_VERSION, sleep } from '@slipway/run
 import { plain } from '../words.ts'
 import { readFrames } from './frames.ts'
 import { type AgentAddress, AgentLink, type LinkAnswer, LinkError } from './link.ts'
-import { agentOn, linkProblem } from './words.ts'
+import { agentOn, linkFailed, linkProblem } from './words.ts'
 
 const SMALL_ANSWER = 256 * 1024
 /** How long a start is repeated after a lost answer. */
@@ -82,7 +82,8 @@ export class AgentTransport implements Transport {
     this.#forget(link, id)
     if (end.error !== null && !signal.aborted) {
       const text = plain(end.error)
-      throw end.content === null ? new CommandError(text) : new FileError(text, end.content)
+      if (end.content !== null) throw new FileError(text, end.content)
+      throw new CommandError(text, end.reason, end.subject === undefined ? null : plain(end.subject))
     }
     return { exitCode: end.exit_code, signal: end.signal, confirmed: end.confirmed }
   }
@@ -125,7 +126,7 @@ export class AgentTransport implements Transport {
         if (signal.aborted) continue
         const isFinal = error.code === 'ANSWER' || (error.code ?? '').startsWith('ERR_SSL') || error.code === 'EPROTO'
         if (isFinal || !maybeStarted || performance.now() > until) {
-          throw new CommandError(linkProblem(this.#agent, error))
+          throw linkFailed(this.#agent, error)
         }
         await sleep(fullJitter(attempt, RETRY), signal)
       }
@@ -221,7 +222,7 @@ export class AgentTransport implements Transport {
         }
       } catch (error) {
         if (!(error instanceof LinkError) || over.aborted) throw error
-        if (error.code === 'ANSWER') throw new CommandError(linkProblem(this.#agent, error))
+        if (error.code === 'ANSWER') throw linkFailed(this.#agent, error)
         lostAt ??= performance.now()
         failures += 1
         const lostMs = performance.now() - lostAt
@@ -229,6 +230,7 @@ export class AgentTransport implements Transport {
           const seconds = Math.round(lostMs / 1_000)
           throw new CommandError(
             `the link to ${this.#agent} was lost while the command ran and did not come back within ${seconds} s`,
+            'target_connection_lost',
           )
         }
         await sleep(fullJitter(failures, RETRY), over)

@@ -1,9 +1,14 @@
+import { CommandError } from '@slipway/execution'
+import { networkReason } from '../network-reason.ts'
 import { endpointOf } from '../words.ts'
 import type { AgentAddress, LinkError } from './link.ts'
 
 export function agentOn(targetName: string, address: AgentAddress): string {
   return `the agent on ${targetName} (${endpointOf(address)})`
 }
+
+export const linkFailed = (agent: string, error: LinkError): CommandError =>
+  new CommandError(linkProblem(agent, error), networkReason(error.code))
 
 export function linkProblem(agent: string, error: LinkError): string {
   const { code, message } = error

@@ -31,7 +31,7 @@ export class SimulatedTransport implements Transport {
       if (signal.aborted) return { exitCode: null, signal: 'SIGTERM', confirmed: true }
       await io.onOutput('stdout', Buffer.from(outputOf(from, to, lines)))
     }
-    if (isDropped) throw new CommandError('connection was lost while the command ran')
+    if (isDropped) throw new CommandError('connection was lost while the command ran', 'target_connection_lost')
     const exitCode = this.#exitCodeOf(command)
     if (exitCode !== 0) await io.onOutput('stderr', Buffer.from(`simulated: exit code ${exitCode}\n`))
     return { exitCode, signal: null, confirmed: true }

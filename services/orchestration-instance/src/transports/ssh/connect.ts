@@ -6,7 +6,7 @@ import { algorithmsOf, type KeyExchange } from './algorithms.ts'
 import { fingerprint, hostKeyText, type KnownHostKey } from './host-key.ts'
 import { openSocket } from './packet-socket.ts'
 import type { PrivateKeys } from './private-keys.ts'
-import { type ConnectError, connectProblem, type SshAddress } from './ssh-errors.ts'
+import { type ConnectError, closedEarly, connectError, type SshAddress } from './ssh-errors.ts'
 
 const READY_MS = 20_000
 const KEEPALIVE_MS = 5_000
@@ -48,6 +48,7 @@ export async function connect(
     seen
       ? `host key of ${endpoint} changed: expected ${known?.fingerprint}, got ${fingerprint(seen)}`
       : `host key of ${endpoint} changed: it has no key of the type of ${known?.fingerprint}`,
+    'target_host_key',
   )
 }
 
@@ -83,9 +84,9 @@ function tryToConnect(
     client.once('error', (error: ConnectError) => {
       if (known && hostKey && !known.matches(hostKey)) return resolve({ wrongKey: hostKey })
       if (known && !hostKey && error.message.includes('no matching host key')) return resolve({ wrongKey: null })
-      reject(new CommandError(connectProblem(error, address)))
+      reject(connectError(error, address))
     })
-    client.once('close', () => reject(new CommandError(`connection closed by ${endpoint} before it was established`)))
+    client.once('close', () => reject(closedEarly(endpoint)))
     let sock: Socket | undefined
     try {
       const config = configOf(address, hostKeyAlgorithms, options, verify)

@@ -105,7 +105,7 @@ export class SshTransport implements Transport {
     const { end, hasBegun } = outcome
     if (end && (hasBegun || signal.aborted)) return end
     if (!signal.aborted) {
-      throw this.#fileProblem(outcome, command) ?? new CommandError(this.#problem(outcome, command))
+      throw this.#fileProblem(outcome, command) ?? this.#errorOf(outcome, command)
     }
     // Closing the connection also ends a command that may still run on the host.
     this.#options.connections.end(connection)
@@ -151,7 +151,7 @@ export class SshTransport implements Transport {
       return await HostShell.open(client, this.#options.lifeline)
     } catch (error) {
       const endpoint = endpointOf(this.#options.address)
-      throw new CommandError(`${endpoint} refuses to run commands: ${(error as Error).message}`)
+      throw new CommandError(`${endpoint} refuses to run commands: ${(error as Error).message}`, 'target_shell')
     }
   }
 
@@ -178,17 +178,26 @@ export class SshTransport implements Transport {
     return new FileError(problems[problem as FileProblem], file.content)
   }
 
-  #problem({ said, problem, hasBegun, shellExit }: Outcome, command: Command): string {
+  #errorOf({ said, problem, hasBegun, shellExit }: Outcome, { interpreter, workingDirectory }: Command): CommandError {
     const endpoint = endpointOf(this.#options.address)
-    if (hasBegun) return `connection to ${endpoint} was lost while the command ran`
-    if (problem === 'interpreter') return `the interpreter ${command.interpreter} was not found on ${endpoint}`
-    if (problem === 'working-directory') {
-      return `the working directory ${command.workingDirectory} does not exist on ${endpoint}`
+    const lost = (when: string) =>
+      new CommandError(`connection to ${endpoint} was lost ${when}`, 'target_connection_lost')
+    if (hasBegun) return lost('while the command ran')
+    if (problem === 'interpreter') {
+      const message = `the interpreter ${interpreter} was not found on ${endpoint}`
+      return new CommandError(message, 'interpreter_missing', interpreter)
     }
-    if (problem === 'directory') return `no directory for the command can be made on ${endpoint}`
-    if (shellExit === null) return `connection to ${endpoint} was lost before the command started`
+    if (problem === 'working-directory') {
+      const message = `the working directory ${workingDirectory} does not exist on ${endpoint}`
+      return new CommandError(message, 'working_directory_missing', workingDirectory)
+    }
+    if (problem === 'directory') {
+      return new CommandError(`no directory for the command can be made on ${endpoint}`, 'target_shell')
+    }
+    if (shellExit === null) return lost('before the command started')
     const { username } = this.#options.address
     const words = plain(said).slice(-200)
-    return `${endpoint} started no shell for ${username} (exit code ${shellExit})${words && `: ${words}`}`
+    const message = `${endpoint} started no shell for ${username} (exit code ${shellExit})${words && `: ${words}`}`
+    return new CommandError(message, 'target_shell')
   }
 }
