@@ -7,7 +7,7 @@ import { createAttempts } from '../src/identity/attempts.ts'
 import { stepOfCode } from '../src/identity/totp.ts'
 import { addWrongCode } from '../src/identity/wrong-codes.ts'
 import { loginAs, me, outcome, refresh, steadyClock, totp, verify } from './credentials.ts'
-import { addUser, expectAnswer, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
+import { addUser, clientOf, expectAnswer, logger, refusal, refused, startGateway, type TestGateway } from './setup.ts'
 
 const PASSWORD = 'the-present-password'
 
@@ -126,6 +126,17 @@ describe('setting it up', () => {
     expect(again).not.toBe(secret)
     expect(refusal(await post('enable', { code: recoveryCodes[0] }))).toEqual(refused(401, 'INVALID_CREDENTIALS'))
   })
+})
+
+test('the calling user reads whether the second factor is enabled', async () => {
+  const isEnabled = async () =>
+    (await clientOf(gateway, user.token).send('getCurrentUser', '/auth/me')).body.two_factor_enabled
+  await setUp()
+  expect(await isEnabled()).toBe(false)
+  const { recoveryCodes } = await enable()
+  expect(await isEnabled()).toBe(true)
+  expect((await post('disable', { code: recoveryCodes[0] })).status).toBe(200)
+  expect(await isEnabled()).toBe(false)
 })
 
 describe('a login', () => {

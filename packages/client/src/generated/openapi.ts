@@ -479,6 +479,8 @@ export interface components {
             permissions: string[];
             roles: string[];
             status: string;
+            tenant_id: string | null;
+            two_factor_enabled: boolean;
             username: string;
         };
         DeploymentConfig: {

@@ -15,7 +15,9 @@ export const User = Strict({
 
 export const CurrentUser = Strict({
   ...User.properties,
+  tenant_id: Nullable(Uuid),
   email_verified: Type.Boolean(),
+  two_factor_enabled: Type.Boolean(),
   last_login_at: Nullable(Timestamp),
 })
 

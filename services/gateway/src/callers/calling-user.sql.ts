@@ -11,13 +11,14 @@ const USER = {
     tenant_id: nullable(uuid),
     token_version: int4,
     email_verified: bool,
+    totp_enabled: bool,
     created_at: timestamptz,
     last_login_at: nullable(timestamptz),
     roles: array(text),
     permissions: array(text),
   },
   columns: `u.id AS user_id, u.username, u.email, u.display_name, u.status, u.tenant_id, u.token_version, u.email_verified,
-       u.created_at, u.last_login_at,
+       u.totp_enabled, u.created_at, u.last_login_at,
        ARRAY(SELECT r.name FROM user_roles ur JOIN roles r ON r.id = ur.role_id WHERE ur.user_id = u.id ORDER BY 1) AS roles,
        ARRAY(SELECT DISTINCT p FROM user_roles ur JOIN roles r ON r.id = ur.role_id, unnest(r.permissions) p
               WHERE ur.user_id = u.id ORDER BY 1) AS permissions`,
@@ -54,8 +55,8 @@ export const findUserOfKey = statement({
 
 /** The user with the fields that only a login checks. */
 const LOGIN = {
-  row: { ...USER.row, password_hash: text, totp_enabled: bool, totp_sealed: nullable(text) },
-  columns: `${USER.columns}, u.password_hash, u.totp_enabled, u.totp_sealed`,
+  row: { ...USER.row, password_hash: text, totp_sealed: nullable(text) },
+  columns: `${USER.columns}, u.password_hash, u.totp_sealed`,
 }
 
 export const findUserById = statement({

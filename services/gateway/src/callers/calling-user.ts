@@ -33,6 +33,8 @@ export const userRecord = (user: UserWithRoles) => ({
 
 export const currentUserRecord = (user: UserWithRoles) => ({
   ...userRecord(user),
+  tenant_id: user.tenant_id,
   email_verified: user.email_verified,
+  two_factor_enabled: user.totp_enabled,
   last_login_at: user.last_login_at?.toISOString() ?? null,
 })
