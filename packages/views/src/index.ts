@@ -18,7 +18,7 @@ export { PENDING } from './pending.sql.ts'
 export { pendingItems } from './pending.ts'
 export { openPlanValues, sealPlan } from './plan-secrets.ts'
 export { stepError } from './steps.ts'
-export { REACHED_FOR, targetStatus } from './targets.sql.ts'
+export { REACHED_FOR, STATUS_OF_TARGET, targetStatus } from './targets.sql.ts'
 export { type ShownConnection, type TargetRow, targetItems } from './targets.ts'
 export {
   openVariables,

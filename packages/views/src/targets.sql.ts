@@ -10,10 +10,17 @@ export const targetStatus = (onlineFor = `interval '${REACHED_FOR}'`) =>
         WHEN last_seen_at > now() - interval '10 min' THEN 'stale'
         ELSE 'offline' END`
 
-/**
- * The time of the last contact with each target, and its status by the clock of the database. Local and simulated targets have
- * no contact: they are online while an instance is. `host_key` is the pinned key of an SSH host.
- */
+/** SQL: the target `t` has no contact of its own. It is online while an instance is. */
+const IS_LOCAL = `(t.connection ->> 'type' IN ('local', 'simulated'))`
+const LAST_HEARTBEAT = '(SELECT max(last_heartbeat_at) FROM instances)'
+const STATUS = targetStatus(`CASE WHEN is_local THEN interval '${LOST_AFTER}' ELSE interval '${REACHED_FOR}' END`)
+
+/** SQL: the status of the target `t`, by the clock of the database. */
+export const STATUS_OF_TARGET = `(SELECT ${STATUS} FROM (SELECT ${IS_LOCAL} AS is_local,
+      CASE WHEN ${IS_LOCAL} THEN ${LAST_HEARTBEAT}
+           ELSE (SELECT f.last_seen_at FROM target_facts f WHERE f.target_id = t.id) END AS last_seen_at) seen)`
+
+/** The time of the last contact with each target, and its status. `host_key` is the pinned key of an SSH host. */
 export const findSightings = statement({
   name: 'views.targets.find-sightings',
   parameters: { ids: array(uuid) },
@@ -24,12 +31,9 @@ export const findSightings = statement({
     status: oneOf('text', ['online', 'stale', 'offline']),
   },
   sql: `WITH seen AS (
-      SELECT t.id, f.host_key, t.connection ->> 'type' IN ('local', 'simulated') AS is_local,
-        CASE WHEN t.connection ->> 'type' IN ('local', 'simulated') THEN (SELECT max(last_heartbeat_at) FROM instances)
-             ELSE f.last_seen_at END AS last_seen_at
+      SELECT t.id, f.host_key, ${IS_LOCAL} AS is_local,
+        CASE WHEN ${IS_LOCAL} THEN ${LAST_HEARTBEAT} ELSE f.last_seen_at END AS last_seen_at
       FROM targets t LEFT JOIN target_facts f ON f.target_id = t.id
       WHERE t.id = ANY (:ids))
-    SELECT id, host_key, last_seen_at,
-      ${targetStatus(`CASE WHEN is_local THEN interval '${LOST_AFTER}' ELSE interval '${REACHED_FOR}' END`)} AS status
-    FROM seen`,
+    SELECT id, host_key, last_seen_at, ${STATUS} AS status FROM seen`,
 })

@@ -305,6 +305,57 @@ describe('targets', () => {
     expect((await admin.send('listTags', '/tags?search=%25')).body.data).toMatchObject([{ value: '100%' }])
   })
 
+  test('the list filters by environment, tag, status and whether they are enabled, alone and together', async () => {
+    const environment = (await admin.send('createEnvironment', '/environments', { name: unique('env') })).body
+    const prefix = unique('filtered')
+    const make = async (name: string, more: object) =>
+      (await admin.send('createTarget', '/targets', { name: `${prefix} ${name}`, ...more })).body.id as string
+    const simulated = { connection: { type: 'simulated' } }
+    const ssh = { connection: { type: 'ssh', host: 'h', username: 'u' } }
+    const tags = (...values: string[]) => ({ tags: values.map((value) => ({ key: 'rack', value })) })
+    await make('a', { ...simulated, ...tags('1=2'), environment_id: environment.id })
+    await make('b', { ...ssh, ...tags('1'), environment_id: environment.id, enabled: false })
+    const c = await make('c', { ...ssh, ...tags('1', '2') })
+    await gateway.database.query(
+      `INSERT INTO instances (id, name, version, capacity, credential_hash, last_heartbeat_at)
+       VALUES ($1, $2, '0.1.0', 1, 'x', now())`,
+      [uuidv7(), unique('instance')],
+    )
+    await gateway.database.query(
+      `INSERT INTO target_facts (target_id, last_seen_at) VALUES ($1, now() - interval '5 min')`,
+      [c],
+    )
+    const found = async (query: string) => {
+      const { body } = await admin.send('listTargets', `/targets?search=${encodeURIComponent(prefix)}&${query}`)
+      expect(body.meta.total).toBe(body.data.length)
+      return body.data.map(({ name }: { name: string }) => name.at(-1)).join('')
+    }
+    expect(await found('')).toBe('cba')
+    expect(await found(`environment_id=${environment.id}`)).toBe('ba')
+    expect(await found(`environment_id=${environment.sqid}`)).toBe('ba')
+    expect(await found(`environment_id=${UNKNOWN_ID}`)).toBe('')
+    expect(await found('tag=rack')).toBe('cba')
+    expect(await found('tag=rack%3D1')).toBe('cb')
+    expect(await found('tag=rack%3D1%3D2')).toBe('a')
+    expect(await found('tag=rack%3D')).toBe('')
+    expect(await found('enabled=false')).toBe('b')
+    expect([await found('status=online'), await found('status=stale'), await found('status=offline')]).toEqual([
+      'a',
+      'c',
+      'b',
+    ])
+    expect(await found(`tag=rack%3D1&environment_id=${environment.id}&status=offline&enabled=false`)).toBe('b')
+    expect(await found(`tag=rack%3D1&environment_id=${environment.id}&enabled=true`)).toBe('')
+    const page = await admin.send(
+      'listTargets',
+      `/targets?search=${encodeURIComponent(prefix)}&tag=rack&limit=1&page=2`,
+    )
+    expect(page.body).toMatchObject({ data: [{ name: `${prefix} b` }], meta: { total: 3 } })
+    for (const query of ['tag=%3Dx', 'tag=', 'status=gone', 'enabled=yes', 'environment_id=x y']) {
+      expect((await admin.send('listTargets', `/targets?${query}`)).status).toBe(400)
+    }
+  })
+
   test('making one is told to whoever listens', async () => {
     const { body } = await admin.send('createTarget', '/targets', {
       name: unique('told'),

@@ -45,6 +45,7 @@ const POLICY: Record<string, string> = {
   'POST /content': 'content:create ao',
   'GET /content/{sha256}': 'content:read aou',
   ...records('targets', 'ao'),
+  'GET /targets/{id}/deployments': 'deployments:read aou',
   'POST /targets/{id}/agent-token': 'targets:update ao',
   'GET /targets/{id}/agent': 'targets:read aou',
   'DELETE /targets/{id}/agent': 'targets:update ao',

@@ -110,6 +110,32 @@ test('tenants, tags and pending requests likewise', async () => {
   expect(pending.body.map(({ id }: { id: string }) => id).sort()).toEqual([a.pending])
 })
 
+test('the calling user reads its tenant', async () => {
+  expect((await ofA.send('getCurrentUser', '/auth/me')).body.tenant_id).toBe(a.tenant)
+  expect((await admin.send('getCurrentUser', '/auth/me')).body.tenant_id).toBeNull()
+})
+
+test('deployments to a shared target show to their own tenant alone', async () => {
+  const include = (deployment: string, target: string) =>
+    gateway.database.query(
+      'UPDATE deployment_targets SET target_id = $2 WHERE deployment_id = $1 AND target_index = 0',
+      [deployment, target],
+    )
+  for (const { deployment } of [a, b, shared]) await include(deployment, shared.target)
+  const read = async (client: Client, target: string) =>
+    (await client.send('listTargetDeployments', `/targets/${target}/deployments`)).body
+  const ids = ({ data }: { data: { id: string }[] }) => data.map(({ id }) => id)
+  expect(ids(await read(ofA, shared.target))).toEqual([a.deployment])
+  const all = await read(admin, shared.target)
+  expect(ids(all)).toEqual([shared.deployment, b.deployment, a.deployment])
+  expect(all.meta.total).toBe(3)
+  const second = await admin.send('listTargetDeployments', `/targets/${shared.target}/deployments?limit=1&page=2`)
+  expect(ids(second.body)).toEqual([b.deployment])
+  expect(refusal(await ofA.send('listTargetDeployments', `/targets/${b.target}/deployments`))).toEqual(
+    refused(404, 'NOT_FOUND'),
+  )
+})
+
 test('a filter by another tenant finds nothing', async () => {
   const { body } = await ofA.send('listDeployments', `/deployments?tenant_id=${b.tenant}`)
   expect(body.meta.total).toBe(0)

@@ -1,5 +1,5 @@
 import type { Item, Schema } from '@slipway/client'
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
 import { formatFacts, formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
@@ -9,6 +9,8 @@ import { collect, parseTag } from './values.ts'
 
 type Target = Item<'listTargets'>
 
+const STATUSES: Target['status'][] = ['online', 'stale', 'offline']
+
 export function addTargets(program: Command): void {
   const targets = program.command('targets').description('where commands run')
   targets
@@ -17,6 +19,7 @@ export function addTargets(program: Command): void {
     .option('--search <text>', 'only those with this text in the name')
     .option('--tag <key=value>', 'only those with this tag (repeatable: with all of them)', collect(parseTag))
     .option('-e, --environment <name>', 'only those of this environment')
+    .addOption(new Option('--status <status>', 'only those with this status').choices(STATUSES))
     .action(provideContext(list))
   targets
     .command('show')
@@ -49,16 +52,29 @@ export function addTargets(program: Command): void {
 const formatTags = ({ tags }: Target) => tags.map(({ key, value }) => `${key}=${value}`).join(' ')
 const formatStatus = ({ enabled, status }: Target) => (enabled ? status : `${status}, disabled`)
 
+interface ListOptions {
+  search?: string
+  tag?: Schema<'Tag'>[]
+  environment?: string
+  status?: Target['status']
+}
+
 async function list(
   { client, output }: Context,
-  { search, tag: wanted = [], environment }: { search?: string; tag?: Schema<'Tag'>[]; environment?: string },
+  { search, tag: wanted = [], environment, status }: ListOptions,
 ): Promise<void> {
-  const environmentId = environment === undefined ? null : await findId(client, 'environment', environment)
-  const all = await take(client.each('listTargets', { query: search ? { search } : {} }))
+  const [first] = wanted
+  const query = {
+    ...(search ? { search } : {}),
+    ...(status ? { status } : {}),
+    ...(environment === undefined ? {} : { environment_id: await findId(client, 'environment', environment) }),
+    ...(first === undefined ? {} : { tag: `${first.key}=${first.value}` }),
+  }
+  // The API filters by one tag.
   const hasTags = (target: Target) =>
     wanted.every((one) => target.tags.some((its) => its.key === one.key && its.value === one.value))
   output.printList(
-    all.filter((target) => hasTags(target) && (environmentId === null || target.environment_id === environmentId)),
+    (await take(client.each('listTargets', { query }))).filter(hasTags),
     [
       ['ID', ({ sqid }) => sqid],
       ['NAME', ({ name }) => name],

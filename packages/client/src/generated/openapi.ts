@@ -3446,12 +3446,17 @@ export interface operations {
     listTargets: {
         parameters: {
             query?: {
+                enabled?: "true" | "false";
+                environment_id?: string;
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
                 /** @description From 1; a smaller number counts as 1 */
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
+                status?: "online" | "stale" | "offline";
+                /** @description `KEY=VALUE`, or `KEY` alone for every value */
+                tag?: string;
             };
             header?: never;
             path?: never;
@@ -3631,6 +3636,37 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["AgentToken"];
+                };
+            };
+        };
+    };
+    listTargetDeployments: {
+        parameters: {
+            query?: {
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                limit?: string;
+                /** @description From 1; a smaller number counts as 1 */
+                page?: string;
+            };
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["DeploymentSummary"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
                 };
             };
         };

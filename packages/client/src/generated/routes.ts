@@ -77,6 +77,7 @@ export const ROUTES = {
   listSolutionVersions: { method: 'GET', path: '/api/v1/solutions/{id}/versions', bearer: true },
   listSolutions: { method: 'GET', path: '/api/v1/solutions', bearer: true },
   listTags: { method: 'GET', path: '/api/v1/tags', bearer: true },
+  listTargetDeployments: { method: 'GET', path: '/api/v1/targets/{id}/deployments', bearer: true },
   listTargets: { method: 'GET', path: '/api/v1/targets', bearer: true },
   listTenants: { method: 'GET', path: '/api/v1/tenants', bearer: true },
   listUsers: { method: 'GET', path: '/api/v1/admin/users', bearer: true },

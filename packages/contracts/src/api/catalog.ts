@@ -223,13 +223,15 @@ export const ConnectionInput = Type.Unsafe<
 })
 export const Connection = Type.Union([LocalConnection, SshConnection, AgentConnection, SimulatedConnection])
 
+export const TARGET_STATUSES = ['online', 'stale', 'offline'] as const
+
 export const Target = Strict({
   ...commonFields,
   environment_id: Nullable(Uuid),
   tags: Type.Array(Tag),
   connection: Connection,
   ...shownVariables,
-  status: literals(['online', 'stale', 'offline']),
+  status: literals(TARGET_STATUSES),
   last_seen_at: Nullable(Timestamp),
   enabled: Type.Boolean(),
 })

@@ -10,10 +10,12 @@ import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { revokeAgent } from './agents.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn, tenantChange } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
-import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
+import { answerPage, NEWEST_FIRST } from './listing.ts'
 import { isLocal, requireMayMakeLocal } from './local-targets.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
+import { targetFilter } from './target-filter.ts'
+import { countTargets, findTargetIds } from './target-pages.sql.ts'
 import { requireUnused } from './uses.ts'
 import { valueProblems } from './variable-rules.ts'
 import { changedVariables, newVariables } from './variables.ts'
@@ -43,14 +45,17 @@ export function targetHandlers({
   return {
     listTargets: {
       handle({ caller, query }) {
-        const where = { AND: [visible(caller), nameContains(query.search)] }
+        const filter = targetFilter({ caller, query })
         return answerPage(
           query,
-          async () => (await prisma()).target.count({ where }),
-          async (slice) =>
-            toRecords(
-              await (await prisma()).target.findMany({ where, orderBy: NEWEST_FIRST, ...slice, include: withTags }),
-            ),
+          async () => (filter === null ? 0 : (await countTargets.one(database, filter)).total),
+          async (slice) => {
+            const found = filter === null ? [] : await findTargetIds.all(database, { ...filter, ...slice })
+            const where = { id: { in: found.map(({ id }) => id) } }
+            return toRecords(
+              await (await prisma()).target.findMany({ where, orderBy: NEWEST_FIRST, include: withTags }),
+            )
+          },
         )
       },
     },

@@ -8,17 +8,24 @@ import { createHandlers } from './create.ts'
 import { readDetail } from './detail.ts'
 import { createLogReader } from './history.ts'
 import { listDeployments } from './list.ts'
+import { listTargetDeployments } from './of-target.ts'
 import { listPending } from './pending.ts'
 import { updatePendingHandlers } from './update-pending.ts'
 
 type ReadOperation = Extract<
   OperationId,
-  'listDeployments' | 'getDeployment' | 'listPending' | 'listDeploymentLogs' | 'listCommandResults'
+  | 'listDeployments'
+  | 'listTargetDeployments'
+  | 'getDeployment'
+  | 'listPending'
+  | 'listDeploymentLogs'
+  | 'listCommandResults'
 >
 
 function readHandlers({ database }: Dependencies): HandlersOf<ReadOperation> {
   return {
     listDeployments: { handle: (call) => listDeployments(database, call) },
+    listTargetDeployments: { handle: (call) => listTargetDeployments(database, call) },
     getDeployment: {
       handle: async ({ caller, params }) =>
         answerStream(200, await readDetail(database, caller, params['id'] ?? '', { plan: 'full' })),

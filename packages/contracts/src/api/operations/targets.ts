@@ -1,6 +1,9 @@
-import type { TSchema } from '@sinclair/typebox'
+import { type TSchema, Type } from '@sinclair/typebox'
+import { Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
-import { list, op } from './operation.ts'
+import { Page, PageQuery } from '../common.ts'
+import { DeploymentSummary } from '../deployments.ts'
+import { list, listQuery, op } from './operation.ts'
 
 const records = <const R extends 'target' | 'environment' | 'tenant'>(
   kind: R,
@@ -67,11 +70,35 @@ const tenants = records('tenant', {
 })
 
 export const targetOperations = {
-  listTargets: targets.list,
+  listTargets: op({
+    ...targets.list,
+    query: Strict({
+      ...listQuery.properties,
+      environment_id: Type.Optional(Id('environment')),
+      tag: Type.Optional(
+        Type.String({
+          pattern: '^[^=]+(=|$)',
+          maxLength: 511,
+          description: '`KEY=VALUE`, or `KEY` alone for every value',
+        }),
+      ),
+      status: Type.Optional(literals(catalog.TARGET_STATUSES)),
+      enabled: Type.Optional(literals(['true', 'false'])),
+    }),
+  }),
   createTarget: targets.create,
   getTarget: targets.get,
   updateTarget: targets.update,
   deleteTarget: targets.delete,
+  listTargetDeployments: op({
+    method: 'GET',
+    path: '/targets/{id}/deployments',
+    summary: 'List the deployments that included the target, newest first',
+    tag: 'targets',
+    access: 'deployments:read',
+    query: Strict(PageQuery),
+    responses: { 200: Page(DeploymentSummary) },
+  }),
   createAgentToken: op({
     method: 'POST',
     path: '/targets/{id}/agent-token',

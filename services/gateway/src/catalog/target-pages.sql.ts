@@ -1,0 +1,38 @@
+import { bool, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
+import { STATUS_OF_TARGET } from '@slipway/views'
+import { visibleSql } from '../tenancy/visibility.ts'
+
+/** Null means no condition. The environment is given by id or number, the tag with or without a value. */
+const filter = {
+  tenant_id: nullable(uuid),
+  pattern: nullable(text),
+  of_environment: nullable(uuid),
+  of_environment_number: nullable(int4),
+  tag_key: nullable(text),
+  tag_value: nullable(text),
+  enabled: nullable(bool),
+  status: nullable(text),
+}
+const FILTER = `${visibleSql('t')} AND (:pattern::text IS NULL OR t.name ILIKE :pattern)
+       AND (:of_environment::uuid IS NULL OR t.environment_id = :of_environment)
+       AND (:of_environment_number::int4 IS NULL
+            OR t.environment_id = (SELECT id FROM environments WHERE number = :of_environment_number))
+       AND (:tag_key::text IS NULL OR t.id IN (SELECT g.target_id FROM target_tags g
+             WHERE g.key = :tag_key AND (:tag_value::text IS NULL OR g.value = :tag_value)))
+       AND (:enabled::bool IS NULL OR t.enabled = :enabled)
+       AND (:status::text IS NULL OR ${STATUS_OF_TARGET} = :status)`
+
+export const countTargets = statement({
+  name: 'gateway.targets.count',
+  parameters: filter,
+  row: { total: int8 },
+  sql: `SELECT count(*) AS total FROM targets t WHERE ${FILTER}`,
+})
+
+/** Newest first. */
+export const findTargetIds = statement({
+  name: 'gateway.targets.find-page',
+  parameters: { ...filter, take: int8, skip: int8 },
+  row: { id: uuid },
+  sql: `SELECT t.id FROM targets t WHERE ${FILTER} ORDER BY t.created_at DESC, t.id DESC LIMIT :take OFFSET :skip`,
+})

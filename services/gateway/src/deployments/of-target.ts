@@ -1,0 +1,22 @@
+import type { Queryable } from '@slipway/database'
+import { notFound, pageOf, parsePage } from '@slipway/domain'
+import { recordFilter } from '../catalog/record-id.ts'
+import type { Answer, Call } from '../http/handler.ts'
+import { findDeploymentsOfTarget, findTarget } from './of-target.sql.ts'
+
+/**
+ * Answers one page of the deployments that include a target. A user of a tenant sees the tenant's deployments only, also those
+ * to a shared target.
+ */
+export async function listTargetDeployments(
+  db: Queryable,
+  { caller: { tenant_id }, params, query }: Call<'listTargetDeployments'>,
+): Promise<Answer> {
+  const key = recordFilter('target', params['id'])
+  const target = key && (await findTarget.first(db, { ...key, tenant_id }))
+  if (target === null) throw notFound('The target')
+  const page = parsePage(query)
+  const slice = { take: page.limit, skip: page.offset }
+  const { total, data } = await findDeploymentsOfTarget.one(db, { target_id: target.id, tenant_id, ...slice })
+  return { status: 200, json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}` }
+}
