@@ -1,4 +1,4 @@
-import { windowVerdict } from './recurrence/windows.ts'
+import { startsFrom, windowVerdict } from './recurrence/windows.ts'
 
 export interface Freeze {
   id: string
@@ -86,6 +86,25 @@ function lookAt(freeze: Times, now: Date): FreezeWindow {
 
 /** The window of the freeze that contains `now`, or null. The start belongs to the window, the end does not. */
 export const windowAt = (freeze: Times, now: Date) => lookAt(freeze, now).window
+
+const DAY = 24 * 60 * 60_000
+/** How far ahead all windows are listed. */
+const NEAR = 14 * DAY
+/** How far ahead the next window is searched, if none begins earlier. */
+const FAR = 366 * DAY
+const MAX_WINDOWS = 100
+
+/** The window that contains `now`, if any, and the next ones, in order. */
+export function windowsFrom(freeze: Times, now: Date): { starts_at: Date; ends_at: Date }[] {
+  const { recurrence, start_offset = null } = freeze
+  const [start, end] = [new Date(freeze.start_time).getTime(), new Date(freeze.end_time).getTime()]
+  const moment = now.getTime()
+  const range = { now: moment, until: moment + NEAR, farthest: moment + FAR, most: MAX_WINDOWS }
+  const isAhead = moment < end && start <= range.farthest
+  const starts =
+    typeof recurrence === 'string' ? startsFrom({ ...freeze, recurrence, start_offset }, range) : isAhead ? [start] : []
+  return starts.map((each) => ({ starts_at: new Date(each), ends_at: new Date(each + end - start) }))
+}
 
 /** Caches which freezes are active. A freeze is evaluated again only after its next boundary. */
 export class FreezeSet<F extends Freeze = Freeze> {

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { endOfRecurrence, type Freeze, FreezeSet, recurrenceProblem, windowAt } from '../src/index.ts'
+import { endOfRecurrence, type Freeze, FreezeSet, recurrenceProblem, windowAt, windowsFrom } from '../src/index.ts'
 import { ruleProblem } from '../src/recurrence/rule.ts'
 import { listStarts, momentShowing, wallClock } from './recurrence-model.ts'
 
@@ -63,8 +63,8 @@ const input = fc.record({
   looks: fc.array(fc.tuple(fc.nat(), fc.double({ min: -0.2, max: 1.2, noNaN: true })), { minLength: 4, maxLength: 8 }),
 })
 
-test('the window in force is the one that a list of all starts gives, for any rule, zone and instant', () => {
-  let inside = 0
+test('the windows in force and ahead are those that a list of all starts gives, for any rule, zone and instant', () => {
+  let [inside, ahead] = [0, 0]
   fc.assert(
     fc.property(input, ({ rule, zone, first, length, looks }) => {
       const wall = WALLS.get(zone) ?? wallClock('UTC')
@@ -88,6 +88,16 @@ test('the window in force is the one that a list of all starts gives, for any ru
         const expected = begun.length === 0 ? null : new Date(Math.max(...begun)).toISOString()
         if (expected !== null) inside += 1
         expect(windowAt(record, new Date(now))?.starts_at.toISOString() ?? null).toBe(expected)
+        if (now > start + span - 18 * DAY) continue
+        const close = times
+          .filter((time) => time > now - length * MINUTE - 2 * DAY && time < now + 16 * DAY)
+          .map((time) => momentShowing(wall, time))
+          .concat(start)
+          .filter((moment) => now < moment + length * MINUTE && moment <= now + 14 * DAY)
+        const listed = windowsFrom(record, new Date(now)).map(({ starts_at }) => starts_at.getTime())
+        const wanted = [...new Set(close)].sort((a, b) => a - b).slice(0, 100)
+        expect(listed.filter((moment) => moment <= now + 14 * DAY)).toEqual(wanted)
+        if (wanted.some((moment) => moment > now)) ahead += 1
       }
       const end = endOfRecurrence(record)
       const last = times.at(-1)
@@ -98,6 +108,7 @@ test('the window in force is the one that a list of all starts gives, for any ru
     { numRuns: 120 },
   )
   expect(inside).toBeGreaterThan(60)
+  expect(ahead).toBeGreaterThan(20)
 })
 
 test('windows longer than the shortest interval between two starts are refused, equal ones are not', () => {

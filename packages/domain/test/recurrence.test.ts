@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals'
 import fc from 'fast-check'
-import { FreezeSet, judgeFreezes, offsetOf, recurrenceProblem, windowAt } from '../src/index.ts'
+import { FreezeSet, judgeFreezes, offsetOf, recurrenceProblem, windowAt, windowsFrom } from '../src/index.ts'
 
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
@@ -241,4 +241,41 @@ test.each([
   ['2026-01-01t00:00:00-03:00', '-03:00'],
 ])('the zone of %s is %s', (timestamp, offset) => {
   expect(offsetOf(timestamp)).toBe(offset)
+})
+
+describe('the windows ahead', () => {
+  const starts = (record: Parameters<typeof windowsFrom>[0], now: string) =>
+    windowsFrom(record, new Date(now)).map(({ starts_at }) => starts_at.toISOString())
+  const inBerlin = {
+    ...freeze('2026-03-01T18:00:00+01:00', '2026-03-01T20:00:00+01:00', 'FREQ=WEEKLY'),
+    time_zone: 'Europe/Berlin',
+  }
+
+  test('begin with the present one, keep the time of day when the clocks change, and all have the length of the first', () => {
+    expect(windowsFrom(inBerlin, new Date('2026-03-22T18:00:00Z'))).toEqual([
+      { starts_at: new Date('2026-03-22T17:00:00Z'), ends_at: new Date('2026-03-22T19:00:00Z') },
+      { starts_at: new Date('2026-03-29T16:00:00Z'), ends_at: new Date('2026-03-29T18:00:00Z') },
+      { starts_at: new Date('2026-04-05T16:00:00Z'), ends_at: new Date('2026-04-05T18:00:00Z') },
+    ])
+  })
+
+  test('are those of 14 days, or else the next one within a year', () => {
+    const yearly = freeze('2020-12-24T00:00:00Z', '2020-12-27T00:00:00Z', 'FREQ=YEARLY')
+    expect(starts(yearly, '2026-11-23T00:00:00Z')).toEqual(['2026-12-24T00:00:00.000Z'])
+    expect(starts(yearly, '2026-12-25T00:00:00Z')).toEqual(['2026-12-24T00:00:00.000Z', '2027-12-24T00:00:00.000Z'])
+    expect(starts({ ...yearly, recurrence: 'FREQ=YEARLY;INTERVAL=4' }, '2026-11-23T00:00:00Z')).toEqual([])
+    expect(starts({ ...yearly, recurrence: 'FREQ=YEARLY;COUNT=3' }, '2026-11-23T00:00:00Z')).toEqual([])
+  })
+
+  test('are at most 100', () => {
+    const hourly = freeze('2026-01-01T00:00:00Z', '2026-01-01T00:10:00Z', 'FREQ=HOURLY')
+    expect(starts(hourly, '2026-06-01T00:30:00Z')).toHaveLength(100)
+  })
+
+  test('of a freeze that does not recur are its only one, until it ends', () => {
+    const once = { ...weekend, recurrence: null }
+    expect(starts(once, '2025-12-01T00:00:00Z')).toEqual(['2026-01-02T16:00:00.000Z'])
+    expect(starts(once, '2026-01-05T03:59:59Z')).toEqual(['2026-01-02T16:00:00.000Z'])
+    expect(starts(once, '2026-01-05T04:00:00Z')).toEqual([])
+  })
 })

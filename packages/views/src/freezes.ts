@@ -1,5 +1,5 @@
 import type { Queryable } from '@slipway/database'
-import { FreezeSet, windowAt } from '@slipway/domain'
+import { FreezeSet, windowAt, windowsFrom } from '@slipway/domain'
 import { findCurrentFreezes } from './freezes.sql.ts'
 
 export interface FreezeRow {
@@ -21,10 +21,11 @@ export interface FreezeRow {
   updated_at: Date
 }
 
-export const freezeItem = ({ start_offset, recurs_until: _, ...row }: FreezeRow) => ({
-  ...row,
-  active: windowAt({ ...row, start_offset }, new Date()) !== null,
-})
+export function freezeItem({ start_offset, recurs_until: _, ...row }: FreezeRow) {
+  const now = new Date()
+  const times = { ...row, start_offset }
+  return { ...row, active: windowAt(times, now) !== null, windows: windowsFrom(times, now) }
+}
 
 export interface FreezesNow {
   freezes: FreezeSet

@@ -614,6 +614,13 @@ export interface components {
             time_zone: string | null;
             /** Format: date-time */
             updated_at: string;
+            /** @description The present window and the next ones, in order: those that begin within 14 days, at most 100. If none begins by then, the next one within a year. */
+            windows: {
+                /** Format: date-time */
+                ends_at: string;
+                /** Format: date-time */
+                starts_at: string;
+            }[];
         };
         Instance: {
             /** @description Deployments that the instance runs now */

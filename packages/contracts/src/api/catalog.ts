@@ -295,6 +295,11 @@ export const Freeze = Strict({
   environment_id: Nullable(Uuid),
   solution_id: Nullable(Uuid),
   active: Type.Boolean(),
+  windows: Type.Array(Strict({ starts_at: Timestamp, ends_at: Timestamp }), {
+    description:
+      'The present window and the next ones, in order: those that begin within 14 days, at most 100. If none begins by then, the ' +
+      'next one within a year.',
+  }),
   created_by: Nullable(Type.String()),
   created_at: Timestamp,
   updated_at: Timestamp,

@@ -52,7 +52,6 @@ interface Plan {
 }
 
 const NO_VERDICT: WindowVerdict = { start: null, from: 0, until: Number.NEGATIVE_INFINITY }
-/** The key contains everything that a verdict depends on. */
 const remembered = new LRUCache<string, Plan>({ max: REMEMBERED })
 
 /**
@@ -60,14 +59,40 @@ const remembered = new LRUCache<string, Plan>({ max: REMEMBERED })
  * include it. Each verdict is cached until its next boundary.
  */
 export function windowVerdict(recurring: Recurring, now: number): WindowVerdict {
-  const { recurrence, start_offset, time_zone } = recurring
-  const key = `${startOf(recurring)} ${lengthOf(recurring)} ${start_offset} ${time_zone} ${recurrence}`
+  const key = keyOf(recurring)
   const known = remembered.get(key) ?? { ...plan(recurring), verdict: NO_VERDICT }
   const { verdict } = known
   const isValid = verdict.from <= now && now < verdict.until
   const current = isValid ? verdict : evaluate(recurring, known, now)
   remembered.set(key, { ...known, verdict: current })
   return current
+}
+
+/**
+ * The starts of the windows that end after `now`, in order: those up to `until`, and the next one after it if no window begins
+ * between `now` and `until`. Finds none after `farthest`, and at most `most`.
+ */
+export function startsFrom(
+  recurring: Recurring,
+  { now, until, farthest, most }: Record<'now' | 'until' | 'farthest' | 'most', number>,
+): number[] {
+  const { schedule, clock } = remembered.get(keyOf(recurring)) ?? plan(recurring)
+  const [first, length] = [startOf(recurring), lengthOf(recurring)]
+  const isOver = (start: number) => start + length <= now
+  const starts = new Set(isOver(first) || first > farthest ? [] : [first])
+  let next = first > now ? first : Number.POSITIVE_INFINITY
+  const [from, to] = [now - length, farthest]
+  const times = schedule.forward(clock.timeAt(from) - clock.slackAt(from), clock.timeAt(to) + clock.slackAt(to))
+  for (const time of times) {
+    const start = clock.momentOf(time)
+    if (isOver(start) || start > farthest) continue
+    // Near a clock change, a later time may be an earlier moment.
+    if (start > Math.max(until, next) + clock.slackAt(start) || starts.size > most) break
+    starts.add(start)
+    if (start > now) next = Math.min(next, start)
+  }
+  const wanted = [...starts].filter((start) => start <= until || start === next)
+  return wanted.sort((a, b) => a - b).slice(0, most)
 }
 
 /**
@@ -82,6 +107,9 @@ export function endOfRecurrence(recurring: Recurring): Date | null {
   return new Date(Math.max(startOf(recurring), moment + clock.slackAt(moment)) + lengthOf(recurring))
 }
 
+/** Contains everything that a verdict depends on. */
+const keyOf = (recurring: Recurring) =>
+  `${startOf(recurring)} ${lengthOf(recurring)} ${recurring.start_offset} ${recurring.time_zone} ${recurring.recurrence}`
 const startOf = ({ start_time }: Recurring) => new Date(start_time).getTime()
 const lengthOf = ({ start_time, end_time }: Recurring) => new Date(end_time).getTime() - new Date(start_time).getTime()
 
