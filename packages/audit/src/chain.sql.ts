@@ -112,14 +112,15 @@ export const findOldLinks = statement({
      ORDER BY l.position`,
 })
 
-/** Settled records without a link. */
+/** Settled records without a link, with numbers after `after` and up to `up_to`. */
 export const findUnlinked = statement({
   name: 'audit.chain.find-unlinked',
-  parameters: { settled: int8, limit: int8 },
+  parameters: { after: nullable(int8), up_to: nullable(int8), settled: int8, limit: int8 },
   row: { number: int8, behind: nullable(bool) },
   sql: `SELECT r.number, r.number <= (SELECT max(record_number) FROM audit_links) AS behind
       FROM audit_records r
-     WHERE ${NOT_LINKED}
+     WHERE ${NOT_LINKED} AND (:after::bigint IS NULL OR r.number > :after)
+       AND (:up_to::bigint IS NULL OR r.number <= :up_to)
        AND (r.number <= :settled OR r.at NOT BETWEEN now() - interval '1 minute' AND now() + interval '1 minute')
      ORDER BY r.number LIMIT :limit`,
 })

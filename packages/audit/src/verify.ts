@@ -1,6 +1,6 @@
 import type { Database, Queryable, RowOf } from '@slipway/database'
 import { findLinks, findUnlinked } from './chain.sql.ts'
-import { type ChainHead, chainStart, linkHash, settledNumber } from './chain.ts'
+import { type ChainHead, chainHead, chainStart, linkHash, settledNumber } from './chain.ts'
 
 /** A record or link that does not match the chain. */
 export interface AuditFinding {
@@ -10,15 +10,26 @@ export interface AuditFinding {
   problem: string
 }
 
-export interface AuditVerdict {
+interface Findings {
+  /** The number of links that were checked. */
   links: number
   /** The number of links that retention dropped. */
   dropped: number
+  /** The last link. */
   head: ChainHead
   /** In the order of the chain, at most `MAX_FINDINGS`. */
   findings: AuditFinding[]
   /** The number of all findings. */
   broken: number
+}
+
+export type AuditVerdict = Findings
+
+export interface AuditPartVerdict extends Findings {
+  /** The position before the first link that was checked. */
+  after: number
+  /** Where the next part begins; null at the end of the chain. */
+  next: number | null
 }
 
 export interface VerifyOptions {
@@ -43,10 +54,7 @@ export async function verifyAudit(
   return database.snapshot(async (tx) => {
     const start = await chainStart(tx)
     const verdict: AuditVerdict = { links: 0, dropped: start.position, head: start, findings: [], broken: 0 }
-    const report = (finding: AuditFinding) => {
-      verdict.broken += 1
-      if (verdict.findings.length < MAX_FINDINGS) verdict.findings.push(finding)
-    }
+    const report = reportTo(verdict)
     if (expect !== undefined && expect.position < start.position) {
       const problem =
         `the expected link is gone: the log says that retention dropped all links up to ${start.position}. ` +
@@ -66,9 +74,51 @@ export async function verifyAudit(
       const problem = `the chain ends at ${verdict.head.position}, before the expected link`
       report({ position: expect.position, record_number: null, problem })
     }
-    for (const finding of await findOutside(tx)) report(finding)
+    for (const finding of await findOutside(tx, { after: null, up_to: null })) report(finding)
     return verdict
   })
+}
+
+/**
+ * Recomputes a part of the chain: at most `limit` links after a position, or the newest ones. Parts that begin where the one
+ * before ended cover the chain and the records outside of it.
+ */
+export async function verifyAuditPart(
+  database: Pick<Database, 'snapshot'>,
+  { after, limit = PAGE }: { after?: number; limit?: number },
+): Promise<AuditPartVerdict> {
+  return database.snapshot(async (tx) => {
+    const [start, head] = [await chainStart(tx), await chainHead(tx)]
+    const wanted = Math.min(after ?? head.position - limit, head.position)
+    const fromStart = wanted <= start.position
+    // The first link of a later part is not checked: its hash is where the part begins.
+    const [known, links] = fromStart
+      ? [null, await findLinks.all(tx, { after: -1, limit })]
+      : splitFirst(await findLinks.all(tx, { after: wanted - 1, limit: limit + 1 }))
+    let before: ChainHead = known ?? start
+    const verdict = { links: 0, dropped: start.position, head, findings: [], broken: 0, after: before.position }
+    const report = reportTo(verdict)
+    for (const link of links) {
+      for (const finding of checkLink(before, link)) report(finding)
+      before = link
+      verdict.links += 1
+    }
+    const last = links.at(-1) ?? known
+    const isEnd = last === null || last.position >= head.position
+    const range = { after: known?.record_number ?? null, up_to: isEnd ? null : last.record_number }
+    for (const finding of await findOutside(tx, range)) report(finding)
+    return { ...verdict, next: isEnd ? null : last.position }
+  })
+}
+
+function splitFirst(links: Link[]): [Link | null, Link[]] {
+  const [first = null, ...others] = links
+  return [first, others]
+}
+
+const reportTo = (verdict: Findings) => (finding: AuditFinding) => {
+  verdict.broken += 1
+  if (verdict.findings.length < MAX_FINDINGS) verdict.findings.push(finding)
 }
 
 const at = ({ position, record_number }: Link) => ({ position, record_number })
@@ -96,9 +146,12 @@ async function* readLinks(tx: Queryable, size: number): AsyncGenerator<Link> {
   }
 }
 
-/** Finds records without a link that are too old to be linked soon. */
-async function findOutside(tx: Queryable): Promise<AuditFinding[]> {
-  const rows = await findUnlinked.all(tx, { settled: await settledNumber(tx), limit: MAX_FINDINGS })
+/** Finds records without a link, with numbers in this range, that are too old to be linked soon. */
+async function findOutside(
+  tx: Queryable,
+  range: { after: number | null; up_to: number | null },
+): Promise<AuditFinding[]> {
+  const rows = await findUnlinked.all(tx, { ...range, settled: await settledNumber(tx), limit: MAX_FINDINGS })
   return rows.map(({ number, behind }) => ({
     position: null,
     record_number: number,

@@ -8,6 +8,7 @@ import {
   linkAudit,
   recordAudit,
   verifyAudit,
+  verifyAuditPart,
 } from '@slipway/audit'
 import { type Database, LOCK_KEYS } from '@slipway/database'
 import { uuidv7 } from '@slipway/runtime'
@@ -325,5 +326,73 @@ describe('verification finds', () => {
     expect(await verdict()).toMatchObject(whole(3))
     expect((await verifyAudit(verifier, { expect: expected })).findings).toMatchObject([{ position: 5 }])
     expect((await verifyAudit(verifier, { expect: await chainHead(gateway) })).broken).toBe(0)
+  })
+})
+
+describe('parts', () => {
+  /** From the beginning to the end, with the position after which each part began. */
+  async function walk(limit: number) {
+    const parts = []
+    for (let after: number | null = 0; after !== null; ) {
+      const part = await verifyAuditPart(gateway, { after, limit })
+      parts.push(part)
+      after = part.next
+    }
+    return parts
+  }
+
+  test('cover the chain, and without a position the newest links', async () => {
+    await linked(10)
+    const parts = await walk(4)
+    expect(parts.map(({ after, links, next, broken }) => [after, links, next, broken])).toEqual([
+      [0, 4, 4, 0],
+      [4, 4, 8, 0],
+      [8, 2, null, 0],
+    ])
+    const head = await chainHead(database)
+    expect(await verifyAuditPart(gateway, { limit: 4 })).toEqual({
+      after: 6,
+      links: 4,
+      next: null,
+      head,
+      dropped: 0,
+      broken: 0,
+      findings: [],
+    })
+    expect(await verifyAuditPart(gateway, { after: 1_000, limit: 4 })).toMatchObject({
+      after: 10,
+      links: 0,
+      next: null,
+    })
+  })
+
+  test('of a log without records are whole', async () => {
+    expect(await verifyAuditPart(gateway, {})).toMatchObject({ after: 0, links: 0, next: null, broken: 0 })
+  })
+
+  test.each([
+    ['a changed record', `UPDATE audit_records SET actor_name = 'eve' WHERE number = 5`, [5]],
+    ['the last record of a part, changed', `UPDATE audit_records SET actor_name = 'eve' WHERE number = 4`, [4]],
+    ['a deleted record', 'DELETE FROM audit_records WHERE number = 9', [9]],
+    [
+      'a deleted record with its link',
+      'DELETE FROM audit_records WHERE number = 6; DELETE FROM audit_links WHERE position = 6',
+      [6, 7],
+    ],
+  ])('find %s, in one part alone', async (_, sql, positions) => {
+    await linked(10)
+    await tamper(sql)
+    const findings = (await walk(4)).flatMap((part) => part.findings)
+    expect(findings.map(({ position }) => position)).toEqual(positions)
+  })
+
+  test('find each record outside of the chain once', async () => {
+    for (let n = 0; n < 10; n += 1) await recordAudit(gateway, [entry({ n })])
+    await tamper(`UPDATE audit_records SET at = now() - interval '1 hour'`)
+    await linkAudit(gateway, { late: true })
+    await tamper('DELETE FROM audit_links WHERE position >= 10')
+    await tamper('UPDATE audit_links SET record_number = 100 WHERE position = 3')
+    const outside = (await walk(4)).flatMap((part) => part.findings.filter(({ position }) => position === null))
+    expect(outside.map(({ record_number }) => record_number)).toEqual([3, 10])
   })
 })

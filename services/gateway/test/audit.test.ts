@@ -153,6 +153,34 @@ describe('the list', () => {
   })
 })
 
+describe('the chain', () => {
+  test('is checked part by part; a changed record is found', async () => {
+    await linkAudit(gateway.asGateway, { late: true })
+    const check = async (query = '') => (await admin.send('checkAuditChain', `/audit/chain${query}`)).body
+    const whole = await check()
+    expect(whole).toMatchObject({ broken: 0, findings: [], next: null, head: { position: whole.links } })
+    expect(await check(`?after=${whole.head.position - 5}`)).toMatchObject({ links: 5, broken: 0, next: null })
+    const change = (name: string) =>
+      gateway.database.transaction(async (tx) => {
+        await tx.query('ALTER TABLE audit_records DISABLE TRIGGER USER')
+        await tx.query(`UPDATE audit_records SET actor_name = $1 WHERE details ->> 'n' = '7'`, [name])
+        await tx.query('ALTER TABLE audit_records ENABLE TRIGGER USER')
+      })
+    await change('eve')
+    expect(await check('?after=0')).toMatchObject({
+      broken: 1,
+      findings: [{ problem: expect.stringContaining('changed') }],
+    })
+    await change('ada')
+    expect(await check('?after=0')).toMatchObject({ broken: 0 })
+  })
+
+  test('covers all tenants, so nobody who is bound to one may check it', async () => {
+    expect(refusal(await ofA.send('checkAuditChain', '/audit/chain'))).toEqual(refused(403, 'FORBIDDEN'))
+    expect((await admin.send('checkAuditChain', '/audit/chain?after=-1')).status).toBe(400)
+  })
+})
+
 describe('refusals', () => {
   const recordsOf = async (requestId: string) =>
     (

@@ -75,6 +75,7 @@ const POLICY: Record<string, string> = {
   'GET /instances/grants/{id}': 'instances:read aou',
   'DELETE /instances/grants/{id}': 'instances:delete a',
   'GET /audit/logs': 'audit:read a',
+  'GET /audit/chain': 'audit:read a',
   'GET /health': 'anybody',
   'GET /health/ready': 'anybody',
   'GET /server/info': 'user',

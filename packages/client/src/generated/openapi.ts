@@ -74,6 +74,29 @@ export interface components {
                 retry_after_secs: number;
             };
         };
+        AuditChainPart: {
+            /** @description The position before the first link that was checked */
+            after: number;
+            /** @description How many problems were found; 0: this part is whole */
+            broken: number;
+            /** @description How many links retention has dropped from the beginning */
+            dropped: number;
+            /** @description The first problems, at most 20 */
+            findings: {
+                position: number | null;
+                problem: string;
+                record_number: number | null;
+            }[];
+            /** @description The last link. Compare it with the head that each gateway publishes in its log and its metrics */
+            head: {
+                hash: string;
+                position: number;
+            };
+            /** @description How many links were checked */
+            links: number;
+            /** @description The `after` of the next part; null at the end of the chain */
+            next: number | null;
+        };
         AuditRecord: {
             action: string;
             actor_id: string | null;
@@ -1749,6 +1772,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["UserRecord"];
+                };
+            };
+        };
+    };
+    checkAuditChain: {
+        parameters: {
+            query?: {
+                /** @description A position. Begin with 0 and continue with `next` to check the whole chain */
+                after?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["AuditChainPart"];
                 };
             };
         };

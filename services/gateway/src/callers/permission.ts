@@ -2,8 +2,16 @@ import { OPERATIONS, type Operation, type OperationId } from '@slipway/contracts
 import { insufficientPermissions, Problem } from '@slipway/domain'
 import type { CallingUser } from './calling-user.ts'
 
-/** All tenants share the roles, so only users without tenant change roles and tenants. */
-const NOT_FOR_TENANTS = new Set<OperationId>(['createTenant', 'createRole', 'updateRole', 'deleteRole'])
+/**
+ * All tenants share the roles and the audit chain, so only users without tenant change roles and tenants and check the chain.
+ */
+const NOT_FOR_TENANTS = new Set<OperationId>([
+  'createTenant',
+  'createRole',
+  'updateRole',
+  'deleteRole',
+  'checkAuditChain',
+])
 
 /** @throws Problem INSUFFICIENT_PERMISSIONS, FORBIDDEN */
 export function permit(caller: CallingUser, id: OperationId): void {

@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { literals, Strict, Timestamp, Uuid, withOptions } from '../../schema.ts'
-import { AuditRecord, auditResourceType } from '../audit.ts'
+import { AuditChainPart, AuditRecord, auditResourceType } from '../audit.ts'
 import { Page, PageQuery } from '../common.ts'
 import { type Operation, op } from './operation.ts'
 
@@ -30,6 +30,23 @@ export function auditOperations(others: Record<string, Operation>) {
         to: Type.Optional(withOptions(Timestamp, { description: 'Before this moment' })),
       }),
       responses: { 200: Page(AuditRecord) },
+    }),
+    checkAuditChain: op({
+      method: 'GET',
+      path: '/audit/chain',
+      summary:
+        'Check a part of the audit chain: up to 5,000 links after a position, or the newest ones. Only for users without tenant',
+      tag: 'audit',
+      access: 'audit:read',
+      query: Strict({
+        after: Type.Optional(
+          Type.String({
+            pattern: '^[0-9]{1,15}$',
+            description: 'A position. Begin with 0 and continue with `next` to check the whole chain',
+          }),
+        ),
+      }),
+      responses: { 200: AuditChainPart },
     }),
   } as const
 }
