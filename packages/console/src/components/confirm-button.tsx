@@ -1,5 +1,5 @@
 import { Button, type ButtonProps, Group, Modal, Stack, Text } from '@mantine/core'
-import { type ReactNode, useState } from 'react'
+import { type FormEvent, type ReactNode, useState } from 'react'
 import { ErrorAlert } from './error-alert.tsx'
 
 interface Props extends ButtonProps {
@@ -8,15 +8,24 @@ interface Props extends ButtonProps {
   question: string
   /** Inputs that belong to the question, such as a reason. */
   inputs?: ReactNode
+  /** Ends or interrupts nothing, so the button that acts is not red. */
+  isHarmless?: boolean
   onConfirm: () => Promise<unknown>
 }
 
 /** A button that asks before it acts, and shows why the act failed. */
-export function ConfirmButton({ label, question, inputs, onConfirm, ...button }: Props) {
+export function ConfirmButton({ label, question, inputs, isHarmless = false, onConfirm, ...button }: Props) {
   const [isOpen, setOpen] = useState(false)
   const [busy, setBusy] = useState(false)
   const [error, setError] = useState<Error | null>(null)
-  const confirm = async () => {
+  const open = () => {
+    setError(null)
+    setOpen(true)
+  }
+  const confirm = async (event: FormEvent) => {
+    event.preventDefault()
+    // React passes events through portals: without this, a form around the dialog would be submitted too.
+    event.stopPropagation()
     setBusy(true)
     setError(null)
     try {
@@ -30,23 +39,25 @@ export function ConfirmButton({ label, question, inputs, onConfirm, ...button }:
   }
   return (
     <>
-      <Button {...button} onClick={() => setOpen(true)}>
+      <Button {...button} onClick={open}>
         {label}
       </Button>
       <Modal opened={isOpen} onClose={() => setOpen(false)} title={label}>
-        <Stack>
-          <Text size="sm">{question}</Text>
-          {inputs}
-          {error && <ErrorAlert error={error} />}
-          <Group justify="flex-end">
-            <Button variant="default" onClick={() => setOpen(false)}>
-              Back
-            </Button>
-            <Button color="red.9" loading={busy} onClick={confirm}>
-              {label}
-            </Button>
-          </Group>
-        </Stack>
+        <form onSubmit={confirm}>
+          <Stack>
+            <Text size="sm">{question}</Text>
+            {inputs}
+            {error && <ErrorAlert error={error} />}
+            <Group justify="flex-end">
+              <Button variant="default" onClick={() => setOpen(false)}>
+                Back
+              </Button>
+              <Button type="submit" loading={busy} {...(isHarmless ? {} : { color: 'red.9' })}>
+                {label}
+              </Button>
+            </Group>
+          </Stack>
+        </form>
       </Modal>
     </>
   )

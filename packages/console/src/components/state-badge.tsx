@@ -9,6 +9,8 @@ export const STATE_COLOURS: Record<string, string> = {
   completed: '#1e7333',
   online: '#1e7333',
   active: '#1e7333',
+  whole: '#1e7333',
+  enabled: '#1e7333',
   delivered: '#1e7333',
   failed: 'red.9',
   rollback_failed: 'red.9',

@@ -18,6 +18,11 @@ function words(at: Date, now: number): string {
   return relative.format(Math.round(seconds / size), unit)
 }
 
+const dateOf = (at: string) => new Date(/^\d{4}-\d{2}-\d{2} /.test(at) ? `${at.replace(' ', 'T')}Z` : at)
+
+/** A time to the second, in the zone of the browser. */
+export const exactTime = (at: string): string => exact.format(dateOf(at))
+
 /** A time as "3 min ago"; on hover the exact one, here and in UTC. `at` is as the API writes it; without a zone it is UTC. */
 export function TimeAgo({ at }: { at: string | null | undefined }) {
   const [now, setNow] = useState(Date.now)
@@ -26,13 +31,13 @@ export function TimeAgo({ at }: { at: string | null | undefined }) {
     return () => clearInterval(timer)
   }, [])
   if (!at) return <>–</>
-  const date = new Date(/^\d{4}-\d{2}-\d{2} /.test(at) ? `${at.replace(' ', 'T')}Z` : at)
+  const date = dateOf(at)
   const utc = `${date.toISOString().slice(0, 19).replace('T', ' ')} UTC`
   return (
     <Tooltip
       label={
         <>
-          {exact.format(date)}
+          {exactTime(at)}
           <br />
           {utc}
         </>

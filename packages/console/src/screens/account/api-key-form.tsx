@@ -2,8 +2,8 @@ import { MultiSelect, NumberInput, TextInput } from '@mantine/core'
 import type { Answer, Schema } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
+import { FormModal } from '../../components/form-modal.tsx'
 import { useSession } from '../../session/session.tsx'
-import { FormModal } from '../administration/form-modal.tsx'
 
 type Scope = NonNullable<Schema<'CreateApiKey'>['scopes']>[number]
 
@@ -35,7 +35,7 @@ export function ApiKeyForm({ onClose, onCreated }: Props) {
       { onSuccess: onCreated },
     )
   return (
-    <FormModal title="Create API key" submitLabel="Create" writes={[create]} onSubmit={submit} onClose={onClose}>
+    <FormModal title="New API key" submitLabel="Create" writes={[create]} onSubmit={submit} onClose={onClose}>
       <TextInput
         label="Name"
         description="Which pipeline or script uses the key"

@@ -1,12 +1,15 @@
-import { Button, Code, Group, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
+import { Code, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { DataTable } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
+import { Named } from '../../components/named.tsx'
 import { CommandLine, Empty } from '../../components/page.tsx'
+import { DeleteButton } from '../../components/row-buttons.tsx'
+import { NewButton, Section } from '../../components/section.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { ShownOnce } from '../administration/shown-once.tsx'
 import { ApiKeyForm } from './api-key-form.tsx'
 
 type ApiKey = Answer<'listApiKeys'>['api_keys'][number]
@@ -16,19 +19,11 @@ export function ApiKeys() {
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<Answer<'createApiKey'> | null>(null)
   return (
-    <Stack gap="xs" component="section">
-      <Group justify="space-between">
-        <Title order={2} size="h4">
-          API keys
-        </Title>
-        <Button size="xs" onClick={() => setCreating(true)}>
-          Create API key
-        </Button>
-      </Group>
+    <Section title="API keys" action={<NewButton label="New API key" onClick={() => setCreating(true)} />}>
       <Loaded read={keys}>
         {({ api_keys }) =>
           api_keys.length === 0 ? (
-            <Empty title="No API keys">
+            <Empty title="There is no API key yet">
               A pipeline or a script uses an API key in place of your password. Create one with only the permissions
               that it needs.
             </Empty>
@@ -55,71 +50,46 @@ export function ApiKeys() {
           onClose={() => setCreated(null)}
         />
       )}
-    </Stack>
+    </Section>
   )
 }
 
 function KeyTable({ keys }: { keys: readonly ApiKey[] }) {
   return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Key</Table.Th>
-            <Table.Th>Scopes</Table.Th>
-            <Table.Th>Last use</Table.Th>
-            <Table.Th>Created</Table.Th>
-            <Table.Th>Expires</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {keys.map((key) => (
-            <KeyRow key={key.id} apiKey={key} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      rows={keys}
+      minWidth={760}
+      columns={[
+        { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
+        { head: 'Key', cell: ({ key_prefix }) => <Code>{key_prefix}</Code> },
+        { head: 'Scopes', maxWidth: 320, cell: ({ scopes }) => scopes.join(', ') || 'All your permissions' },
+        { head: 'Last use', cell: (key) => <LastUse apiKey={key} /> },
+        { head: 'Created', cell: ({ created_at }) => <TimeAgo at={created_at} /> },
+        { head: 'Expires', cell: ({ expires_at }) => (expires_at === null ? 'Never' : <TimeAgo at={expires_at} />) },
+      ]}
+      actions={(key) => <Revoke apiKey={key} />}
+    />
   )
 }
 
-function KeyRow({ apiKey }: { apiKey: ApiKey }) {
+function LastUse({ apiKey: { last_used_at, last_used_ip } }: { apiKey: ApiKey }) {
+  if (last_used_at === null) return 'Never'
+  return (
+    <>
+      <TimeAgo at={last_used_at} />
+      {last_used_ip && <Text size="xs">from {last_used_ip}</Text>}
+    </>
+  )
+}
+
+function Revoke({ apiKey: { id, name } }: { apiKey: ApiKey }) {
   const revoke = useWrite('deleteApiKey', 'listApiKeys')
   return (
-    <Table.Tr>
-      <Table.Td>
-        <Text size="sm" fw={500}>
-          {apiKey.name}
-        </Text>
-        {apiKey.description && <Text size="xs">{apiKey.description}</Text>}
-      </Table.Td>
-      <Table.Td>
-        <Code>{apiKey.key_prefix}</Code>
-      </Table.Td>
-      <Table.Td maw={320}>
-        <Text size="sm">{apiKey.scopes.join(', ') || 'All your permissions'}</Text>
-      </Table.Td>
-      <Table.Td>
-        {apiKey.last_used_at === null ? 'Never' : <TimeAgo at={apiKey.last_used_at} />}
-        {apiKey.last_used_ip && <Text size="xs">from {apiKey.last_used_ip}</Text>}
-      </Table.Td>
-      <Table.Td>
-        <TimeAgo at={apiKey.created_at} />
-      </Table.Td>
-      <Table.Td>{apiKey.expires_at === null ? 'Never' : <TimeAgo at={apiKey.expires_at} />}</Table.Td>
-      <Table.Td ta="right">
-        <ConfirmButton
-          size="compact-xs"
-          variant="default"
-          label="Revoke"
-          aria-label={`Revoke ${apiKey.name}`}
-          question={`The API key ${apiKey.name} stops working at once. This cannot be undone.`}
-          onConfirm={() => revoke.mutateAsync({ params: { id: apiKey.id } })}
-        />
-      </Table.Td>
-    </Table.Tr>
+    <DeleteButton
+      label="Revoke"
+      name={name}
+      question={`The API key ${name} stops working at once. This cannot be undone.`}
+      onConfirm={() => revoke.mutateAsync({ params: { id } })}
+    />
   )
 }

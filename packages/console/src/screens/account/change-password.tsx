@@ -1,7 +1,8 @@
-import { Alert, Button, Group, PasswordInput, Stack, Text, Title } from '@mantine/core'
+import { Alert, Button, Group, PasswordInput, Stack, Text } from '@mantine/core'
 import { type FormEvent, useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { Section } from '../../components/section.tsx'
 import { useSession } from '../../session/session.tsx'
 
 const MIN_LENGTH = 12
@@ -29,13 +30,10 @@ export function ChangePassword() {
     )
   }
   return (
-    <Stack gap="xs" component="section" maw={420}>
-      <Title order={2} size="h4">
-        Change password
-      </Title>
+    <Section title="Password">
       <Text size="sm">A new password ends all your other sessions.</Text>
       <form onSubmit={submit}>
-        <Stack gap="sm">
+        <Stack gap="sm" maw={420}>
           {/* Password managers need to know the account. */}
           <input type="hidden" autoComplete="username" name="username" value={user.email} readOnly />
           <PasswordInput
@@ -76,6 +74,6 @@ export function ChangePassword() {
           </Group>
         </Stack>
       </form>
-    </Stack>
+    </Section>
   )
 }

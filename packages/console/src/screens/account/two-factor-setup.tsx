@@ -1,8 +1,9 @@
-import { Anchor, Button, Code, CopyButton, Group, Paper, Stack, Text, TextInput } from '@mantine/core'
+import { Anchor, Button, Code, CopyButton, Group, Stack, Text, TextInput } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { type FormEvent, useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
+import { QrCode } from './qr-code.tsx'
 
 interface Props {
   setup: Answer<'setUpTwoFactor'>
@@ -13,40 +14,24 @@ interface Props {
 /** The secret for the authenticator, and the first code, which enables the second factor. */
 export function TwoFactorSetup({ setup, onCancel, onEnabled }: Props) {
   const [code, setCode] = useState('')
-  const enable = useWrite('enableTwoFactor')
-  const submit = (event: FormEvent) => {
+  const enable = useWrite('enableTwoFactor', 'getCurrentUser')
+  const submit = async (event: FormEvent) => {
     event.preventDefault()
-    enable.mutate({ body: { code: code.trim() } }, { onSuccess: ({ recovery_codes }) => onEnabled(recovery_codes) })
+    // Not by the callback of `mutate`: it does not run if this form is gone once the user is read again.
+    const answer = await enable.mutateAsync({ body: { code: code.trim() } }).catch(() => null)
+    if (answer !== null) onEnabled(answer.recovery_codes)
   }
-  // Text of the API becomes a link only with the scheme of authenticators.
-  const isOtpauth = setup.otpauth_url.startsWith('otpauth://')
   return (
-    <Paper withBorder p="md" maw={560} component="form" onSubmit={submit}>
+    <form onSubmit={submit}>
       <Stack gap="sm">
-        <Text size="sm">1. Add this secret to your authenticator app: six digits, every 30 seconds.</Text>
-        <Group gap="xs">
-          <Code fz="md" style={{ overflowWrap: 'anywhere' }} data-testid="totp-secret">
-            {setup.secret}
-          </Code>
-          <CopyButton value={setup.secret}>
-            {({ copied, copy }) => (
-              <Button variant="default" size="compact-xs" onClick={copy}>
-                {copied ? 'Copied' : 'Copy secret'}
-              </Button>
-            )}
-          </CopyButton>
-        </Group>
-        {isOtpauth && (
-          <Text size="sm">
-            With an authenticator on this device: <Anchor href={setup.otpauth_url}>open the authenticator</Anchor>
-          </Text>
-        )}
+        <Secret setup={setup} />
         <TextInput
           label="2. Code"
           description="The six digits that the authenticator shows now"
           autoComplete="one-time-code"
           inputMode="numeric"
           required
+          maw={260}
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
         />
@@ -60,6 +45,36 @@ export function TwoFactorSetup({ setup, onCancel, onEnabled }: Props) {
           </Button>
         </Group>
       </Stack>
-    </Paper>
+    </form>
+  )
+}
+
+function Secret({ setup: { secret, otpauth_url } }: Pick<Props, 'setup'>) {
+  // Text of the API becomes a link only with the scheme of authenticators.
+  const isOtpauth = otpauth_url.startsWith('otpauth://')
+  return (
+    <Group align="start">
+      <QrCode text={otpauth_url} label="QR code with the secret for an authenticator app" />
+      <Stack gap="xs" flex={1} miw={220}>
+        <Text size="sm">1. Scan the code with an authenticator app, or type this secret into it:</Text>
+        <Code fz="md" style={{ overflowWrap: 'anywhere' }} data-testid="totp-secret">
+          {secret}
+        </Code>
+        <Group gap="xs">
+          <CopyButton value={secret}>
+            {({ copied, copy }) => (
+              <Button variant="default" size="compact-xs" onClick={copy}>
+                {copied ? 'Copied' : 'Copy secret'}
+              </Button>
+            )}
+          </CopyButton>
+        </Group>
+        {isOtpauth && (
+          <Text size="sm">
+            With an authenticator on this device: <Anchor href={otpauth_url}>open the authenticator</Anchor>
+          </Text>
+        )}
+      </Stack>
+    </Group>
   )
 }

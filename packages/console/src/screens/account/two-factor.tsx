@@ -1,79 +1,65 @@
-import { Alert, Button, Group, Stack, Text, TextInput, Title } from '@mantine/core'
-import { ConflictError } from '@slipway/client'
+import { Button, Group, Text, TextInput } from '@mantine/core'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
-import { ShownOnce } from '../administration/shown-once.tsx'
+import { Section } from '../../components/section.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
+import { StateBadge } from '../../components/state-badge.tsx'
+import { useSession } from '../../session/session.tsx'
 import { TwoFactorSetup } from './two-factor-setup.tsx'
 
-/** The API does not say whether the second factor is enabled, so this offers both ways until a call shows it. */
 export function TwoFactor() {
-  const [isEnabled, setEnabled] = useState<boolean | null>(null)
+  const { user } = useSession()
   const [recoveryCodes, setRecoveryCodes] = useState<readonly string[] | null>(null)
-  const setUp = useWrite('setUpTwoFactor')
-  const begin = () =>
-    setUp.mutate(
-      {},
-      {
-        onSuccess: () => setEnabled(false),
-        // The API refuses to set up a factor that is enabled.
-        onError: (error) => error instanceof ConflictError && setEnabled(true),
-      },
-    )
-  const isConflict = setUp.error instanceof ConflictError
+  // When it fails, somebody else may have enabled the factor: the state is read again.
+  const setUp = useWrite('setUpTwoFactor', 'getCurrentUser')
+  const isEnabled = user.two_factor_enabled
   return (
-    <Stack gap="xs" component="section">
-      <Title order={2} size="h4">
-        Two-factor authentication
-      </Title>
+    <Section title="Two-factor authentication" action={<StateBadge state={isEnabled ? 'enabled' : 'disabled'} />}>
       <Text size="sm">
-        With two-factor authentication, a login needs the password and a code of an authenticator app.
+        {isEnabled
+          ? 'A login needs your password and a code of your authenticator app.'
+          : 'With it, a login needs your password and a code of an authenticator app.'}
       </Text>
-      {isEnabled === true && (
-        <Alert color="green" role="status">
-          Two-factor authentication is enabled for this account.
-        </Alert>
-      )}
-      {setUp.error && !isConflict && <ErrorAlert error={setUp.error} />}
-      {setUp.data && (
+      {setUp.error && <ErrorAlert error={setUp.error} />}
+      {setUp.data && !isEnabled && (
         <TwoFactorSetup
           setup={setUp.data}
           onCancel={setUp.reset}
           onEnabled={(codes) => {
             setUp.reset()
-            setEnabled(true)
             setRecoveryCodes(codes)
           }}
         />
       )}
       <Group>
-        {isEnabled !== true && !setUp.data && (
-          <Button size="xs" onClick={begin} loading={setUp.isPending}>
+        {isEnabled && <Disable />}
+        {!isEnabled && !setUp.data && (
+          <Button size="xs" onClick={() => setUp.mutate({})} loading={setUp.isPending}>
             Set up
           </Button>
         )}
-        {isEnabled !== false && <Disable onDisabled={() => setEnabled(false)} />}
       </Group>
       {recoveryCodes && (
         <ShownOnce
           title="Recovery codes"
           explanation="Each code replaces the authenticator for one login. Slipway does not show these codes again. Store them apart from the authenticator."
           values={recoveryCodes}
+          fileName="slipway-recovery-codes.txt"
           onClose={() => setRecoveryCodes(null)}
         />
       )}
-    </Stack>
+    </Section>
   )
 }
 
-function Disable({ onDisabled }: { onDisabled: () => void }) {
+function Disable() {
   const [code, setCode] = useState('')
-  const disable = useWrite('disableTwoFactor')
+  const disable = useWrite('disableTwoFactor', 'getCurrentUser')
   const confirm = async () => {
     await disable.mutateAsync({ body: { code: code.trim() } })
     setCode('')
-    onDisabled()
   }
   return (
     <ConfirmButton
@@ -87,6 +73,7 @@ function Disable({ onDisabled }: { onDisabled: () => void }) {
           description="Six digits of the authenticator, or an unused recovery code"
           autoComplete="one-time-code"
           required
+          data-autofocus
           value={code}
           onChange={(event) => setCode(event.currentTarget.value)}
         />

@@ -1,6 +1,6 @@
 import { Button, Group, Select } from '@mantine/core'
 import type { Search } from '../../app/router.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
+import { SearchInput } from '../../components/search-input.tsx'
 import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
 import { ActorFilter } from './actor-filter.tsx'
 import { TimeInput } from './time-input.tsx'

@@ -1,36 +1,78 @@
-import { Table, VisuallyHidden } from '@mantine/core'
+import { Anchor, Code, Group, Text } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import type { Search } from '../../app/router.tsx'
-import { AuditRow } from './audit-row.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { ShortId } from '../../components/short-id.tsx'
+import { exactTime } from '../../components/time-ago.tsx'
+import { AuditDetails } from './audit-details.tsx'
+
+type AuditRecord = Item<'listAuditLogs'>
 
 interface Props {
-  records: readonly Item<'listAuditLogs'>[]
+  records: readonly AuditRecord[]
+  /** A click on actor, action or resource filters by it. */
   onFilter: (changed: Search) => void
 }
 
 export function AuditTable({ records, onFilter }: Props) {
   return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th w={40}>
-              <VisuallyHidden>Details</VisuallyHidden>
-            </Table.Th>
-            <Table.Th>When</Table.Th>
-            <Table.Th>Actor</Table.Th>
-            <Table.Th>Address</Table.Th>
-            <Table.Th>Action</Table.Th>
-            <Table.Th>Resource</Table.Th>
-            <Table.Th>Outcome</Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {records.map((record) => (
-            <AuditRow key={record.id} record={record} onFilter={onFilter} />
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      rows={records}
+      minWidth={900}
+      columns={[
+        { head: 'When', cell: ({ at }) => <span style={ONE_LINE}>{exactTime(at)}</span> },
+        { head: 'Actor', cell: (record) => <Actor record={record} onFilter={onFilter} /> },
+        { head: 'Address', cell: ({ actor_ip }) => actor_ip ?? '–' },
+        { head: 'Action', cell: ({ action }) => <Filter onClick={() => onFilter({ action })}>{action}</Filter> },
+        { head: 'Resource', cell: (record) => <Resource record={record} onFilter={onFilter} /> },
+        { head: 'Outcome', cell: ({ details }) => <Outcome details={details} /> },
+      ]}
+      details={{
+        label: ({ action }) => `Details of ${action}`,
+        content: (record) => <AuditDetails record={record} />,
+      }}
+    />
+  )
+}
+
+const ONE_LINE = { whiteSpace: 'nowrap' } as const
+
+interface CellProps {
+  record: AuditRecord
+  onFilter: (changed: Search) => void
+}
+
+function Actor({ record: { actor_id, actor_name }, onFilter }: CellProps) {
+  if (actor_id === null) return actor_name ?? 'Nobody'
+  return <Filter onClick={() => onFilter({ actor_id })}>{actor_name ?? actor_id}</Filter>
+}
+
+function Resource({ record: { resource_type, resource_id }, onFilter }: CellProps) {
+  if (resource_id === null) return resource_type
+  return (
+    <Filter onClick={() => onFilter({ resource_type, resource_id })}>
+      {resource_type} <ShortId id={resource_id} />
+    </Filter>
+  )
+}
+
+function Filter({ onClick, children }: { onClick: () => void; children: React.ReactNode }) {
+  return (
+    <Anchor component="button" size="sm" ta="left" onClick={onClick} style={ONE_LINE}>
+      {children}
+    </Anchor>
+  )
+}
+
+/** Details of a refusal and of a failure have an outcome and the code of the error. */
+function Outcome({ details: { outcome, code } }: Pick<AuditRecord, 'details'>) {
+  if (outcome !== 'refused' && outcome !== 'failed') return 'done'
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Text size="sm" fw={600}>
+        {outcome}
+      </Text>
+      {typeof code === 'string' && <Code>{code}</Code>}
+    </Group>
   )
 }

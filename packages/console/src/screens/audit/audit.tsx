@@ -3,18 +3,23 @@ import type { Search } from '../../app/router.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
-import { useAddress } from '../administration/use-address.ts'
+import { useAddress } from '../../components/use-address.ts'
+import { useSession } from '../../session/session.tsx'
 import type { AuditQuery } from './actions.ts'
+import { AuditChain } from './audit-chain.tsx'
 import { AuditFilters, FILTERS } from './audit-filters.tsx'
 import { AuditTable } from './audit-table.tsx'
 
 export function Audit() {
   const { search, change, page, toPage } = useAddress()
+  const { user } = useSession()
   const filters = Object.fromEntries(FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
   const query = { ...filters, page, limit: 50 } as AuditQuery
   const records = useRead('listAuditLogs', { query }, { keep: true })
   return (
     <Page title="Audit" command={commandFor(filters)}>
+      {/* The chain covers all tenants. */}
+      {user.tenant_id === null && <AuditChain />}
       <AuditFilters search={search} onChange={change} />
       <Loaded read={records}>
         {({ data, meta }) =>

@@ -1,23 +1,24 @@
-import { Button, Group, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Anchor } from '@mantine/core'
 import type { Item } from '@slipway/client'
-import { useState } from 'react'
+import { Link } from '@tanstack/react-router'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { DataTable } from '../../components/data-table.tsx'
+import { Named } from '../../components/named.tsx'
+import { RecordName } from '../../components/record-select.tsx'
+import { RecordsPage } from '../../components/records-page.tsx'
+import { RecordButtons } from '../../components/row-buttons.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
+import { useAddress } from '../../components/use-address.ts'
+import { VariableNames } from '../../components/variable-names.tsx'
 import { useSession } from '../../session/session.tsx'
-import { RecordsPage } from '../administration/records-page.tsx'
-import { searchQuery } from '../administration/search-query.ts'
-import { TenantName } from '../administration/tenant.tsx'
-import { useAddress } from '../administration/use-address.ts'
 import { EnvironmentForm } from './environment-form.tsx'
-import { VariableNames } from './variable-names.tsx'
 
 type Environment = Item<'listEnvironments'>
 
 export function Environments() {
-  const { search, page } = useAddress()
-  const text = search['search'] ?? ''
-  const environments = useRead('listEnvironments', { query: { ...searchQuery(text), page, limit: 50 } }, { keep: true })
+  const { listQuery } = useAddress()
+  const { can } = useSession()
+  const environments = useRead('listEnvironments', { query: listQuery }, { keep: true })
   return (
     <RecordsPage
       title="Environments"
@@ -26,77 +27,51 @@ export function Environments() {
       purpose="An environment, such as staging or production, groups targets and has variables for deployments. Create the first one."
       permission="environments:create"
       read={environments}
-      form={(onClose) => <EnvironmentForm onClose={onClose} />}
+      form={(environment, onClose) => <EnvironmentForm environment={environment} onClose={onClose} />}
     >
-      {(data) => <EnvironmentTable environments={data} />}
+      {(data, change) => (
+        <DataTable
+          rows={data}
+          minWidth={760}
+          columns={[
+            { head: 'Name', cell: ({ name, description }) => <Named name={name}>{description}</Named> },
+            { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} /> },
+            { head: 'Variables', cell: ({ variables }) => <VariableNames variables={variables} /> },
+            ...(can('targets:read')
+              ? [{ head: 'Targets', cell: (environment: Environment) => <TargetsLink environment={environment} /> }]
+              : []),
+            { head: 'Changed', cell: ({ updated_at }) => <TimeAgo at={updated_at} /> },
+          ]}
+          actions={(environment) => <Actions environment={environment} onChange={() => change(environment)} />}
+        />
+      )}
     </RecordsPage>
   )
 }
 
-function EnvironmentTable({ environments }: { environments: Environment[] }) {
-  const { can } = useSession()
-  const [changed, setChanged] = useState<Environment | null>(null)
+function TargetsLink({ environment: { id, name } }: { environment: Environment }) {
+  return (
+    <Anchor
+      component={Link}
+      to="/targets"
+      search={{ environment: id } as never}
+      size="sm"
+      aria-label={`Show the targets of ${name}`}
+    >
+      Show
+    </Anchor>
+  )
+}
+
+function Actions({ environment: { id, name }, onChange }: { environment: Environment; onChange: () => void }) {
   const remove = useWrite('deleteEnvironment', 'listEnvironments')
   return (
-    <Table.ScrollContainer minWidth={760}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Tenant</Table.Th>
-            <Table.Th>Variables</Table.Th>
-            <Table.Th>Changed</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {environments.map((environment) => (
-            <Table.Tr key={environment.id}>
-              <Table.Td>
-                <Text fw={600} size="sm">
-                  {environment.name}
-                </Text>
-                <Text size="xs">{environment.description}</Text>
-              </Table.Td>
-              <Table.Td>
-                <TenantName id={environment.tenant_id} />
-              </Table.Td>
-              <Table.Td>
-                <VariableNames variables={environment.variables} />
-              </Table.Td>
-              <Table.Td>
-                <TimeAgo at={environment.updated_at} />
-              </Table.Td>
-              <Table.Td>
-                <Group gap={4} wrap="nowrap" justify="flex-end">
-                  {can('environments:update') && (
-                    <Button
-                      size="compact-xs"
-                      variant="default"
-                      aria-label={`Change ${environment.name}`}
-                      onClick={() => setChanged(environment)}
-                    >
-                      Change
-                    </Button>
-                  )}
-                  {can('environments:delete') && (
-                    <ConfirmButton
-                      size="compact-xs"
-                      variant="default"
-                      label="Delete"
-                      question={`The environment ${environment.name} and its variables are deleted. Slipway refuses this while a record belongs to the environment.`}
-                      onConfirm={() => remove.mutateAsync({ params: { id: environment.id } })}
-                    />
-                  )}
-                </Group>
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-      {changed && <EnvironmentForm environment={changed} onClose={() => setChanged(null)} />}
-    </Table.ScrollContainer>
+    <RecordButtons
+      resource="environments"
+      name={name}
+      question={`The environment ${name} and its variables are deleted. Slipway refuses this while a record belongs to the environment.`}
+      onChange={onChange}
+      onDelete={() => remove.mutateAsync({ params: { id } })}
+    />
   )
 }

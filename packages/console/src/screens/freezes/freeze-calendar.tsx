@@ -1,10 +1,7 @@
-import { Box, Code, Stack, Table, Text, Title } from '@mantine/core'
-import type { Item } from '@slipway/client'
+import { Box, Stack, Table, Text, Title } from '@mantine/core'
 import { formatWindow } from './format.ts'
-import { type Window, windowsBetween } from './windows.ts'
+import { type Freeze, isOpen, type Window, windowsOf } from './windows.ts'
 import { BROWSER_ZONE } from './zones.ts'
-
-type Freeze = Item<'listFreezes'>
 
 const DAYS = 14
 const weekday = new Intl.DateTimeFormat('en', { weekday: 'short' })
@@ -29,10 +26,11 @@ function placeOf(moment: number, midnights: number[]): number {
 /** The windows of the next 14 days: one row for each freeze, one column for each day. */
 export function FreezeCalendar({ freezes, now }: { freezes: Freeze[]; now: number }) {
   const midnights = midnightsFrom(now)
-  const [from = now, to = now] = [midnights[0], midnights[DAYS]]
+  const last = midnights.at(-1) ?? now
   const rows = freezes
-    .map((freeze) => ({ freeze, windows: windowsBetween(freeze, from, to) }))
-    .filter(({ windows }) => windows === null || windows.length > 0)
+    .map((freeze) => ({ freeze, windows: windowsOf(freeze).filter(({ start }) => start < last) }))
+    .filter(({ windows }) => windows.length > 0)
+    .sort((a, b) => (a.windows[0]?.start ?? 0) - (b.windows[0]?.start ?? 0))
   return (
     <Stack component="section" gap={4} aria-label="Next 14 days">
       <Title order={2} size="h5">
@@ -66,11 +64,7 @@ export function FreezeCalendar({ freezes, now }: { freezes: Freeze[]; now: numbe
                     </Text>
                   </Table.Th>
                   <Table.Td colSpan={DAYS} p={0}>
-                    {windows === null ? (
-                      <NotDrawn freeze={freeze} />
-                    ) : (
-                      <Bars windows={windows} midnights={midnights} now={now} />
-                    )}
+                    <Bars windows={windows} midnights={midnights} now={now} />
                   </Table.Td>
                 </Table.Tr>
               ))}
@@ -79,16 +73,6 @@ export function FreezeCalendar({ freezes, now }: { freezes: Freeze[]; now: numbe
         </Table.ScrollContainer>
       )}
     </Stack>
-  )
-}
-
-/** The API returns the rule but not the windows, so the browser draws only simple rules. */
-function NotDrawn({ freeze: { recurrence, time_zone } }: { freeze: Freeze }) {
-  return (
-    <Text size="xs" px="xs">
-      Not drawn: {time_zone === null ? 'the rule has no time zone, or is' : 'the rule is'} more than a simple daily or
-      weekly one. <Code>{recurrence}</Code>
-    </Text>
   )
 }
 
@@ -108,7 +92,7 @@ function Bars({ windows, midnights, now }: { windows: Window[]; midnights: numbe
       ))}
       {windows.map((window) => {
         const [left, right] = [placeOf(window.start, midnights), placeOf(window.end, midnights)]
-        const isInForce = window.start <= now && now < window.end
+        const isInForce = isOpen(window, now)
         const label = `${isInForce ? 'In force: ' : ''}${formatWindow(window)}`
         return (
           <Box

@@ -1,39 +1,37 @@
-import { Textarea, TextInput } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { FormModal } from '../administration/form-modal.tsx'
-import { TenantSelect } from '../administration/tenant.tsx'
-import { RecordSelect } from '../environments/record-select.tsx'
+import { FormModal } from '../../components/form-modal.tsx'
+import { NameFields, useNameFields } from '../../components/name-fields.tsx'
+import { RecordSelect, TenantSelect } from '../../components/record-select.tsx'
 import { FreezeTimeFields } from './freeze-time-fields.tsx'
 import { useFreezeTimes } from './freeze-times.ts'
 
 interface Props {
-  /** Absent for a new one. */
-  freeze?: Item<'listFreezes'> | undefined
+  /** Null for a new one. */
+  freeze: Item<'listFreezes'> | null
   onClose: () => void
 }
 
 export function FreezeForm({ freeze, onClose }: Props) {
   const create = useWrite('createFreeze', 'listFreezes')
   const update = useWrite('updateFreeze', 'listFreezes')
-  const [name, setName] = useState(freeze?.name ?? '')
-  const [description, setDescription] = useState(freeze?.description ?? '')
+  const named = useNameFields(freeze)
   const [tenant, setTenant] = useState(freeze?.tenant_id ?? null)
   const [environment, setEnvironment] = useState(freeze?.environment_id ?? null)
   const [solution, setSolution] = useState(freeze?.solution_id ?? null)
   const { times, change, fields, changedFields } = useFreezeTimes(freeze)
 
   const submit = () => {
-    const named = { name, description: description || null }
     const scope = {
       ...(tenant === (freeze?.tenant_id ?? null) ? {} : { tenant_id: tenant }),
       ...(environment === (freeze?.environment_id ?? null) ? {} : { environment_id: environment }),
       ...(solution === (freeze?.solution_id ?? null) ? {} : { solution_id: solution }),
     }
     const done = { onSuccess: onClose }
-    if (freeze) update.mutate({ params: { id: freeze.id }, body: { ...named, ...scope, ...changedFields() } }, done)
-    else create.mutate({ body: { ...named, ...scope, ...fields() } }, done)
+    if (freeze)
+      update.mutate({ params: { id: freeze.id }, body: { ...named.fields, ...scope, ...changedFields() } }, done)
+    else create.mutate({ body: { ...named.fields, ...scope, ...fields() } }, done)
   }
 
   return (
@@ -44,19 +42,7 @@ export function FreezeForm({ freeze, onClose }: Props) {
       onSubmit={submit}
       onClose={onClose}
     >
-      <TextInput
-        label="Name"
-        required
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Description"
-        autosize
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-      />
+      <NameFields {...named.inputs} />
       <FreezeTimeFields times={times} change={change} />
       <TenantSelect
         description="Freezes deployments that name this tenant, or that select a target of it"

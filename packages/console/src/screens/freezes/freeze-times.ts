@@ -9,11 +9,11 @@ const TWO_DAYS_MS = 48 * HOUR_MS
 const inputOf = (zone: string, moment: number) => new Date(clockTimeAt(zone, moment)).toISOString().slice(0, 16)
 const timestampOf = (zone: string, input: string) => new Date(momentOf(zone, Date.parse(`${input}Z`))).toISOString()
 
-function initialTimes(freeze: Item<'listFreezes'> | undefined) {
+function initialTimes(freeze: Item<'listFreezes'> | null) {
   const nextHour = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS
-  const zone = freeze === undefined ? BROWSER_ZONE : freeze.time_zone
-  const start = freeze === undefined ? nextHour : Date.parse(freeze.start_time)
-  const end = freeze === undefined ? nextHour + TWO_DAYS_MS : Date.parse(freeze.end_time)
+  const zone = freeze === null ? BROWSER_ZONE : freeze.time_zone
+  const start = freeze === null ? nextHour : Date.parse(freeze.start_time)
+  const end = freeze === null ? nextHour + TWO_DAYS_MS : Date.parse(freeze.end_time)
   return {
     start: inputOf(zone ?? 'UTC', start),
     end: inputOf(zone ?? 'UTC', end),
@@ -26,7 +26,7 @@ type Times = ReturnType<typeof initialTimes>
 type TimeFields = Pick<Schema<'CreateFreeze'>, 'start_time' | 'end_time' | 'recurrence' | 'time_zone'>
 
 /** Start, end, zone and recurrence of a form. Without a zone, the inputs show UTC. */
-export function useFreezeTimes(freeze: Item<'listFreezes'> | undefined) {
+export function useFreezeTimes(freeze: Item<'listFreezes'> | null) {
   const [initial] = useState(() => initialTimes(freeze))
   const [times, setTimes] = useState(initial)
   const change = (changed: Partial<Times>) => setTimes((known) => ({ ...known, ...changed }))

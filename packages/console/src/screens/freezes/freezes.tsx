@@ -2,24 +2,20 @@ import { useInterval } from '@mantine/hooks'
 import { useState } from 'react'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
-import { RecordsPage } from '../administration/records-page.tsx'
-import { searchQuery } from '../administration/search-query.ts'
-import { useAddress } from '../administration/use-address.ts'
+import { RecordsPage } from '../../components/records-page.tsx'
+import { useAddress } from '../../components/use-address.ts'
 import { FreezeCalendar } from './freeze-calendar.tsx'
 import { FreezeForm } from './freeze-form.tsx'
 import { FreezeTable } from './freeze-table.tsx'
 
-/** No event tells that a window begins or ends, so the list is read again. */
-const READ_EVERY_MS = 30_000
+const TICK_MS = 10_000
 
 export function Freezes() {
-  const { search, page } = useAddress()
+  const { listQuery } = useAddress()
   const [now, setNow] = useState(Date.now)
-  useInterval(() => setNow(Date.now()), READ_EVERY_MS, { autoInvoke: true })
+  useInterval(() => setNow(Date.now()), TICK_MS, { autoInvoke: true })
   useLive('listFreezes')
-  const text = search['search'] ?? ''
-  const query = { ...searchQuery(text), page, limit: 50 }
-  const freezes = useRead('listFreezes', { query }, { keep: true, everyMs: READ_EVERY_MS })
+  const freezes = useRead('listFreezes', { query: listQuery }, { keep: true })
   return (
     <RecordsPage
       title="Freezes"
@@ -28,12 +24,12 @@ export function Freezes() {
       purpose="A freeze forbids deployments for a time, such as the days before a holiday. Create one to hold deployments back."
       permission="freezes:create"
       read={freezes}
-      form={(onClose) => <FreezeForm onClose={onClose} />}
+      form={(freeze, onClose) => <FreezeForm freeze={freeze} onClose={onClose} />}
     >
-      {(data) => (
+      {(data, change) => (
         <>
           <FreezeCalendar freezes={data} now={now} />
-          <FreezeTable freezes={data} now={now} />
+          <FreezeTable freezes={data} now={now} onChange={change} />
         </>
       )}
     </RecordsPage>

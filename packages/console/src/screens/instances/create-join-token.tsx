@@ -2,8 +2,9 @@ import { Select, TagsInput, TextInput } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { FormModal } from '../administration/form-modal.tsx'
-import { TenantSelect } from '../administration/tenant.tsx'
+import { FormModal } from '../../components/form-modal.tsx'
+import { TenantSelect } from '../../components/record-select.tsx'
+import { parseLabel } from './label-text.ts'
 
 interface Props {
   onCreated: (grant: Answer<'createInstanceGrant'>) => void
@@ -17,11 +18,6 @@ const LIFETIMES = [
   { value: '86400', label: '1 day' },
   { value: '604800', label: '7 days' },
 ]
-
-function parseLabel(text: string): [string, string | null] {
-  const equals = text.indexOf('=')
-  return equals < 0 ? [text, null] : [text.slice(0, equals), text.slice(equals + 1)]
-}
 
 export function CreateJoinToken({ onCreated, onClose }: Props) {
   const create = useWrite('createInstanceGrant', 'listInstanceGrants')

@@ -1,31 +1,49 @@
-import { Checkbox, Group } from '@mantine/core'
+import { Checkbox } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { ChangeButton } from '../../components/row-buttons.tsx'
 import { useSession } from '../../session/session.tsx'
+import { ChangeLabels } from './change-labels.tsx'
 
+const BUTTON = { size: 'compact-xs', variant: 'default' } as const
+
+/** Only users without tenant change instances. */
 export function InstanceActions({ instance }: { instance: Item<'listInstances'> }) {
-  const { id, name, draining } = instance
-  const { can } = useSession()
-  const update = useWrite('updateInstance', 'listInstances')
+  const { can, user } = useSession()
+  const [isLabelling, setLabelling] = useState(false)
+  if (user.tenant_id !== null) return null
   return (
-    <Group gap={4} wrap="nowrap" justify="flex-end">
+    <>
       {can('instances:update') && (
-        <ConfirmButton
-          size="compact-xs"
-          variant="default"
-          label={draining ? 'Resume' : 'Drain'}
-          question={
-            draining
-              ? `${name} is given new deployments again.`
-              : `${name} finishes its deployments and is given no new ones until it is resumed.`
-          }
-          onConfirm={() => update.mutateAsync({ params: { id }, body: { draining: !draining } })}
-        />
+        <>
+          <ChangeButton label="Labels" name={`of ${instance.name}`} onClick={() => setLabelling(true)} />
+          <Drain instance={instance} />
+        </>
       )}
       {can('instances:delete') && <Remove instance={instance} />}
-    </Group>
+      {isLabelling && <ChangeLabels instance={instance} onClose={() => setLabelling(false)} />}
+    </>
+  )
+}
+
+function Drain({ instance: { id, name, draining } }: { instance: Item<'listInstances'> }) {
+  const update = useWrite('updateInstance', 'listInstances')
+  const label = draining ? 'Resume' : 'Drain'
+  return (
+    <ConfirmButton
+      {...BUTTON}
+      label={label}
+      aria-label={`${label} ${name}`}
+      isHarmless={draining}
+      question={
+        draining
+          ? `${name} is given new deployments again.`
+          : `${name} finishes its deployments and is given no new ones until it is resumed.`
+      }
+      onConfirm={() => update.mutateAsync({ params: { id }, body: { draining: !draining } })}
+    />
   )
 }
 
@@ -35,15 +53,16 @@ function Remove({ instance: { id, name, status, active } }: { instance: Item<'li
   const needsForce = status !== 'offline' || active > 0
   return (
     <ConfirmButton
-      size="compact-xs"
-      variant="default"
+      {...BUTTON}
       label="Remove"
+      aria-label={`Remove ${name}`}
       question={`${name} is removed and its name is free for a new instance.`}
       inputs={
         needsForce && (
           <Checkbox
             label="Remove it although it is online or runs deployments"
             description="Its credential becomes invalid at once. Other instances resume its deployments 30 seconds after its last heartbeat."
+            required
             checked={isForced}
             onChange={(event) => setForced(event.currentTarget.checked)}
           />

@@ -1,47 +1,48 @@
-import { Button, Code, Group, Stack, Table, Text, Title, VisuallyHidden } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { DataTable } from '../../components/data-table.tsx'
 import { Loaded } from '../../components/loaded.tsx'
+import { Empty } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
+import { RecordName } from '../../components/record-select.tsx'
+import { DeleteButton } from '../../components/row-buttons.tsx'
+import { NewButton, Section } from '../../components/section.tsx'
+import { ShortId } from '../../components/short-id.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
-import { TimeAgo } from '../../components/time-ago.tsx'
+import { exactTime, TimeAgo } from '../../components/time-ago.tsx'
+import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
-import { ShownOnce } from '../administration/shown-once.tsx'
-import { TenantName } from '../administration/tenant.tsx'
-import { useAddress } from '../administration/use-address.ts'
 import { CreateJoinToken } from './create-join-token.tsx'
-import { Labels } from './instance-table.tsx'
+import { Labels } from './labels.tsx'
 
 type Grant = Answer<'listInstanceGrants'>['data'][number]
 
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
-
-/** The tokens with which instances join. */
+/** The tokens with which instances join. They belong to the installation, so users of a tenant do not see them. */
 export function JoinTokens() {
+  const { user } = useSession()
+  return user.tenant_id === null ? <AllJoinTokens /> : null
+}
+
+function AllJoinTokens() {
   const { search, change } = useAddress()
   const { can } = useSession()
   const [isCreating, setCreating] = useState(false)
   const [created, setCreated] = useState<Answer<'createInstanceGrant'> | null>(null)
   const query = { page: search['tokens'] ?? '1', limit: 20 }
-  const grants = useRead('listInstanceGrants', { query }, { keep: true, everyMs: 10_000 })
+  useLive('listInstanceGrants')
+  const grants = useRead('listInstanceGrants', { query }, { keep: true })
   return (
-    <Stack component="section" gap="xs" mt="lg">
-      <Group justify="space-between">
-        <Title order={2} size="h4">
-          Join tokens
-        </Title>
-        {can('instances:create') && (
-          <Button size="xs" onClick={() => setCreating(true)}>
-            New join token
-          </Button>
-        )}
-      </Group>
+    <Section
+      title="Join tokens"
+      action={can('instances:create') && <NewButton label="New join token" onClick={() => setCreating(true)} />}
+    >
       <Loaded read={grants}>
         {({ data, meta }) =>
           data.length === 0 ? (
-            <Text size="sm">There is no join token. An instance needs one to join.</Text>
+            <Empty title="There is no join token">An instance needs a join token to join.</Empty>
           ) : (
             <>
               <GrantTable grants={data} />
@@ -54,68 +55,42 @@ export function JoinTokens() {
       {created && (
         <ShownOnce
           title="Join token"
-          explanation={`${created.uses === 1 ? 'One instance joins' : `${created.uses} instances join`} with this token until ${exact.format(new Date(created.expires_at))}. Store it in a file and start the instance with SLIPWAY_JOIN_TOKEN_FILE. Slipway does not show the token again.`}
+          explanation={`${created.uses === 1 ? 'One instance joins' : `${created.uses} instances join`} with this token until ${exactTime(created.expires_at)}. Store it in a file and start the instance with SLIPWAY_JOIN_TOKEN_FILE. Slipway does not show the token again.`}
           values={[created.token]}
           onClose={() => setCreated(null)}
         />
       )}
-    </Stack>
+    </Section>
   )
 }
 
 function GrantTable({ grants }: { grants: Grant[] }) {
   const { can } = useSession()
+  return (
+    <DataTable
+      rows={grants}
+      minWidth={760}
+      columns={[
+        { head: 'Id', cell: ({ id }) => <ShortId id={id} /> },
+        { head: 'Status', cell: ({ status }) => <StateBadge state={status} /> },
+        { head: 'Used', cell: ({ used, uses }) => `${used} of ${uses}` },
+        { head: 'Allowed labels', cell: ({ labels }) => <Labels labels={labels} /> },
+        { head: 'Tenant', cell: ({ tenant_id }) => <RecordName kind="tenant" id={tenant_id} none="all" /> },
+        { head: 'Expires', cell: ({ expires_at }) => <TimeAgo at={expires_at} /> },
+      ]}
+      actions={can('instances:delete') ? ({ id }) => <Revoke id={id} /> : undefined}
+    />
+  )
+}
+
+function Revoke({ id }: { id: string }) {
   const revoke = useWrite('revokeInstanceGrant', 'listInstanceGrants')
   return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Id</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Used</Table.Th>
-            <Table.Th>Allowed labels</Table.Th>
-            <Table.Th>Tenant</Table.Th>
-            <Table.Th>Expires</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {grants.map((grant) => (
-            <Table.Tr key={grant.id}>
-              <Table.Td>
-                <Code>{grant.id}</Code>
-              </Table.Td>
-              <Table.Td>
-                <StateBadge state={grant.status} />
-              </Table.Td>
-              <Table.Td>
-                {grant.used} of {grant.uses}
-              </Table.Td>
-              <Table.Td>
-                <Labels labels={grant.labels} />
-              </Table.Td>
-              <Table.Td>{grant.tenant_id === null ? 'all' : <TenantName id={grant.tenant_id} />}</Table.Td>
-              <Table.Td>
-                <TimeAgo at={grant.expires_at} />
-              </Table.Td>
-              <Table.Td ta="right">
-                {can('instances:delete') && (
-                  <ConfirmButton
-                    size="compact-xs"
-                    variant="default"
-                    label="Revoke"
-                    question="No instance can join with this token any more. Instances that have joined stay."
-                    onConfirm={() => revoke.mutateAsync({ params: { id: grant.id } })}
-                  />
-                )}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DeleteButton
+      label="Revoke"
+      name={id}
+      question="No instance can join with this token any more. Instances that have joined stay."
+      onConfirm={() => revoke.mutateAsync({ params: { id } })}
+    />
   )
 }

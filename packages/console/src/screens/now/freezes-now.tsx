@@ -4,7 +4,7 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
-import { nextWindow, windowsBetween } from '../freezes/windows.ts'
+import { nextWindow, presentWindow } from '../freezes/windows.ts'
 import { Section } from './section.tsx'
 
 const NEXT_SHOWN = 3
@@ -22,7 +22,7 @@ export function FreezesNow() {
         {({ data }) => {
           const inForce = data
             .filter(({ active }) => active)
-            .map((freeze) => ({ ...freeze, until: windowsBetween(freeze, now, now + 1)?.[0]?.end }))
+            .map((freeze) => ({ ...freeze, until: presentWindow(freeze, now)?.end }))
           const next = data
             .flatMap((freeze) => {
               const window = nextWindow(freeze, now)

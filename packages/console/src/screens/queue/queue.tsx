@@ -5,7 +5,7 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
-import { useAddress } from '../administration/use-address.ts'
+import { useAddress } from '../../components/use-address.ts'
 import { EndedRow, WaitingRow } from './queue-rows.tsx'
 
 /** Rows drawn at first, and more at each click: thousands of rows with buttons slow the page. */

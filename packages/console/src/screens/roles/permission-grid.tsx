@@ -6,20 +6,21 @@ interface Props {
   value: ReadonlySet<string>
   /** What the role has now: this can stay even where the caller lacks it. */
   stored: readonly string[]
-  onChange: (value: ReadonlySet<string>) => void
-  readOnly: boolean
+  /** Absent where the grid only shows. */
+  onChange?: (value: ReadonlySet<string>) => void
 }
 
 /** Resources down, actions across. Permissions that the caller lacks cannot be given. */
-export function PermissionGrid({ value, stored, onChange, readOnly }: Props) {
+export function PermissionGrid({ value, stored, onChange }: Props) {
   const { can } = useSession()
+  const readOnly = onChange === undefined
   const set = (permissions: readonly Permission[], wanted: boolean) => {
     const next = new Set(value)
     for (const permission of permissions) {
       if (wanted) next.add(permission)
       else next.delete(permission)
     }
-    onChange(next)
+    onChange?.(next)
   }
   const isLocked = (permission: Permission) => readOnly || (!can(permission) && !stored.includes(permission))
   const checkbox = (permission: Permission, label?: string) => (

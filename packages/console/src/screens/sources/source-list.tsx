@@ -4,10 +4,10 @@ import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
+import { SearchInput } from '../../components/search-input.tsx'
+import { searchQuery } from '../../components/search-query.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
-import { searchQuery } from '../administration/search-query.ts'
 import { KIND_LABELS, type Kind, OPERATIONS } from './kinds.ts'
 
 const LIMIT = 50

@@ -1,7 +1,7 @@
 import { Badge, Button, Skeleton, Tabs } from '@mantine/core'
 import { Page } from '../../components/page.tsx'
+import { useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
-import { useAddress } from '../administration/use-address.ts'
 import { CreateSource } from './create-source.tsx'
 import { KIND_LABELS, KINDS, type Kind, parseKind } from './kinds.ts'
 import { SourceList } from './source-list.tsx'

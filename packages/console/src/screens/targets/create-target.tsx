@@ -1,30 +1,28 @@
-import { Switch, Textarea, TextInput } from '@mantine/core'
+import { Switch } from '@mantine/core'
 import { useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
+import { FormModal } from '../../components/form-modal.tsx'
+import { NameFields, useNameFields } from '../../components/name-fields.tsx'
 import { useSession } from '../../session/session.tsx'
-import { FormModal } from '../administration/form-modal.tsx'
-import { TenantSelect } from '../administration/tenant.tsx'
-import { RecordSelect } from '../environments/record-select.tsx'
 import { type ConnectionDraft, connectionOf, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
+import { PlaceFields, usePlaceFields } from './place-fields.tsx'
 import { parseTag, TagsField } from './tags.tsx'
 
 interface Props {
   /** Whether this is the first target: its connection needs no other machine then. */
-  isFirst?: boolean
+  isFirst: boolean
   onClose: () => void
 }
 
-export function CreateTarget({ isFirst = false, onClose }: Props) {
+export function CreateTarget({ isFirst, onClose }: Props) {
   const navigate = useNavigate()
   const { can } = useSession()
   const firstType = can('targets:local') ? 'local' : 'simulated'
   const create = useWrite('createTarget', 'listTargets', 'listTags')
-  const [name, setName] = useState('')
-  const [description, setDescription] = useState('')
-  const [environment, setEnvironment] = useState<string | null>(null)
-  const [tenant, setTenant] = useState<string | null>(null)
+  const named = useNameFields(null)
+  const place = usePlaceFields()
   const [tags, setTags] = useState<string[]>([])
   const [isEnabled, setEnabled] = useState(true)
   const [connection, setConnection] = useState<ConnectionDraft>(() => ({
@@ -34,10 +32,8 @@ export function CreateTarget({ isFirst = false, onClose }: Props) {
 
   const submit = () => {
     const body = {
-      name,
-      description: description || null,
-      environment_id: environment,
-      ...(tenant === null ? {} : { tenant_id: tenant }),
+      ...named.fields,
+      ...place.fields,
       tags: tags.map(parseTag),
       connection: connectionOf(connection),
       enabled: isEnabled,
@@ -47,35 +43,10 @@ export function CreateTarget({ isFirst = false, onClose }: Props) {
 
   return (
     <FormModal title="New target" submitLabel="Create" writes={[create]} onSubmit={submit} onClose={onClose}>
-      <TextInput
-        label="Name"
-        placeholder="web-01"
-        required
-        data-autofocus
-        value={name}
-        onChange={(event) => setName(event.currentTarget.value)}
-      />
-      <Textarea
-        label="Description"
-        autosize
-        value={description}
-        onChange={(event) => setDescription(event.currentTarget.value)}
-      />
+      <NameFields placeholder="web-01" {...named.inputs} />
       <ConnectionFields draft={connection} onChange={setConnection} />
       <TagsField value={tags} onChange={setTags} />
-      <RecordSelect
-        kind="environment"
-        label="Environment"
-        description="Freezes of the environment apply to the target"
-        placeholder="No environment"
-        value={environment}
-        onChange={setEnvironment}
-      />
-      <TenantSelect
-        description="Only this tenant sees the target. Without a tenant, everybody does."
-        value={tenant}
-        onChange={setTenant}
-      />
+      <PlaceFields {...place.inputs} />
       <Switch
         label="Enabled"
         description="Only enabled targets take part in deployments"

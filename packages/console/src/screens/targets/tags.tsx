@@ -1,17 +1,20 @@
-import { Badge, Group, TagsInput } from '@mantine/core'
+import { Badge, Group, Select, TagsInput } from '@mantine/core'
+import { useDebouncedValue } from '@mantine/hooks'
 import type { Schema } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { searchQuery } from '../../components/search-query.ts'
 import { useSession } from '../../session/session.tsx'
 
 type Tag = Schema<'Tag'>
 
-export const tagText = ({ key, value }: Tag) => `${key}:${value}`
+export const tagText = ({ key, value }: Tag) => `${key}=${value}`
 
-/** The key ends at the first colon; a value may have more of them. */
+/** The key ends at the first equals sign; a value may have more of them. */
 export function parseTag(text: string): Tag {
-  const colon = text.indexOf(':')
-  return colon < 0 ? { key: text, value: '' } : { key: text.slice(0, colon), value: text.slice(colon + 1) }
+  const equals = text.indexOf('=')
+  return equals < 0 ? { key: text, value: '' } : { key: text.slice(0, equals), value: text.slice(equals + 1) }
 }
 
 /** Each tag leads to the targets that have it. */
@@ -37,22 +40,55 @@ export function TagLinks({ tags }: { tags: Tag[] }) {
 }
 
 const MAX_SUGGESTED = 100
+const DEBOUNCE_MS = 250
 
-/** The tags that targets already have, as `key:value`. Empty for users who may not read tags. */
-export function useTagTexts(): string[] {
+/** Tags that targets have, searched on the server. Empty for users who may not read tags. */
+function useTagTexts(text: string): string[] {
   const { can } = useSession()
-  const tags = useRead('listTags', { query: { limit: MAX_SUGGESTED } }, { enabled: can('tags:read') })
+  const [search] = useDebouncedValue(text, DEBOUNCE_MS)
+  const query = { ...searchQuery(search), limit: MAX_SUGGESTED }
+  const tags = useRead('listTags', { query }, { enabled: can('tags:read'), keep: true })
   return (tags.data?.data ?? []).map(tagText)
 }
 
+interface FilterProps {
+  value: string | undefined
+  onChange: (text: string | undefined) => void
+}
+
+export function TagFilter({ value, onChange }: FilterProps) {
+  const [text, setText] = useState('')
+  // While the input shows the chosen tag, the list offers every tag.
+  const found = useTagTexts(text === value ? '' : text)
+  return (
+    <Select
+      label="Tag"
+      placeholder="Any"
+      searchable
+      clearable
+      clearButtonProps={{ 'aria-label': 'Any tag' }}
+      nothingFoundMessage="No target has such a tag"
+      filter={({ options }) => options}
+      onSearchChange={setText}
+      data={[...new Set([...(value === undefined ? [] : [value]), ...found])]}
+      value={value ?? null}
+      onChange={(tag) => onChange(tag ?? undefined)}
+    />
+  )
+}
+
 export function TagsField({ value, onChange }: { value: string[]; onChange: (texts: string[]) => void }) {
-  const suggested = useTagTexts()
+  const [text, setText] = useState('')
+  const suggested = useTagTexts(text)
   return (
     <TagsInput
       label="Tags"
-      description="Written as key:value, such as role:web. Press Enter after each one."
+      description="Written as key=value, such as role=web. Press Enter after each one."
       acceptValueOnBlur
-      data={suggested}
+      // Without typed text there is no list: it would lie over the button that saves.
+      data={text === '' ? [] : suggested}
+      searchValue={text}
+      onSearchChange={setText}
       value={value}
       onChange={onChange}
     />

@@ -4,12 +4,10 @@ import { useRead, useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { Loaded } from '../../components/loaded.tsx'
-import { TimeAgo } from '../../components/time-ago.tsx'
+import { Facts, Section } from '../../components/section.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
+import { exactTime, TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { ShownOnce } from '../administration/shown-once.tsx'
-import { Facts, Section } from './section.tsx'
-
-const exact = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' })
 
 /** The agent that is enrolled for the target, and how to enrol one. */
 export function TargetAgent({ target }: { target: Answer<'getTarget'> }) {
@@ -58,7 +56,7 @@ export function TargetAgent({ target }: { target: Answer<'getTarget'> }) {
       {createToken.data && (
         <ShownOnce
           title="Agent token"
-          explanation={`An agent enrols once with this token, until ${exact.format(new Date(createToken.data.expires_at))}. Slipway does not show the token again. Earlier tokens are invalid.`}
+          explanation={`An agent enrols once with this token, until ${exactTime(createToken.data.expires_at)}. Slipway does not show the token again. Earlier tokens are invalid.`}
           values={[createToken.data.token]}
           onClose={createToken.reset}
         />

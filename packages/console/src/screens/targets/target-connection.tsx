@@ -1,12 +1,12 @@
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { type ReactNode, useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { useSession } from '../../session/session.tsx'
-import { FormModal } from '../administration/form-modal.tsx'
+import { FormModal } from '../../components/form-modal.tsx'
+import { Facts } from '../../components/section.tsx'
+import { ChangeSection } from './change-section.tsx'
 import { connectionOf, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
-import { Facts, Section } from './section.tsx'
 
 interface Props {
   target: Answer<'getTarget'>
@@ -26,32 +26,19 @@ const LABELS: Record<string, string> = {
 }
 
 export function TargetConnection({ target }: Props) {
-  const { can } = useSession()
-  const [isChanging, setChanging] = useState(false)
   const facts = Object.entries(target.connection).map(([name, value]): [string, ReactNode] => [
     LABELS[name] ?? name,
     String(value),
   ])
   return (
-    <Section
+    <ChangeSection
       title="Connection"
-      action={
-        can('targets:update') && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label="Change the connection"
-            onClick={() => setChanging(true)}
-          >
-            Change
-          </Button>
-        )
-      }
+      changes="the connection"
+      form={(onClose) => <ChangeConnection target={target} onClose={onClose} />}
     >
       <Facts facts={facts} />
       {target.connection.type === 'ssh' && <Text size="sm">Private key and password are stored and never shown.</Text>}
-      {isChanging && <ChangeConnection target={target} onClose={() => setChanging(false)} />}
-    </Section>
+    </ChangeSection>
   )
 }
 

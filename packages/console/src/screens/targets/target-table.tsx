@@ -1,67 +1,55 @@
-import { Anchor, Group, Table, Text, VisuallyHidden } from '@mantine/core'
+import { Anchor, Group } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
+import { DataTable } from '../../components/data-table.tsx'
+import { Named } from '../../components/named.tsx'
+import { RecordName } from '../../components/record-select.tsx'
 import { StateBadge } from '../../components/state-badge.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
-import { RecordName } from '../environments/record-select.tsx'
 import { TagLinks } from './tags.tsx'
 
-export function TargetTable({ targets }: { targets: Item<'listTargets'>[] }) {
+type Target = Item<'listTargets'>
+
+export function TargetTable({ targets }: { targets: Target[] }) {
   const { can } = useSession()
   return (
-    <Table.ScrollContainer minWidth={860}>
-      <Table>
-        <Table.Thead>
-          <Table.Tr>
-            <Table.Th>Name</Table.Th>
-            <Table.Th>Status</Table.Th>
-            <Table.Th>Connection</Table.Th>
-            <Table.Th>Environment</Table.Th>
-            <Table.Th>Tags</Table.Th>
-            <Table.Th>Last seen</Table.Th>
-            <Table.Th>
-              <VisuallyHidden>Actions</VisuallyHidden>
-            </Table.Th>
-          </Table.Tr>
-        </Table.Thead>
-        <Table.Tbody>
-          {targets.map((target) => (
-            <Table.Tr key={target.id}>
-              <Table.Td>
-                <Anchor component={Link} to={`/targets/${target.id}`} size="sm" fw={600}>
-                  {target.name}
-                </Anchor>
-                <Text size="xs">{target.description}</Text>
-              </Table.Td>
-              <Table.Td>
-                <Group gap={4}>
-                  <StateBadge state={target.status} />
-                  {!target.enabled && <StateBadge state="disabled" />}
-                </Group>
-              </Table.Td>
-              <Table.Td>{target.connection.type}</Table.Td>
-              <Table.Td>
-                <RecordName kind="environment" id={target.environment_id} />
-              </Table.Td>
-              <Table.Td>
-                <TagLinks tags={target.tags} />
-              </Table.Td>
-              <Table.Td>
-                <TimeAgo at={target.last_seen_at} />
-              </Table.Td>
-              <Table.Td ta="right">
-                {can('deployments:create') && target.enabled && <DeployLink target={target} />}
-              </Table.Td>
-            </Table.Tr>
-          ))}
-        </Table.Tbody>
-      </Table>
-    </Table.ScrollContainer>
+    <DataTable
+      rows={targets}
+      minWidth={860}
+      columns={[
+        { head: 'Name', cell: (target) => <TargetName target={target} /> },
+        { head: 'Status', cell: (target) => <TargetStatus target={target} /> },
+        { head: 'Connection', cell: ({ connection }) => connection.type },
+        { head: 'Environment', cell: ({ environment_id }) => <RecordName kind="environment" id={environment_id} /> },
+        { head: 'Tags', cell: ({ tags }) => <TagLinks tags={tags} /> },
+        { head: 'Last seen', cell: ({ last_seen_at }) => <TimeAgo at={last_seen_at} /> },
+      ]}
+      actions={can('deployments:create') ? (target) => target.enabled && <DeployLink target={target} /> : undefined}
+    />
   )
 }
 
-function DeployLink({ target }: { target: Item<'listTargets'> }) {
+function TargetName({ target: { id, name, description } }: { target: Target }) {
+  const link = (
+    <Anchor component={Link} to={`/targets/${id}`} size="sm" fw={600}>
+      {name}
+    </Anchor>
+  )
+  return <Named name={link}>{description}</Named>
+}
+
+/** Whether the target is reached, and whether it takes part in deployments. */
+export function TargetStatus({ target: { status, enabled } }: { target: Pick<Target, 'status' | 'enabled'> }) {
+  return (
+    <Group gap={4}>
+      <StateBadge state={status} />
+      {!enabled && <StateBadge state="disabled" />}
+    </Group>
+  )
+}
+
+function DeployLink({ target }: { target: Target }) {
   return (
     <Anchor
       component={Link}
@@ -69,6 +57,7 @@ function DeployLink({ target }: { target: Item<'listTargets'> }) {
       search={{ targets: target.id } as never}
       size="sm"
       aria-label={`Deploy to it: ${target.name}`}
+      style={{ whiteSpace: 'nowrap' }}
     >
       Deploy to it
     </Anchor>

@@ -1,10 +1,9 @@
-import { Button, Text } from '@mantine/core'
+import { Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { useSession } from '../../session/session.tsx'
-import { FormModal } from '../administration/form-modal.tsx'
-import { Section } from './section.tsx'
+import { FormModal } from '../../components/form-modal.tsx'
+import { ChangeSection } from './change-section.tsx'
 import { parseTag, TagLinks, TagsField, tagText } from './tags.tsx'
 
 interface Props {
@@ -12,26 +11,14 @@ interface Props {
 }
 
 export function TargetTags({ target }: Props) {
-  const { can } = useSession()
-  const [isChanging, setChanging] = useState(false)
   return (
-    <Section
-      title="Tags"
-      action={
-        can('targets:update') && (
-          <Button size="compact-xs" variant="default" aria-label="Change the tags" onClick={() => setChanging(true)}>
-            Change
-          </Button>
-        )
-      }
-    >
+    <ChangeSection title="Tags" changes="the tags" form={(onClose) => <ChangeTags target={target} onClose={onClose} />}>
       {target.tags.length === 0 ? (
         <Text size="sm">No tags. Deployments select targets by their tags.</Text>
       ) : (
         <TagLinks tags={target.tags} />
       )}
-      {isChanging && <ChangeTags target={target} onClose={() => setChanging(false)} />}
-    </Section>
+    </ChangeSection>
   )
 }
 

@@ -1,43 +1,30 @@
-import { Button, Code, Text } from '@mantine/core'
+import { Code, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
-import { type ReactNode, useState } from 'react'
+import type { ReactNode } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { useSession } from '../../session/session.tsx'
-import { FormModal } from '../administration/form-modal.tsx'
-import { useVariables } from '../environments/variables.ts'
-import { VariablesEditor } from '../environments/variables-editor.tsx'
-import { Facts, Section } from './section.tsx'
+import { FormModal } from '../../components/form-modal.tsx'
+import { Facts } from '../../components/section.tsx'
+import { useVariables } from '../../components/variables.ts'
+import { VariablesEditor } from '../../components/variables-editor.tsx'
+import { ChangeSection } from './change-section.tsx'
 
 interface Props {
   target: Answer<'getTarget'>
 }
 
 export function TargetVariables({ target }: Props) {
-  const { can } = useSession()
-  const [isChanging, setChanging] = useState(false)
   const facts = Object.entries(target.variables).map(([name, value]): [string, ReactNode] => [
     name,
     <Code key={name}>{typeof value === 'string' ? value : JSON.stringify(value)}</Code>,
   ])
   return (
-    <Section
+    <ChangeSection
       title="Variables"
-      action={
-        can('targets:update') && (
-          <Button
-            size="compact-xs"
-            variant="default"
-            aria-label="Change the variables"
-            onClick={() => setChanging(true)}
-          >
-            Change
-          </Button>
-        )
-      }
+      changes="the variables"
+      form={(onClose) => <ChangeVariables target={target} onClose={onClose} />}
     >
       {facts.length === 0 ? <Text size="sm">No variables.</Text> : <Facts facts={facts} />}
-      {isChanging && <ChangeVariables target={target} onClose={() => setChanging(false)} />}
-    </Section>
+    </ChangeSection>
   )
 }
 

@@ -1,4 +1,4 @@
-import { Button, SimpleGrid } from '@mantine/core'
+import { Button, SimpleGrid, Stack } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { Link, useNavigate, useParams } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
@@ -9,6 +9,7 @@ import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { TargetAgent } from './target-agent.tsx'
 import { TargetConnection } from './target-connection.tsx'
+import { TargetDeployments } from './target-deployments.tsx'
 import { TargetFacts } from './target-facts.tsx'
 import { TargetTags } from './target-tags.tsx'
 import { TargetVariables } from './target-variables.tsx'
@@ -17,6 +18,7 @@ export function Target() {
   const { id = '' }: { id?: string } = useParams({ strict: false })
   useLive('getTarget', 'getTargetAgent')
   const read = useRead('getTarget', { params: { id } })
+  const { can } = useSession()
   const target = read.data
   return (
     <Page
@@ -26,13 +28,20 @@ export function Target() {
     >
       <Loaded read={read}>
         {(target) => (
-          <SimpleGrid cols={{ base: 1, lg: 2 }}>
-            <TargetFacts target={target} />
-            <TargetConnection target={target} />
-            <TargetTags target={target} />
-            <TargetVariables target={target} />
-            {target.connection.type === 'agent' && <TargetAgent target={target} />}
-          </SimpleGrid>
+          <>
+            <SimpleGrid cols={{ base: 1, lg: 2 }}>
+              <Stack>
+                <TargetFacts target={target} />
+                <TargetTags target={target} />
+              </Stack>
+              <Stack>
+                <TargetConnection target={target} />
+                {target.connection.type === 'agent' && <TargetAgent target={target} />}
+                <TargetVariables target={target} />
+              </Stack>
+            </SimpleGrid>
+            {can('deployments:read') && <TargetDeployments id={target.id} />}
+          </>
         )}
       </Loaded>
     </Page>
@@ -60,6 +69,7 @@ function Actions({ target: { id, name, enabled } }: { target: Answer<'getTarget'
           size="xs"
           variant="default"
           label={enabled ? 'Disable' : 'Enable'}
+          isHarmless={!enabled}
           question={
             enabled
               ? `Deployments leave ${name} out until it is enabled again.`

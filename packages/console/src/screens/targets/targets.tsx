@@ -1,89 +1,85 @@
-import { Button, Group, Select } from '@mantine/core'
-import { Page } from '../../components/page.tsx'
-import { useSession } from '../../session/session.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
-import { useAddress } from '../administration/use-address.ts'
-import { RecordSelect } from '../environments/record-select.tsx'
+import { Select } from '@mantine/core'
+import type { Input } from '@slipway/client'
+import { useLive } from '../../api/live.ts'
+import { useRead } from '../../api/queries.ts'
+import type { Search } from '../../app/router.tsx'
+import { shellQuoted } from '../../components/commands.ts'
+import { RecordSelect } from '../../components/record-select.tsx'
+import { RecordsPage } from '../../components/records-page.tsx'
+import { useAddress } from '../../components/use-address.ts'
 import { CreateTarget } from './create-target.tsx'
-import { useTagTexts } from './tags.tsx'
-import { MatchingTargetList, TargetList } from './target-lists.tsx'
+import { TagFilter } from './tags.tsx'
+import { TargetTable } from './target-table.tsx'
 
-const STATUSES = ['online', 'stale', 'offline', 'disabled']
+type Query = NonNullable<Input<'listTargets'>['query']>
+
+/** What the filter offers, and what it asks the API for. */
+const STATUSES: Record<string, Pick<Query, 'status' | 'enabled'>> = {
+  online: { status: 'online' },
+  stale: { status: 'stale' },
+  offline: { status: 'offline' },
+  disabled: { enabled: 'false' },
+}
 
 export function Targets() {
-  const { search: address, change, page, toPage } = useAddress()
-  const { can } = useSession()
-  const { search = '', tag, environment, status } = address
-  const knownTags = useTagTexts()
-  const tags = tag === undefined || knownTags.includes(tag) ? knownTags : [tag, ...knownTags]
-  const needsMatching = [tag, environment, status].some((filter) => filter !== undefined)
+  const { search: address, listQuery } = useAddress()
+  useLive('listTargets')
+  const { tag, environment, status } = address
+  const query: Query = {
+    ...listQuery,
+    ...(tag === undefined ? {} : { tag }),
+    ...(environment === undefined ? {} : { environment_id: environment }),
+    ...(status === undefined ? {} : STATUSES[status]),
+  }
+  const targets = useRead('listTargets', { query }, { keep: true })
   return (
-    <Page
+    <RecordsPage
       title="Targets"
       command={commandOf(address)}
-      actions={
-        can('targets:create') && (
-          <Button size="xs" onClick={() => change({ new: 'yes' })}>
-            New target
-          </Button>
-        )
-      }
+      record="target"
+      filters={<Filters />}
+      isFiltered={[tag, environment, status].some((filter) => filter !== undefined)}
+      purpose="A target is a machine on which deployments run commands. Create the first one; a simulated target needs no machine."
+      permission="targets:create"
+      read={targets}
+      form={(_, onClose) => <CreateTarget isFirst={address['new'] === 'first'} onClose={onClose} />}
     >
-      <Group align="flex-end">
-        <SearchInput
-          label="Search"
-          placeholder="Part of the name"
-          value={search}
-          onChange={(search) => change({ search })}
-        />
-        <Select
-          label="Status"
-          placeholder="Any"
-          clearable
-          clearButtonProps={{ 'aria-label': 'Any status' }}
-          data={STATUSES}
-          value={status ?? null}
-          onChange={(status) => change({ status: status ?? undefined })}
-        />
-        <RecordSelect
-          kind="environment"
-          label="Environment"
-          placeholder="Any environment"
-          value={environment ?? null}
-          onChange={(id) => change({ environment: id ?? undefined })}
-        />
-        {tags.length > 0 && (
-          <Select
-            label="Tag"
-            placeholder="Any"
-            clearable
-            searchable
-            clearButtonProps={{ 'aria-label': 'Any tag' }}
-            data={tags}
-            value={tag ?? null}
-            onChange={(tag) => change({ tag: tag ?? undefined })}
-          />
-        )}
-      </Group>
-      {needsMatching ? (
-        <MatchingTargetList filters={{ search, tag, environment, status }} page={page} onPage={toPage} />
-      ) : (
-        <TargetList search={search} page={page} onPage={toPage} />
-      )}
-      {address['new'] !== undefined && can('targets:create') && (
-        <CreateTarget isFirst={address['new'] === 'first'} onClose={() => change({ new: undefined })} />
-      )}
-    </Page>
+      {(data) => <TargetTable targets={data} />}
+    </RecordsPage>
   )
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`
+function Filters() {
+  const { search, change } = useAddress()
+  return (
+    <>
+      <Select
+        label="Status"
+        placeholder="Any"
+        clearable
+        clearButtonProps={{ 'aria-label': 'Any status' }}
+        data={Object.keys(STATUSES)}
+        value={search['status'] ?? null}
+        onChange={(status) => change({ status: status ?? undefined })}
+      />
+      <RecordSelect
+        kind="environment"
+        label="Environment"
+        placeholder="Any environment"
+        value={search['environment'] ?? null}
+        onChange={(id) => change({ environment: id ?? undefined })}
+      />
+      <TagFilter value={search['tag']} onChange={(tag) => change({ tag })} />
+    </>
+  )
+}
 
-function commandOf({ search, tag, environment }: Record<string, string | undefined>): string {
+function commandOf({ search, tag, environment, status }: Search): string {
   const options = [
-    search && `--search ${quoted(search)}`,
-    tag && `--tag ${quoted(tag.replace(':', '='))}`,
+    search && `--search ${shellQuoted(search)}`,
+    tag && `--tag ${shellQuoted(tag)}`,
     environment && `--environment ${environment}`,
+    status && STATUSES[status]?.status && `--status ${status}`,
   ]
   return ['slipway targets list', ...options.filter(Boolean)].join(' ')
 }

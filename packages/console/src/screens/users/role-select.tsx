@@ -2,8 +2,8 @@ import { MultiSelect } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useRead } from '../../api/queries.ts'
+import { searchQuery } from '../../components/search-query.ts'
 import { useSession } from '../../session/session.tsx'
-import { searchQuery } from '../administration/search-query.ts'
 
 const DEBOUNCE_MS = 250
 

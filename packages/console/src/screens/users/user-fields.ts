@@ -1,4 +1,5 @@
 import type { Item, Schema } from '@slipway/client'
+import { changesOf } from '../../components/changes.ts'
 
 type User = Item<'listUsers'>
 export type UserStatus = NonNullable<Schema<'CreateUser'>['status']>
@@ -42,13 +43,5 @@ export function toNewUser(fields: UserFields): Schema<'CreateUser'> {
 }
 
 /** Only what differs: the server asks for more rights for some fields, and ends sessions for others. */
-export function toChanges(user: User, fields: UserFields): Schema<'ChangeUser'> {
-  const wanted = Object.entries(trimmed(fields))
-  const before: Record<string, unknown> = { ...user, password: '' }
-  return Object.fromEntries(wanted.filter(([name, value]) => !isSame(before[name], value)))
-}
-
-function isSame(a: unknown, b: unknown): boolean {
-  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item) => b.includes(item))
-  return a === b
-}
+export const toChanges = (user: User, fields: UserFields): Schema<'ChangeUser'> =>
+  changesOf({ ...user, password: '' }, trimmed(fields))

@@ -2,8 +2,8 @@ import { Checkbox, PasswordInput, Select, TextInput } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
-import { FormModal } from '../administration/form-modal.tsx'
-import { TenantSelect } from '../administration/tenant.tsx'
+import { FormModal } from '../../components/form-modal.tsx'
+import { TenantSelect } from '../../components/record-select.tsx'
 import { RoleSelect } from './role-select.tsx'
 import { fieldsOf, toChanges, toNewUser, type UserFields, type UserStatus } from './user-fields.ts'
 
@@ -32,7 +32,7 @@ export function UserForm({ user, onClose }: Props) {
   }
   return (
     <FormModal
-      title={user === null ? 'Create user' : `Edit ${user.email}`}
+      title={user === null ? 'New user' : `Change ${user.email}`}
       submitLabel={user === null ? 'Create' : 'Save'}
       writes={[create, update]}
       onSubmit={submit}

@@ -6,7 +6,7 @@ import { curlCommand } from '../../components/commands.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
-import { useAddress } from '../administration/use-address.ts'
+import { useAddress } from '../../components/use-address.ts'
 import { DeliveryTable } from './delivery-table.tsx'
 
 type Status = Item<'listWebhookDeliveries'>['status']

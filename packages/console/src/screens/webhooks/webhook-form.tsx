@@ -2,9 +2,10 @@ import { Button, Group, MultiSelect, Stack, Switch, Text, TextInput } from '@man
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
+import { changesOf } from '../../components/changes.ts'
+import { FormModal } from '../../components/form-modal.tsx'
+import { TenantSelect } from '../../components/record-select.tsx'
 import { useSession } from '../../session/session.tsx'
-import { FormModal } from '../administration/form-modal.tsx'
-import { TenantSelect } from '../administration/tenant.tsx'
 import { EVENTS, eventGroups, type WebhookEvent } from './events.ts'
 import { makeSecret } from './secret.ts'
 
@@ -34,6 +35,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
       const body = { url: url.trim(), events, enabled: isEnabled, ...newSecret, ...tenant }
       return create.mutate({ body }, { onSuccess: (answer) => onSaved(answer.secret ?? given) })
     }
+    // The server checks a URL again when it is sent, and forgets with `enabled` why it disabled the webhook.
     const body = { ...changesOf(webhook, { url: url.trim(), events, enabled: isEnabled }), ...newSecret }
     if (Object.keys(body).length === 0) return onClose()
     update.mutate({ params: { id: webhook.id }, body }, { onSuccess: () => onSaved(given || null) })
@@ -41,7 +43,7 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
 
   return (
     <FormModal
-      title={webhook === null ? 'Create webhook' : 'Edit webhook'}
+      title={webhook === null ? 'New webhook' : 'Change the webhook'}
       submitLabel={webhook === null ? 'Create' : 'Save'}
       writes={[create, update]}
       onSubmit={submit}
@@ -104,15 +106,4 @@ export function WebhookForm({ webhook, onClose, onSaved }: Props) {
       <Switch label="Enabled" checked={isEnabled} onChange={(event) => setEnabled(event.currentTarget.checked)} />
     </FormModal>
   )
-}
-
-type Fields = Pick<Item<'listWebhooks'>, 'url' | 'events' | 'enabled'>
-
-/** Only what differs: the server checks a URL again when it is sent, and forgets with `enabled` why it disabled the webhook. */
-function changesOf(before: Fields, { url, events, enabled }: Fields): Partial<Fields> {
-  return {
-    ...(url === before.url ? {} : { url }),
-    ...([...events].sort().join() === [...before.events].sort().join() ? {} : { events }),
-    ...(enabled === before.enabled ? {} : { enabled }),
-  }
 }

@@ -1,74 +1,44 @@
-import { Button, Group } from '@mantine/core'
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
+import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { curlCommand } from '../../components/commands.ts'
-import { Loaded } from '../../components/loaded.tsx'
-import { Empty, Page } from '../../components/page.tsx'
-import { Pager } from '../../components/pager.tsx'
-import { useSession } from '../../session/session.tsx'
-import { SearchInput } from '../administration/search-input.tsx'
-import { searchQuery } from '../administration/search-query.ts'
-import { ShownOnce } from '../administration/shown-once.tsx'
-import { useAddress } from '../administration/use-address.ts'
+import { RecordsPage } from '../../components/records-page.tsx'
+import { ShownOnce } from '../../components/shown-once.tsx'
+import { useAddress } from '../../components/use-address.ts'
 import { WebhookForm } from './webhook-form.tsx'
 import { WebhookTable } from './webhook-table.tsx'
 
 export function WebhookList() {
-  const { search, change, page, toPage } = useAddress()
-  const { can } = useSession()
-  // Null: none is open. 'new': the form of a new webhook.
-  const [edited, setEdited] = useState<Item<'listWebhooks'> | 'new' | null>(null)
+  const { listQuery } = useAddress()
   const [secret, setSecret] = useState<string | null>(null)
-  const wanted = search['search']
-  const query = { page, limit: 50, ...searchQuery(wanted) }
-  const webhooks = useRead('listWebhooks', { query }, { keep: true })
+  // Slipway disables a webhook that fails for too long.
+  useLive('listWebhooks')
+  const webhooks = useRead('listWebhooks', { query: listQuery }, { keep: true })
+  const form = (webhook: Item<'listWebhooks'> | null, onClose: () => void) => (
+    <WebhookForm
+      webhook={webhook}
+      onClose={onClose}
+      onSaved={(newSecret) => {
+        onClose()
+        setSecret(newSecret)
+      }}
+    />
+  )
   return (
-    <Page
-      title="Webhooks"
-      command={curlCommand('/webhooks')}
-      actions={
-        can('webhooks:create') && (
-          <Button size="xs" onClick={() => setEdited('new')}>
-            Create webhook
-          </Button>
-        )
-      }
-    >
-      <Group>
-        <SearchInput
-          label="Search"
-          placeholder="Part of the URL"
-          value={wanted}
-          onChange={(text) => change({ search: text })}
-        />
-      </Group>
-      <Loaded read={webhooks}>
-        {({ data, meta }) =>
-          data.length === 0 ? (
-            <Empty title={wanted ? 'No webhook has such a URL' : 'No webhooks'}>
-              {wanted
-                ? 'Search for another part of the URL.'
-                : 'Slipway calls a webhook when a deployment, target, freeze or instance changes. Create one with the URL of your service.'}
-            </Empty>
-          ) : (
-            <>
-              <WebhookTable webhooks={data} onEdit={setEdited} />
-              <Pager meta={meta} onPage={toPage} />
-            </>
-          )
-        }
-      </Loaded>
-      {edited !== null && (
-        <WebhookForm
-          webhook={edited === 'new' ? null : edited}
-          onClose={() => setEdited(null)}
-          onSaved={(newSecret) => {
-            setEdited(null)
-            setSecret(newSecret)
-          }}
-        />
-      )}
+    <>
+      <RecordsPage
+        title="Webhooks"
+        command={curlCommand('/webhooks')}
+        record="webhook"
+        searched="Part of the URL"
+        purpose="Slipway calls a webhook when a deployment, target, freeze or instance changes. Create one with the URL of your service."
+        permission="webhooks:create"
+        read={webhooks}
+        form={form}
+      >
+        {(data, change) => <WebhookTable webhooks={data} onChange={change} />}
+      </RecordsPage>
       {secret !== null && (
         <ShownOnce
           title="Secret of the webhook"
@@ -77,6 +47,6 @@ export function WebhookList() {
           onClose={() => setSecret(null)}
         />
       )}
-    </Page>
+    </>
   )
 }

@@ -1,4 +1,4 @@
-import { useAddress } from '../administration/use-address.ts'
+import { useAddress } from '../../components/use-address.ts'
 import { Deliveries } from './deliveries.tsx'
 import { WebhookList } from './webhook-list.tsx'
 

@@ -1,4 +1,4 @@
-import { Group, Paper, Stack, Table, Title } from '@mantine/core'
+import { Button, Group, Paper, Stack, Table, Title } from '@mantine/core'
 import type { ReactNode } from 'react'
 
 interface Props {
@@ -7,7 +7,7 @@ interface Props {
   children: ReactNode
 }
 
-/** A part of the screen of a target. */
+/** A part of a screen. */
 export function Section({ title, action, children }: Props) {
   return (
     <Paper component="section" aria-label={title} withBorder p="md">
@@ -21,6 +21,15 @@ export function Section({ title, action, children }: Props) {
         {children}
       </Stack>
     </Paper>
+  )
+}
+
+/** Opens the form for a new record of a section. */
+export function NewButton({ label, onClick }: { label: string; onClick: () => void }) {
+  return (
+    <Button size="xs" onClick={onClick}>
+      {label}
+    </Button>
   )
 }
 

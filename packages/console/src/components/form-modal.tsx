@@ -1,6 +1,6 @@
 import { Button, Group, Modal, type ModalProps, Stack } from '@mantine/core'
 import type { FormEvent, ReactNode } from 'react'
-import { ErrorAlert } from '../../components/error-alert.tsx'
+import { ErrorAlert } from './error-alert.tsx'
 
 interface Props extends Pick<ModalProps, 'size'> {
   title: string

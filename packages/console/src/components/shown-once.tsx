@@ -6,11 +6,14 @@ interface Props {
   explanation: string
   /** Several values are shown one a line, and copied like that. */
   values: readonly string[]
+  /** Offers the values as a file of this name, too. */
+  fileName?: string
   onClose: () => void
 }
 
 /** A secret that the API delivers once. A click beside the dialog does not close it. */
-export function ShownOnce({ title, explanation, values, onClose }: Props) {
+export function ShownOnce({ title, explanation, values, fileName, onClose }: Props) {
+  const text = values.join('\n')
   return (
     <Modal
       opened
@@ -26,10 +29,20 @@ export function ShownOnce({ title, explanation, values, onClose }: Props) {
           <b>Copy it now.</b> {explanation}
         </Text>
         <Code block style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }} data-testid="shown-once">
-          {values.join('\n')}
+          {text}
         </Code>
         <Group justify="flex-end">
-          <CopyButton value={values.join('\n')}>
+          {fileName && (
+            <Button
+              variant="default"
+              component="a"
+              download={fileName}
+              href={`data:text/plain;charset=utf-8,${encodeURIComponent(`${text}\n`)}`}
+            >
+              Save as a file
+            </Button>
+          )}
+          <CopyButton value={text}>
             {({ copied, copy }) => (
               <Button variant="default" onClick={copy}>
                 {copied ? 'Copied' : 'Copy'}

@@ -1,25 +1,37 @@
-import { Select } from '@mantine/core'
+import { Code, Select } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
-import { useRead } from '../../api/queries.ts'
-import { useSession } from '../../session/session.tsx'
-import { searchQuery } from '../administration/search-query.ts'
+import { useRead } from '../api/queries.ts'
+import { useSession } from '../session/session.tsx'
+import { searchQuery } from './search-query.ts'
 
 const KINDS = {
   environment: { list: 'listEnvironments', get: 'getEnvironment', permission: 'environments:read' },
   solution: { list: 'listSolutions', get: 'getSolution', permission: 'solutions:read' },
+  tenant: { list: 'listTenants', get: 'getTenant', permission: 'tenants:read' },
+  user: { list: 'listUsers', get: 'getUser', permission: 'users:read' },
 } as const
 type Kind = keyof typeof KINDS
 
 const MAX_CHOICES = 50
 const DEBOUNCE_MS = 250
 
-/** The name of an environment or solution; its id for users who may not read it. */
-export function RecordName({ kind, id }: { kind: Kind; id: string | null }) {
+const nameOf = (record: { name: string } | { username: string }) => ('name' in record ? record.name : record.username)
+
+interface NameProps {
+  kind: Kind
+  id: string | null
+  /** Stands where there is no record. */
+  none?: string
+}
+
+/** The name of a record; its id for users who may not read it, and for a deleted record. */
+export function RecordName({ kind, id, none = '–' }: NameProps) {
   const { can } = useSession()
   const { get, permission } = KINDS[kind]
   const record = useRead(get, { params: { id: id ?? '' } }, { enabled: id !== null && can(permission) })
-  return <>{id === null ? '–' : (record.data?.name ?? id)}</>
+  if (id === null) return none
+  return record.data ? nameOf(record.data) : <Code>{id}</Code>
 }
 
 interface Props {
@@ -39,12 +51,13 @@ export function RecordSelect({ kind, label, description, placeholder, value, onC
   const [wanted] = useDebouncedValue(text, DEBOUNCE_MS)
   const enabled = can(permission)
   const chosen = useRead(get, { params: { id: value ?? '' } }, { enabled: enabled && value !== null })
+  const chosenName = chosen.data && nameOf(chosen.data)
   // While the input shows the chosen name, the list offers every record.
-  const search = wanted === chosen.data?.name ? '' : wanted
+  const search = wanted === (chosenName ?? value) ? '' : wanted
   const records = useRead(list, { query: { ...searchQuery(search), limit: MAX_CHOICES } }, { enabled, keep: true })
   if (!enabled) return null
-  const found = new Map((records.data?.data ?? []).map(({ id, name }) => [id, name]))
-  if (value !== null) found.set(value, chosen.data?.name ?? value)
+  const found = new Map((records.data?.data ?? []).map((record) => [record.id, nameOf(record)]))
+  if (value !== null) found.set(value, chosenName ?? value)
   return (
     <Select
       label={label}
@@ -61,4 +74,9 @@ export function RecordSelect({ kind, label, description, placeholder, value, onC
       onChange={onChange}
     />
   )
+}
+
+/** The tenant of a record. */
+export function TenantSelect(props: Pick<Props, 'description' | 'value' | 'onChange'>) {
+  return <RecordSelect kind="tenant" label="Tenant" placeholder="No tenant" {...props} />
 }

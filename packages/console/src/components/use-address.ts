@@ -1,5 +1,8 @@
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import type { Search } from '../../app/router.tsx'
+import type { Search } from '../app/router.tsx'
+import { searchQuery } from './search-query.ts'
+
+const PAGE_SIZE = 50
 
 /** The search of the address, and how to change it. A changed filter leads back to the first page. */
 export function useAddress() {
@@ -7,10 +10,13 @@ export function useAddress() {
   const navigate = useNavigate()
   const go = (changed: Search, replace: boolean) =>
     void navigate({ to: '.', search: { ...search, page: undefined, ...changed } as never, replace })
+  const page = search['page'] ?? '1'
   return {
     search,
     change: (changed: Search) => go(changed, true),
-    page: search['page'] ?? '1',
-    toPage: (page: number) => go({ page: String(page) }, false),
+    page,
+    toPage: (wanted: number) => go({ page: String(wanted) }, false),
+    /** Page and search, for the query of a list. */
+    listQuery: { ...searchQuery(search['search']), page, limit: PAGE_SIZE },
   }
 }

@@ -1,6 +1,6 @@
 import { useState } from 'react'
 
-interface Stored {
+export interface StoredVariables {
   variables: Record<string, unknown>
   sensitive_variables: string[]
 }
@@ -16,7 +16,7 @@ export interface VariableRow {
 /** The API shows this in place of a secret value, and keeps the stored value when it receives this text. */
 export const KEPT_SECRET = '***'
 
-const rowsOf = ({ variables, sensitive_variables }: Stored): VariableRow[] =>
+const rowsOf = ({ variables, sensitive_variables }: StoredVariables): VariableRow[] =>
   Object.entries(variables).map(([name, value], key) => ({
     key,
     name,
@@ -26,7 +26,7 @@ const rowsOf = ({ variables, sensitive_variables }: Stored): VariableRow[] =>
   }))
 
 /** @throws Error when a name occurs twice or a value is not JSON */
-function variablesOf(rows: VariableRow[]): Stored {
+function variablesOf(rows: VariableRow[]): StoredVariables {
   const variables = new Map<string, unknown>()
   for (const { name, kind, value } of rows) {
     if (variables.has(name)) throw new Error(`Two variables have the name ${name}. Rename or remove one.`)
@@ -46,15 +46,15 @@ function parseJson(name: string, value: string): unknown {
   }
 }
 
-const NOTHING: Stored = { variables: {}, sensitive_variables: [] }
+const NOTHING: StoredVariables = { variables: {}, sensitive_variables: [] }
 
 /** The variables of a form. `FormModal` takes the result as one of its writes and shows its error. */
-export function useVariables(stored: Stored = NOTHING) {
-  const [initial] = useState(() => rowsOf(stored))
+export function useVariables(stored: StoredVariables | null) {
+  const [initial] = useState(() => rowsOf(stored ?? NOTHING))
   const [rows, setRows] = useState(initial)
   const [error, setError] = useState<Error | null>(null)
   /** The fields to send: none when nothing has changed. Null after an error. */
-  const fieldsToSend = (): Partial<Stored> | null => {
+  const fieldsToSend = (): Partial<StoredVariables> | null => {
     setError(null)
     try {
       return rows === initial ? {} : variablesOf(rows)

@@ -1,0 +1,11 @@
+function isSame(a: unknown, b: unknown): boolean {
+  if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item) => b.includes(item))
+  return a === b
+}
+
+/** The fields that differ; lists in another order do not. Another user may have changed the other fields meanwhile. */
+export function changesOf<T extends object>(before: { [K in keyof T]?: unknown }, wanted: T): Partial<T> {
+  const names = Object.keys(wanted) as (keyof T)[]
+  const changed = names.filter((name) => !isSame(before[name], wanted[name]))
+  return Object.fromEntries(changed.map((name) => [name, wanted[name]])) as Partial<T>
+}
