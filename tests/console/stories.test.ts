@@ -167,8 +167,26 @@ describe('a deployment', () => {
     await page.locator('.log-line[data-chosen=true]').waitFor()
     expect(await page.locator('.log-line[data-chosen=true] .log-number').textContent()).toBe('2000')
     await page.getByLabel('Search the log').fill('2999')
-    await visitor.sees(/^1 lines match/)
+    await visitor.sees(/^1 line matches$/)
     await page.locator('[data-testid=log-text]', { hasText: '2999' }).waitFor()
+    await page.getByRole('link', { name: 'Link to line 2998' }).click()
+    await page.getByLabel('Search the log').fill('')
+    await page.locator('.log-line[data-chosen=true]', { hasText: '2999' }).waitFor()
+    expect(page.url()).toContain('line=2998')
+  })
+
+  test('its log shows the lines of a step and of a level', async () => {
+    const id = await start('echo fine; echo broken >&2')
+    await deploymentEnd(api, id)
+    const { page } = await arrive()
+    await visitor.login(suite.admin, `/deployments/${id}`)
+    await page.locator('[data-state=completed]').click()
+    await page.getByRole('dialog').getByRole('button', { name: 'Show its log' }).click()
+    await visitor.sees(/^2 lines match$/)
+    await page.getByLabel('Level', { exact: true }).first().click()
+    await page.getByRole('option', { name: 'error' }).click()
+    await visitor.sees(/^1 line matches$/)
+    expect(await page.getByTestId('log-text').allTextContents()).toEqual(['broken'])
   })
 
   test('is cancelled with a reason, which its time line tells', async () => {

@@ -13,6 +13,8 @@ import { useSession } from '../../session/session.tsx'
 import { Acts } from './acts.tsx'
 import { Configuration } from './configuration.tsx'
 import { Failures } from './failures.tsx'
+import type { Step } from './grid-rows.ts'
+import { choicesOf } from './log-filters.tsx'
 import { LogView } from './log-view.tsx'
 import { StepGrid } from './step-grid.tsx'
 import { Timeline } from './timeline.tsx'
@@ -32,9 +34,12 @@ function Followed({ id }: { id: string }) {
   const navigate = useNavigate()
   const { can } = useSession()
   const tab = search['tab'] ?? (search['line'] === undefined ? 'steps' : 'log')
-  const show = (next: string | null, target?: string) =>
-    void navigate({ to: `/deployments/${id}`, search: { ...search, tab: next ?? undefined, target } })
-  const targets = useMemo(() => namesOf(detail.data), [detail.data])
+  const show = (next: string | null, step?: Step) =>
+    void navigate({
+      to: `/deployments/${id}`,
+      search: { ...search, tab: next ?? undefined, target: step?.target_id, step: step?.action_id },
+    })
+  const choices = useMemo(() => choicesOf(detail.data?.plan), [detail.data])
   return (
     <Page
       title={detail.data ? sourceName(detail.data) : 'Deployment'}
@@ -56,13 +61,13 @@ function Followed({ id }: { id: string }) {
               </Tabs.List>
               <Tabs.Panel value="steps">
                 {deployment.plan ? (
-                  <StepGrid plan={deployment.plan} live={steps} onShowLog={(target) => show('log', target)} />
+                  <StepGrid plan={deployment.plan} live={steps} onShowLog={(step) => show('log', step)} />
                 ) : (
                   <Empty title="There is no plan yet" />
                 )}
               </Tabs.Panel>
               <Tabs.Panel value="log">
-                <LogView id={id} log={log} isOver={isOver} targets={targets} />
+                <LogView id={id} log={log} isOver={isOver} choices={choices} />
               </Tabs.Panel>
               <Tabs.Panel value="failures">
                 <Failures id={id} />
@@ -80,10 +85,6 @@ function Followed({ id }: { id: string }) {
     </Page>
   )
 }
-
-const namesOf = (deployment: Record | undefined) => [
-  ...new Set((deployment?.plan?.steps ?? []).map(({ target_name }) => target_name)),
-]
 
 interface SummaryProps {
   deployment: Record

@@ -2,7 +2,8 @@ import { memo, useEffect } from 'react'
 import { AnsiText } from './ansi-text.tsx'
 import { useChanges } from './changes.ts'
 import './log.css'
-import type { LogLine, LogStore } from './log-store.ts'
+import type { LogLine } from './log-reads.ts'
+import type { LogStore } from './log-store.ts'
 import { type RowWindow, useDrawnRows } from './row-window.ts'
 
 /** As in log.css. */

@@ -1,14 +1,5 @@
-import { client } from '../../api/client.ts'
 import { Changes } from './changes.ts'
-
-/** A line as the viewer shows it, from the history or from the live stream. */
-export interface LogLine {
-  number: number
-  at: string
-  level: string
-  target: string | null
-  text: string
-}
+import { type LogLine, readLines } from './log-reads.ts'
 
 interface Page {
   lines: (LogLine | undefined)[]
@@ -108,7 +99,7 @@ export class LogStore {
     const read = new AbortController()
     this.#reading.set(index, read)
     try {
-      const lines = await readLines(this.#id, index * PAGE, PAGE, read.signal)
+      const lines = await readLines(this.#id, { from: index * PAGE, limit: PAGE, signal: read.signal })
       for (const line of lines) this.#put(line)
       this.changes.tell()
     } catch {
@@ -147,34 +138,4 @@ export class LogStore {
       this.#characters -= characters
     }
   }
-}
-
-/** Lines of the stored log, from number `offset` on. */
-export async function readLines(id: string, offset: number, limit: number, signal?: AbortSignal): Promise<LogLine[]> {
-  const query = { offset, limit }
-  const entries = await client.call('listDeploymentLogs', { params: { id }, query, ...(signal ? { signal } : {}) })
-  return entries.map((entry, place) => ({
-    number: offset + place,
-    at: entry.timestamp,
-    level: entry.level,
-    target: entry.target_name,
-    text: entry.message,
-  }))
-}
-
-/** How many lines are stored now. The API pages by number and tells no total, so this doubles and then halves its steps. */
-export async function countLines(id: string, signal: AbortSignal): Promise<number> {
-  const has = async (number: number) => {
-    const query = { offset: number, limit: 1 }
-    return (await client.call('listDeploymentLogs', { params: { id }, query, signal })).length > 0
-  }
-  if (!(await has(0))) return 0
-  let [known, beyond] = [0, PAGE]
-  while (await has(beyond)) [known, beyond] = [beyond, beyond * 4]
-  while (beyond - known > 1) {
-    const middle = Math.floor((known + beyond) / 2)
-    if (await has(middle)) known = middle
-    else beyond = middle
-  }
-  return beyond
 }

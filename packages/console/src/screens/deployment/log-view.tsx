@@ -1,29 +1,34 @@
-import { Button, Checkbox, Group, NumberInput, Select, Text, TextInput } from '@mantine/core'
+import { Button, Checkbox, Group, NumberInput, Text } from '@mantine/core'
 import { useNavigate, useSearch } from '@tanstack/react-router'
-import { memo, useCallback, useState } from 'react'
+import { useCallback, useState } from 'react'
 import type { Search } from '../../app/router.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { useChanges } from './changes.ts'
+import { ALL_LINES, filterOf, type LogChoices, LogFilters, type Wanted } from './log-filters.tsx'
 import { LINE_HEIGHT, LogLines } from './log-lines.tsx'
 import type { LogStore } from './log-store.ts'
 import { RowWindow, useFollows } from './row-window.ts'
-import { type Found, type LogFilter, useFoundLines } from './use-found-lines.ts'
+import { describeFound, type Found, useFoundLines } from './use-found-lines.ts'
 
 interface Props {
   id: string
   log: LogStore
   isOver: boolean
-  targets: readonly string[]
+  choices: LogChoices
 }
 
 /** The log: follows the end, or shows a line and what is around it; filtered, it shows the lines that match. */
-export function LogView({ id, log, isOver, targets }: Props) {
+export function LogView({ id, log, isOver, choices }: Props) {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   const chosen = search['line'] === undefined ? null : Number(search['line'])
-  const [filter, setFilter] = useState<LogFilter>({ text: '', target: search['target'] ?? null, level: null })
-  const isFiltered = filter.text !== '' || filter.target !== null || filter.level !== null
-  const found = useFoundLines(id, log, filter, isFiltered)
+  const [wanted, setWanted] = useState<Wanted>({
+    ...ALL_LINES,
+    target_id: search['target'] ?? null,
+    action_id: search['step'] ?? null,
+  })
+  const filter = filterOf(wanted)
+  const found = useFoundLines(id, log, filter)
   const [rows] = useState(() => new RowWindow({ rowHeight: LINE_HEIGHT, canFollow: true, follows: chosen === null }))
 
   const choose = useCallback(
@@ -34,26 +39,11 @@ export function LogView({ id, log, isOver, targets }: Props) {
       }),
     [navigate, id],
   )
-  const chooseTarget = useCallback((target: string | null) => setFilter((before) => ({ ...before, target })), [])
 
   return (
     <>
       <Group align="flex-end" mb="xs">
-        <TextInput
-          label="Search the log"
-          value={filter.text}
-          onChange={(event) => setFilter({ ...filter, text: event.currentTarget.value })}
-        />
-        <TargetSelect targets={targets} value={filter.target} onChange={chooseTarget} />
-        <Select
-          label="Level"
-          placeholder="All"
-          clearable
-          clearButtonProps={{ 'aria-label': 'All levels' }}
-          data={['info', 'warning', 'error']}
-          value={filter.level}
-          onChange={(level) => setFilter({ ...filter, level })}
-        />
+        <LogFilters choices={choices} wanted={wanted} onChange={setWanted} />
         <NumberInput
           label="Line"
           min={0}
@@ -65,32 +55,11 @@ export function LogView({ id, log, isOver, targets }: Props) {
         <Ends rows={rows} isOver={isOver} />
       </Group>
       {found.error && <ErrorAlert error={found.error} />}
-      <Counts log={log} found={isFiltered ? found : null} />
-      <LogLines log={log} rows={rows} found={isFiltered ? found.lines : null} chosen={chosen} onChoose={choose} />
+      <Counts log={log} found={filter ? found : null} />
+      <LogLines log={log} rows={rows} found={filter ? found.lines : null} chosen={chosen} onChoose={choose} />
     </>
   )
 }
-
-interface TargetSelectProps {
-  targets: readonly string[]
-  value: string | null
-  onChange: (target: string | null) => void
-}
-
-/** Drawn only when it changes: it may have ten thousand choices. */
-const TargetSelect = memo(({ targets, value, onChange }: TargetSelectProps) => (
-  <Select
-    label="Target"
-    placeholder="All"
-    clearable
-    clearButtonProps={{ 'aria-label': 'All targets' }}
-    searchable
-    limit={50}
-    data={targets}
-    value={value}
-    onChange={onChange}
-  />
-))
 
 /** Goes to the begin and the end of the log. */
 function Ends({ rows, isOver }: { rows: RowWindow; isOver: boolean }) {
@@ -120,9 +89,7 @@ function Counts({ log, found }: { log: LogStore; found: Found | null }) {
   useChanges(log.changes)
   return (
     <Text size="xs" mb={4} role="status">
-      {found
-        ? `${found.lines.length.toLocaleString()} lines match; ${found.looked.toLocaleString()} of ${log.count.toLocaleString()} are searched`
-        : `${log.count.toLocaleString()} lines`}
+      {found ? describeFound(found, log.count) : `${log.count.toLocaleString()} lines`}
     </Text>
   )
 }

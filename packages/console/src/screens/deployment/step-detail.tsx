@@ -7,7 +7,7 @@ import type { Step } from './grid-rows.ts'
 interface Props {
   step: Step
   state: string
-  onShowLog: (target: string) => void
+  onShowLog: (step: Step) => void
 }
 
 /** What is known of one step on one target. */
@@ -25,7 +25,7 @@ export function StepDetail({ step, state, onShowLog }: Props) {
     <Stack gap="xs">
       <Group>
         <StateBadge state={state} />
-        <button type="button" className="link-button" onClick={() => onShowLog(step.target_name)}>
+        <button type="button" className="link-button" onClick={() => onShowLog(step)}>
           Show its log
         </button>
       </Group>

@@ -9,7 +9,7 @@ import type { StepStates } from './step-states.ts'
 interface Props {
   plan: Plan
   live: StepStates
-  onShowLog: (target: string) => void
+  onShowLog: (step: Step) => void
 }
 
 /** Targets × steps: all of them, or those that fare alike or whose name holds a text. */

@@ -4,7 +4,8 @@ import { useQueryClient } from '@tanstack/react-query'
 import { useEffect, useMemo, useRef, useState } from 'react'
 import { client } from '../../api/client.ts'
 import { readAgain, useRead } from '../../api/queries.ts'
-import { countLines, LogStore } from './log-store.ts'
+import { countLines } from './log-reads.ts'
+import { LogStore } from './log-store.ts'
 import { StepStates } from './step-states.ts'
 
 interface Progress {

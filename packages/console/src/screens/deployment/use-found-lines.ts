@@ -1,11 +1,7 @@
+import type { LogFilter } from '@slipway/client'
 import { useEffect, useState } from 'react'
-import { type LogLine, type LogStore, readLines } from './log-store.ts'
-
-export interface LogFilter {
-  text: string
-  target: string | null
-  level: string | null
-}
+import { findLines, type LogLine } from './log-reads.ts'
+import type { LogStore } from './log-store.ts'
 
 export interface Found {
   lines: LogLine[]
@@ -21,40 +17,46 @@ const SETTLE_MS = 300
 const LOOK_AGAIN_MS = 1_000
 const NOTHING: Found = { lines: [], looked: 0, error: null }
 
-/** The lines that match, read from the beginning on; the API cannot filter. New lines are looked at as they come. */
-export function useFoundLines(id: string, log: LogStore, filter: LogFilter, isOn: boolean): Found {
+/** The lines that match, from the beginning on, as far as the server has looked. It looks at new lines as they come. */
+export function useFoundLines(id: string, log: LogStore, filter: LogFilter | null): Found {
   const [found, setFound] = useState<Found>(NOTHING)
-  const { text, target, level } = filter
+  const wanted = filter === null ? null : JSON.stringify(filter)
   useEffect(() => {
     setFound(NOTHING)
-    if (!isOn) return
-    let stopped = false
-    const wanted = text.toLowerCase()
-    const matches = (line: LogLine) =>
-      (wanted === '' || line.text.toLowerCase().includes(wanted)) &&
-      (target === null || line.target === target) &&
-      (level === null || line.level === level)
+    if (wanted === null) return
+    const ending = new AbortController()
+    const { signal } = ending
+    const query: LogFilter = JSON.parse(wanted)
     const search = async () => {
       const lines: LogLine[] = []
       let looked = 0
       await pause(SETTLE_MS)
-      while (!stopped && lines.length < MAX_FOUND) {
-        const page = looked < log.count ? await readLines(id, looked, PAGE) : []
-        looked += page.length
-        lines.push(...page.filter(matches))
-        if (stopped) return
-        if (page.length > 0) setFound({ lines: [...lines], looked, error: null })
-        else await pause(LOOK_AGAIN_MS)
+      while (!signal.aborted && lines.length < MAX_FOUND) {
+        if (looked >= log.count) {
+          await pause(LOOK_AGAIN_MS)
+          continue
+        }
+        const page = await findLines(id, query, { from: looked, limit: PAGE, signal })
+        if (page.next === looked) await pause(LOOK_AGAIN_MS)
+        looked = page.next
+        lines.push(...page.lines)
+        if (!signal.aborted) setFound({ lines: [...lines], looked, error: null })
       }
     }
     search().catch((error: Error) => {
-      if (!stopped) setFound((before) => ({ ...before, error }))
+      if (!signal.aborted) setFound((before) => ({ ...before, error }))
     })
-    return () => {
-      stopped = true
-    }
-  }, [id, log, text, target, level, isOn])
+    return () => ending.abort()
+  }, [id, log, wanted])
   return found
+}
+
+/** How far a search of a log with so many lines has come. */
+export function describeFound({ lines, looked }: Found, count: number): string {
+  const [found, searched, all] = [lines.length, looked, count].map((number) => number.toLocaleString())
+  if (lines.length >= MAX_FOUND) return `the first ${found} lines that match, in the first ${searched} of ${all}`
+  const match = lines.length === 1 ? 'line matches' : 'lines match'
+  return looked < count ? `${found} ${match} so far; ${searched} of ${all} are searched` : `${found} ${match}`
 }
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))

@@ -1,0 +1,45 @@
+import type { LogFilter, Schema } from '@slipway/client'
+import { client } from '../../api/client.ts'
+
+/** A line as the viewer shows it, from the history or from the live stream. */
+export interface LogLine {
+  number: number
+  at: string
+  level: string
+  target: string | null
+  text: string
+}
+
+/** How many lines are stored now. */
+export async function countLines(id: string, signal: AbortSignal): Promise<number> {
+  return (await client.readLog(id, { limit: 1, signal })).lines
+}
+
+interface Part {
+  from: number
+  limit: number
+  signal: AbortSignal
+}
+
+/** Lines of the stored log, from number `from` on. */
+export async function readLines(id: string, part: Part): Promise<LogLine[]> {
+  return (await client.readLog(id, { ...part })).entries.map(lineOf)
+}
+
+/** The next lines that match, and where the search goes on. In a long log there may be none before its end. */
+export async function findLines(
+  id: string,
+  filter: LogFilter,
+  part: Part,
+): Promise<{ lines: LogLine[]; next: number }> {
+  const { entries, next } = await client.readLog(id, { ...filter, ...part })
+  return { lines: entries.map(lineOf), next }
+}
+
+const lineOf = ({ timestamp, level, target_name, message, metadata }: Schema<'LogEntry'>): LogLine => ({
+  number: Number(metadata?.['seq']),
+  at: timestamp,
+  level,
+  target: target_name,
+  text: message,
+})
