@@ -120,9 +120,11 @@ test('an agent that is killed in mid-command costs that attempt; one that is awa
   expect(lines.filter((line) => line === 'begun')).toHaveLength(2)
   expect(lines.some((line) => line.includes('the agent was restarted while the command ran'))).toBe(true)
   await agent.end('SIGTERM')
-  const away = await ended({ script: 'true' })
+  const away = await ended({ script: 'true' }).finally(() => agent.start())
   expect(away.plan.steps[0].error_message).toBe(`the agent on db-1 (127.0.0.1:${agent.port}) refused the connection`)
-  await agent.start()
+  expect((await api.get(`/deployments/${away.id}/analysis`)).body).toMatchObject([
+    { failure_reason: 'target_refused', analysis: { fingerprint: 'target-refused' } },
+  ])
   expect((await ended({ script: 'true' })).state).toBe('success')
 }, 90_000)
 
