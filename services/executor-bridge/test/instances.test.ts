@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunRef, SyncRequest } from '@slipway/contracts'
 import { waitFor } from '@slipway/testing'
@@ -105,6 +107,18 @@ describe('a sync', () => {
     expect(await response.json()).toMatchObject({ start: [{ deployment_id: run.deploymentId }] })
     expect(Date.now() - began).toBeLessThan(20_000)
   })
+
+  test('ends when its wait is over, whatever was collected as garbage meanwhile', async () => {
+    const instance = await joinInstance(bridge)
+    const { wakeUps } = bridge.bridge
+    const answer = beat(instance, [], { wait_seconds: 2 })
+    await waitFor(() => wakeUps.size === 1, { what: 'a waiting sync' })
+    setFlagsFromString('--expose-gc')
+    const collect: () => void = runInNewContext('gc')
+    for (let time = 0; time < 3; time += 1) collect()
+    expect((await answer).status).toBe(200)
+    expect(wakeUps.size).toBe(0)
+  }, 60_000)
 
   test('of which the caller has gone waits no longer; one of a removed instance ends at once', async () => {
     const instance = await joinInstance(bridge)

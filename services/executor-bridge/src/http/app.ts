@@ -64,16 +64,20 @@ export function createApp(bridge: Bridge, stopping: AbortSignal): Express {
 
   const syncBody = checked(SyncRequest)
   app.post('/v1/sync', asInstance(bridge), json(BATCH_LIMIT), async (request, response) => {
-    const closing = new AbortController()
-    const close = () => closing.abort()
-    stopping.addEventListener('abort', close, { once: true })
+    const body = syncBody(request.body)
+    const over = new AbortController()
+    const end = () => over.abort()
+    // Not AbortSignal.timeout: in Node 20 a garbage collection takes it out of AbortSignal.any, and the sync never ends.
+    const timer = setTimeout(end, body.wait_seconds * 1_000)
+    stopping.addEventListener('abort', end, { once: true })
     response.on('close', () => {
-      stopping.removeEventListener('abort', close)
-      close()
+      clearTimeout(timer)
+      stopping.removeEventListener('abort', end)
+      end()
     })
-    const answer = await sync(bridge, instanceOf(response), syncBody(request.body), {
+    const answer = await sync(bridge, instanceOf(response), body, {
       onHeartbeat: () => response.status(200).type('json').flushHeaders(),
-      closed: closing.signal,
+      over: over.signal,
     })
     response.end(JSON.stringify(answer))
   })

@@ -13,13 +13,13 @@ import { takeReports } from './reports.ts'
 export interface SyncCall {
   /** Called when the heartbeat is committed. */
   onHeartbeat(): void
-  /** Aborted when the caller is gone or the bridge stops. */
-  closed: AbortSignal
+  /** Aborted when the wait is over, the caller is gone, or the bridge stops. */
+  over: AbortSignal
 }
 
 /**
  * Compares the runs of the instance with those that it should have, and returns the difference. Renews the instance's leases
- * first. Waits up to `wait_seconds` for a difference.
+ * first. Waits for a difference until it is over.
  *
  * If the instance has lost a run that it had, the progress of the run is unknown, and the run cannot start there again. Then no
  * lease is renewed: the instance kills its commands in time, and the dispatcher ends its leases as lost.
@@ -29,9 +29,8 @@ export async function sync(
   bridge: Bridge,
   instanceId: string,
   request: SyncRequest,
-  { onHeartbeat, closed }: SyncCall,
+  { onHeartbeat, over }: SyncCall,
 ): Promise<SyncResponse> {
-  const over = AbortSignal.any([closed, AbortSignal.timeout(request.wait_seconds * 1_000)])
   let wakeUp = bridge.wakeUps.next(instanceId, over)
   let leases = await findLiveLeases.all(bridge.database, { instance_id: instanceId })
   refuseLost(bridge, instanceId, request, leases)
