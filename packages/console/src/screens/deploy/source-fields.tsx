@@ -62,7 +62,6 @@ export function SourceFields({ form, onChange, resolved, name, versions, error }
             }
             placeholder="newest"
             data={versions}
-            filter={({ options }) => options}
             maxDropdownHeight={240}
             value={version}
             onChange={(text) => onChange({ version: text })}

@@ -1,4 +1,4 @@
-import { PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
+import { type InputWrapperProps, PasswordInput, Select, TagsInput, Textarea, TextInput } from '@mantine/core'
 import { fieldProblem } from '../../components/field-problem.ts'
 import type { RawValue } from './form.ts'
 import { isList, type Variable, valueProblem } from './variable-values.ts'
@@ -11,6 +11,8 @@ interface Props {
   error: Error | null
 }
 
+const WRAPPER_ORDER: NonNullable<InputWrapperProps['inputWrapperOrder']> = ['label', 'input', 'description', 'error']
+
 /** The input that fits the type of a variable. */
 export function VariableField({ variable, value, onChange, error }: Props) {
   const { name, type = 'string', sensitive, required } = variable
@@ -18,6 +20,8 @@ export function VariableField({ variable, value, onChange, error }: Props) {
   const common = {
     label: name,
     description: describe(variable),
+    // Side by side, inputs are at one height only when the descriptions are below.
+    inputWrapperOrder: WRAPPER_ORDER,
     placeholder: defaultText(variable),
     // The mark only. A tenant, an environment or a target can give a required value, so the server decides.
     withAsterisk: required === true && variable.default === undefined,

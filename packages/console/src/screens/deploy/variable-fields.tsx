@@ -1,4 +1,4 @@
-import { Fieldset, Skeleton, Stack, Text } from '@mantine/core'
+import { Fieldset, SimpleGrid, Skeleton, Stack, Text } from '@mantine/core'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import type { ChangeForm, Form } from './form.ts'
 import { PairRows } from './pair-rows.tsx'
@@ -24,15 +24,17 @@ export function VariableFields({ form, onChange, declared, version, error }: Pro
         {declared.isLoading && <Skeleton h={36} aria-label="Loading the variables" />}
         {form.sourceId === null && <Text size="sm">Choose a source to see its variables.</Text>}
         {declared.data?.length === 0 && <Text size="sm">Version {version} declares no variables.</Text>}
-        {variables.map((variable) => (
-          <VariableField
-            key={variable.name}
-            variable={variable}
-            value={form.values[variable.name]}
-            error={error}
-            onChange={(value) => onChange({ values: { ...form.values, [variable.name]: value } })}
-          />
-        ))}
+        <SimpleGrid cols={{ base: 1, sm: 2 }} verticalSpacing="sm">
+          {variables.map((variable) => (
+            <VariableField
+              key={variable.name}
+              variable={variable}
+              value={form.values[variable.name]}
+              error={error}
+              onChange={(value) => onChange({ values: { ...form.values, [variable.name]: value } })}
+            />
+          ))}
+        </SimpleGrid>
         <PairRows
           rows={form.otherVariables}
           onChange={(rows) => onChange({ otherVariables: rows })}

@@ -1,7 +1,7 @@
 import { Button, SimpleGrid, Stack } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
-import { Page } from '../../components/page.tsx'
+import { Empty, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { FreezesNow } from './freezes-now.tsx'
 import { LatestDeployments } from './latest-deployments.tsx'
@@ -14,6 +14,15 @@ import { Slots } from './slots.tsx'
 export function Now() {
   const { can } = useSession()
   useLive('listDeployments')
+  if (!can('deployments:read')) {
+    return (
+      <Page title="Now">
+        <Empty title="You may not see deployments">
+          An administrator can give you a role with the permission deployments:read. The menu has what you may see.
+        </Empty>
+      </Page>
+    )
+  }
   return (
     <Page
       title="Now"
