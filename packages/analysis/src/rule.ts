@@ -19,7 +19,7 @@ export const AREAS = [
   'databases',
 ] as const
 
-export type Area = (typeof AREAS)[number]
+type Area = (typeof AREAS)[number]
 
 /** How to recognize one kind of failure, and its explanation. */
 export interface Rule {
@@ -50,6 +50,6 @@ export interface Rule {
 }
 
 /** A rule without its area. */
-export type RuleText = Omit<Rule, 'area'>
+type RuleText = Omit<Rule, 'area'>
 
 export const rulesOf = (area: Area, rules: readonly RuleText[]): Rule[] => rules.map((rule) => ({ ...rule, area }))

@@ -5,7 +5,7 @@ import { type ChainHead, chainStart, linkHash } from './chain.ts'
 const BATCH = 5_000
 
 /** The oldest records of the audit log, up to and including `head`. */
-export interface OldAudit {
+interface OldAudit {
   head: ChainHead
   records: number
 }

@@ -3,7 +3,7 @@ import { findLinks, findUnlinked } from './chain.sql.ts'
 import { type ChainHead, chainHead, chainStart, linkHash, settledNumber } from './chain.ts'
 
 /** A record or link that does not match the chain. */
-export interface AuditFinding {
+interface AuditFinding {
   /** Null for a record that is not in the chain. */
   position: number | null
   record_number: number | null
@@ -32,7 +32,7 @@ export interface AuditPartVerdict extends Findings {
   next: number | null
 }
 
-export interface VerifyOptions {
+interface VerifyOptions {
   /** An earlier head. The chain must still contain it. */
   expect?: ChainHead
   page?: number

@@ -25,7 +25,7 @@ export function callHandler<Outcome>(handlers: Handlers<Outcome>, { type, body, 
   return handler(body as never, received)
 }
 
-export interface AnsweringOptions {
+interface AnsweringOptions {
   reply(replyTo: string | undefined, correlationId: string | undefined, body: ReplyEnvelope): void
   logger: Logger
   /** Runs when a command has taken effect, before its answer. */

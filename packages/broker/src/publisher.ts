@@ -19,7 +19,7 @@ interface UnconfirmedMessage {
   settle(failure: Omit<PublishFailure, 'message_id'> | null): void
 }
 
-export interface PublisherOptions {
+interface PublisherOptions {
   logger: Logger
   /** Runs on each new channel before it is used. */
   prepare(channel: ConfirmChannel, model: ChannelModel): Promise<void>

@@ -26,7 +26,7 @@ const DELIVERY_LIMIT = 5
 export const MAX_ATTEMPTS = 5
 
 /** Waits before the second, third, … attempt; the last one repeats. */
-export const RETRY_DELAYS = [
+const RETRY_DELAYS = [
   { name: '1s', ms: 1_000 },
   { name: '5s', ms: 5_000 },
   { name: '15s', ms: 15_000 },

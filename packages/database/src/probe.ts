@@ -3,7 +3,7 @@ import type pg from 'pg'
 import { WatchedClient } from './watched-client.ts'
 
 /** `silent`: the server did not answer. `refused`: the server answered with an error. */
-export type ProbeAnswer<Row> = { rows: Row[] } | 'silent' | 'refused'
+type ProbeAnswer<Row> = { rows: Row[] } | 'silent' | 'refused'
 
 /**
  * A connection outside the pool that checks whether the server answers. A late answer closes the connection, and the next check

@@ -20,7 +20,7 @@ interface HeldRow {
   until: number
 }
 
-export interface QuarantineOptions {
+interface QuarantineOptions {
   /** The name of the task in logs and metrics. */
   task: string
   logger: Logger

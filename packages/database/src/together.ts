@@ -1,7 +1,7 @@
 import { withoutContext } from '@slipway/runtime'
 import { isBusy, isConnectionError } from './failures.ts'
 
-export interface TogetherOptions {
+interface TogetherOptions {
   /** The most groups at a time. Each uses one connection. */
   maxGroups: number
   /** The most queries in a group. */

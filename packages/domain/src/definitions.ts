@@ -30,7 +30,7 @@ export interface ActionDefinition {
 }
 
 /** An action in a sequence. `variables` are values. */
-export interface SequenceEntry {
+interface SequenceEntry {
   action_id: string
   version_requirement?: string
   variables?: VariableValues
@@ -42,7 +42,7 @@ export interface SequenceDefinition {
 }
 
 /** A sequence in a solution. `variables` are values. */
-export interface SolutionEntry {
+interface SolutionEntry {
   sequence_id: string
   version_requirement?: string
   variables?: VariableValues

@@ -12,7 +12,7 @@ export const DEPLOYMENT_STATES = [
 export type DeploymentState = (typeof DEPLOYMENT_STATES)[number]
 
 /** Every transition between states. A state without successors is final. */
-export const DEPLOYMENT_TRANSITIONS: Readonly<Record<DeploymentState, readonly DeploymentState[]>> = {
+const DEPLOYMENT_TRANSITIONS: Readonly<Record<DeploymentState, readonly DeploymentState[]>> = {
   pending: ['queued', 'running', 'cancelled'],
   queued: ['running', 'cancelled'],
   running: ['success', 'failed', 'cancelled', 'rolling_back'],

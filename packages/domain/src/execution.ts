@@ -17,10 +17,10 @@ export interface StepRef {
   action: number
 }
 
-export type EndedState = 'completed' | 'failed' | 'skipped' | 'cancelled' | 'rolled_back' | 'rollback_failed'
+type EndedState = 'completed' | 'failed' | 'skipped' | 'cancelled' | 'rolled_back' | 'rollback_failed'
 export type EndedStep = StepRef & { state: EndedState }
-export type SchedulePhase = 'running' | 'rolling_back' | 'ended'
-export type ScheduleOutcome = 'success' | 'failed' | 'rolled_back'
+type SchedulePhase = 'running' | 'rolling_back' | 'ended'
+type ScheduleOutcome = 'success' | 'failed' | 'rolled_back'
 
 type State = EndedState | 'pending' | 'running' | 'rolling_back'
 

@@ -1,4 +1,4 @@
-export const MAX_NAME_LENGTH = 255
+const MAX_NAME_LENGTH = 255
 
 /** What is wrong with the name of a record; empty if it is valid. Counts code points. */
 export function nameProblems(text: string): string[] {

@@ -1,7 +1,7 @@
 import { type FieldError, validationProblem } from './problem.ts'
 
-export const DEFAULT_PAGE_LIMIT = 50
-export const MAX_PAGE_LIMIT = 100
+const DEFAULT_PAGE_LIMIT = 50
+const MAX_PAGE_LIMIT = 100
 /** Longer than any list. Keeps `offset` exact as a double and within a Postgres bigint. */
 const MAX_PAGE = 2 ** 40
 

@@ -4,7 +4,7 @@ export const PENDING_STATES = ['pending', 'processing', 'dispatched', 'cancelled
 export type PendingState = (typeof PENDING_STATES)[number]
 
 /** Every transition between statuses. From `processing` back to `pending` goes a request that could not be dispatched. */
-export const PENDING_TRANSITIONS: Readonly<Record<PendingState, readonly PendingState[]>> = {
+const PENDING_TRANSITIONS: Readonly<Record<PendingState, readonly PendingState[]>> = {
   pending: ['processing', 'cancelled'],
   processing: ['pending', 'dispatched', 'failed', 'cancelled'],
   dispatched: [],

@@ -4,7 +4,7 @@ import type { Plan, PlanHead, PlannedAction, PlannedTarget } from './plan-schema
 export type PlannedActionRow = PlannedAction & { action_index: number }
 
 /** A row of `deployment_targets`, without its deployment. */
-export interface PlannedTargetRow {
+interface PlannedTargetRow {
   target_index: number
   target_id: PlannedTarget['id']
   target_name: PlannedTarget['name']

@@ -19,8 +19,8 @@ import {
   mergeValues,
 } from './variables.ts'
 
-export const DEFAULT_TIMEOUT_SECONDS = 3600
-export const DEFAULT_MAX_RETRIES = 0
+const DEFAULT_TIMEOUT_SECONDS = 3600
+const DEFAULT_MAX_RETRIES = 0
 
 export const TARGET_STATUSES = ['online', 'stale', 'offline'] as const
 export type TargetStatus = (typeof TARGET_STATUSES)[number]
@@ -67,7 +67,7 @@ export interface PlanInput {
   problems?: readonly FieldError[]
 }
 
-export interface BuiltPlan {
+interface BuiltPlan {
   plan: Plan
   warnings: string[]
   /** The warnings that `strict` turns into a refusal, because the request is probably wrong. */

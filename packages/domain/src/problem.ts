@@ -28,7 +28,7 @@ export const ERROR_CODES = {
 } as const
 
 export type ErrorCode = keyof typeof ERROR_CODES
-export type ProblemDetails = Record<string, unknown>
+type ProblemDetails = Record<string, unknown>
 
 /** One problem of a request. `path` is a JSON Pointer into the body, or `query/NAME`. */
 export interface FieldError {

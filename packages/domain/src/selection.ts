@@ -5,7 +5,7 @@ export interface TargetTag {
   value: string
 }
 
-export interface TargetCandidate {
+interface TargetCandidate {
   id: string
   name: string
   tags: readonly TargetTag[] | null
@@ -14,7 +14,7 @@ export interface TargetCandidate {
   environment_id?: string | null
 }
 
-export interface TargetSelection {
+interface TargetSelection {
   target_ids?: readonly string[]
   target_tags?: readonly TargetTag[]
   /** true: a target must have all the tags. Otherwise one of them is enough. */
@@ -22,7 +22,7 @@ export interface TargetSelection {
 }
 
 /** Tenant and environment of the deployment. Absent: candidates are not checked against them. */
-export interface TargetScope {
+interface TargetScope {
   tenant_id: string | null
   environment_id: string | null
 }

@@ -13,7 +13,7 @@ export function renderShell(script: string, values: ReadonlyMap<string, string>)
   return assignments.join('') + body
 }
 
-export function singleQuoted(value: string): string {
+function singleQuoted(value: string): string {
   return `'${value.replaceAll("'", "'\\''")}'`
 }
 

@@ -11,7 +11,7 @@ const ALPHABETS = {
 } as const
 
 export type SqidKind = keyof typeof ALPHABETS
-export const SQID_MIN_LENGTH = 8
+const SQID_MIN_LENGTH = 8
 
 const encoders = new Map<SqidKind, Sqids>()
 

@@ -16,7 +16,7 @@ export type StepState = (typeof STEP_STATES)[number]
  * Every transition between states. From `running` back to `pending` goes an attempt that was lost with its instance and is
  * repeated.
  */
-export const STEP_TRANSITIONS: Readonly<Record<StepState, readonly StepState[]>> = {
+const STEP_TRANSITIONS: Readonly<Record<StepState, readonly StepState[]>> = {
   pending: ['running', 'cancelled', 'skipped'],
   running: ['completed', 'failed', 'cancelled', 'pending'],
   completed: ['rolling_back'],

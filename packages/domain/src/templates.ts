@@ -50,7 +50,7 @@ export function renderTemplate(
 }
 
 /** Interpreters with arithmetic that runs code in a value. */
-export const isShell = (interpreter: Interpreter): interpreter is 'sh' | 'bash' =>
+const isShell = (interpreter: Interpreter): interpreter is 'sh' | 'bash' =>
   interpreter === 'sh' || interpreter === 'bash'
 
 // Escapes everything except letters, digits, _, point and space. A literal then has no quote, line end or operator, so it

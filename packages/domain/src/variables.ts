@@ -2,7 +2,7 @@ import type { VariableDefinition } from './definitions.ts'
 import type { Plan, PlannedAction, PlannedTarget, VariableValues } from './plan-schema.ts'
 
 /** A value sealed with the key ring. Only services with the keys can open it. */
-export interface SealedValue {
+interface SealedValue {
   $sealed: string
 }
 

@@ -5,7 +5,7 @@ import type { Rate } from './settings.ts'
  * request moves it by one interval. A request passes while `full` is at most a whole bucket ahead. Whole microseconds avoid
  * rounding.
  */
-export interface BucketStep {
+interface BucketStep {
   /** The new value of `full`. A refused request leaves it unchanged. */
   full: number
   /** 0: the request passes. Otherwise the time until a request passes. */

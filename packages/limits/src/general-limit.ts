@@ -16,7 +16,7 @@ export interface GeneralLimit {
   admits(address: string): Promise<boolean>
 }
 
-export interface GeneralLimitOptions {
+interface GeneralLimitOptions {
   redis: Pick<LimitsRedis, 'takeFromBucket'>
   namespace: string
   rate: ByAddress<Rate>

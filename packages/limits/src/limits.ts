@@ -9,7 +9,7 @@ export interface Limits {
   login: LoginLimit
 }
 
-export interface LimitsOptions {
+interface LimitsOptions {
   redis: Pick<LimitsRedis, 'takeFromBucket' | 'countAttempt'>
   namespace: string
   settings: LimitSettings

@@ -15,7 +15,7 @@ export interface LoginLimit {
   attempt(address: string): Promise<void>
 }
 
-export interface LoginLimitOptions {
+interface LoginLimitOptions {
   redis: Pick<LimitsRedis, 'countAttempt'>
   namespace: string
   attemptsPerMinute: ByAddress<number>

@@ -11,7 +11,7 @@ export interface Rate {
 /** A limit by address; null is no limit. */
 export type ByAddress<T> = (address: string) => T | null
 
-export interface RateSettings {
+interface RateSettings {
   /** Proxies with an X-Forwarded-For that the service believes. */
   trustedProxies: AddressRange[]
   rate: ByAddress<Rate>

@@ -54,7 +54,7 @@ async function passes(fn: Check): Promise<boolean> {
   }
 }
 
-export interface ManagementServer {
+interface ManagementServer {
   port: number
   close(): Promise<void>
 }

@@ -12,7 +12,7 @@ export interface ListenAddress {
   variable: string
 }
 
-export interface ListenOptions extends ListenAddress {
+interface ListenOptions extends ListenAddress {
   /** Aborts when the service begins to stop. Then each answer closes its connection, and clients use another replica. */
   stopping?: AbortSignal
   /** Options in addition to the timeouts that every server of Slipway has. */

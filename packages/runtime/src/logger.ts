@@ -16,7 +16,7 @@ export interface Logger {
   child(fields: Fields): Logger
 }
 
-export interface LoggerOptions {
+interface LoggerOptions {
   service: string
   level?: LogLevel
   /** Standard output by default. */

@@ -14,7 +14,7 @@ const IV_BYTES = 12
 const TAG_BYTES = 16
 const WRAPPED_BYTES = IV_BYTES + TAG_BYTES + KEY_BYTES
 
-export type SecretProblem = 'malformed' | 'unknown_key' | 'wrong_key' | 'wrong_record'
+type SecretProblem = 'malformed' | 'unknown_key' | 'wrong_key' | 'wrong_record'
 
 /** A secret cannot be sealed or opened. The message names the key id, never the secret. */
 export class SecretError extends Error {

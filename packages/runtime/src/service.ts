@@ -39,7 +39,7 @@ export interface ServiceContext<Config> {
   fatal(error: unknown): void
 }
 
-export interface ServiceOptions<T extends TObject> {
+interface ServiceOptions<T extends TObject> {
   name: string
   config: T
   /** Connects and starts the service. The service is ready when this resolves. Waits without limit for missing servers. */

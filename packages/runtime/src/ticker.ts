@@ -8,7 +8,7 @@ export interface Ticker {
   stop(): Promise<void>
 }
 
-export interface TickerOptions {
+interface TickerOptions {
   name: string
   /** Milliseconds from the end of one run to the start of the next. */
   intervalMs: number

@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 
 /** `changed`: read again. `removed`: the instance was removed. `over`: the timeout came first. */
-export type WakeUp = 'changed' | 'removed' | 'over'
+type WakeUp = 'changed' | 'removed' | 'over'
 
 /**
  * Ends the waiting syncs of this process when an event reports a change. After a lost wake-up, the next sync finds the change.

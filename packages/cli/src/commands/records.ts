@@ -26,7 +26,7 @@ const READ_OPERATIONS = {
   user: 'getUser',
 } as const
 
-export type RecordKind = keyof typeof LIST_OPERATIONS
+type RecordKind = keyof typeof LIST_OPERATIONS
 interface RecordByKind {
   action: Item<'listActions'>
   sequence: Item<'listSequences'>

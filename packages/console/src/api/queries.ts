@@ -6,7 +6,7 @@ import { client } from './client.ts'
 const call = <O extends OperationId>(operation: O, input: Input<O>): Promise<Answer<O>> =>
   client.call(operation, ...([input] as unknown[] as InputArguments<O>))
 
-export interface ReadOptions {
+interface ReadOptions {
   /** Does not ask while false. */
   enabled?: boolean
   /** Asks again after so many milliseconds. */

@@ -21,7 +21,6 @@ export const SCREENS = [
 ] as const
 
 export type Screen = (typeof SCREENS)[number]
-export type ScreenPath = Screen['path']
 
 export const visibleScreens = (can: (permission: string) => boolean): Screen[] =>
   SCREENS.filter(({ permission }) => permission === null || can(permission))

@@ -22,7 +22,7 @@ export type DatabaseRole = (typeof DATABASE_ROLES)[number]
 
 export type Columns = 'all' | readonly string[] | { except: readonly string[] }
 
-export interface TableRights {
+interface TableRights {
   select?: Columns
   insert?: true
   update?: Columns

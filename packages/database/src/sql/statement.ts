@@ -11,7 +11,7 @@ type Given<P> = keyof P extends never ? [] : [values: { [K in keyof P]: Taken<Va
 /** One row for `runRows`: an element of each list parameter. */
 type Listed<P> = { [K in keyof P]: P[K] extends SqlType<(infer E)[]> ? E : never }
 
-export interface Declaration<P, R> {
+interface Declaration<P, R> {
   /** Unique, such as `gateway.users.page`: pg_stat_statements and the logs of Postgres show it before the SQL. */
   name: string
   /** Their places in the SQL are written `:name`. */

@@ -3,7 +3,7 @@ import type { Queryable } from '../queryable.ts'
 import { findAskedFor, keepEvents } from './keep.sql.ts'
 import { type WebhookRecord, webhookEventOf } from './webhook-event.ts'
 
-export interface SentMessage {
+interface SentMessage {
   message_id: string
   type: string
   json: string

@@ -5,7 +5,7 @@ export const HOUR = 60 * 60_000
 export const DAY = 24 * HOUR
 
 /** A day of the Gregorian calendar. */
-export interface CalendarDate {
+interface CalendarDate {
   year: number
   /** 1 to 12. */
   month: number

@@ -11,7 +11,7 @@ const FREQUENCIES = ['HOURLY', 'DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
 const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU']
 const WEEKDAY = `(${WEEKDAYS.join('|')})`
 
-export type Frequency = (typeof FREQUENCIES)[number]
+type Frequency = (typeof FREQUENCIES)[number]
 
 /** An RFC 5545 rule. A part that the rule does not have is null. */
 export interface Rule {

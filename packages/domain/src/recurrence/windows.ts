@@ -36,7 +36,7 @@ export function recurrenceProblem(recurring: Recurring): string | null {
 }
 
 /** Whether a window is open, and how long this is known. */
-export interface WindowVerdict {
+interface WindowVerdict {
   /** The start of the last window that has begun and not ended; null when there is none. */
   start: number | null
   /** The verdict holds from this moment on. */

@@ -14,7 +14,7 @@ export class WrongContent extends Error {
   }
 }
 
-export interface ContentFolderOptions {
+interface ContentFolderOptions {
   /** Held content is kept beyond this limit. */
   maxBytes: number
   /** Called when content could not be deleted. */

@@ -24,7 +24,7 @@ import { type LocalCommand, noSpace, type PreparedCommand, TOO_LARGE, type Works
 /** How long a daemon may take to move to its own session after the end of its command. */
 const DETACH_MS = 300
 
-export interface LocalOptions {
+interface LocalOptions {
   /** The time until which commands may run. By default, commands may run as long as this process. */
   lifeline?: Lifeline
   /** The name of this machine in errors. */
@@ -32,7 +32,7 @@ export interface LocalOptions {
   limits?: LocalLimits
 }
 
-export interface LocalUserOptions extends LocalOptions {
+interface LocalUserOptions extends LocalOptions {
   user: LocalUser
   /** The folder for the directories of commands. The user must be able to enter it. */
   userFolder: string

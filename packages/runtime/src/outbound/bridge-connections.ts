@@ -8,7 +8,7 @@ import { type DownloadAnswer, download } from './download.ts'
 import type { Answer } from './exchange.ts'
 import { type JsonPost, KEEP_ALIVE_MS, postJson } from './post-json.ts'
 
-export interface BridgeConnectionsOptions {
+interface BridgeConnectionsOptions {
   /** The value of SLIPWAY_BRIDGE_CA_FILE. By default, the CA certificates of the system are trusted. */
   caFile: string | undefined
   /** The setting with the URL of the bridge, for error messages: SLIPWAY_BRIDGE_URL or an option. */
@@ -16,7 +16,7 @@ export interface BridgeConnectionsOptions {
   logger: Logger
 }
 
-export interface BridgeDownload {
+interface BridgeDownload {
   url: string
   token: string
   /** The download fails after this time without a byte. */

@@ -1,7 +1,7 @@
 import http from 'node:http'
 import https from 'node:https'
 
-export interface Download {
+interface Download {
   url: string
   headers: Record<string, string>
   /** The name of the server in errors. */

@@ -3,7 +3,7 @@ import type { LookupFunction } from 'node:net'
 import { checkedAddresses, type DestinationRules } from './destination.ts'
 import { exchange } from './exchange.ts'
 
-export interface OutboundPost {
+interface OutboundPost {
   url: URL
   headers: Record<string, string>
   body: string
@@ -13,7 +13,7 @@ export interface OutboundPost {
   maxAnswerBytes: number
 }
 
-export interface OutboundAnswer {
+interface OutboundAnswer {
   status: number
   headers: IncomingHttpHeaders
   body: Buffer

@@ -8,7 +8,7 @@ import { SLIPWAY_VERSION } from '../version.ts'
 /** The time between two warnings, so that a lost collector does not fill the log. */
 const WARN_EVERY_MS = 60_000
 
-export interface OtlpOptions {
+interface OtlpOptions {
   service: string
   /** Base URL of the collector. */
   endpoint: string

@@ -13,7 +13,7 @@ import { currentTrace, fieldsOf, NO_TRACE, newTrace, parseTraceparent } from './
 
 export { type Span, SpanKind }
 
-export interface SpanOptions {
+interface SpanOptions {
   kind: SpanKind
   /** The `traceparent` of the request or message. By default, the current trace. */
   parent?: string | null | undefined

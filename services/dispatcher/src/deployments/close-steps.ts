@@ -4,7 +4,7 @@ import type { CommandFailureReason } from '@slipway/domain'
 import { closeOpenSteps, noteStopped } from './deployments.sql.ts'
 
 /** The states and the message for steps that have not ended when their deployment ends. */
-export interface StepClosing {
+interface StepClosing {
   pending: 'skipped' | 'cancelled'
   running: 'failed' | 'cancelled'
   /** Why a running step did not end normally. */

@@ -20,7 +20,7 @@ export interface AuthorizedStart extends StartCommand {
 /** An authorized start with its slot. Without a slot the request is queued. */
 export type AssignedStart = AuthorizedStart & { slot: Slot | undefined }
 
-export interface FreeSlots {
+interface FreeSlots {
   /** Slots of instances that serve all tenants. */
   slots: readonly Slot[]
   /** Slots of instances that serve one tenant, by tenant. */

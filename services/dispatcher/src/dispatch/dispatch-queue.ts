@@ -28,7 +28,7 @@ const BATCH_BYTES = 1_500_000
 const BUSY_MS = 50
 const MAX_BUSY = 10
 
-export interface DispatchQueueOptions {
+interface DispatchQueueOptions {
   database: Database
   logger: Logger
   /** Called after a commit that wrote to the outbox. */

@@ -4,7 +4,7 @@ import { addLeases, findTaken, findTenantsWithInstances, lockManySlots, lockSlot
 
 export type Slot = RowOf<typeof lockSlots>
 
-export interface Lease extends Slot {
+interface Lease extends Slot {
   deployment_id: string
   epoch: number
 }

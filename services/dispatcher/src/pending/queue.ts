@@ -5,7 +5,7 @@ import { addRequests, findNext, findNextOfEach, findSubjects, renewSubjectsOf } 
 import { type TenantRoom, tenantRoom } from './tenant-room.ts'
 
 /** A request to queue. */
-export interface NewRequest {
+interface NewRequest {
   command: CommandBody<'deployment.start'>
   request_id: string | null
   traceparent: string | null

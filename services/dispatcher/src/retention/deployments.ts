@@ -20,7 +20,7 @@ import {
   noteDropped,
 } from './retention.sql.ts'
 
-export interface DeploymentRules {
+interface DeploymentRules {
   days: number
   /** How many of the latest deployments stay, per source and environment. */
   keep: number

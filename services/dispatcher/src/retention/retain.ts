@@ -39,7 +39,7 @@ export interface Dropped {
   auditRecords: number
 }
 
-export interface RetainOptions {
+interface RetainOptions {
   database: Database
   rules: RetentionRules
   logger: Logger

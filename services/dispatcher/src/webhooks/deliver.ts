@@ -12,7 +12,7 @@ const TICK_MS = 1_000
 /** How long a stop waits for attempts in progress. Longer ones are repeated by another dispatcher. */
 const STOP_MS = 8_000
 
-export interface DeliveryOptions {
+interface DeliveryOptions {
   database: Database
   keys: KeyRing
   destinations: DestinationRules

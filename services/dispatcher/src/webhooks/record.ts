@@ -15,7 +15,7 @@ import { addDeliveries, deleteEvents, findListeners, putOffEvent, takeEvents } f
 /** Every 5 minutes, so for a day. An event may fail because, for example, the key of its record's secrets is missing. */
 const MAX_FAILURES = 288
 
-export interface RecordOptions {
+interface RecordOptions {
   database: Database
   keys: KeyRing
   logger: Logger

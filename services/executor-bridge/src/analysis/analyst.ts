@@ -26,7 +26,7 @@ interface Question {
   targets: number[]
 }
 
-export interface AnalystOptions {
+interface AnalystOptions {
   endpoint: Endpoint
   database: Database
   logger: Logger

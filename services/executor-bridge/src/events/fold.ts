@@ -19,7 +19,7 @@ export interface StepChange {
   result: StepResult | null
 }
 
-export interface StepResult {
+interface StepResult {
   status: 'completed' | 'failed'
   exit_code: number | null
   error_message: string | null
@@ -41,7 +41,7 @@ export interface FoldedBatch {
   finished: RunEnd | null
 }
 
-export interface PlanSize {
+interface PlanSize {
   targets: number
   actions: number
 }

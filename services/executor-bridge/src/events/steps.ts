@@ -12,7 +12,7 @@ const TAIL_CHARACTERS = 2_000
 
 type MovedStep = RowOf<typeof updateSteps>
 
-export interface StepEffect {
+interface StepEffect {
   /** Steps with a new state. */
   changed: StreamBatch['steps']
   ended: number

@@ -51,7 +51,7 @@ function actorOf(ticket: Ticket | undefined): string | null {
 const RECORDS_PER_MINUTE = 60
 const MINUTE_MS = 60_000
 
-export interface RefusedJoins {
+interface RefusedJoins {
   /** Writes an audit record of a refused join. A failure to write is logged: the caller gets its refusal anyway. */
   record(error: unknown, ticket: Ticket | undefined, body: unknown, caller: JoinCaller): Promise<void>
 }

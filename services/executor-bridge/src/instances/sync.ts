@@ -10,7 +10,7 @@ import { findLiveLeases } from './leases.sql.ts'
 import { endedLeases, keyOf, type LiveLease } from './leases.ts'
 import { takeReports } from './reports.ts'
 
-export interface SyncCall {
+interface SyncCall {
   /** Called when the heartbeat is committed. */
   onHeartbeat(): void
   /** Aborted when the wait is over, the caller is gone, or the bridge stops. */

@@ -14,7 +14,7 @@ export interface RunEnd {
   error_message: string | null
 }
 
-export interface LeaseKey {
+interface LeaseKey {
   deploymentId: string
   epoch: number
   instanceId: string

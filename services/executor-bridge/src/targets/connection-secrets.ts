@@ -1,6 +1,6 @@
 import type { KeyRing } from '@slipway/runtime'
 
-export interface ConnectionSecrets {
+interface ConnectionSecrets {
   private_key?: string
   password?: string
 }

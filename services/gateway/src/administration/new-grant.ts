@@ -7,7 +7,7 @@ const DEFAULT_SECONDS = 3_600
 
 export type GrantRow = RowOf<typeof insertGrant>
 
-export interface WantedGrant extends Omit<Static<typeof CreateInstanceGrant>, 'tenant_id'> {
+interface WantedGrant extends Omit<Static<typeof CreateInstanceGrant>, 'tenant_id'> {
   tenant_id: string | null
   created_by: string | null
 }

@@ -63,7 +63,7 @@ export function requireMayActAs(caller: CallingUser, user: UserRecord): void {
 }
 
 /** What decides about the rights of a user. */
-export interface UserRights {
+interface UserRights {
   status: string
   roles: readonly string[]
   tenant_id: string | null

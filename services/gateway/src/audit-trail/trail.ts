@@ -20,7 +20,7 @@ export interface Change extends Subject {
 }
 
 /** An earlier call with the same Idempotency-Key. It sent a command. */
-export interface EarlierCall {
+interface EarlierCall {
   command_id: string
   request_id: string | null
   client_ip: string | null
@@ -50,7 +50,7 @@ export interface AuditTrail {
   readonly isOwed: boolean
 }
 
-export interface AuditedCall {
+interface AuditedCall {
   operation: Operation
   refusals: RefusalLog
   caller: CallingUser | null

@@ -7,7 +7,7 @@ const TICK_MS = 1_000
 const LATE_MS = 30_000
 const PUBLISH_MS = 60_000
 
-export interface AuditLinker {
+interface AuditLinker {
   published(): ChainHead | null
   stop(): Promise<void>
 }

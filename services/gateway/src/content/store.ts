@@ -18,17 +18,17 @@ import {
 /** Postgres sends a chunk as hexadecimal text. Larger chunks make garbage faster than a busy gateway collects it. */
 const CHUNK_BYTES = 256 * 1024
 
-export interface ReceivedContent {
+interface ReceivedContent {
   /** SHA-256 of the bytes, in hex. */
   id: string
   size: number
 }
 
-export interface IncomingContent extends Omit<Upload, 'id'> {
+interface IncomingContent extends Omit<Upload, 'id'> {
   bytes: AsyncIterable<Buffer>
 }
 
-export interface UploadHooks {
+interface UploadHooks {
   /** Checks the complete upload before it becomes content. Throws to refuse it. */
   accept(received: ReceivedContent): void
   /** Runs in the transaction that makes the upload content. */

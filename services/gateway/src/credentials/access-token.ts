@@ -22,7 +22,7 @@ export interface AccessClaims {
 }
 
 /** A login with the right password that still needs the second factor. */
-export interface PendingClaims {
+interface PendingClaims {
   user_id: string
   token_version: number
   token_id: string

@@ -9,11 +9,11 @@ import { readSteps } from './steps.ts'
 type PlanView = Omit<NonNullable<Detail['plan']>, 'steps'> & { steps: Batches<Step> }
 
 /** A deployment with its steps in batches. */
-export type StreamedDetail = Omit<Detail, 'plan'> & { plan: PlanView | null }
+type StreamedDetail = Omit<Detail, 'plan'> & { plan: PlanView | null }
 
 type DetailRow = RowOf<typeof DETAIL.now.full>
 
-export interface DetailOptions {
+interface DetailOptions {
   /** `none`: the field `plan` is null. */
   plan: 'full' | 'none'
   /** Reads the deployment as it was when it started. */

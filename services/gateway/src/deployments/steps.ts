@@ -30,7 +30,7 @@ const PENDING: StepState = {
   end_confirmed: null,
 }
 
-export interface StepsOf extends FirstSteps {
+interface StepsOf extends FirstSteps {
   id: string
   targetCount: number
   asStarted: boolean

@@ -21,7 +21,7 @@ import { refuse } from './respond.ts'
 /** Monitoring calls these every few seconds. They have no trace and no `info` line: both would hide the other requests. */
 const PROBES = new Set(['/api/v1/health', '/api/v1/health/ready'])
 
-export interface AppOptions extends DispatchOptions {
+interface AppOptions extends DispatchOptions {
   /** The address of the client. Trusted proxies do not count as clients. */
   clientAddress(request: Request): string
 }

@@ -2,7 +2,7 @@ import { Problem } from '@slipway/domain'
 import express, { type Request, type RequestHandler } from 'express'
 import { MAX_BODY_BYTES } from '../problems/problem-of.ts'
 
-export const MAX_NESTING = 32
+const MAX_NESTING = 32
 
 /** Reads a body of at most 1 MiB, of any media type: size is checked before the type. */
 export const readBody: RequestHandler = express.raw({ type: () => true, limit: MAX_BODY_BYTES })

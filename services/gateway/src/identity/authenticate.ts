@@ -22,7 +22,7 @@ export interface Authentication {
  * Finds the user of a request by its Authorization header.
  * @throws Problem with a 401 code, or FORBIDDEN for an account that is not active
  */
-export type Authenticate = (authorization: string | undefined, clientIp: string) => Promise<CallingUser>
+type Authenticate = (authorization: string | undefined, clientIp: string) => Promise<CallingUser>
 
 export function createAuthenticate({ database, accessTokens, logger }: Authentication): Authenticate {
   const noteUse = createUseNotes(database, logger)

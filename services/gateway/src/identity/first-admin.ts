@@ -5,7 +5,7 @@ import { normalizeEmail } from '../callers/calling-user.ts'
 import { MAX_PASSWORD_LENGTH, MIN_PASSWORD_LENGTH, type PasswordHasher } from '../credentials/passwords.ts'
 import { hasUsers, insertAdmin, lockSeed, seedRoles } from './first-admin.sql.ts'
 
-export interface FirstAdmin {
+interface FirstAdmin {
   email: string | undefined
   password: string | undefined
 }

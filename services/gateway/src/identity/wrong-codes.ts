@@ -11,7 +11,7 @@ const MAX_LOCK_SECONDS = 900
 const REASON = 'Too many wrong two-factor codes were given for this user'
 
 /** The wrong two-factor codes of one user, in all sessions and logins. */
-export interface WrongCodes {
+interface WrongCodes {
   /** The wrong codes in the window, oldest first. */
   failed_at: Date[]
   /** Consecutive locks. */
@@ -36,7 +36,7 @@ export async function countWrongCode(tx: Queryable, userId: string): Promise<Wro
   return { lockSeconds }
 }
 
-export interface WrongCode {
+interface WrongCode {
   /** How long the code locks the codes of the user; null if it does not. */
   lockSeconds: number | null
 }

@@ -8,7 +8,7 @@ import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { refuse } from '../http/respond.ts'
 
-export interface StreamProxy {
+interface StreamProxy {
   handlers: HandlersOf<'streamDeploymentLogs' | 'streamResource'>
   /** Ends the open streams. Their clients reconnect to another replica. */
   close(): void

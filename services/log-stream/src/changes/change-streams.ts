@@ -8,7 +8,7 @@ import { ChangeStream, type ChangeStreamOptions } from './change-stream.ts'
 
 const CHECK_MS = 1_000
 
-export const CHANGE_CLIENT_LIMITS: ChangeClientLimits = { pingMs: 15_000, bytes: 256 * 1024, stallMs: 30_000 }
+const CHANGE_CLIENT_LIMITS: ChangeClientLimits = { pingMs: 15_000, bytes: 256 * 1024, stallMs: 30_000 }
 
 export interface ChangeStreams {
   /**
@@ -26,7 +26,7 @@ export interface ChangeStreams {
   stop(): void
 }
 
-export interface ChangeStreamsOptions extends ChangeStreamOptions {
+interface ChangeStreamsOptions extends ChangeStreamOptions {
   limits?: Partial<ChangeClientLimits>
   checkMs?: number
 }

@@ -18,7 +18,7 @@ import { type Holder, redeemToken, requirePermission } from '../tokens/redeem.ts
 import type { Standing } from '../tokens/standing.ts'
 import { limitRate, type RateLimit } from './rate-limit.ts'
 
-export interface LogStream {
+interface LogStream {
   database: Database
   redis: Redis
   namespace: string

@@ -22,7 +22,7 @@ const COMMAND_ENDED = new Set(['completed', 'failed', 'cancelled'])
 /** How many steps are sent at a time to a client that is behind. Their output stays in memory until the client has it. */
 const STEPS_AT_ONCE = 100
 
-export interface HubOptions {
+interface HubOptions {
   database: Database
   logger: Logger
   /** Called if the database has events that Redis did not deliver. */

@@ -31,7 +31,7 @@ export interface Hubs {
   stop(): Promise<void>
 }
 
-export interface HubsOptions {
+interface HubsOptions {
   database: Database
   reader: StreamReader
   namespace: string

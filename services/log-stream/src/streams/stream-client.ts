@@ -28,7 +28,7 @@ export const STREAM_CLIENT_LIMITS: StreamClientLimits = {
 /** The size of one write. After each, the socket says whether it accepts more. */
 const PIECE_BYTES = 64 * 1024
 
-export interface StreamClientOptions {
+interface StreamClientOptions {
   logger: Logger
   limits: StreamClientLimits
   /** The first line that the client wants. */

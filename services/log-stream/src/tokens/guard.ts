@@ -28,7 +28,7 @@ interface GuardedStream {
   checkedAt: number
 }
 
-export interface GuardOptions {
+interface GuardOptions {
   database: Queryable
   logger: Logger
   checkMs?: number

@@ -11,7 +11,7 @@ export interface JoinTokenSource {
   read(): Promise<string | null>
 }
 
-export const STANDARD_INPUT = '-'
+const STANDARD_INPUT = '-'
 
 export function joinTokenSource(setting: string, input: NodeJS.ReadableStream = process.stdin): JoinTokenSource {
   return setting === STANDARD_INPUT ? fromStandardInput(input) : fromFile(setting)

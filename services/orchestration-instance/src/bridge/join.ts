@@ -14,7 +14,7 @@ const REFUSED_RETRY = { baseMs: 30_000, capMs: 60_000 }
 export const TOKEN_ADVICE =
   'make a join token with `slipway instances join-token` and write it to the file of SLIPWAY_JOIN_TOKEN_FILE'
 
-export interface JoinOptions {
+interface JoinOptions {
   bridge: Pick<BridgeClient, 'join'>
   identity: Identity
   self: Omit<JoinRequest, 'join_key'>

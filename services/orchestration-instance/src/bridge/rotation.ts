@@ -5,7 +5,7 @@ import type { Identity } from './identity.ts'
 const DAY_MS = 24 * 60 * 60 * 1_000
 const RETRY_MS = 60_000
 
-export interface RotationOptions {
+interface RotationOptions {
   bridge: Pick<BridgeClient, 'newCredential'>
   identity: Identity
   logger: Logger

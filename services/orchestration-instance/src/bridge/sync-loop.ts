@@ -25,9 +25,9 @@ const RETRY_MS = 1_000
 const REFUSED_RETRY_MS = 15_000
 const REJOIN_ADVICE = `To let this instance join again, ${TOKEN_ADVICE}`
 
-export type Self = Pick<SyncRequest, 'version' | 'capacity' | 'labels'> & { name: string }
+type Self = Pick<SyncRequest, 'version' | 'capacity' | 'labels'> & { name: string }
 
-export interface SyncLoopOptions {
+interface SyncLoopOptions {
   bridge: BridgeClient
   identity: Identity
   self: Self
@@ -40,7 +40,7 @@ export interface SyncLoopOptions {
   logger: Logger
 }
 
-export interface SyncedRuns {
+interface SyncedRuns {
   readonly acceptsRuns: boolean
   readonly toReport: SyncRequest['runs']
   /** Applies the answer to a sync: ends the runs in `stop`, resumes the other reported ones. */

@@ -9,7 +9,7 @@ const RETRY = { baseMs: 500, capMs: 10_000 }
 /** How many fetches run at a time. */
 const MAX_FETCHES = 4
 
-export interface ContentCacheOptions {
+interface ContentCacheOptions {
   /** Content in use is kept beyond this limit. */
   maxBytes: number
   source: ContentSource

@@ -3,7 +3,7 @@ import { type CommandFile, FileError, isNoSpace, NoSpaceError, whenAborted } fro
 import type { ContentCache, HeldContent } from './cache.ts'
 import { fetchProblem } from './source.ts'
 
-export interface HeldFiles {
+interface HeldFiles {
   files: CommandFile[]
   release(): void
 }

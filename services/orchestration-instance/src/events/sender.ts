@@ -8,7 +8,7 @@ import { sentBatches } from './metrics.ts'
 const COLLECT_MS = 10
 const RETRY = { baseMs: 200, capMs: 5_000 }
 
-export interface SenderOptions {
+interface SenderOptions {
   log: EventLog
   /** Posts a batch. Resolves with the number of the next event that the bridge expects. */
   post(batch: PostedBatch): Promise<number>

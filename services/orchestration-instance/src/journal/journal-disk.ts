@@ -12,7 +12,7 @@ const RESERVE_SHARE = 16
 /** With less free space than this, the disk counts as full. */
 const MAX_LOW_BYTES = MIB
 
-export interface JournalDiskOptions {
+interface JournalDiskOptions {
   /** The limit of the journals in bytes. */
   maxBytes: number
   /** Deletes cached content. */

@@ -15,7 +15,7 @@ const FLUSHED = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | co
 /** The size of one write during a rewrite, and while the disk is full. */
 const SLICE_BYTES = 256 * 1024
 
-export interface JournalOptions {
+interface JournalOptions {
   disk: JournalDisk
   /** Called once, when a write fails for another reason than a full disk. From then on nothing is durable. */
   onFailure(error: Error): void

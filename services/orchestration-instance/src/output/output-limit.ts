@@ -4,7 +4,7 @@ import type { OutputLine } from './line-splitter.ts'
 /** The end of a cut output stays in memory, so it is smaller than the beginning. */
 const MAX_TAIL_BYTES = 256 * 1024
 
-export interface LeftOut {
+interface LeftOut {
   lines: number
   bytes: number
 }

@@ -29,7 +29,7 @@ export interface PatternOptions {
 }
 
 /** Maps the code of an ASCII character to the code of its second spelling, or to 0. */
-export type Alternates = Uint8Array
+type Alternates = Uint8Array
 
 export function alternatesOf(pairs: readonly (readonly [from: string, to: string])[]): Alternates {
   const alternates = new Uint8Array(128)

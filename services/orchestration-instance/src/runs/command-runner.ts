@@ -44,7 +44,7 @@ export interface AttemptResult {
   stderrTail: string
 }
 
-export interface CommandRunnerOptions {
+interface CommandRunnerOptions {
   spec: RunSpec
   values: StepValues
   events: EventLog

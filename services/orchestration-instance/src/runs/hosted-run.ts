@@ -39,7 +39,7 @@ export interface RunResources {
   fatal(error: unknown): void
 }
 
-export interface HostedRunHooks {
+interface HostedRunHooks {
   /** The bridge has acknowledged every event. */
   onDelivered(): void
   /** The lease of the run has ended. */

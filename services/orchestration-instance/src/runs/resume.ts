@@ -5,7 +5,7 @@ import type { EventLog } from '../events/event-log.ts'
 import { type OpenAttempt, type Progress, stepOf } from './progress.ts'
 import { interrupted, type Wording } from './wording.ts'
 
-export interface InterruptedRun {
+interface InterruptedRun {
   spec: RunSpec
   progress: Progress
   events: EventLog

@@ -33,7 +33,7 @@ interface KnownRun {
 /** The steps whose commands may still run after the kill; null if the run was not restored from its journal. */
 type UnconfirmedSteps = Promise<readonly StepRef[] | null>
 
-export interface RunsOptions extends RunResources {
+interface RunsOptions extends RunResources {
   /** Gets a specification that was too large for the answer to a sync; null if the run need not start any more. */
   fetchSpec(run: RunRef): Promise<unknown>
 }

@@ -68,7 +68,7 @@ export function deploymentTimedOut(spec: RunSpec): string {
   return `the deployment took longer than ${spec.options.deployment_timeout_seconds} s (deployment_timeout_seconds)`
 }
 
-export type Interruption = 'restarted' | 'fenced'
+type Interruption = 'restarted' | 'fenced'
 
 export function interrupted(interruption: Interruption, what: 'command' | 'rollback script'): CommandFailure {
   return interruption === 'restarted'

@@ -11,7 +11,7 @@ interface LocalUserSettings {
 /** Other users may traverse the folder. They cannot list or read it. */
 const PASSABLE = 0o711
 
-export interface LocalUserPlace {
+interface LocalUserPlace {
   user: LocalUser
   /** The folder for the directories of commands. */
   folder: string

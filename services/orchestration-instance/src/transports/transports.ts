@@ -9,12 +9,12 @@ import { SshTransport } from './ssh/ssh-transport.ts'
 
 const MAX_ABANDONING = 50
 
-export interface TargetEvents {
+interface TargetEvents {
   onHostKey(hostKey: string): void
   onSeen(): void
 }
 
-export interface TransportsOptions extends SshConnectionsOptions {
+interface TransportsOptions extends SshConnectionsOptions {
   limits: LocalLimits
   asUser: { user: LocalUser; folder: string } | null
 }

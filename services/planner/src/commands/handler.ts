@@ -9,7 +9,7 @@ import { outcomeOf } from '../planning/outcome.ts'
 import type { PlanningResources } from '../planning/planning.ts'
 import { createSensitiveNames } from '../records/sensitive-names.ts'
 
-export interface HandlerOptions {
+interface HandlerOptions {
   database: Database
   broker: Pick<Broker, 'publish' | 'reply'>
   keyRing: KeyRing

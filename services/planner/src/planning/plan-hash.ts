@@ -6,7 +6,7 @@ const FORM = 'p1'
 /** Characters of base64url, 72 bits: enough against accidental collisions. */
 const DIGEST_LENGTH = 12
 
-export interface PlanDifference {
+interface PlanDifference {
   path: string
   message: string
   /** The present content of the part. */

@@ -2,7 +2,7 @@ import type { Queryable } from '@slipway/database'
 import { findSensitiveNames, readPublished } from './sensitive-names.sql.ts'
 
 /** The names that some source declares sensitive, among shared sources and those of the tenant. */
-export type SensitiveNamesOf = (tenantId: string | null) => ReadonlySet<string>
+type SensitiveNamesOf = (tenantId: string | null) => ReadonlySet<string>
 
 export interface SensitiveNames {
   /** Reads the present names. */

@@ -10,7 +10,7 @@ export interface TargetRecord extends RowOf<typeof findTargets> {
 }
 
 /** The selection of a request, with ids as the request writes them. */
-export interface RequestedTargets {
+interface RequestedTargets {
   target_ids: readonly string[]
   target_tags: readonly TargetTag[]
 }

@@ -17,7 +17,7 @@ export class BridgeRefusal extends Error {
   }
 }
 
-export interface BridgeCall<T extends TSchema> {
+interface BridgeCall<T extends TSchema> {
   connections: BridgeConnections
   url: string
   path: string

@@ -7,7 +7,7 @@ import { describeAgent } from './describe-agent.ts'
 const CHECK_ENROLMENT_MS = 1_000
 const RETRY = { baseMs: 1_000, capMs: 30_000 }
 
-export interface HeartbeatOptions {
+interface HeartbeatOptions {
   connections: BridgeConnections
   identity: Identity
   /** The configured address; empty for the address of the enrolment. */

@@ -19,7 +19,7 @@ const MAX_KEPT = 1_000
 /** How many forgotten commands keep their header, so that they do not start again. */
 const MAX_REMEMBERED = 10_000
 
-export interface CommandsOptions {
+interface CommandsOptions {
   transport: LocalTransport
   content: ContentStore
   maxCommands: number

@@ -23,7 +23,7 @@ interface CommandHeader {
   epoch: number
 }
 
-export interface CommandRef {
+interface CommandRef {
   id: string
   deploymentId: string
   epoch: number

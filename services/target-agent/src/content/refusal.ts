@@ -1,6 +1,6 @@
 import type { AGENT_ERRORS } from '@slipway/contracts'
 
-export type AgentErrorCode = (typeof AGENT_ERRORS)[number]
+type AgentErrorCode = (typeof AGENT_ERRORS)[number]
 
 const STATUS: Record<AgentErrorCode, number> = {
   INVALID: 400,

@@ -20,7 +20,7 @@ const WAIT_MS = 10_000
 
 export type RequestHandler = (request: IncomingMessage, response: ServerResponse) => void
 
-export interface RouteOptions {
+interface RouteOptions {
   commands: Commands
   content: ContentStore
   orphanedAfterMs: number

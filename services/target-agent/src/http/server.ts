@@ -11,7 +11,7 @@ const HANDSHAKE_MS = 10_000
 /** The time between two log lines about failed handshakes. */
 const REPORT_EVERY_MS = 10_000
 
-export interface AgentServer {
+interface AgentServer {
   port: number
   /** Starts to answer requests. Earlier requests were disconnected, and instances repeat them. */
   setHandler(handler: RequestHandler): void

@@ -1,6 +1,6 @@
 import type { DiffLine } from './line-diff.ts'
 
-export interface Fold {
+interface Fold {
   hidden: number
 }
 

@@ -5,8 +5,6 @@ export type Kind = Schema<'SourceType'>
 /** The kinds of source, from the largest to the smallest. */
 export const KINDS = ['solution', 'sequence', 'action'] as const satisfies readonly Kind[]
 
-export type KindPath = `${Kind}s`
-
 export const KIND_LABELS: Record<Kind, string> = { solution: 'Solutions', sequence: 'Sequences', action: 'Actions' }
 
 /** The kind that a definition of this kind consists of; an action has no parts. */

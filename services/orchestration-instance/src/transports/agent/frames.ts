@@ -1,6 +1,6 @@
 import { AGENT_FRAME_HEAD, AGENT_FRAME_LIMIT, AGENT_FRAMES, AgentCommandEnd, compile } from '@slipway/contracts'
 
-export type Frame = { kind: 'stdout' | 'stderr'; content: Buffer } | { kind: 'end'; end: AgentCommandEnd }
+type Frame = { kind: 'stdout' | 'stderr'; content: Buffer } | { kind: 'end'; end: AgentCommandEnd }
 
 const problemsOf = compile(AgentCommandEnd)
 

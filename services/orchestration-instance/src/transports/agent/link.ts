@@ -39,12 +39,12 @@ export interface LinkAnswer {
 }
 
 /** A file whose bytes are sent as they are. */
-export interface FileBody {
+interface FileBody {
   file: string
   size: number
 }
 
-export interface LinkCall {
+interface LinkCall {
   method: 'GET' | 'PUT' | 'POST' | 'DELETE'
   path: string
   body?: string | FileBody

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 
 /** Receives a piece of output. No more output is read until its promise resolves, so the host has to wait. */
-export type Sink = (chunk: Buffer) => void | Promise<void>
+type Sink = (chunk: Buffer) => void | Promise<void>
 
 /** Reads a stream to its end, for one sink after another. Drops bytes that arrive without a sink. */
 export class ChannelReader {

@@ -18,7 +18,7 @@ import type { SshAddress } from './ssh-errors.ts'
 
 const IDLE_MS = 20_000
 
-export interface SshTransportOptions {
+interface SshTransportOptions {
   address: SshAddress
   connections: SshConnections
   /** Without a lifeline, commands may run as long as the connection exists. */
