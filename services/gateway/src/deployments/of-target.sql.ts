@@ -12,15 +12,12 @@ export const findTarget = statement({
 
 const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
 
-/**
- * A page of the deployments that include a target, newest first, with the total. MATERIALIZED: otherwise Postgres may walk all
- * deployments from the newest one on until it has found enough of the target.
- */
+/** A page of the deployments that include a target, newest first, with the total. */
 export const findDeploymentsOfTarget = statement({
   name: 'gateway.deployments.of-target',
   parameters: { target_id: uuid, tenant_id: nullable(uuid), take: int8, skip: int8 },
   row: { total: int8, data: text },
-  sql: `WITH found AS MATERIALIZED (
+  sql: `WITH found AS (
       SELECT d.id, d.created_at FROM deployment_targets t JOIN deployments d ON d.id = t.deployment_id
        WHERE t.target_id = :target_id AND ${ownSql('d')})
     SELECT (SELECT count(*) FROM found) AS total,
