@@ -18,6 +18,8 @@ export interface ConnectionOptions {
    * the lock, two tabs can renew the session at the same time, and the server takes the second renewal for a theft.
    */
   cookies?: Locks
+  /** Called if a call finds that the session has ended and cannot be renewed. */
+  onSessionEnd?: () => void
   /** The timeout of one answer, in milliseconds. Default: 30,000. */
   timeoutMs?: number
   /** How long to retry a request that is safe to repeat, in milliseconds. Default: 30,000. */
@@ -59,6 +61,7 @@ export class Connection {
   readonly #credentials: Credentials | undefined
   readonly #sessions: SessionStore
   readonly #cookies: Locks | undefined
+  readonly #onSessionEnd: (() => void) | undefined
   #renewing: Promise<void> | undefined
   #answered = false
 
@@ -70,6 +73,7 @@ export class Connection {
     this.#credentials = options.credentials
     this.#sessions = options.sessions ?? createMemoryStore()
     this.#cookies = options.cookies
+    this.#onSessionEnd = options.onSessionEnd
   }
 
   /** Calls an operation and resolves to the body of the answer. Throws ApiError after a refusal, else ConnectionError. */
@@ -96,16 +100,28 @@ export class Connection {
     return await this.#send(operation, { ...request, headers: { accept: 'text/event-stream' } }, request.signal)
   }
 
-  async login({ email, password, code }: Credentials): Promise<void> {
+  async login(credentials: Credentials): Promise<void> {
+    const { email, password } = credentials
     let response = await this.#send('login', { body: { email, password } })
     let answer = (await response.json()) as Answer<'login'>
     if ('requires_2fa' in answer) {
-      if (!code) throw new Error('This account has a second factor: set `code` in the credentials, or use an API key')
-      const body = { code: await code(), pending_token: answer.pending_token }
-      response = await this.#send('verifyTwoFactor', { body })
+      response = await this.#verifySecondFactor(answer.pending_token, credentials)
       answer = (await response.json()) as Answer<'verifyTwoFactor'>
     }
     this.#keep(answer.access_token, response)
+  }
+
+  async #verifySecondFactor(pending_token: string, { code, onWrongCode }: Credentials): Promise<Response> {
+    if (!code) throw new Error('This account has a second factor: set `code` in the credentials, or use an API key')
+    for (;;) {
+      try {
+        return await this.#send('verifyTwoFactor', { body: { code: await code(), pending_token } })
+      } catch (error) {
+        const isWrong = error instanceof AuthenticationError && error.code === 'INVALID_CREDENTIALS'
+        if (!isWrong || !onWrongCode) throw error
+        onWrongCode(error)
+      }
+    }
   }
 
   /** Ends all sessions of the user. */
@@ -127,7 +143,11 @@ export class Connection {
       return await this.#send(operation, request)
     } catch (error) {
       const ended = error instanceof AuthenticationError && /^(TOKEN_EXPIRED|INVALID_TOKEN)$/.test(error.code)
-      if (!ended || !(await this.#renewOnce(session))) throw error
+      if (!ended) throw error
+      if (!(await this.#renewOnce(session))) {
+        this.#onSessionEnd?.()
+        throw error
+      }
       return await this.#send(operation, request)
     }
   }

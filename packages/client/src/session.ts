@@ -1,3 +1,5 @@
+import type { AuthenticationError } from './errors.ts'
+
 /** The result of a login: an access token for one hour, and the refresh token that renews it. */
 export interface Session {
   accessToken: string
@@ -15,6 +17,8 @@ export interface Credentials {
   password: string
   /** Called if the account has a second factor. Returns six digits, or a recovery code. */
   code?: () => string | Promise<string>
+  /** Called if a code is wrong. `code` is then called again; without this, the login fails. */
+  onWrongCode?: (error: AuthenticationError) => void
 }
 
 export function createMemoryStore(): SessionStore {

@@ -95,8 +95,14 @@ describe('who is calling', () => {
   test('a session that cannot be renewed is refused', async () => {
     const { url } = await start({ 'POST /auth/refresh': refuse(401, 'INVALID_TOKEN'), 'GET /auth/me': tellsTime })
     const sessions = { load: () => ({ accessToken: 'old', refreshToken: 'first' }), save: () => {} }
-    const error = await new SlipwayClient({ url, sessions }).call('getCurrentUser').catch((e: unknown) => e)
+    let ends = 0
+    const onSessionEnd = () => {
+      ends += 1
+    }
+    const client = new SlipwayClient({ url, sessions, onSessionEnd })
+    const error = await client.call('getCurrentUser').catch((e: unknown) => e)
     expect(error).toBeInstanceOf(AuthenticationError)
+    expect(ends).toBe(1)
   })
 
   test('asks for the second factor where the account has one', async () => {
@@ -107,6 +113,32 @@ describe('who is calling', () => {
     await new SlipwayClient({ url }).login({ ...credentials, code: () => '123456' })
     expect(requests[1]?.body).toEqual({ code: '123456', pending_token: 'pending' })
     await expect(new SlipwayClient({ url }).login(credentials)).rejects.toThrow('second factor')
+  })
+
+  test('asks again after a wrong code, with the same pending token, where the program wants that', async () => {
+    const { url, requests } = await start({
+      'POST /auth/login': ok({ requires_2fa: true, pending_token: 'pending' }),
+      'POST /auth/2fa/verify': inTurn(refuse(401, 'INVALID_CREDENTIALS'), ok({ access_token: 'token' })),
+    })
+    const codes = ['000000', '123456']
+    const wrong: unknown[] = []
+    const code = () => codes.shift() ?? ''
+    await new SlipwayClient({ url }).login({ ...credentials, code, onWrongCode: (error) => wrong.push(error) })
+    expect(wrong).toEqual([expect.any(AuthenticationError)])
+    expect(requests.map(({ body }) => body).slice(1)).toEqual([
+      { code: '000000', pending_token: 'pending' },
+      { code: '123456', pending_token: 'pending' },
+    ])
+  })
+
+  test('a wrong code fails the login otherwise', async () => {
+    const { url, count } = await start({
+      'POST /auth/login': ok({ requires_2fa: true, pending_token: 'pending' }),
+      'POST /auth/2fa/verify': refuse(401, 'INVALID_CREDENTIALS'),
+    })
+    const login = new SlipwayClient({ url }).login({ ...credentials, code: () => '000000' })
+    await expect(login).rejects.toBeInstanceOf(AuthenticationError)
+    expect(count('POST /auth/2fa/verify')).toBe(1)
   })
 })
 
