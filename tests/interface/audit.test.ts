@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createHmac, randomBytes, randomUUID } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import path from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals'
@@ -17,6 +17,7 @@ import {
   SERVICES,
   type Suite,
   startSuite,
+  totp,
   waitFor,
 } from '@slipway/testing'
 
@@ -94,19 +95,6 @@ async function newUser(role: string): Promise<{ api: Api; id: string; email: str
   const login = await apiWithToken(suite.url, '').post('/auth/login', { email, password: suite.admin.password })
   const cookie = (login.headers.get('set-cookie') ?? '').split(';')[0] ?? ''
   return { api: apiWithToken(suite.url, login.body.access_token), id, email, cookie }
-}
-
-/** The code of RFC 6238 for a secret in base32. */
-function totp(secret: string): string {
-  const bits = [...secret].map((letter) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(letter).toString(2).padStart(5, '0'),
-  )
-  const key = Buffer.from((bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const step = Buffer.alloc(8)
-  step.writeBigUInt64BE(BigInt(Math.floor(Date.now() / 30_000)))
-  const hash = createHmac('sha1', key).update(step).digest()
-  const offset = (hash.at(-1) ?? 0) & 15
-  return String((hash.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
 }
 
 async function userWithSecondFactor() {

@@ -1,27 +1,5 @@
-import { createHmac } from 'node:crypto'
 import request from 'supertest'
 import type { TestGateway } from './setup.ts'
-
-/** What authenticators do (RFC 6238), written down again: an oracle for ours. `shift` in steps of 30 s. */
-export function totp(secret: string, shift = 0, now = Date.now()): string {
-  const bits = [...secret]
-    .map((c) => 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(c).toString(2).padStart(5, '0'))
-    .join('')
-  const key = Buffer.from((bits.match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2)))
-  const counter = Buffer.alloc(8)
-  counter.writeBigUInt64BE(BigInt(Math.floor(now / 30_000) + shift))
-  const mac = createHmac('sha1', key).update(counter).digest()
-  const offset = (mac.at(-1) ?? 0) & 15
-  return String((mac.readUInt32BE(offset) & 0x7fffffff) % 1_000_000).padStart(6, '0')
-}
-
-/**
- * Waits until no new time step can begin for some seconds, so that codes that are made now still fit when they arrive.
- */
-export async function steadyClock(): Promise<void> {
-  const left = 30_000 - (Date.now() % 30_000)
-  if (left < 8_000) await new Promise((resolve) => setTimeout(resolve, left + 50))
-}
 
 export interface Login {
   status: number
