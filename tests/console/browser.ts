@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { AxeBuilder } from '@axe-core/playwright'
 import { expect } from '@jest/globals'
 import type { Suite } from '@slipway/testing'
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core'
 
 /** On a machine with both cores busy. */
-const PATIENCE_MS = 30_000
+const PATIENCE_MS = 60_000
 
 /** Debian's browser, which `make test` installs. */
 export function launch(): Promise<Browser> {
@@ -14,6 +14,25 @@ export function launch(): Promise<Browser> {
   }).trim()
   return chromium.launch({ executablePath, args: ['--no-sandbox'] })
 }
+
+/** The menu, as an administrator sees it. */
+export const SCREENS = [
+  'Now',
+  'Deployments',
+  'Deploy',
+  'Queue',
+  'Targets',
+  'Sources',
+  'Freezes',
+  'Environments',
+  'Tenants',
+  'Instances',
+  'Webhooks',
+  'Audit',
+  'Users',
+  'Roles',
+  'Account',
+]
 
 export interface Login {
   email: string
@@ -59,14 +78,51 @@ export class Visitor {
     await this.page.goto(this.#url + path)
   }
 
+  /** Another tab of the same browser. */
+  async openTab(path: string): Promise<Page> {
+    const tab = await this.context.newPage()
+    this.watch(tab)
+    await tab.goto(this.#url + path)
+    return tab
+  }
+
   /** Opens the address, logs in there, and waits for its heading. */
-  async login({ email, password }: Login, path = '/', heading?: string): Promise<void> {
+  async login(login: Login, path = '/', heading?: string): Promise<void> {
     await this.open(path)
+    await this.giveCredentials(login)
+    await this.page.getByRole('navigation', { name: 'Screens' }).waitFor({ state: 'attached' })
+    if (heading !== undefined) await this.heading(heading)
+  }
+
+  async giveCredentials({ email, password }: Login): Promise<void> {
     await this.page.getByLabel('E-mail').fill(email)
     await this.page.locator('input[type=password]').fill(password)
     await this.page.getByRole('button', { name: 'Log in' }).click()
-    await this.page.getByRole('navigation', { name: 'Screens' }).waitFor({ state: 'attached' })
-    if (heading !== undefined) await this.heading(heading)
+  }
+
+  /** Goes to a screen by the menu. */
+  async goTo(screen: string): Promise<void> {
+    await this.page.getByRole('navigation', { name: 'Screens' }).getByText(screen, { exact: true }).click()
+    await this.heading(screen)
+  }
+
+  button(name: string): Locator {
+    return this.page.getByRole('button', { name, exact: true })
+  }
+
+  /** Chooses an option of a list, and leaves the list. */
+  async choose(label: string, option: string | RegExp): Promise<void> {
+    const byRole = (role: 'textbox' | 'combobox') => this.page.getByRole(role, { name: label, exact: true })
+    await byRole('textbox').or(byRole('combobox')).click()
+    await this.page.getByRole('option', { name: option, exact: true }).click()
+    await this.page.keyboard.press('Tab')
+  }
+
+  /** Clicks a button that asks first, and says yes. */
+  async confirm(name: string, opener = name): Promise<void> {
+    await this.button(opener).click()
+    await this.page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+    await this.page.getByRole('dialog').waitFor({ state: 'detached' })
   }
 
   async heading(name: string): Promise<void> {
@@ -75,6 +131,18 @@ export class Visitor {
 
   async sees(text: string | RegExp): Promise<void> {
     await this.page.getByText(text).first().waitFor()
+  }
+
+  async expectNoRefusal(): Promise<void> {
+    expect(await this.page.getByText(/^(You may not do this|This did not work)$/).allTextContents()).toEqual([])
+  }
+
+  /** The page is as wide as its window: what is wider scrolls in its own frame. */
+  async expectToFit(): Promise<void> {
+    const [content, window] = await this.page.evaluate<[number, number]>(
+      '[document.documentElement.scrollWidth, document.documentElement.clientWidth]',
+    )
+    expect(content).toBeLessThanOrEqual(window)
   }
 
   /** Nothing that keeps people with assistive technology out, by the rules of WCAG 2 A and AA. */

@@ -1,16 +1,25 @@
 import { Button, Center, Paper, PasswordInput, Stack, Text, TextInput, Title } from '@mantine/core'
-import { type FormEvent, useState } from 'react'
+import { type FormEvent, useEffect, useState } from 'react'
 import { client } from '../api/client.ts'
 import { ErrorAlert } from '../components/error-alert.tsx'
 
+interface Props {
+  /** Whether a session has ended on this page. */
+  wasLoggedIn: boolean
+  onDone: () => Promise<void>
+}
+
 /** E-mail and password, then a code where the account has a second factor. */
-export function Login({ onDone }: { onDone: () => void }) {
+export function Login({ wasLoggedIn, onDone }: Props) {
   const [email, setEmail] = useState('')
   const [password, setPassword] = useState('')
   const [code, setCode] = useState('')
   const [giveCode, setGiveCode] = useState<((code: string) => void) | null>(null)
   const [error, setError] = useState<Error | null>(null)
   const [busy, setBusy] = useState(false)
+  useEffect(() => {
+    document.title = 'Log in · Slipway'
+  }, [])
 
   const login = async () => {
     setBusy(true)
@@ -24,8 +33,12 @@ export function Login({ onDone }: { onDone: () => void }) {
             setBusy(false)
             setGiveCode(() => resolve)
           }),
+        onWrongCode: (wrong) => {
+          setError(wrong)
+          setCode('')
+        },
       })
-      onDone()
+      await onDone()
     } catch (problem) {
       setError(problem as Error)
     } finally {
@@ -38,6 +51,7 @@ export function Login({ onDone }: { onDone: () => void }) {
     event.preventDefault()
     if (giveCode === null) return void login()
     setBusy(true)
+    setError(null)
     giveCode(code.trim())
   }
 
@@ -48,6 +62,7 @@ export function Login({ onDone }: { onDone: () => void }) {
           <Title order={1} size="h2">
             Slipway
           </Title>
+          {wasLoggedIn && <Text size="sm">Your session has ended. Log in to go on where you were.</Text>}
           {giveCode === null ? (
             <>
               <TextInput

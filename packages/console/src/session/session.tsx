@@ -1,8 +1,9 @@
-import { type Answer, AuthenticationError } from '@slipway/client'
+import { type Answer, AuthenticationError, PermissionError } from '@slipway/client'
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { createContext, type ReactNode, useContext, useMemo } from 'react'
-import { client } from '../api/client.ts'
+import { createContext, Fragment, type ReactNode, useContext, useEffect, useMemo } from 'react'
+import { client, onSessionEnd } from '../api/client.ts'
 import { Login } from './login.tsx'
+import { onOtherTab, tellOtherTabs } from './other-tabs.ts'
 import { Starting } from './starting.tsx'
 
 type User = Answer<'getCurrentUser'>
@@ -23,15 +24,38 @@ export function useSession(): Session {
   return session
 }
 
-/** Shows what is inside to a user who is logged in, and the login to everybody else. */
+const CURRENT_USER = ['getCurrentUser']
+/** Also finds out that roles have changed, or that the session is over while nothing else is read. */
+const READ_EVERY_MS = 60_000
+
+/** Shows what is inside to a user who is logged in, and the login to everybody else. The address stays. */
 export function SessionProvider({ children }: { children: ReactNode }) {
   const queries = useQueryClient()
   const current = useQuery({
-    queryKey: ['getCurrentUser'],
-    queryFn: () => client.call('getCurrentUser'),
+    queryKey: CURRENT_USER,
+    queryFn: async () => {
+      const user = await client.call('getCurrentUser')
+      const before = queries.getQueryData<User>(CURRENT_USER)
+      // What one user has read is not for the next one.
+      if (before !== undefined && before.id !== user.id) {
+        queries.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== CURRENT_USER[0] })
+      }
+      return user
+    },
     retry: false,
-    staleTime: 60_000,
+    staleTime: READ_EVERY_MS,
+    refetchInterval: READ_EVERY_MS,
   })
+  useEffect(() => {
+    const readAgain = () => void queries.refetchQueries({ queryKey: CURRENT_USER }, { cancelRefetch: false })
+    const isKnown = () => queries.getQueryState(CURRENT_USER)?.status === 'success'
+    // Without the condition, the failure of this very call would start the call again.
+    const stops = [onSessionEnd(() => isKnown() && readAgain()), onOtherTab(readAgain)]
+    return () => {
+      for (const stop of stops) stop()
+    }
+  }, [queries])
+
   const user = current.data
   const session = useMemo<Session | null>(
     () =>
@@ -41,14 +65,31 @@ export function SessionProvider({ children }: { children: ReactNode }) {
             user,
             can: (permission) => user.permissions.includes(permission) || user.permissions.includes('*'),
             logout: async () => {
-              await client.logout()
+              await client.logout().catch((error: unknown) => {
+                // The session was over before.
+                if (!(error instanceof AuthenticationError)) throw error
+              })
+              tellOtherTabs()
               queries.clear()
               window.location.assign('/')
             },
           },
     [user, queries],
   )
-  if (current.error instanceof AuthenticationError) return <Login onDone={() => current.refetch()} />
-  if (session === null) return <Starting error={current.error} onRetry={() => current.refetch()} />
-  return <SessionContext.Provider value={session}>{children}</SessionContext.Provider>
+  if (current.error instanceof AuthenticationError) {
+    const onDone = async () => {
+      tellOtherTabs()
+      await current.refetch()
+    }
+    return <Login wasLoggedIn={user !== undefined} onDone={onDone} />
+  }
+  // An account that is not active any more is refused even its own record.
+  if (session === null || current.error instanceof PermissionError)
+    return <Starting error={current.error} onRetry={() => current.refetch()} />
+  return (
+    <SessionContext.Provider value={session}>
+      {/* Nothing that one user has typed stays for the next one. */}
+      <Fragment key={session.user.id}>{children}</Fragment>
+    </SessionContext.Provider>
+  )
 }

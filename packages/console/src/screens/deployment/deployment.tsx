@@ -46,7 +46,7 @@ function Followed({ id }: { id: string }) {
       command={`slipway logs ${id}`}
       actions={detail.data && <Acts deployment={detail.data} />}
     >
-      {error && <ErrorAlert error={error} />}
+      {error && !detail.error && <ErrorAlert error={error} />}
       <Loaded read={detail}>
         {(deployment) => (
           <>
