@@ -1,5 +1,5 @@
 import { Checkbox } from '@mantine/core'
-import type { Item } from '@slipway/client'
+import { ConflictError, type Item } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
@@ -50,7 +50,8 @@ function Drain({ instance: { id, name, draining } }: { instance: Item<'listInsta
 function Remove({ instance: { id, name, status, active } }: { instance: Item<'listInstances'> }) {
   const [isForced, setForced] = useState(false)
   const remove = useWrite('deleteInstance', 'listInstances')
-  const needsForce = status !== 'offline' || active > 0
+  // An instance counts as online for the server, but not in lists, from its joining until its first heartbeat.
+  const needsForce = status !== 'offline' || active > 0 || remove.error instanceof ConflictError
   return (
     <ConfirmButton
       {...BUTTON}

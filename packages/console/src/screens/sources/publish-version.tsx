@@ -20,12 +20,15 @@ interface Props {
 }
 
 /** Publishes a version. A published version never changes. */
-export function PublishVersion(props: Props) {
-  const { kind, id, newest, onClose } = props
+export function PublishVersion({ newest: newestNow, ...props }: Props) {
+  const { kind, id, onClose } = props
+  // The version that is published here is the newest one before the dialog closes. It must not begin a new form.
+  const [newest] = useState(newestNow)
   const params = { id, version: newest ?? '' }
   const read = useRead(OPERATIONS[kind].getVersion, { params }, { enabled: newest !== undefined })
-  if (newest === undefined) return <PublishForm {...props} start={exampleDefinition(kind, undefined)} />
-  if (read.data !== undefined) return <PublishForm {...props} start={definitionText(read.data.definition)} />
+  if (newest === undefined) return <PublishForm {...props} newest={newest} start={exampleDefinition(kind, undefined)} />
+  if (read.data !== undefined)
+    return <PublishForm {...props} newest={newest} start={definitionText(read.data.definition)} />
   return (
     <Modal opened onClose={onClose} title="Publish a version">
       <Loaded read={read}>{() => null}</Loaded>
