@@ -132,6 +132,23 @@ test('the palette finds sources and does things', async () => {
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
 }, 60_000)
 
+test('a new version shows what it changes before it is published', async () => {
+  const id = await createAction(api, { script: 'echo one' }, 'Count')
+  const page = await login(`/sources/actions/${id}`, 'Count')
+  await page.getByRole('button', { name: 'Publish a version' }).click()
+  const dialog = page.getByRole('dialog')
+  await dialog.getByLabel('Definition (YAML)').fill('type: script\nscript: [echo')
+  await dialog.getByText(/at line 2/).waitFor()
+  await dialog.getByLabel('Definition (YAML)').fill('type: script\nscript: echo two\n')
+  await dialog.getByRole('checkbox', { name: 'Show what changes from 1.0.0' }).check()
+  const changes = dialog.getByRole('region', { name: 'Differences' })
+  await changes.getByText('- script: echo one').waitFor()
+  await changes.getByText('+ script: echo two').waitFor()
+  await visitor.expectAccessible()
+  await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
+  await page.getByRole('heading', { level: 2, name: /^1\.0\.1/ }).waitFor()
+}, 60_000)
+
 test('a deployment is prepared once more, as it was, with one change', async () => {
   const variables = [
     { name: 'colour', required: true },

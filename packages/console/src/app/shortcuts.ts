@@ -40,7 +40,7 @@ export function useShortcuts(onHelp: () => void): void {
 /** While someone types, or a dialog is open, keys mean something else. */
 const isBusy = (target: EventTarget | null) =>
   document.querySelector('[role=dialog]') !== null ||
-  (target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable], [role=grid]') !== null)
+  (target instanceof HTMLElement && target.closest('input, textarea, select, [contenteditable]') !== null)
 
 function focusSearch() {
   const input = document.querySelector<HTMLInputElement>('main input[type=search]')

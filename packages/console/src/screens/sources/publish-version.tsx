@@ -1,4 +1,4 @@
-import { Modal, TextInput } from '@mantine/core'
+import { Checkbox, Modal, TextInput } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
@@ -9,6 +9,7 @@ import { DefinitionField } from './definition-field.tsx'
 import { definitionText, parseDefinition } from './definition-text.ts'
 import { exampleDefinition } from './examples.ts'
 import { type Kind, OPERATIONS } from './kinds.ts'
+import { DiffView } from './version-diff.tsx'
 
 interface Props {
   kind: Kind
@@ -39,10 +40,12 @@ export function PublishVersion({ newest: newestNow, ...props }: Props) {
 function PublishForm({ kind, id, newest, onClose, onPublished, start }: Props & { start: string }) {
   const [version, setVersion] = useState(nextVersion(newest))
   const [text, setText] = useState(start)
+  const [showsChanges, setShowsChanges] = useState(false)
+  const parsed = parseDefinition(text)
+  const before = parseDefinition(start)
   const { get, publish } = OPERATIONS[kind]
   const write = useWrite(publish, get, OPERATIONS[kind].list)
   const submit = () => {
-    const parsed = parseDefinition(text)
     if ('problem' in parsed) return
     const body = { version: version.trim(), definition: parsed.definition } as Input<typeof publish>['body']
     write.mutate({ params: { id }, body }, { onSuccess: (published) => onPublished(published.version) })
@@ -72,6 +75,16 @@ function PublishForm({ kind, id, newest, onClose, onPublished, start }: Props & 
         error={write.error}
         {...(start.includes('***') ? { note: 'Secrets are shown as ***. Replace each *** by the value.' } : {})}
       />
+      {newest !== undefined && (
+        <Checkbox
+          label={`Show what changes from ${newest}`}
+          checked={showsChanges}
+          onChange={(event) => setShowsChanges(event.currentTarget.checked)}
+        />
+      )}
+      {showsChanges && 'definition' in parsed && 'definition' in before && (
+        <DiffView before={before.definition} after={parsed.definition} />
+      )}
     </FormModal>
   )
 }

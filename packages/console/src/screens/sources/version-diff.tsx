@@ -55,7 +55,8 @@ const BACKGROUNDS: Record<DiffLine['change'], string | undefined> = {
   added: 'light-dark(var(--mantine-color-green-1), #1a4426)',
 }
 
-function DiffView({ before, after }: { before: unknown; after: unknown }) {
+/** The lines that differ between two definitions. */
+export function DiffView({ before, after }: { before: unknown; after: unknown }) {
   const lines = useMemo(() => diffLines(definitionLines(before), definitionLines(after)), [before, after])
   const count = (change: DiffLine['change']) => lines.filter((line) => line.change === change).length
   if (count('same') === lines.length) return <Empty title="These versions have the same definition" />
