@@ -1,0 +1,121 @@
+// What the API tells for the screens of targets, freezes, audit, instances and account.
+import { describe, expect, test } from '@jest/globals'
+import { createAction, deploymentEnd, steadyClock, totp, waitFor } from '@slipway/testing'
+import { Stage } from './stage.ts'
+
+const stage = new Stage()
+
+const createTarget = async (name: string, more: Record<string, unknown> = {}): Promise<string> =>
+  (await stage.create('/targets', { name, connection: { type: 'simulated' }, ...more })).id
+
+describe('targets', () => {
+  test('are filtered by environment, tag and status; the address keeps the filters, and a tag leads to its targets', async () => {
+    const production = (await stage.create('/environments', { name: 'production' })).id
+    const tags = [{ key: 'role', value: 'web' }]
+    await createTarget('one', { tags, environment_id: production })
+    await createTarget('two', { tags })
+    await createTarget('three', { enabled: false, environment_id: production })
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, '/targets', 'Targets')
+    const names = async () => (await page.locator('tbody a[href^="/targets/"]').allTextContents()).join()
+    const shows = (wanted: string) => waitFor(async () => (await names()) === wanted, { what: `the targets ${wanted}` })
+    await shows('three,two,one')
+    await page.getByRole('row', { name: /two/ }).getByRole('link', { name: 'role=web' }).click()
+    await shows('two,one')
+    await visitor.choose('Environment', 'production')
+    await shows('one')
+    await page.reload()
+    await shows('one')
+    expect(new URL(page.url()).searchParams.get('environment')).toBe(production)
+    await visitor.open('/targets?status=disabled')
+    await shows('three')
+    await visitor.open('/targets?tag=role%3Dwebs')
+    await visitor.sees('No target fits')
+    await shows('')
+  })
+
+  test('tell which deployments included them, with the steps on them alone', async () => {
+    const [works, fails] = [
+      await createTarget('works'),
+      await createTarget('fails', { connection: { type: 'simulated', exit_code: 3 } }),
+    ]
+    const action_id = await createAction(stage.api, {}, 'rollout')
+    const body = { action_id, target_ids: [works, fails], failure_strategy: 'continue_on_failure' }
+    const { deployment_id } = await stage.create('/deployments', body)
+    await deploymentEnd(stage.api, deployment_id)
+    const visitor = await stage.arrive()
+    await visitor.login(stage.suite.admin, `/targets/${fails}`, 'fails')
+    const history = visitor.page.getByRole('region', { name: 'Deployments' })
+    await history.getByText('0 of 1, 1 failed').waitFor()
+    await visitor.open(`/targets/${works}`)
+    await history.getByText('1 of 1', { exact: true }).waitFor()
+    await history.getByRole('link', { name: /rollout/ }).click()
+    await visitor.page.waitForURL(new RegExp(`/deployments/${deployment_id}`))
+  })
+})
+
+test('a freeze that is made in the form is in the calendar with each window of the next 14 days', async () => {
+  const visitor = await stage.arrive()
+  const { page } = visitor
+  await visitor.login(stage.suite.admin, '/freezes', 'Freezes')
+  await visitor.button('New freeze').click()
+  await page.getByLabel('Name').fill('weekly')
+  await page.getByRole('textbox', { name: 'Recurrence' }).fill('FREQ=WEEKLY')
+  await visitor.button('Create').click()
+  const windows = page.getByRole('region', { name: 'Next 14 days' }).getByRole('img')
+  await windows.first().waitFor()
+  const { body } = await stage.api.get('/deployment-freezes?search=weekly')
+  expect(body.data[0].windows).toHaveLength(2)
+  expect(await windows.count()).toBe(2)
+})
+
+test('the audit log says that its chain is whole, and a click on an action filters by it', async () => {
+  await stage.create('/tenants', { name: 'Acme' })
+  const visitor = await stage.arrive()
+  const { page } = visitor
+  await visitor.login(stage.suite.admin, '/audit', 'Audit')
+  await visitor.sees(/All \d+ records were checked: none was changed/)
+  await visitor.button('tenant.create').click()
+  await page.waitForURL(/action=tenant\.create/)
+  await waitFor(async () => (await visitor.button('auth.login').count()) === 0)
+  expect(await visitor.button('tenant.create').count()).toBe(1)
+})
+
+test('an instance is labelled, drained and resumed', async () => {
+  const instance = async () => (await stage.api.get('/admin/instances')).body.data[0]
+  const { name } = await instance()
+  const visitor = await stage.arrive()
+  const { page } = visitor
+  await visitor.login(stage.suite.admin, '/instances', 'Instances')
+  await visitor.button(`Labels of ${name}`).click()
+  await page.getByRole('combobox', { name: 'Labels' }).fill('site=berlin')
+  await page.keyboard.press('Enter')
+  await visitor.button('Save').click()
+  await visitor.sees('site=berlin')
+  await visitor.confirm('Drain', `Drain ${name}`)
+  await visitor.sees('draining')
+  expect(await instance()).toMatchObject({ draining: true, labels: { site: 'berlin' } })
+  await visitor.confirm('Resume', `Resume ${name}`)
+  await visitor.button(`Drain ${name}`).waitFor()
+})
+
+test('the second factor comes as a QR code, counts after a reload, and a recovery code disables it', async () => {
+  const visitor = await stage.arrive()
+  const { page } = visitor
+  await visitor.login(await stage.createAccount(['user']), '/account', 'Account')
+  await visitor.button('Set up').click()
+  await page.getByRole('img', { name: /QR code/ }).waitFor()
+  const secret = (await page.getByTestId('totp-secret').textContent()) ?? ''
+  expect(await page.getByRole('link', { name: 'open the authenticator' }).getAttribute('href')).toContain(secret)
+  await steadyClock()
+  await page.getByLabel('2. Code').fill(totp(secret))
+  await visitor.button('Enable').click()
+  const [code = ''] = ((await page.getByTestId('shown-once').textContent()) ?? '').split('\n')
+  await visitor.button('I have stored it').click()
+  await page.reload()
+  await visitor.button('Disable two-factor authentication').click()
+  await page.getByRole('dialog').getByLabel('Code').fill(code)
+  await page.keyboard.press('Enter')
+  await visitor.button('Set up').waitFor()
+})
