@@ -129,6 +129,12 @@ test('deployments to a shared target show to their own tenant alone', async () =
   const all = await read(admin, shared.target)
   expect(ids(all)).toEqual([shared.deployment, b.deployment, a.deployment])
   expect(all.meta.total).toBe(3)
+  await gateway.database.query(
+    `UPDATE steps SET state = 'completed', started_at = now(), completed_at = now()
+      WHERE deployment_id = $1 AND target_index = 0 AND action_index = 0`,
+    [a.deployment],
+  )
+  expect((await read(ofA, shared.target)).data).toMatchObject([{ target_steps: { total: 2, completed: 1, failed: 0 } }])
   const second = await admin.send('listTargetDeployments', `/targets/${shared.target}/deployments?limit=1&page=2`)
   expect(ids(second.body)).toEqual([b.deployment])
   expect(refusal(await ofA.send('listTargetDeployments', `/targets/${b.target}/deployments`))).toEqual(

@@ -558,6 +558,42 @@ export interface components {
             total_steps: number;
             triggered_by: string | null;
         };
+        DeploymentOfTarget: {
+            action_id: string | null;
+            action_name: string | null;
+            action_version: string | null;
+            completed_at: string | null;
+            completed_steps: number;
+            /** Format: date-time */
+            created_at: string;
+            duration_ms: number | null;
+            environment_id: string | null;
+            environment_name: string | null;
+            failed_steps: number;
+            /** Format: uuid */
+            id: string;
+            progress: number;
+            sequence_id: string | null;
+            sequence_name: string | null;
+            sequence_version: string | null;
+            solution_id: string | null;
+            solution_name: string | null;
+            solution_version: string | null;
+            source_type: components["schemas"]["SourceType"];
+            started_at: string | null;
+            /** @enum {string} */
+            state: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+            /** @description The steps on this target. Failed are those that have ever failed */
+            target_steps: {
+                completed: number;
+                failed: number;
+                total: number;
+            };
+            tenant_id: string | null;
+            tenant_name: string | null;
+            total_steps: number;
+            triggered_by: string | null;
+        };
         DeploymentSummary: {
             action_id: string | null;
             action_name: string | null;
@@ -3717,7 +3753,7 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        data: components["schemas"]["DeploymentSummary"][];
+                        data: components["schemas"]["DeploymentOfTarget"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };

@@ -7,8 +7,14 @@ import { duration, TimeAgo } from './time-ago.tsx'
 
 type Deployment = Item<'listDeployments'>
 
+interface Props {
+  deployments: readonly Deployment[]
+  /** Which steps are counted. */
+  stepsTitle?: string
+}
+
 /** Deployments with their progress, the newest first. */
-export function DeploymentTable({ deployments }: { deployments: readonly Deployment[] }) {
+export function DeploymentTable({ deployments, stepsTitle = 'Steps' }: Props) {
   return (
     <Table.ScrollContainer minWidth={760}>
       <Table>
@@ -16,7 +22,7 @@ export function DeploymentTable({ deployments }: { deployments: readonly Deploym
           <Table.Tr>
             <Table.Th>What</Table.Th>
             <Table.Th>State</Table.Th>
-            <Table.Th w={220}>Steps</Table.Th>
+            <Table.Th w={220}>{stepsTitle}</Table.Th>
             <Table.Th>Where</Table.Th>
             <Table.Th>By</Table.Th>
             <Table.Th>Created</Table.Th>

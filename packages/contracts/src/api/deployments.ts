@@ -124,6 +124,14 @@ export const DeploymentSummary = Strict({
   duration_ms: Nullable(Type.Integer()),
 })
 
+export const DeploymentOfTarget = Strict({
+  ...DeploymentSummary.properties,
+  target_steps: Strict(
+    { total: Type.Integer(), completed: Type.Integer(), failed: Type.Integer() },
+    { description: 'The steps on this target. Failed are those that have ever failed' },
+  ),
+})
+
 export const DeploymentConfig = Strict({
   target_mode: TargetMode,
   failure_strategy: FailureStrategy,

@@ -12,16 +12,24 @@ export const findTarget = statement({
 
 const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
 
+const TARGET_STEPS = `(SELECT ${jsonObject({
+  total: 'count(*)',
+  completed: `count(*) FILTER (WHERE s.state = 'completed')`,
+  failed: 'count(*) FILTER (WHERE s.ever_failed)',
+})} FROM steps s WHERE s.deployment_id = d.id AND s.target_index = d.target_index)`
+const ITEM = jsonObject({ ...SUMMARY, target_steps: TARGET_STEPS })
+
 /** A page of the deployments that include a target, newest first, with the total. */
 export const findDeploymentsOfTarget = statement({
   name: 'gateway.deployments.of-target',
   parameters: { target_id: uuid, tenant_id: nullable(uuid), take: int8, skip: int8 },
   row: { total: int8, data: text },
   sql: `WITH found AS (
-      SELECT d.id, d.created_at FROM deployment_targets t JOIN deployments d ON d.id = t.deployment_id
-       WHERE t.target_id = :target_id AND ${ownSql('d')})
+      SELECT d.id, d.created_at, t.target_index
+        FROM deployment_targets t JOIN deployments d ON d.id = t.deployment_id
+       WHERE t.target_id = :target_id AND ${ownSql('d')}),
+    page AS (SELECT d.id, d.target_index FROM found d ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip)
     SELECT (SELECT count(*) FROM found) AS total,
-      (SELECT coalesce(json_agg(${jsonObject(SUMMARY)} ORDER BY ${NEWEST_FIRST}), '[]')::text
-         FROM ${withProgress(`(SELECT * FROM deployments WHERE id IN (
-           SELECT d.id FROM found d ORDER BY ${NEWEST_FIRST} LIMIT :take OFFSET :skip))`)}) AS data`,
+      (SELECT coalesce(json_agg(${ITEM} ORDER BY ${NEWEST_FIRST}), '[]')::text
+         FROM ${withProgress('(SELECT d.*, f.target_index FROM page f JOIN deployments d ON d.id = f.id)')}) AS data`,
 })

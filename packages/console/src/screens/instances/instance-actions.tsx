@@ -63,7 +63,6 @@ function Remove({ instance: { id, name, status, active } }: { instance: Item<'li
           <Checkbox
             label="Remove it although it is online or runs deployments"
             description="Its credential becomes invalid at once. Other instances resume its deployments 30 seconds after its last heartbeat."
-            required
             checked={isForced}
             onChange={(event) => setForced(event.currentTarget.checked)}
           />

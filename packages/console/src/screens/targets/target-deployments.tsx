@@ -1,3 +1,4 @@
+import type { Item } from '@slipway/client'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { DeploymentTable } from '../../components/deployment-table.tsx'
@@ -23,7 +24,7 @@ export function TargetDeployments({ id }: { id: string }) {
             <Empty title="No deployment has included this target yet">Deploy to it with the button above.</Empty>
           ) : (
             <>
-              <DeploymentTable deployments={data} />
+              <DeploymentTable deployments={data.map(withStepsOfTarget)} stepsTitle="Steps on this target" />
               <Pager meta={meta} onPage={toPage} />
             </>
           )
@@ -32,3 +33,13 @@ export function TargetDeployments({ id }: { id: string }) {
     </Section>
   )
 }
+
+const withStepsOfTarget = ({
+  target_steps: { total, completed, failed },
+  ...deployment
+}: Item<'listTargetDeployments'>) => ({
+  ...deployment,
+  total_steps: total,
+  completed_steps: completed,
+  failed_steps: failed,
+})

@@ -2,7 +2,7 @@ import { type TSchema, Type } from '@sinclair/typebox'
 import { Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
 import { Page, PageQuery } from '../common.ts'
-import { DeploymentSummary } from '../deployments.ts'
+import { DeploymentOfTarget } from '../deployments.ts'
 import { list, listQuery, op } from './operation.ts'
 
 const records = <const R extends 'target' | 'environment' | 'tenant'>(
@@ -97,7 +97,7 @@ export const targetOperations = {
     tag: 'targets',
     access: 'deployments:read',
     query: Strict(PageQuery),
-    responses: { 200: Page(DeploymentSummary) },
+    responses: { 200: Page(DeploymentOfTarget) },
   }),
   createAgentToken: op({
     method: 'POST',
