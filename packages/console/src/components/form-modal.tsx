@@ -23,7 +23,7 @@ export function FormModal({ title, submitLabel, writes, onSubmit, onClose, child
     if (!busy) onSubmit()
   }
   return (
-    <Modal opened onClose={onClose} title={title} size={size} closeButtonProps={{ 'aria-label': 'Close' }}>
+    <Modal opened onClose={onClose} title={title} size={size}>
       <form onSubmit={submit}>
         <Stack>
           {children}

@@ -15,15 +15,7 @@ interface Props {
 export function ShownOnce({ title, explanation, values, fileName, onClose }: Props) {
   const text = values.join('\n')
   return (
-    <Modal
-      opened
-      onClose={onClose}
-      title={title}
-      size="lg"
-      closeOnClickOutside={false}
-      closeOnEscape={false}
-      closeButtonProps={{ 'aria-label': 'Close' }}
-    >
+    <Modal opened onClose={onClose} title={title} size="lg" closeOnClickOutside={false} closeOnEscape={false}>
       <Stack>
         <Text size="sm" role="alert">
           <b>Copy it now.</b> {explanation}

@@ -24,7 +24,11 @@ export function AuditChain() {
       <Loaded read={newest}>
         {(part) => (
           <>
-            <Verdict check={check ?? part} isWhole={check ? check.isComplete : part.after === part.dropped} />
+            {check ? (
+              <Verdict check={check} which={check.isComplete ? 'All' : 'So far'} />
+            ) : (
+              <Verdict check={part} which={part.after === part.dropped ? 'All' : 'The newest'} />
+            )}
             {isRunning && check && (
               <Progress
                 value={(100 * (check.dropped + check.links)) / Math.max(1, check.head.position)}
@@ -32,8 +36,8 @@ export function AuditChain() {
               />
             )}
             <Text size="xs" component="div" style={{ overflowWrap: 'anywhere' }}>
-              Head <Code>{`${part.head.position}:${part.head.hash}`}</Code>. Compare it with the head that the gateways
-              publish in their logs and metrics.
+              Head <Code>{headText(check ?? part)}</Code>. Compare it with the head that the gateways publish in their
+              logs and metrics.
             </Text>
           </>
         )}
@@ -42,17 +46,19 @@ export function AuditChain() {
   )
 }
 
+const headText = ({ head: { position, hash } }: Pick<ChainCheck, 'head'>) => `${position}:${hash}`
+
 type Verdict = Pick<Answer<'checkAuditChain'>, 'links' | 'dropped' | 'broken' | 'findings'>
 
-function Verdict({ check, isWhole }: { check: Verdict | ChainCheck; isWhole: boolean }) {
+function Verdict({ check, which }: { check: Verdict; which: 'All' | 'So far' | 'The newest' }) {
   const { links, dropped, broken, findings } = check
-  const which = isWhole ? `All ${links.toLocaleString()} records` : `${links.toLocaleString()} records`
+  const records = `${which} ${links.toLocaleString()} records`
   if (broken === 0) {
     return (
       <Group gap="xs" role="status">
-        <StateBadge state="whole" />
+        <StateBadge state={which === 'So far' ? 'checking' : 'whole'} />
         <Text size="sm">
-          {which} were checked: none was changed, removed or inserted.
+          {records} were checked: none was changed, removed or inserted.
           {dropped > 0 && ` Retention has dropped ${dropped.toLocaleString()} older ones.`}
         </Text>
       </Group>
@@ -61,7 +67,7 @@ function Verdict({ check, isWhole }: { check: Verdict | ChainCheck; isWhole: boo
   return (
     <Alert color="red" title="The audit log was tampered with" role="alert">
       <Text size="sm">
-        {which} were checked, {broken.toLocaleString()} problems were found.
+        {records} were checked, {broken.toLocaleString()} problems were found.
       </Text>
       <List size="sm" mt={4}>
         {findings.map(({ position, record_number, problem }) => (
