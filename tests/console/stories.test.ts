@@ -89,6 +89,9 @@ describe('a deployment', () => {
     await page.getByRole('option', { name: 'error' }).click()
     await visitor.sees(/^1 line matches$/)
     expect(await page.getByTestId('log-text').allTextContents()).toEqual(['broken'])
+    await page.reload()
+    await visitor.sees(/^1 line matches$/)
+    expect(await page.getByText('slipway logs').textContent()).toMatch(/--target \S+ --action \S+ --level error$/)
   })
 
   test('is cancelled with a reason, which its time line tells', async () => {

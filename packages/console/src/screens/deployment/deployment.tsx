@@ -14,7 +14,7 @@ import { Acts } from './acts.tsx'
 import { Configuration } from './configuration.tsx'
 import { Failures } from './failures.tsx'
 import type { Step } from './grid-rows.ts'
-import { choicesOf } from './log-filters.tsx'
+import { choicesOf, logsCommand } from './log-filters.tsx'
 import { LogView } from './log-view.tsx'
 import { StepGrid } from './step-grid.tsx'
 import { Timeline } from './timeline.tsx'
@@ -34,16 +34,15 @@ function Followed({ id }: { id: string }) {
   const navigate = useNavigate()
   const { can } = useSession()
   const tab = search['tab'] ?? (search['line'] === undefined ? 'steps' : 'log')
-  const show = (next: string | null, step?: Step) =>
-    void navigate({
-      to: `/deployments/${id}`,
-      search: { ...search, tab: next ?? undefined, target: step?.target_id, step: step?.action_id },
-    })
+  const show = (next: string | null) =>
+    void navigate({ to: `/deployments/${id}`, search: { ...search, tab: next ?? undefined } })
+  const showLog = ({ target_id, action_id }: Step) =>
+    void navigate({ to: `/deployments/${id}`, search: { tab: 'log', target: target_id, step: action_id } })
   const choices = useMemo(() => choicesOf(detail.data?.plan), [detail.data])
   return (
     <Page
       title={detail.data ? sourceName(detail.data) : 'Deployment'}
-      command={`slipway logs ${id}`}
+      command={logsCommand(id, search)}
       actions={detail.data && <Acts deployment={detail.data} />}
     >
       {error && !detail.error && <ErrorAlert error={error} />}
@@ -51,7 +50,7 @@ function Followed({ id }: { id: string }) {
         {(deployment) => (
           <>
             <Summary deployment={deployment} progress={progress} />
-            <Tabs value={tab} onChange={(next) => show(next)} keepMounted={false}>
+            <Tabs value={tab} onChange={show} keepMounted={false}>
               <Tabs.List mb="sm">
                 <Tabs.Tab value="steps">Steps</Tabs.Tab>
                 <Tabs.Tab value="log">Log</Tabs.Tab>
@@ -61,7 +60,7 @@ function Followed({ id }: { id: string }) {
               </Tabs.List>
               <Tabs.Panel value="steps">
                 {deployment.plan ? (
-                  <StepGrid plan={deployment.plan} live={steps} onShowLog={(step) => show('log', step)} />
+                  <StepGrid plan={deployment.plan} live={steps} onShowLog={showLog} />
                 ) : (
                   <Empty title="There is no plan yet" />
                 )}

@@ -1,31 +1,25 @@
-import { Select, TextInput } from '@mantine/core'
+import { Select } from '@mantine/core'
 import type { Answer, LogFilter } from '@slipway/client'
 import { memo, useCallback } from 'react'
+import type { Search } from '../../app/router.tsx'
+import { shellQuoted } from '../../components/commands.ts'
+import { SearchInput } from '../../components/search-input.tsx'
 
 type Level = NonNullable<LogFilter['level']>
 type Plan = Answer<'getDeployment'>['plan']
-
-/** What is chosen in the fields above the log. */
-export interface Wanted {
-  search: string
-  target_id: string | null
-  action_id: string | null
-  level: Level | null
-}
-
-export const ALL_LINES: Wanted = { search: '', target_id: null, action_id: null, level: null }
 
 const LEVELS: Level[] = ['info', 'warning', 'error']
 /** The longest text that the API searches for. */
 const MAX_SEARCH = 255
 
-/** What the API is asked for; null for all lines. */
-export function filterOf({ search, target_id, action_id, level }: Wanted): LogFilter | null {
+/** The filter in an address; null for all lines. */
+export function filterOf({ search, target, step, level: name }: Search): LogFilter | null {
+  const level = LEVELS.find((one) => one === name)
   const filter: LogFilter = {
-    ...(search === '' ? {} : { search }),
-    ...(target_id === null ? {} : { target_id }),
-    ...(action_id === null ? {} : { action_id }),
-    ...(level === null ? {} : { level }),
+    ...(search ? { search: search.slice(0, MAX_SEARCH) } : {}),
+    ...(target ? { target_id: target } : {}),
+    ...(step ? { action_id: step } : {}),
+    ...(level ? { level } : {}),
   }
   return Object.keys(filter).length === 0 ? null : filter
 }
@@ -52,27 +46,42 @@ export function choicesOf(plan: Plan | undefined): LogChoices {
   return { targets: list(targets), actions: list(actions) }
 }
 
+/** The command that prints the same lines. */
+export function logsCommand(id: string, search: Search): string {
+  const { search: text, target_id, action_id, level } = filterOf(search) ?? {}
+  const options = Object.entries({ search: text, target: target_id, action: action_id, level })
+  const given = options.flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name} ${shellQuoted(String(value))}`],
+  )
+  return ['slipway logs', id, ...given].join(' ')
+}
+
 interface Props {
   choices: LogChoices
-  wanted: Wanted
-  onChange: (change: (before: Wanted) => Wanted) => void
+  search: Search
+  onChange: (changed: Search) => void
 }
 
 /** Text, target, step and level of the lines to show. */
-export function LogFilters({ choices, wanted, onChange }: Props) {
-  const set = useCallback((part: Partial<Wanted>) => onChange((before) => ({ ...before, ...part })), [onChange])
-  const setTarget = useCallback((target_id: string | null) => set({ target_id }), [set])
-  const setAction = useCallback((action_id: string | null) => set({ action_id }), [set])
+export function LogFilters({ choices, search, onChange }: Props) {
+  const setTarget = useCallback((target: string | null) => onChange({ target: target ?? undefined }), [onChange])
+  const setStep = useCallback((step: string | null) => onChange({ step: step ?? undefined }), [onChange])
   return (
     <>
-      <TextInput
+      <SearchInput
         label="Search the log"
         maxLength={MAX_SEARCH}
-        value={wanted.search}
-        onChange={(event) => set({ search: event.currentTarget.value })}
+        value={search['search']}
+        onChange={(text) => onChange({ search: text })}
       />
-      <OneOf label="Target" all="All targets" data={choices.targets} value={wanted.target_id} onChange={setTarget} />
-      <OneOf label="Step" all="All steps" data={choices.actions} value={wanted.action_id} onChange={setAction} />
+      <OneOf
+        label="Target"
+        all="All targets"
+        data={choices.targets}
+        value={search['target'] ?? null}
+        onChange={setTarget}
+      />
+      <OneOf label="Step" all="All steps" data={choices.actions} value={search['step'] ?? null} onChange={setStep} />
       <Select
         label="Level"
         placeholder="All"
@@ -80,8 +89,8 @@ export function LogFilters({ choices, wanted, onChange }: Props) {
         clearable
         clearButtonProps={{ 'aria-label': 'All levels' }}
         data={LEVELS}
-        value={wanted.level}
-        onChange={(level) => set({ level: LEVELS.find((one) => one === level) ?? null })}
+        value={LEVELS.find((one) => one === search['level']) ?? null}
+        onChange={(level) => onChange({ level: level ?? undefined })}
       />
     </>
   )
@@ -101,6 +110,7 @@ const OneOf = memo(({ label, all, data, value, onChange }: OneOfProps) => (
   <Select
     label={label}
     placeholder="All"
+    w={160}
     clearable
     clearButtonProps={{ 'aria-label': all }}
     searchable

@@ -4,7 +4,7 @@ import { useCallback, useState } from 'react'
 import type { Search } from '../../app/router.tsx'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { useChanges } from './changes.ts'
-import { ALL_LINES, filterOf, type LogChoices, LogFilters, type Wanted } from './log-filters.tsx'
+import { filterOf, type LogChoices, LogFilters } from './log-filters.tsx'
 import { LINE_HEIGHT, LogLines } from './log-lines.tsx'
 import type { LogStore } from './log-store.ts'
 import { RowWindow, useFollows } from './row-window.ts'
@@ -22,28 +22,25 @@ export function LogView({ id, log, isOver, choices }: Props) {
   const search: Search = useSearch({ strict: false })
   const navigate = useNavigate()
   const chosen = search['line'] === undefined ? null : Number(search['line'])
-  const [wanted, setWanted] = useState<Wanted>({
-    ...ALL_LINES,
-    target_id: search['target'] ?? null,
-    action_id: search['step'] ?? null,
-  })
-  const filter = filterOf(wanted)
+  const filter = filterOf(search)
   const found = useFoundLines(id, log, filter)
   const [rows] = useState(() => new RowWindow({ rowHeight: LINE_HEIGHT, canFollow: true, follows: chosen === null }))
 
-  const choose = useCallback(
-    (line: number | null) =>
-      void navigate({
-        to: `/deployments/${id}`,
-        search: (before: Search) => ({ ...before, line: line === null ? undefined : String(line) }),
-      }),
+  const change = useCallback(
+    (changed: Search, replace: boolean) =>
+      void navigate({ to: `/deployments/${id}`, search: (before: Search) => ({ ...before, ...changed }), replace }),
     [navigate, id],
   )
+  const choose = useCallback(
+    (line: number | null) => change({ line: line === null ? undefined : String(line) }, false),
+    [change],
+  )
+  const setFilter = useCallback((changed: Search) => change(changed, true), [change])
 
   return (
     <>
-      <Group align="flex-end" mb="xs">
-        <LogFilters choices={choices} wanted={wanted} onChange={setWanted} />
+      <Group align="flex-end" gap="xs" mb="xs">
+        <LogFilters choices={choices} search={search} onChange={setFilter} />
         <NumberInput
           label="Line"
           min={0}

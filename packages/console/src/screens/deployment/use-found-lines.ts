@@ -13,7 +13,6 @@ export interface Found {
 
 const PAGE = 1_000
 const MAX_FOUND = 10_000
-const SETTLE_MS = 300
 const LOOK_AGAIN_MS = 1_000
 const NOTHING: Found = { lines: [], looked: 0, error: null }
 
@@ -30,7 +29,6 @@ export function useFoundLines(id: string, log: LogStore, filter: LogFilter | nul
     const search = async () => {
       const lines: LogLine[] = []
       let looked = 0
-      await pause(SETTLE_MS)
       while (!signal.aborted && lines.length < MAX_FOUND) {
         if (looked >= log.count) {
           await pause(LOOK_AGAIN_MS)
