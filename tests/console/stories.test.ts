@@ -1,6 +1,7 @@
 // Deployments in a real browser, against the whole suite: from the form to the log, and what happens meanwhile.
 import { describe, expect, test } from '@jest/globals'
 import { createAction, createLocalTarget, deploymentEnd, logHistory, waitFor } from '@slipway/testing'
+import { PHONE } from './browser.ts'
 import { Stage } from './stage.ts'
 
 const stage = new Stage({ capacity: 1 })
@@ -188,7 +189,7 @@ test('a phone leads from the login to the log of a deployment', async () => {
     `echo "seen on a phone, in a line that is wider than its screen by far: ${'-'.repeat(80)}"`,
   )
   await deploymentEnd(stage.api, id)
-  const visitor = await stage.arrive({ width: 390, height: 800 })
+  const visitor = await stage.arrive(PHONE)
   const { page } = visitor
   await visitor.open('/')
   await page.getByLabel('E-mail').waitFor()

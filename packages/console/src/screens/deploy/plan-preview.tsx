@@ -1,4 +1,4 @@
-import { Alert, Group, List, Stack, Text, Title } from '@mantine/core'
+import { Alert, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { Answer, Schema } from '@slipway/client'
 import { Page } from '../../components/page.tsx'
 import { PlanSteps } from './plan-steps.tsx'
@@ -48,7 +48,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
         )}
       </Stack>
       <StartDeployment key={previewed.plan.plan_hash} previewed={previewed} onPreviewed={onPreviewed} onBack={onBack} />
-      <Group align="start" gap="xl" grow preventGrowOverflow={false}>
+      <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
         <Stack gap="xs">
           <Title order={2} size="h4">
             Steps by target
@@ -61,7 +61,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
           </Title>
           <ResolvedVariables variables={variables} />
         </Stack>
-      </Group>
+      </SimpleGrid>
     </Page>
   )
 }
