@@ -1,5 +1,6 @@
 import { Alert, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { Answer, Schema } from '@slipway/client'
+import { withLocalTimes } from '../../components/local-times.ts'
 import { Page } from '../../components/page.tsx'
 import { PlanSteps } from './plan-steps.tsx'
 import { QueuePlace } from './queue-place.tsx'
@@ -41,7 +42,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
           <Alert color="yellow" title={warnings.length === 1 ? 'Warning' : `${warnings.length} warnings`} role="status">
             <List size="sm">
               {warnings.map((warning) => (
-                <List.Item key={warning}>{warning}</List.Item>
+                <List.Item key={warning}>{withLocalTimes(warning)}</List.Item>
               ))}
             </List>
           </Alert>

@@ -4,6 +4,7 @@ import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
+import { withLocalTimes } from '../../components/local-times.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { Section } from './section.tsx'
 
@@ -15,7 +16,7 @@ const REASONS: Partial<Record<string, string>> = {
 }
 
 const reasonOf = ({ waiting_for, waiting_reason }: Answer<'listPending'>[number]) =>
-  REASONS[waiting_for ?? ''] ?? waiting_reason ?? 'for their turn'
+  REASONS[waiting_for ?? ''] ?? withLocalTimes(waiting_reason ?? 'for their turn')
 
 /** How many requests wait, and for what. */
 export function QueueNow() {

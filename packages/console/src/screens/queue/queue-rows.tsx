@@ -1,8 +1,9 @@
-import { Anchor, Badge, Group, Table, Text } from '@mantine/core'
+import { Anchor, Group, Table, Text } from '@mantine/core'
 import type { Answer } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { withLocalTimes } from '../../components/local-times.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 import { ChangePriority } from './change-priority.tsx'
@@ -11,13 +12,6 @@ type Request = Answer<'listPending'>[number]
 
 const whereOf = ({ tenant_name, environment_name }: Request) =>
   [tenant_name, environment_name].filter(Boolean).join(' / ') || '–'
-
-const WAITS_FOR: Record<NonNullable<Request['waiting_for']>, string> = {
-  capacity: 'slot',
-  freeze: 'freeze',
-  no_compatible_instance: 'instance',
-  tenant_limit: 'tenant limit',
-}
 
 /** `highest` is the priority of the request that starts next. */
 export function WaitingRow({ request, highest }: { request: Request; highest: number }) {
@@ -28,21 +22,17 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
       <Table.Td>{request.position ?? '–'}</Table.Td>
       <Table.Td>{request.priority}</Table.Td>
       <Table.Td>
-        <Group gap={6} wrap="nowrap">
-          {request.waiting_for && (
-            <Badge variant="default" radius="sm" tt="none" style={{ flexShrink: 0 }}>
-              {WAITS_FOR[request.waiting_for] ?? request.waiting_for}
-            </Badge>
-          )}
-          <Text size="sm">
-            {request.waiting_reason ?? 'Its turn has not come'}{' '}
-            {request.waiting_for === 'freeze' && can('freezes:read') && (
+        <Text size="sm">
+          {withLocalTimes(request.waiting_reason ?? 'Its turn has not come')}
+          {request.waiting_for === 'freeze' && can('freezes:read') && (
+            <>
+              {'. '}
               <Anchor component={Link} to="/freezes" size="sm">
                 Show the freezes
               </Anchor>
-            )}
-          </Text>
-        </Group>
+            </>
+          )}
+        </Text>
         {request.retry_count > 0 && (
           <Text size="xs">
             tried {request.retry_count} times, last <TimeAgo at={request.last_retry_at} />
