@@ -133,7 +133,16 @@ test('a log that grows is left where it is read, and followed again from its end
   await waitFor(async () => (await lineCount()) > 100)
   await log.press('PageUp')
   await waitFor(async () => !(await page.getByLabel('Follow').isChecked()))
-  const [first] = await page.locator('.log-number').allTextContents()
+  // Keys scroll smoothly: the view is where it will stay once it has not moved for a while.
+  let first: string | undefined
+  await waitFor(
+    async () => {
+      const before = first
+      ;[first] = await page.locator('.log-number').allTextContents()
+      return first === before
+    },
+    { everyMs: 500 },
+  )
   const known = await lineCount()
   await waitFor(async () => (await lineCount()) > known + 50)
   expect((await page.locator('.log-number').allTextContents())[0]).toBe(first)

@@ -80,9 +80,12 @@ export class LogStore {
   }
 
   #readSoon(): void {
+    const { first } = this.#wanted
     this.#asking ??= setTimeout(() => {
       this.#asking = undefined
-      this.#readMissing()
+      // What only rushes by is not read.
+      if (Math.abs(this.#wanted.first - first) > PAGE) this.#readSoon()
+      else this.#readMissing()
     }, READ_AFTER_MS)
   }
 

@@ -71,7 +71,7 @@ function Ends({ rows, isOver }: { rows: RowWindow; isOver: boolean }) {
           mb={8}
         />
       )}
-      <Button variant="default" size="xs" mb={4} onClick={() => rows.show(0, 'middle')}>
+      <Button variant="default" size="xs" mb={4} onClick={() => rows.show(0, 'nearest')}>
         Begin
       </Button>
       <Button variant="default" size="xs" mb={4} onClick={() => rows.follow(true)}>

@@ -86,12 +86,15 @@ export class RowWindow {
     this.#rescale()
   }
 
-  /** Brings a row into view: into its middle, or no further than needed. */
+  /** Brings a row that is not in view into its middle, or no further than needed. Stays there from now on. */
   show(row: number, where: 'middle' | 'nearest'): void {
     const top = row * this.#rowHeight
     const lowest = top + this.#rowHeight - this.#viewport
-    if (where === 'middle') this.#moveTo((top + lowest) / 2)
-    else if (top < this.#position || lowest > this.#position) this.#moveTo(top < this.#position ? top : lowest)
+    const isAbove = top < this.#position
+    if (isAbove || lowest > this.#position) {
+      this.#moveTo(where === 'middle' ? (top + lowest) / 2 : isAbove ? top : lowest)
+    }
+    this.#draw(false)
   }
 
   /** Stays at the end from now on, or where it is. */
