@@ -45,6 +45,13 @@ export function LogLines({ log, rows, found, chosen, onChoose }: Props) {
       aria-live="off"
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
       tabIndex={0}
+      onKeyDown={(event) => {
+        // Browsers scroll smoothly to where the end was when the key was pressed.
+        if (event.key === 'End') rows.follow(true)
+        else if (event.key === 'Home') rows.show(0, 'nearest')
+        else return
+        event.preventDefault()
+      }}
     >
       <div style={{ height }}>
         <div className="log-lines" style={{ transform: `translateY(${offset}px)` }}>
