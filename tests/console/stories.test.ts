@@ -1,6 +1,6 @@
 // Deployments in a real browser, against the whole suite: from the form to the log, and what happens meanwhile.
 import { describe, expect, test } from '@jest/globals'
-import { createAction, createLocalTarget, deploymentEnd, logHistory, waitFor } from '@slipway/testing'
+import { connectTo, createAction, createLocalTarget, deploymentEnd, logHistory, waitFor } from '@slipway/testing'
 import { PHONE } from './browser.ts'
 import { Stage } from './stage.ts'
 
@@ -75,6 +75,20 @@ describe('a deployment', () => {
     await page.getByLabel('Search the log').fill('')
     await page.locator('.log-line[data-chosen=true]', { hasText: '2999' }).waitFor()
     expect(page.url()).toContain('line=2998')
+  })
+
+  test('whose first lines were dropped by retention shows the others under their numbers', async () => {
+    const id = await stage.deploy('seq 1 3000')
+    await deploymentEnd(stage.api, id)
+    const database = await connectTo(stage.suite.databaseUrl)
+    await database.query('DELETE FROM log_chunks WHERE deployment_id = $1 AND first_line = 0', [id])
+    await database.end()
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, `/deployments/${id}?line=0`)
+    await page.locator('.log-line[data-chosen=true]', { hasText: '(no longer stored)' }).waitFor()
+    await page.getByLabel('Line', { exact: true }).fill('2900')
+    await page.locator('.log-line[data-chosen=true]', { hasText: '2901' }).waitFor()
   })
 
   test('its log shows the lines of a step and of a level', async () => {

@@ -21,10 +21,20 @@ interface Part {
   signal: AbortSignal
 }
 
-/** Lines of the stored log, from number `from` on. */
+/** Lines of the log, from number `from` on. Retention may have dropped the first ones; they stand in their places. */
 export async function readLines(id: string, part: Part): Promise<LogLine[]> {
-  return (await client.readLog(id, { ...part })).entries.map(lineOf)
+  const { entries, first } = await client.readLog(id, { ...part })
+  const dropped = Math.max(0, Math.min(first - part.from, part.limit))
+  return [...Array.from({ length: dropped }, (_, place) => droppedLine(part.from + place)), ...entries.map(lineOf)]
 }
+
+const droppedLine = (number: number): LogLine => ({
+  number,
+  at: '',
+  level: 'info',
+  target: null,
+  text: '(no longer stored)',
+})
 
 /** The next lines that match, and where the search goes on. In a long log there may be none before its end. */
 export async function findLines(
