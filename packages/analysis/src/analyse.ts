@@ -1,4 +1,4 @@
-import { type Failure, type Line, linesOf } from './failure.ts'
+import { type Failure, type Line, linesOf, printable } from './failure.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import type { Rule } from './rule.ts'
 import { RULES, RULES_VERSION } from './rules.ts'
@@ -58,7 +58,12 @@ export function analyse(failure: Failure, at: string): Finding {
 
 function reportOf(rule: Rule, { reason, subject }: Failure, [line]: readonly Line[]): Match | null {
   if (rule.reason !== reason || (rule.subject !== undefined && rule.subject !== subject)) return null
-  return { rule, score: rule.confidence, line: line ?? null, what: rule.subject === undefined ? subject : null }
+  return {
+    rule,
+    score: rule.confidence,
+    line: line ?? null,
+    what: rule.subject === undefined ? printable(subject ?? '') || null : null,
+  }
 }
 
 function matchOf(rule: Rule, lines: readonly Line[]): Match | null {

@@ -38,12 +38,15 @@ export function linesOf({ stderr_tail, stdout_tail, error_message }: Failure): L
   ]
 }
 
+/** The text without control characters and half characters, not too long. */
+export const printable = (text: string) => text.replace(UNPRINTABLE, ' ').trim().slice(0, LINE_CHARACTERS)
+
 function split(text: string, origin: Line['origin']): Line[] {
   return text
     .slice(-TAIL_CHARACTERS)
     .replace(ESCAPES, '')
     .split(/\r?\n|\r/)
-    .map((line) => line.replace(UNPRINTABLE, ' ').trim().slice(0, LINE_CHARACTERS))
+    .map(printable)
     .filter((line) => line !== '')
     .reverse()
     .map((line, fromEnd) => ({ text: line, lower: line.toLowerCase(), fromEnd, origin }))

@@ -48,6 +48,8 @@ describe('the rules', () => {
     expect(said('', { ...words, reason: 'target_silent' }).rule).toBe('target-silent')
     const { analysis } = said('', { ...words, reason: 'interpreter_missing', subject: 'pwsh' })
     expect(analysis.summary).toContain('pwsh')
+    const hostile = said('', { ...words, reason: 'interpreter_missing', subject: '\u0000\ud800pwsh\n' })
+    expect(hostile.analysis.summary).toBe('The interpreter pwsh is not installed where the script runs')
   })
 
   test('need no more than bounded time: few open repetitions, and none within another', () => {
