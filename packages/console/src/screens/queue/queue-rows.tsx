@@ -13,6 +13,22 @@ type Request = Answer<'listPending'>[number]
 const whereOf = ({ tenant_name, environment_name }: Request) =>
   [tenant_name, environment_name].filter(Boolean).join(' / ') || '–'
 
+/** Where the request comes from, since when it is here, and when it starts or has started. */
+function OriginCells({ request, start }: { request: Request; start: string | undefined }) {
+  return (
+    <>
+      <Table.Td>{whereOf(request)}</Table.Td>
+      <Table.Td>{request.triggered_by ?? '–'}</Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <TimeAgo at={request.queued_at} />
+      </Table.Td>
+      <Table.Td style={{ whiteSpace: 'nowrap' }}>
+        <TimeAgo at={start} />
+      </Table.Td>
+    </>
+  )
+}
+
 /** `highest` is the priority of the request that starts next. */
 export function WaitingRow({ request, highest }: { request: Request; highest: number }) {
   const { can } = useSession()
@@ -39,14 +55,7 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
           </Text>
         )}
       </Table.Td>
-      <Table.Td>{whereOf(request)}</Table.Td>
-      <Table.Td>{request.triggered_by ?? '–'}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        <TimeAgo at={request.queued_at} />
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        <TimeAgo at={request.estimated_start} />
-      </Table.Td>
+      <OriginCells request={request} start={request.estimated_start} />
       <Table.Td>
         {can('deployments:cancel') && (
           <Group gap={4} wrap="nowrap" justify="flex-end">
@@ -78,14 +87,7 @@ export function EndedRow({ request }: { request: Request }) {
           <Text size="sm">{request.error_message ?? request.status}</Text>
         )}
       </Table.Td>
-      <Table.Td>{whereOf(request)}</Table.Td>
-      <Table.Td>{request.triggered_by ?? '–'}</Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        <TimeAgo at={request.queued_at} />
-      </Table.Td>
-      <Table.Td style={{ whiteSpace: 'nowrap' }}>
-        <TimeAgo at={request.dispatched_at} />
-      </Table.Td>
+      <OriginCells request={request} start={request.dispatched_at} />
     </Table.Tr>
   )
 }
