@@ -1,4 +1,4 @@
-import { Code, Select } from '@mantine/core'
+import { Code, Select, type SelectProps } from '@mantine/core'
 import { useDebouncedValue } from '@mantine/hooks'
 import { useState } from 'react'
 import { useRead } from '../api/queries.ts'
@@ -6,7 +6,9 @@ import { useSession } from '../session/session.tsx'
 import { searchQuery } from './search-query.ts'
 
 const KINDS = {
+  action: { list: 'listActions', get: 'getAction', permission: 'actions:read' },
   environment: { list: 'listEnvironments', get: 'getEnvironment', permission: 'environments:read' },
+  sequence: { list: 'listSequences', get: 'getSequence', permission: 'sequences:read' },
   solution: { list: 'listSolutions', get: 'getSolution', permission: 'solutions:read' },
   tenant: { list: 'listTenants', get: 'getTenant', permission: 'tenants:read' },
   user: { list: 'listUsers', get: 'getUser', permission: 'users:read' },
@@ -34,17 +36,20 @@ export function RecordName({ kind, id, none = '–' }: NameProps) {
   return record.data ? nameOf(record.data) : <Code>{id}</Code>
 }
 
-interface Props {
+interface Props extends Pick<SelectProps, 'flex'> {
   kind: Kind
   label: string
   description?: string
-  placeholder: string
+  placeholder?: string
+  required?: boolean
   value: string | null
   onChange: (id: string | null) => void
+  /** Why the server refused the choice. */
+  problem?: string | undefined
 }
 
-/** A choice of one record or none, searched on the server. Shows nothing to users who may not read such records. */
-export function RecordSelect({ kind, label, description, placeholder, value, onChange }: Props) {
+/** A choice of one record by its name, or of none, searched on the server. Shows nothing to users who may not read such records. */
+export function RecordSelect({ kind, placeholder, required = false, value, problem, onChange, ...input }: Props) {
   const { can } = useSession()
   const { list, get, permission } = KINDS[kind]
   const [text, setText] = useState('')
@@ -60,13 +65,17 @@ export function RecordSelect({ kind, label, description, placeholder, value, onC
   if (value !== null) found.set(value, chosenName ?? value)
   return (
     <Select
-      label={label}
-      description={description}
-      placeholder={placeholder}
+      {...input}
+      placeholder={placeholder ?? (required ? 'Search by name' : 'None')}
+      required={required}
       searchable
-      clearable
-      clearButtonProps={{ 'aria-label': placeholder }}
-      nothingFoundMessage={`No ${kind} has such a name`}
+      clearable={!required}
+      clearButtonProps={{ 'aria-label': placeholder ?? `Clear ${input.label}` }}
+      allowDeselect={!required}
+      nothingFoundMessage={
+        records.isFetching ? 'Searching' : search === '' ? 'There is none yet' : `No ${kind} has such a name`
+      }
+      error={problem ?? chosen.error?.message ?? records.error?.message}
       filter={({ options }) => options}
       onSearchChange={setText}
       data={[...found].map(([id, name]) => ({ value: id, label: name }))}

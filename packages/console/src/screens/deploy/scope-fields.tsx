@@ -1,7 +1,7 @@
 import { Fieldset, SimpleGrid } from '@mantine/core'
+import { RecordSelect } from '../../components/record-select.tsx'
 import { useSession } from '../../session/session.tsx'
 import type { ChangeForm, Form } from './form.ts'
-import { RecordSelect } from './record-select.tsx'
 
 /** The environment and the tenant, from which variables and freezes follow. */
 export function ScopeFields({ form, onChange }: { form: Form; onChange: ChangeForm }) {
@@ -16,8 +16,7 @@ export function ScopeFields({ form, onChange }: { form: Form; onChange: ChangeFo
           <RecordSelect
             label="Environment"
             description="Its variables apply. Required with a tenant"
-            list="listEnvironments"
-            get="getEnvironment"
+            kind="environment"
             value={form.environmentId}
             onChange={(environmentId) => onChange({ environmentId })}
           />
@@ -26,8 +25,7 @@ export function ScopeFields({ form, onChange }: { form: Form; onChange: ChangeFo
           <RecordSelect
             label="Tenant"
             description="Its variables apply, and the deployment belongs to it"
-            list="listTenants"
-            get="getTenant"
+            kind="tenant"
             value={form.tenantId}
             onChange={(tenantId) => onChange({ tenantId })}
           />

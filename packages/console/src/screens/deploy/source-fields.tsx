@@ -1,12 +1,12 @@
 import { Anchor, Autocomplete, Fieldset, Input, SegmentedControl, SimpleGrid, Stack, Text } from '@mantine/core'
 import { Link } from '@tanstack/react-router'
 import { fieldProblem } from '../../components/field-problem.ts'
+import { RecordSelect } from '../../components/record-select.tsx'
 import { useSession } from '../../session/session.tsx'
-import { KINDS, type Kind, OPERATIONS } from '../sources/kinds.ts'
+import { KINDS, type Kind } from '../sources/kinds.ts'
 import { useSourceTotals } from '../sources/totals.ts'
 import type { ChangeForm, Form } from './form.ts'
 import { LastDeployment } from './last-deployment.tsx'
-import { RecordSelect } from './record-select.tsx'
 
 interface Props {
   form: Form
@@ -48,8 +48,7 @@ export function SourceFields({ form, onChange, resolved, name, versions, error }
             key={kind}
             label={CAPITALIZED[kind]}
             required
-            list={OPERATIONS[kind].list}
-            get={OPERATIONS[kind].get}
+            kind={kind}
             value={sourceId}
             onChange={(id) => choose({ sourceId: id })}
           />

@@ -1,8 +1,8 @@
 import { ActionIcon, Button, Group, Stack, TextInput } from '@mantine/core'
 import { fieldProblem } from '../../components/field-problem.ts'
-import { RecordSelect } from '../deploy/record-select.tsx'
+import { RecordSelect } from '../../components/record-select.tsx'
 import { type Definition, isObject } from './definition-text.ts'
-import { type Kind, OPERATIONS } from './kinds.ts'
+import type { Kind } from './kinds.ts'
 
 interface Props {
   /** What the rows are. */
@@ -32,8 +32,7 @@ export function PartsField({ part, definition, onChange, error }: Props) {
             flex={2}
             label={`${index + 1}. ${part}`}
             required
-            list={OPERATIONS[part].list}
-            get={OPERATIONS[part].get}
+            kind={part}
             value={textOf(entry[`${part}_id`]) || null}
             onChange={(id) => replace(index, { [`${part}_id`]: id ?? '', version_requirement: undefined })}
             problem={fieldProblem(error, `/definition/${list}/${index}`)}
