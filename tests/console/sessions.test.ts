@@ -38,14 +38,18 @@ describe('logging in', () => {
   test('an access token that does not count any more is renewed in silence', async () => {
     const visitor = await stage.arrive()
     await visitor.login(stage.suite.admin, '/', 'Now')
+    let renewals = 0
+    // The open screen reads by itself, so it may renew the session as soon as the gateway is back.
+    visitor.page.on('response', (answer) => {
+      if (answer.url().endsWith('/auth/refresh') && answer.ok()) renewals += 1
+    })
     await stage.suite.kill('gateway')
     const SLIPWAY_JWT_KEYS = `next:${randomBytes(32).toString('base64')}`
     await stage.suite.start('gateway', { SLIPWAY_JWT_KEYS })
     try {
-      const renewal = visitor.page.waitForResponse((answer) => answer.url().endsWith('/auth/refresh') && answer.ok())
       await visitor.goTo('Targets')
-      await renewal
       await visitor.sees('There is no target yet')
+      expect(renewals).toBeGreaterThan(0)
     } finally {
       await stage.suite.kill('gateway')
     }
