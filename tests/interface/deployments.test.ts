@@ -217,6 +217,11 @@ describe('when the only slot is taken', () => {
       retry_count: 0,
       position: 1,
       priority: 5,
+      source_type: 'action',
+      source_id: quick,
+      source_name: expect.any(String),
+      source_version: '1.0.0',
+      target_count: 1,
       queued_at: expect.stringMatching(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d$/),
     })
     expect(waiting[0]).not.toHaveProperty('deployment_id')

@@ -51,6 +51,16 @@ test('requests are dispatched by priority, then age, as slots become free', asyn
   expect(await dispatchOrder()).toEqual([urgent, old, young, low])
 })
 
+test('a queued request tells its source and how many targets it has', async () => {
+  expect(await pending(await submit())).toMatchObject({
+    source_type: 'action',
+    source_id: catalog.action_id,
+    source_name: 'release',
+    source_version: '1.0.0',
+    target_count: catalog.target_ids.length,
+  })
+})
+
 test('a dispatched request has a deployment of its own that was queued first, under its own request id', async () => {
   const id = await submit()
   await addInstance(database, 1)

@@ -93,14 +93,21 @@ export interface PendingParts {
   status?: string
   priority?: number
   command?: object
+  /** Requests of earlier releases have none of it. */
+  source?: { type: string; id: string; name: string; version: string; targets: number }
 }
 
 export async function addPending(database: Database, parts: PendingParts = {}): Promise<string> {
   const { id = uuidv7(), tenant_id = null, tenant_name = null, status = 'pending', priority = 0, command = {} } = parts
+  const { source } = parts
   await database.query(
-    `INSERT INTO pending_requests (id, status, priority, tenant_id, tenant_name, triggered_by, command, queued_at)
-     VALUES ($1, $2::pending_status, $3, $4, $5, 'admin', $6, clock_timestamp())`,
-    [id, status, priority, tenant_id, tenant_name, command],
+    `INSERT INTO pending_requests (id, status, priority, tenant_id, tenant_name, triggered_by, command, queued_at,
+       source_type, source_id, source_name, source_version, target_count)
+     VALUES ($1, $2::pending_status, $3, $4, $5, 'admin', $6, clock_timestamp(), $7::source_kind, $8, $9, $10, $11)`,
+    [
+      ...[id, status, priority, tenant_id, tenant_name, command],
+      ...[source?.type, source?.id, source?.name, source?.version, source?.targets],
+    ],
   )
   return id
 }

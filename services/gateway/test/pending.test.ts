@@ -42,6 +42,26 @@ test('pending requests stand by position; ended ones only when asked for', async
   expect(body[0].queued_at).toMatch(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/)
 })
 
+test('a pending request tells what it deploys, and on how many targets', async () => {
+  const source = { type: 'solution', id: uuidv7(), name: 'web', version: '2.1.0', targets: 12 }
+  const item = {
+    source_type: 'solution',
+    source_id: source.id,
+    source_name: 'web',
+    source_version: '2.1.0',
+    target_count: 12,
+  }
+  const waiting = await addPending(gateway.database, { source })
+  const cancelled = await addPending(gateway.database, { source, status: 'cancelled' })
+  for (const [id, query] of [
+    [waiting, ''],
+    [cancelled, '?status=cancelled'],
+  ]) {
+    const { body } = await admin.send('listPending', `/deployments/pending${query}`)
+    expect(body).toEqual([expect.objectContaining({ id, ...item })])
+  }
+})
+
 test('a pending request that freezes hold back says which and until when; one that overrides them does not wait', async () => {
   const { database } = gateway
   const solution = uuidv7()

@@ -822,8 +822,15 @@ export interface components {
             priority: number;
             queued_at: string;
             retry_count: number;
+            /** Format: uuid */
+            source_id?: string;
+            source_name?: string;
+            source_type?: components["schemas"]["SourceType"];
+            source_version?: string;
             /** @enum {string} */
             status: "pending" | "processing" | "dispatched" | "cancelled" | "failed";
+            /** @description How many targets the plan has. Like the source, absent in requests of earlier releases */
+            target_count?: number;
             /** Format: uuid */
             tenant_id?: string;
             tenant_name?: string;

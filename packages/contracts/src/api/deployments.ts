@@ -239,6 +239,15 @@ export const PendingRequest = Strict({
   tenant_name: Type.Optional(Type.String()),
   environment_id: Type.Optional(Uuid),
   environment_name: Type.Optional(Type.String()),
+  source_type: Type.Optional(SourceType),
+  source_id: Type.Optional(Uuid),
+  source_name: Type.Optional(Type.String()),
+  source_version: Type.Optional(Type.String()),
+  target_count: Type.Optional(
+    Type.Integer({
+      description: 'How many targets the plan has. Like the source, absent in requests of earlier releases',
+    }),
+  ),
   triggered_by: Type.Optional(Type.String()),
   queued_at: PlainTime,
   created_at: PlainTime,

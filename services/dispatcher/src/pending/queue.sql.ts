@@ -11,6 +11,7 @@ import {
   nullable,
   pendingStatus,
   present,
+  sourceKind,
   statement,
   text,
   uuid,
@@ -26,16 +27,23 @@ export const addRequests = statement({
     ...{ ids: array(uuid), priorities: array(int4), commands: jsonb<CommandBody<'deployment.start'>[]>() },
     ...{ tenant_ids: array(nullable(uuid)), tenant_names: array(nullable(text)) },
     ...{ environment_ids: array(nullable(uuid)), environment_names: array(nullable(text)) },
+    ...{ source_types: array(sourceKind), source_ids: array(uuid), source_names: array(text) },
+    ...{ source_versions: array(text), target_counts: array(int4) },
     ...{ triggered_by: array(text), request_ids: array(nullable(text)), traceparents: array(nullable(text)) },
   },
-  sql: `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
-                                  command, request_id, traceparent)
-    SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
-           :commands::jsonb -> (place::int - 1), request_id, traceparent
+  sql: `INSERT INTO pending_requests (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
+                                  source_id, source_name, source_version, target_count, triggered_by, command,
+                                  request_id, traceparent)
+    SELECT id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
+           source_id, source_name, source_version, target_count, triggered_by, :commands::jsonb -> (place::int - 1),
+           request_id, traceparent
       FROM unnest(:ids::uuid[], :priorities::int[], :tenant_ids::uuid[], :tenant_names::text[], :environment_ids::uuid[],
-                  :environment_names::text[], :triggered_by::text[], :request_ids::text[], :traceparents::text[])
-           WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, triggered_by,
-                                 request_id, traceparent, place)`,
+                  :environment_names::text[], :source_types::source_kind[], :source_ids::uuid[], :source_names::text[],
+                  :source_versions::text[], :target_counts::int[], :triggered_by::text[], :request_ids::text[],
+                  :traceparents::text[])
+           WITH ORDINALITY AS r (id, priority, tenant_id, tenant_name, environment_id, environment_name, source_type,
+                                 source_id, source_name, source_version, target_count, triggered_by, request_id,
+                                 traceparent, place)`,
 })
 
 export const lockRequest = statement({
