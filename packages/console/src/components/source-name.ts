@@ -1,3 +1,5 @@
+import type { Answer } from '@slipway/client'
+
 interface Source {
   solution_name?: string | null
   solution_version?: string | null
@@ -13,3 +15,9 @@ export function sourceName(deployment: Source): string {
   const version = deployment.solution_version ?? deployment.sequence_version ?? deployment.action_version
   return version ? `${name} ${version}` : name
 }
+
+type Request = Pick<Answer<'listPending'>[number], 'source_name' | 'source_version'>
+
+/** What a request in the queue deploys. Undefined for requests of earlier releases. */
+export const requestSourceName = ({ source_name, source_version }: Request): string | undefined =>
+  source_name && `${source_name} ${source_version}`

@@ -5,6 +5,7 @@ import { useLive } from '../../api/live.ts'
 import { useRead } from '../../api/queries.ts'
 import { Loaded } from '../../components/loaded.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
+import { requestSourceName } from '../../components/source-name.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { Section } from './section.tsx'
 
@@ -18,7 +19,17 @@ const REASONS: Partial<Record<string, string>> = {
 const reasonOf = ({ waiting_for, waiting_reason }: Answer<'listPending'>[number]) =>
   REASONS[waiting_for ?? ''] ?? withLocalTimes(waiting_reason ?? 'for their turn')
 
-/** How many requests wait, and for what. */
+const SOURCES_SHOWN = 3
+
+/** What the first requests deploy, each source once. */
+function sourcesOf(requests: Answer<'listPending'>): string {
+  const names = [...new Set(requests.flatMap((request) => requestSourceName(request) ?? []))]
+  const more = names.length - SOURCES_SHOWN
+  if (names.length === 0) return ''
+  return `: ${names.slice(0, SOURCES_SHOWN).join(', ')}${more > 0 ? ` and ${more.toLocaleString()} more` : ''}`
+}
+
+/** How many requests wait, for what, and what they deploy. */
 export function QueueNow() {
   useLive('listPending')
   const pending = useRead('listPending', { query: { status: 'pending' } })
@@ -46,6 +57,7 @@ export function QueueNow() {
                 {[...reasons].map(([reason, requests]) => (
                   <List.Item key={reason}>
                     {requests.length.toLocaleString()} × {reason}
+                    {sourcesOf(requests)}
                   </List.Item>
                 ))}
               </List>

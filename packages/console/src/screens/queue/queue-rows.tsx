@@ -4,6 +4,8 @@ import { Link } from '@tanstack/react-router'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
+import { Named } from '../../components/named.tsx'
+import { requestSourceName } from '../../components/source-name.ts'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { useSession } from '../../session/session.tsx'
 import { ChangePriority } from './change-priority.tsx'
@@ -12,6 +14,31 @@ type Request = Answer<'listPending'>[number]
 
 const whereOf = ({ tenant_name, environment_name }: Request) =>
   [tenant_name, environment_name].filter(Boolean).join(' / ') || '–'
+
+/** What the request deploys, and on how many targets. */
+function SourceCell({ request }: { request: Request }) {
+  const { can } = useSession()
+  const { source_type, source_id, target_count } = request
+  const name = requestSourceName(request)
+  if (name === undefined || target_count === undefined) return <Table.Td>–</Table.Td>
+  return (
+    <Table.Td>
+      <Named
+        name={
+          can(`${source_type}s:read`) ? (
+            <Anchor component={Link} to={`/sources/${source_type}s/${source_id}`} size="sm" fw={600}>
+              {name}
+            </Anchor>
+          ) : (
+            name
+          )
+        }
+      >
+        {target_count === 1 ? '1 target' : `${target_count.toLocaleString()} targets`}
+      </Named>
+    </Table.Td>
+  )
+}
 
 /** Where the request comes from, since when it is here, and when it starts or has started. */
 function OriginCells({ request, start }: { request: Request; start: string | undefined }) {
@@ -37,6 +64,7 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
     <Table.Tr>
       <Table.Td>{request.position ?? '–'}</Table.Td>
       <Table.Td>{request.priority}</Table.Td>
+      <SourceCell request={request} />
       <Table.Td>
         <Text size="sm">
           {withLocalTimes(request.waiting_reason ?? 'Its turn has not come')}
@@ -78,6 +106,7 @@ export function EndedRow({ request }: { request: Request }) {
   return (
     <Table.Tr>
       <Table.Td>{request.priority}</Table.Td>
+      <SourceCell request={request} />
       <Table.Td>
         {request.deployment_id ? (
           <Anchor component={Link} to={`/deployments/${request.deployment_id}`} size="sm">

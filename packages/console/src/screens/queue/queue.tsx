@@ -68,12 +68,13 @@ function Requests({ requests, isWaiting }: { requests: Answer<'listPending'>; is
   const [first] = requests
   return (
     <>
-      <Table.ScrollContainer minWidth={760}>
+      <Table.ScrollContainer minWidth={900}>
         <Table aria-label="Requests">
           <Table.Thead>
             <Table.Tr>
               {isWaiting && <Table.Th>Place</Table.Th>}
               <Table.Th>Priority</Table.Th>
+              <Table.Th>What</Table.Th>
               <Table.Th>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
               <Table.Th>Where</Table.Th>
               <Table.Th>By</Table.Th>
