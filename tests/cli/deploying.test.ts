@@ -270,7 +270,11 @@ describe('the queue', () => {
     const other = await cli.run(['deploy', 'greet', '-t', 'two'])
     expect(other.stdout).toContain('queued as')
     const second = idIn(other.stdout)
-    expect((await cli.run(['pending', 'why', second])).stdout).toMatch(/position: +2/)
+    const explained = (await cli.run(['pending', 'why', second])).stdout
+    for (const fact of [/position: +2/, /source: +greet 1\.0\.0/, /targets: +1$/m]) expect(explained).toMatch(fact)
+    expect((await cli.run(['pending', 'list'])).stdout).toMatch(
+      new RegExp(`^2 +${second} +pending +0 +greet 1\\.0\\.0 +1 `, 'm'),
+    )
     is(await cli.run(['pending', 'reprioritize', second, '--priority', '-5']), 0)
     expect((await cli.run(['pending', 'list', '-o', 'json'])).stdout).toContain('"priority": -5')
     is(await cli.run(['pending', 'cancel', second]), 0)

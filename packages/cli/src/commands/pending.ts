@@ -1,5 +1,6 @@
 import type { Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
+import { sanitize } from '../terminal/colour.ts'
 import { formatFacts } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
 import { parseIntegerBetween } from './values.ts'
@@ -45,6 +46,9 @@ export function addPending(program: Command): void {
     )
 }
 
+/** Undefined for requests of earlier releases. */
+const formatSource = ({ source_name, source_version }: Pending) => source_name && `${source_name} ${source_version}`
+
 async function list({ client, output }: Context, { status }: { status?: Pending['status'] }): Promise<void> {
   output.printList(
     await client.call('listPending', { query: status ? { status } : {} }),
@@ -53,6 +57,8 @@ async function list({ client, output }: Context, { status }: { status?: Pending[
       ['ID', ({ id }) => id],
       ['STATUS', (one) => one.status],
       ['PRIORITY', ({ priority }) => priority],
+      ['SOURCE', formatSource],
+      ['TARGETS', ({ target_count }) => target_count],
       ['QUEUED', ({ queued_at }) => queued_at],
       ['BY', ({ triggered_by }) => triggered_by],
       ['WHY', (one) => (one.status === 'pending' ? getWaitingReason(one) : (one.error_message ?? one.deployment_id))],
@@ -66,6 +72,8 @@ async function explainWaiting({ client, output }: Context, id: string): Promise<
   output.printRecord(request, () =>
     formatFacts([
       ['request', request.id],
+      ['source', sanitize(formatSource(request) ?? '')],
+      ['targets', request.target_count],
       ['status', request.status],
       ['position', request.position],
       ['priority', request.priority],
