@@ -208,13 +208,15 @@ export class Commands {
         workingDirectory: body.working_directory,
         files,
       },
-      (error) => {
-        clearTimer()
-        release()
+      {
         // The instance sends the content again with the next attempt.
-        if (command.damaged !== null) content.discard(command.damaged)
-        if (error) logger.error('the end of a command could not be stored', { command: command.id, error })
-        else logger.info('a command has ended', { command: command.id })
+        onDamaged: (id) => content.discard(id),
+        onOver: (error) => {
+          clearTimer()
+          release()
+          if (error) logger.error('the end of a command could not be stored', { command: command.id, error })
+          else logger.info('a command has ended', { command: command.id })
+        },
       },
     )
   }

@@ -29,6 +29,12 @@ interface CommandRef {
   epoch: number
 }
 
+interface CommandListener {
+  /** Receives the id of damaged content before an instance can learn of the end and try again. */
+  onDamaged(content: string): void
+  onOver(error: unknown): void
+}
+
 /**
  * One command with its output. Its folder is the journal. With a header, the command counts as started and never starts again.
  * With the end frame in the spool, the command has ended. Without a spool, the command is forgotten.
@@ -44,7 +50,6 @@ export class HostedCommand implements CommandRef {
   /** Why the agent killed the command by itself. */
   #why: CommandFailure | null = null
   #unconfirmed = false
-  #damaged: string | null = null
   #calledAt = performance.now()
   #ended: Promise<void> = Promise.resolve()
 
@@ -96,11 +101,6 @@ export class HostedCommand implements CommandRef {
     return this.#unconfirmed
   }
 
-  /** The id of damaged content that the command found; null without any. */
-  get damaged(): string | null {
-    return this.#damaged
-  }
-
   get ended(): Promise<void> {
     return this.#ended
   }
@@ -114,8 +114,8 @@ export class HostedCommand implements CommandRef {
     this.#calledAt = performance.now()
   }
 
-  run(transport: LocalTransport, command: LocalCommand, onOver: (error: unknown) => void): void {
-    this.#ended = this.#run(transport, command).then(onOver, onOver)
+  run(transport: Pick<LocalTransport, 'run'>, command: LocalCommand, { onDamaged, onOver }: CommandListener): void {
+    this.#ended = this.#run(transport, command, onDamaged).then(onOver, onOver)
   }
 
   /** Sends TERM, and KILL after the grace. `why` is the agent's own reason. Only the first call counts. */
@@ -134,7 +134,11 @@ export class HostedCommand implements CommandRef {
     await spool?.remove()
   }
 
-  async #run(transport: LocalTransport, command: LocalCommand): Promise<void> {
+  async #run(
+    transport: Pick<LocalTransport, 'run'>,
+    command: LocalCommand,
+    onDamaged: CommandListener['onDamaged'],
+  ): Promise<void> {
     const spool = this.#spool
     const end = await traced('run command', { kind: SpanKind.INTERNAL }, async (span) => {
       const ended = await this.#endOf(transport, command)
@@ -143,11 +147,11 @@ export class HostedCommand implements CommandRef {
       return ended
     })
     this.#unconfirmed = !end.confirmed
-    this.#damaged = end.content
+    if (end.content !== null) onDamaged(end.content)
     await spool?.finish(end)
   }
 
-  async #endOf(transport: LocalTransport, command: LocalCommand): Promise<AgentCommandEnd> {
+  async #endOf(transport: Pick<LocalTransport, 'run'>, command: LocalCommand): Promise<AgentCommandEnd> {
     const { signal } = this.#abort
     const none = { exit_code: null, signal: null, confirmed: true, content: null }
     try {
