@@ -86,7 +86,7 @@ export function WaitingRow({ request, highest }: { request: Request; highest: nu
       <OriginCells request={request} start={request.estimated_start} />
       <Table.Td>
         {can('deployments:cancel') && (
-          <Group gap={4} wrap="nowrap" justify="flex-end">
+          <Group gap={4} justify="flex-end">
             <ChangePriority id={request.id} priority={request.priority} highest={highest} />
             <ConfirmButton
               size="compact-xs"

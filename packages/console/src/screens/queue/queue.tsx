@@ -75,7 +75,7 @@ function Requests({ requests, isWaiting }: { requests: Answer<'listPending'>; is
               {isWaiting && <Table.Th>Place</Table.Th>}
               <Table.Th>Priority</Table.Th>
               <Table.Th>What</Table.Th>
-              <Table.Th>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
+              <Table.Th miw={220}>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
               <Table.Th>Where</Table.Th>
               <Table.Th>By</Table.Th>
               <Table.Th>Since</Table.Th>
