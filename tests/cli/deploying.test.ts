@@ -275,6 +275,8 @@ describe('the queue', () => {
     expect((await cli.run(['pending', 'list'])).stdout).toMatch(
       new RegExp(`^2 +${second} +pending +0 +greet 1\\.0\\.0 +1 `, 'm'),
     )
+    await api.post('/tenants', { name: 'somebody-else' })
+    expect((await cli.run(['pending', 'list', '--tenant', 'somebody-else'])).stdout).toContain('no pending requests')
     is(await cli.run(['pending', 'reprioritize', second, '--priority', '-5']), 0)
     expect((await cli.run(['pending', 'list', '-o', 'json'])).stdout).toContain('"priority": -5')
     is(await cli.run(['pending', 'cancel', second]), 0)

@@ -3,6 +3,7 @@ import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
 import { formatFacts } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
+import { findId } from './records.ts'
 import { parseIntegerBetween } from './values.ts'
 import { findPending, getWaitingReason } from './wait.ts'
 
@@ -16,6 +17,7 @@ export function addPending(program: Command): void {
     .command('list')
     .description('list pending requests in the order of their start')
     .addOption(new Option('--status <status>', 'list requests with this status instead').choices(STATUSES))
+    .option('--tenant <name>', 'only those of this tenant, by name or id')
     .action(provideContext(list))
   pending
     .command('why')
@@ -49,9 +51,18 @@ export function addPending(program: Command): void {
 /** Undefined for requests of earlier releases. */
 const formatSource = ({ source_name, source_version }: Pending) => source_name && `${source_name} ${source_version}`
 
-async function list({ client, output }: Context, { status }: { status?: Pending['status'] }): Promise<void> {
+interface ListOptions {
+  status?: Pending['status']
+  tenant?: string
+}
+
+async function list({ client, output }: Context, { status, tenant }: ListOptions): Promise<void> {
+  const query = {
+    ...(status === undefined ? {} : { status }),
+    ...(tenant === undefined ? {} : { tenant_id: await findId(client, 'tenant', tenant) }),
+  }
   output.printList(
-    await client.call('listPending', { query: status ? { status } : {} }),
+    await client.call('listPending', { query }),
     [
       ['POSITION', ({ position }) => position],
       ['ID', ({ id }) => id],
