@@ -74,7 +74,7 @@ function Requests({ requests, isWaiting }: { requests: Answer<'listPending'>; is
             <Table.Tr>
               {isWaiting && <Table.Th>Place</Table.Th>}
               <Table.Th>Priority</Table.Th>
-              <Table.Th>What</Table.Th>
+              <Table.Th miw={160}>What</Table.Th>
               <Table.Th miw={220}>{isWaiting ? 'Why it waits' : 'What became of it'}</Table.Th>
               <Table.Th>Where</Table.Th>
               <Table.Th>By</Table.Th>
