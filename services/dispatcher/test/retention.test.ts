@@ -105,6 +105,26 @@ const CHILDREN = [
 ]
 
 describe('deployments', () => {
+  test('leave the release that is in force and the one that it replaced, and no others', async () => {
+    const ids = [await deployed(50), await deployed(40), await deployed(35), await deployed(32)]
+    const releases = async () =>
+      (
+        await database.query<{ id: string; kept: number }>(
+          'SELECT deployment_id AS id, count(*) AS kept FROM releases WHERE deployment_id = ANY ($1) GROUP BY 1',
+          [ids],
+        )
+      ).rows
+    expect(await releases()).toHaveLength(4)
+    await apply({ deploymentDays: 30 })
+    expect((await releases()).sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id))).toEqual([
+      { id: ids[2], kept: 2 },
+      { id: ids[3], kept: 2 },
+    ])
+    await database.query('DELETE FROM targets WHERE id = ANY ($1)', [catalog.target_ids.slice(0, 1)])
+    await apply({ deploymentDays: 30 })
+    expect(await releases()).toMatchObject([{ kept: 1 }, { kept: 1 }])
+  })
+
   test('that are old go with all that is theirs; younger and running ones stay, and totals are exact', async () => {
     const old = await deployed(40)
     const young = await deployed(20)

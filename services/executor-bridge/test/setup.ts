@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import type { StreamBatch, SyncRequest } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
+import type { FailureStrategy, RollbackStrategy } from '@slipway/domain'
 import { hashToken, KeyRing, listen, randomToken, uuidv7 } from '@slipway/runtime'
 import { databaseAs, testLogger as logger, openTestDatabase } from '@slipway/testing'
 import type { Analyst } from '../src/analysis/analyst.ts'
@@ -171,6 +172,7 @@ export const postSync = (
 export interface SeededRun {
   deploymentId: string
   epoch: number
+  sourceId: string
   targetIds: string[]
 }
 
@@ -180,14 +182,17 @@ export interface RunOptions {
   targets?: number
   actions?: number
   maxRetries?: number
+  /** Of the same source on the same targets as this run. */
+  like?: Pick<SeededRun, 'sourceId' | 'targetIds'>
+  strategies?: { failure_strategy?: FailureStrategy; rollback_strategy?: RollbackStrategy }
 }
 
 /** A running deployment under a live lease, as the dispatcher leaves it, with its action and local targets. */
 export async function seedRun(database: Database, options: RunOptions): Promise<SeededRun> {
   const { instanceId, slot = 0, targets = 2, actions = 2 } = options
   const deploymentId = uuidv7()
-  const actionId = uuidv7()
-  const targetIds = Array.from({ length: targets }, () => uuidv7())
+  const actionId = options.like?.sourceId ?? uuidv7()
+  const targetIds = options.like?.targetIds ?? Array.from({ length: targets }, () => uuidv7())
   const head = {
     source: { type: 'action', id: actionId, name: 'release', version: '1.0.0' },
     tenant: null,
@@ -205,24 +210,29 @@ export async function seedRun(database: Database, options: RunOptions): Promise<
       max_retries: 0,
       deployment_timeout_seconds: 0,
       bypass_cache: false,
+      ...options.strategies,
     },
   }
   return database.transaction(async (tx) => {
-    await tx.query(`INSERT INTO sources (id, kind, name) VALUES ($1, 'action', $2)`, [actionId, actionId])
-    const definition = { type: 'script', script: 'echo hello', env: { A: '1' }, rollback: { script: 'echo back' } }
-    await tx.query(`INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', $2)`, [
+    await tx.query(`INSERT INTO sources (id, kind, name) VALUES ($1, 'action', $2) ON CONFLICT DO NOTHING`, [
       actionId,
-      JSON.stringify(definition),
+      actionId,
     ])
+    const definition = { type: 'script', script: 'echo hello', env: { A: '1' }, rollback: { script: 'echo back' } }
     await tx.query(
-      `INSERT INTO targets (id, name, connection) SELECT id, id::text, '{"type":"local"}' FROM unnest($1::uuid[]) AS id`,
+      `INSERT INTO source_versions (source_id, version, definition) VALUES ($1, '1.0.0', $2) ON CONFLICT DO NOTHING`,
+      [actionId, JSON.stringify(definition)],
+    )
+    await tx.query(
+      `INSERT INTO targets (id, name, connection) SELECT id, id::text, '{"type":"local"}' FROM unnest($1::uuid[]) AS id
+       ON CONFLICT DO NOTHING`,
       [targetIds],
     )
     await tx.query(
       `INSERT INTO deployments (id, state, source_type, source_id, source_name, source_version, plan_head, selection,
                                 total_steps, started_at)
        VALUES ($1, 'running', 'action', $2, 'release', '1.0.0', $3, '{}', $4, now())`,
-      [deploymentId, actionId, JSON.stringify(head), targets * actions],
+      [deploymentId, actionId, JSON.stringify(head), targetIds.length * actions],
     )
     await tx.query(
       `INSERT INTO deployment_actions (deployment_id, action_index, sequence_id, sequence_name, sequence_version,
@@ -239,10 +249,10 @@ export async function seedRun(database: Database, options: RunOptions): Promise<
     await tx.query(
       `INSERT INTO steps (deployment_id, target_index, action_index)
        SELECT $1, t, a FROM generate_series(0, $2::int - 1) AS t, generate_series(0, $3::int - 1) AS a`,
-      [deploymentId, targets, actions],
+      [deploymentId, targetIds.length, actions],
     )
     const epoch = await lease(tx, { deploymentId, instanceId, slot })
-    return { deploymentId, epoch, targetIds }
+    return { deploymentId, epoch, sourceId: actionId, targetIds }
   })
 }
 

@@ -81,6 +81,7 @@ const SERVICES_TABLES: Record<string, Table> = {
     dispatcher: TARGET_SECRETS,
     'log-stream': TARGET_SECRETS,
     'executor-bridge': { select: 'all', lock: 'id' },
+    retention: only('id'),
   },
   target_tags: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
   sources: { gateway: own, planner: read, dispatcher: read, 'log-stream': read },
@@ -141,6 +142,19 @@ const SERVICES_TABLES: Record<string, Table> = {
     planner: read,
     'log-stream': read,
     'executor-bridge': read,
+  },
+  // Written by triggers, with the owner's rights.
+  releases: {
+    gateway: read,
+    planner: read,
+    dispatcher: drop,
+    retention: drop,
+  },
+  release_heads: {
+    gateway: read,
+    planner: read,
+    dispatcher: drop,
+    retention: drop,
   },
   deployment_transitions: { dispatcher: append, gateway: read, 'log-stream': read },
   // Written by triggers and by fold_deployment_counts, with the owner's rights.
@@ -308,6 +322,8 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   audit_dropped: ['gateway'],
   // Runs with the rights of the owner of the tables.
   fold_deployment_counts: ['dispatcher'],
+  // Only triggers call it.
+  write_releases: [],
   ensure_log_partition: ['executor-bridge'],
   // The release before calls it.
   ensure_log_partitions: ['executor-bridge'],

@@ -95,10 +95,11 @@ export const insertTargets = statement({
     target_id: array(uuid),
     target_name: array(text),
     variables: array(jsonb<VariableValues>()),
+    values_hash: array(nullable(text)),
   },
-  sql: `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables)
-    SELECT * FROM unnest(
-      :deployment_id::uuid[], :target_index::int[], :target_id::uuid[], :target_name::text[], :variables::jsonb[])`,
+  sql: `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables, values_hash)
+    SELECT * FROM unnest(:deployment_id::uuid[], :target_index::int[], :target_id::uuid[], :target_name::text[],
+      :variables::jsonb[], :values_hash::text[])`,
 })
 
 /** Steps are targets times actions. The database multiplies them, so they never cross the wire. */

@@ -8,6 +8,8 @@ import {
   countOldRequests,
   DELETE_DEPLOYMENTS,
   DELETE_REMAINS,
+  deleteHeadsOfDeletedTargets,
+  deleteOldReleases,
   deleteOldRequests,
   FOUND_AT_ONCE,
   findDropped,
@@ -54,6 +56,7 @@ export async function dropOldDeployments(options: DropOptions, rules: Deployment
   }
   await dropOldRequests(database, rules.days, signal)
   while (!signal.aborted && (await dropSomeRemains(options)));
+  await dropOldReleases(database, signal)
   return dropped
 }
 
@@ -76,6 +79,11 @@ function dropBatch(database: Database, ids: readonly string[], { days, keep }: D
 
 async function dropOldRequests(database: Database, days: number, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && (await deleteOldRequests.run(database, { days })) === MOST_ROWS.requests);
+}
+
+async function dropOldReleases(database: Database, signal: AbortSignal): Promise<void> {
+  await deleteHeadsOfDeletedTargets.run(database)
+  while (!signal.aborted && (await deleteOldReleases.run(database)) === MOST_ROWS.releases);
 }
 
 /** Deletes some of the rows that deployments left. Returns false if there are none. */

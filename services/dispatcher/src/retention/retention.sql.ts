@@ -1,7 +1,7 @@
 import { array, bool, int4, int8, LOCK_KEYS, statement, text, uuid } from '@slipway/database'
 
 /** The most rows that one statement deletes. The caller repeats the statement until it deletes fewer. */
-export const MOST_ROWS = { chunks: 1_000, requests: 1_000, results: 5_000, remains: 10_000 }
+export const MOST_ROWS = { chunks: 1_000, requests: 1_000, results: 5_000, remains: 10_000, releases: 10_000 }
 /** Deployments of one transaction. */
 export const BATCH = 200
 export const FOUND_AT_ONCE = 20_000
@@ -122,6 +122,30 @@ export const forgetDropped = statement({
   name: 'dispatcher.retention.forget-dropped',
   parameters: { ids: array(uuid) },
   sql: 'DELETE FROM dropped_deployments WHERE id = ANY (:ids)',
+})
+
+// --- releases -------------------------------------------------------------------------------------------------------
+
+export const deleteHeadsOfDeletedTargets = statement({
+  name: 'dispatcher.retention.delete-release-heads',
+  sql: `DELETE FROM release_heads h WHERE NOT EXISTS (SELECT FROM targets t WHERE t.id = h.target_id)`,
+})
+
+/**
+ * Deletes releases of deleted deployments. Keeps the release that is in force, the latest one, and the one that the release in
+ * force replaced: a rollback brings that one back.
+ */
+export const deleteOldReleases = statement({
+  name: 'dispatcher.retention.delete-releases',
+  sql: `DELETE FROM releases WHERE (deployment_id, target_id) IN (
+      SELECT r.deployment_id, r.target_id FROM releases r
+       WHERE NOT EXISTS (SELECT FROM deployments d WHERE d.id = r.deployment_id)
+         AND NOT EXISTS (
+           SELECT FROM release_heads h
+             LEFT JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id
+            WHERE h.target_id = r.target_id AND h.source_id = r.source_id
+              AND r.deployment_id IN (h.current_deployment_id, h.latest_deployment_id, c.replaced_deployment_id))
+       LIMIT ${MOST_ROWS.releases})`,
 })
 
 // --- requests, results and log lines -------------------------------------------------------------------------------
