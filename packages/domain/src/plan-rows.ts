@@ -9,6 +9,7 @@ interface PlannedTargetRow {
   target_id: PlannedTarget['id']
   target_name: PlannedTarget['name']
   variables: PlannedTarget['variables']
+  values_hash: string | null
 }
 
 /** A plan as rows of the database. The head is a column of the deployment. */
@@ -22,14 +23,18 @@ export function toRows({ actions, targets, ...plan_head }: Plan): PlanRows {
   return {
     plan_head,
     actions: actions.map((action, action_index) => ({ action_index, ...action })),
-    targets: targets.map(({ id, name, variables }, target_index) => {
-      return { target_index, target_id: id, target_name: name, variables }
+    targets: targets.map(({ id, name, variables, values_hash = null }, target_index) => {
+      return { target_index, target_id: id, target_name: name, variables, values_hash }
     }),
   }
 }
 
-/** Builds the plan from rows in the order of their indexes. */
-export function fromRows({ plan_head, actions, targets }: PlanRows): Plan {
+interface RunRows extends Omit<PlanRows, 'targets'> {
+  targets: Omit<PlannedTargetRow, 'values_hash'>[]
+}
+
+/** Builds the plan of a run from rows in the order of their indexes. */
+export function fromRows({ plan_head, actions, targets }: RunRows): Plan {
   return {
     ...plan_head,
     actions: actions.map(({ action_index: _, ...action }) => action),

@@ -61,6 +61,8 @@ export const PlannedTarget = Strict({
   name: Type.String(),
   /** Layer 3. */
   variables: VariableValues,
+  /** Equal for equal versions and values. Absent in plans of the release before. */
+  values_hash: Type.Optional(Type.String()),
 })
 
 /** A plan without its actions and targets. */

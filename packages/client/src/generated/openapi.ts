@@ -302,6 +302,8 @@ export interface components {
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
+            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. config.unchanged_target_ids lists them. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
+            only_changed?: boolean;
             override_freeze?: boolean;
             override_reason?: string;
             priority?: number;
@@ -517,6 +519,8 @@ export interface components {
             target_tags: components["schemas"]["Tag"][];
             tenant_id: string | null;
             timeout_seconds: number;
+            /** @description The targets that only_changed left out; absent without it */
+            unchanged_target_ids?: string[];
             variables: components["schemas"]["Variables"];
         };
         DeploymentDetail: {
@@ -681,6 +685,49 @@ export interface components {
                 starts_at: string;
             }[];
         };
+        Installed: {
+            applied_at: string | null;
+            applied_by: string | null;
+            deployment_id: string | null;
+            /** @description The environment of the target; if it has none, that of the deployment */
+            environment_id: string | null;
+            environment_name: string | null;
+            /** @description The last attempt, if it is not applied: it runs, failed, was cancelled or was rolled back */
+            last_attempt: {
+                /** Format: date-time */
+                begun_at: string;
+                /**
+                 * Format: uuid
+                 * @description Retention may have deleted the deployment
+                 */
+                deployment_id: string;
+                ended_at: string | null;
+                /**
+                 * @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed.
+                 * @enum {string}
+                 */
+                state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+                triggered_by: string | null;
+                version: string;
+            } | null;
+            /** Format: uuid */
+            source_id: string;
+            source_name: string;
+            source_type: components["schemas"]["SourceType"];
+            /**
+             * @description The state of the last attempt
+             * @enum {string}
+             */
+            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+            /** Format: uuid */
+            target_id: string;
+            target_name: string;
+            tenant_id: string | null;
+            tenant_name: string | null;
+            values_hash: string | null;
+            /** @description The version that was applied last and not rolled back; null for none */
+            version: string | null;
+        };
         Instance: {
             /** @description Deployments that the instance runs now */
             active: number;
@@ -765,6 +812,40 @@ export interface components {
             /** @constant */
             token_type: "Bearer";
             user: components["schemas"]["User"];
+        };
+        MatrixRow: {
+            cells: {
+                environment_id: string | null;
+                environment_name: string | null;
+                /** @description Targets with a last attempt that failed, was cancelled or was rolled back */
+                failed: number;
+                /** @description Targets with an attempt that runs or rolls back */
+                running: number;
+                /** @description Targets with a version in force or an attempt */
+                target_count: number;
+                tenant_id: string | null;
+                tenant_name: string | null;
+                /** @description The versions in force, the newest first */
+                versions: {
+                    /**
+                     * Format: date-time
+                     * @description When it was last applied to one of them
+                     */
+                    applied_at: string;
+                    applied_by: string | null;
+                    /**
+                     * Format: uuid
+                     * @description The deployment that did it
+                     */
+                    deployment_id: string;
+                    target_count: number;
+                    version: string;
+                }[];
+            }[];
+            /** Format: uuid */
+            source_id: string;
+            source_name: string;
+            source_type: components["schemas"]["SourceType"];
         };
         Message: {
             message: string;
@@ -852,6 +933,8 @@ export interface components {
             plan: components["schemas"]["PlanView"];
             /** @description The plan_hash of a preview. If the plan has changed since then, the answer is 409 CONFLICT, and details.differences lists the parts that differ. A preview and dry_run ignore it. */
             plan_hash: string;
+            /** @description What is in force now on the targets of the plan */
+            replaces: components["schemas"]["Replacement"][];
             source_name: string;
             source_type: components["schemas"]["SourceType"];
             source_version: string;
@@ -861,6 +944,12 @@ export interface components {
                 stale: number;
                 total: number;
             };
+            /** @description Targets with the same versions and values in force; only_changed leaves them out */
+            unchanged_targets: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            }[];
             variables: components["schemas"]["Variables"];
             /** @description The warnings of a create, and whether it would be queued */
             warnings: string[];
@@ -875,6 +964,8 @@ export interface components {
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
+            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. config.unchanged_target_ids lists them. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
+            only_changed?: boolean;
             /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back */
             only_failed_targets?: boolean;
             override_freeze?: boolean;
@@ -937,6 +1028,73 @@ export interface components {
             refresh_token: string;
             /** Format: uuid */
             session_id: string;
+        };
+        Release: {
+            /** Format: date-time */
+            begun_at: string;
+            /**
+             * Format: uuid
+             * @description Retention may have deleted the deployment
+             */
+            deployment_id: string;
+            ended_at: string | null;
+            /** @description Whether this version is in force on the target now */
+            is_current: boolean;
+            /** @description The deployment that was in force on the target when this one began */
+            replaced_deployment_id: string | null;
+            /** Format: uuid */
+            source_id: string;
+            source_name: string;
+            source_type: components["schemas"]["SourceType"];
+            /**
+             * @description What became of a deployment on one target. It is applied when all its commands on the target have succeeded there, or, where failures are ignored, have been executed.
+             * @enum {string}
+             */
+            state: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+            triggered_by: string | null;
+            values_hash: string | null;
+            version: string;
+        };
+        Replacement: {
+            applied_at: string | null;
+            applied_by: string | null;
+            /** @description The deployment in force there; null: nothing is */
+            deployment_id: string | null;
+            /** @description Null: nothing is in force there, or retention has deleted that deployment */
+            difference: {
+                /** @description Values that differ, without those of targets; sensitive ones are masked */
+                variables: {
+                    /** @description Absent: it has no value */
+                    after?: unknown;
+                    /** @description Absent: it had no value */
+                    before?: unknown;
+                    name: string;
+                }[];
+                /** @description The source and everything that it is made of, where the version differs */
+                versions: {
+                    /** @description Null: not part of this deployment */
+                    after: string | null;
+                    /** @description Null: not part of the deployment before */
+                    before: string | null;
+                    /** Format: uuid */
+                    id: string;
+                    kind: components["schemas"]["SourceType"];
+                    name: string;
+                }[];
+            } | null;
+            target_count: number;
+            /** @description The first 100 of them */
+            targets: {
+                /** Format: uuid */
+                id: string;
+                name: string;
+            }[];
+            /** @description Those of them with the same versions and values */
+            unchanged_count: number;
+            version: string | null;
+        };
+        Replacements: {
+            replaces: components["schemas"]["Replacement"][];
         };
         Role: {
             built_in: boolean;
@@ -2383,6 +2541,11 @@ export interface operations {
     listDeployments: {
         parameters: {
             query?: {
+                action_id?: string;
+                /** @description Created before this time */
+                created_before?: string;
+                /** @description Created at this time or later */
+                created_from?: string;
                 environment_id?: string;
                 /** @description Entries to return; a value out of range becomes the nearest valid value */
                 limit?: string;
@@ -2390,9 +2553,15 @@ export interface operations {
                 page?: string;
                 /** @description Part of the name, in upper or lower case */
                 search?: string;
+                sequence_id?: string;
+                solution_id?: string;
                 source_type?: components["schemas"]["SourceType"];
                 state?: "pending" | "queued" | "running" | "success" | "failed" | "cancelled" | "rolling_back" | "rolled_back";
+                target_id?: string;
                 tenant_id?: string;
+                /** @description The user name */
+                triggered_by?: string;
+                version?: string;
             };
             header?: never;
             path?: never;
@@ -2528,6 +2697,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DeploymentDetail"];
+                };
+            };
+        };
+    };
+    getDeploymentChanges: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Replacements"];
                 };
             };
         };
@@ -3030,6 +3222,80 @@ export interface operations {
                 content: {
                     "application/json": {
                         [key: string]: unknown;
+                    };
+                };
+            };
+        };
+    };
+    listReleases: {
+        parameters: {
+            query?: {
+                action_id?: string;
+                environment_id?: string;
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                limit?: string;
+                /** @description From 1; a smaller number counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+                sequence_id?: string;
+                solution_id?: string;
+                source_type?: components["schemas"]["SourceType"];
+                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+                /** @description `KEY=VALUE`, or `KEY` alone for every value */
+                tag?: string;
+                target_id?: string;
+                tenant_id?: string;
+                version?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Installed"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    getReleaseMatrix: {
+        parameters: {
+            query?: {
+                environment_id?: string;
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                limit?: string;
+                /** @description From 1; a smaller number counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+                source_type?: components["schemas"]["SourceType"];
+                tenant_id?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["MatrixRow"][];
+                        meta: components["schemas"]["PageMeta"];
                     };
                 };
             };
@@ -3761,6 +4027,44 @@ export interface operations {
                 content: {
                     "application/json": {
                         data: components["schemas"]["DeploymentOfTarget"][];
+                        meta: components["schemas"]["PageMeta"];
+                    };
+                };
+            };
+        };
+    };
+    listTargetReleases: {
+        parameters: {
+            query?: {
+                action_id?: string;
+                current?: "true" | "false";
+                /** @description Entries to return; a value out of range becomes the nearest valid value */
+                limit?: string;
+                /** @description From 1; a smaller number counts as 1 */
+                page?: string;
+                /** @description Part of the name, in upper or lower case */
+                search?: string;
+                sequence_id?: string;
+                solution_id?: string;
+                state?: "running" | "applied" | "failed" | "cancelled" | "rolling_back" | "rolled_back" | "rollback_failed";
+            };
+            header?: never;
+            path: {
+                /** @description A UUID, or the SqId of the record if it has one */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        data: components["schemas"]["Release"][];
                         meta: components["schemas"]["PageMeta"];
                     };
                 };

@@ -26,6 +26,11 @@ export const Message = Strict({ message: Type.String() })
 export const IntegerText = Type.String({ pattern: '^[+-]?[0-9]{1,18}$' })
 export const PageQuery = { page: Type.Optional(IntegerText), limit: Type.Optional(IntegerText) }
 export const SearchText = Type.String({ maxLength: 255 })
+export const TagFilter = Type.String({
+  pattern: '^[^=]+(=|$)',
+  maxLength: 511,
+  description: '`KEY=VALUE`, or `KEY` alone for every value',
+})
 
 export const IdempotencyKey = Type.String({
   pattern: '^[!-~]{1,255}$',

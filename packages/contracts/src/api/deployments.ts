@@ -23,6 +23,7 @@ import {
   VersionRequirement,
   withOptions,
 } from '../schema.ts'
+import { Replacement } from './releases.ts'
 
 export { FailureStrategy, RollbackStrategy, SourceType, TargetMode }
 
@@ -41,6 +42,13 @@ const PromptedValues = Type.Record(Type.String({ pattern: `${VARIABLE_NAME}|^[0-
   maxProperties: 1_000,
 })
 
+/** Filters by one source; at most one of them. */
+export const ofSource = {
+  solution_id: Type.Optional(Id('solution')),
+  sequence_id: Type.Optional(Id('sequence')),
+  action_id: Type.Optional(Id('action')),
+}
+
 /** Fields of create and redeploy. */
 const overridable = {
   target_ids: Type.Optional(TargetIds),
@@ -58,6 +66,13 @@ const overridable = {
   expected_plan_hash: Type.Optional(PlanHash),
   override_freeze: Type.Optional(Type.Boolean()),
   override_reason: Type.Optional(Type.String({ pattern: NOT_BLANK, maxLength: 10_000 })),
+  only_changed: Type.Optional(
+    Type.Boolean({
+      description:
+        'Leaves out targets on which the same versions and values are in force and nothing was attempted since. ' +
+        'config.unchanged_target_ids lists them. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids.',
+    }),
+  ),
   dry_run: Type.Optional(Type.Boolean({ description: 'Answers with the preview, and creates nothing' })),
   strict: Type.Optional(
     Type.Boolean({
@@ -144,6 +159,9 @@ export const DeploymentConfig = Strict({
   variables: Variables,
   tenant_id: Nullable(Uuid),
   environment_id: Nullable(Uuid),
+  unchanged_target_ids: Type.Optional(
+    Type.Array(Uuid, { description: 'The targets that only_changed left out; absent without it' }),
+  ),
 })
 
 export const Step = Strict({
@@ -226,6 +244,10 @@ export const Preview = Strict({
   source_name: Type.String(),
   source_version: Type.String(),
   plan_hash: PlanHash,
+  replaces: Type.Array(Replacement, { description: 'What is in force now on the targets of the plan' }),
+  unchanged_targets: Type.Array(Strict({ id: Uuid, name: Type.String() }), {
+    description: 'Targets with the same versions and values in force; only_changed leaves them out',
+  }),
 })
 
 /** Date and time in UTC without a zone. */

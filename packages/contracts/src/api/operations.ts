@@ -5,6 +5,7 @@ import { contentOperations } from './operations/content.ts'
 import { deploymentOperations } from './operations/deployments.ts'
 import { freezeOperations } from './operations/freezes.ts'
 import type { Operation } from './operations/operation.ts'
+import { releaseOperations } from './operations/releases.ts'
 import { serviceOperations } from './operations/service.ts'
 import { sourceOperations } from './operations/sources.ts'
 import { streamOperations } from './operations/streams.ts'
@@ -16,6 +17,7 @@ export type { Access, Operation } from './operations/operation.ts'
 const operations = {
   ...authenticationOperations,
   ...deploymentOperations,
+  ...releaseOperations,
   ...sourceOperations,
   ...contentOperations,
   ...targetOperations,

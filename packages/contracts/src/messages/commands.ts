@@ -31,6 +31,8 @@ export const Selection = Strict({
   target_tags: Type.Array(Strict({ key: Type.String(), value: Type.String() })),
   target_tags_match_all: Type.Boolean(),
   version_requirement: Nullable(Type.String()),
+  /** The targets that `only_changed` left out. */
+  unchanged_target_ids: Type.Optional(Type.Array(Uuid)),
 })
 
 /** `variables` and `prompted_values` of a request may be secrets, so the gateway seals them for `command_id`. */
@@ -61,7 +63,7 @@ export const StartOutcome = Type.Union([
   }),
 ])
 
-const { plan, ...previewFields } = Preview.properties
+const { plan, replaces, unchanged_targets, ...previewFields } = Preview.properties
 const { steps: _steps, ...planFields } = plan.properties
 
 const { sequence_id, sequence_name, sequence_order, action_id, action_name, action_order } = PlannedAction.properties
@@ -70,6 +72,9 @@ const PlacedAction = Reply({ sequence_id, sequence_name, sequence_order, action_
 /** A preview with targets and actions once each. The gateway multiplies them into steps. */
 export const PreviewTable = Reply({
   ...previewFields,
+  /** Absent from planners of the release before. */
+  replaces: Type.Optional(replaces),
+  unchanged_targets: Type.Optional(unchanged_targets),
   plan: Reply({
     ...planFields,
     targets: Type.Array(NamedRecord),

@@ -7,6 +7,7 @@ import * as catalog from '../catalog.ts'
 import { Message, PageMeta } from '../common.ts'
 import * as content from '../content.ts'
 import * as deployments from '../deployments.ts'
+import * as releases from '../releases.ts'
 import * as webhooks from '../webhooks.ts'
 
 type Json = Record<string, unknown>
@@ -23,6 +24,7 @@ const NAMED: Record<string, unknown> = {
   ...catalog,
   ...content,
   ...deployments,
+  ...releases,
   ...webhooks,
 }
 

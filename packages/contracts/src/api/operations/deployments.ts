@@ -1,6 +1,6 @@
 import { Type } from '@sinclair/typebox'
 import { DEPLOYMENT_STATES, PENDING_STATES } from '@slipway/domain'
-import { Id, literals, Strict } from '../../schema.ts'
+import { Id, literals, Strict, Timestamp, Version, withOptions } from '../../schema.ts'
 import { IntegerText, Page } from '../common.ts'
 import * as deployments from '../deployments.ts'
 import { LOG_HEADERS, LogQuery } from '../log-history.ts'
@@ -19,6 +19,12 @@ export const deploymentOperations = {
       environment_id: Type.Optional(Id('environment')),
       state: Type.Optional(literals(DEPLOYMENT_STATES)),
       source_type: Type.Optional(deployments.SourceType),
+      ...deployments.ofSource,
+      version: Type.Optional(Version),
+      target_id: Type.Optional(Id('target')),
+      triggered_by: Type.Optional(Type.String({ maxLength: 255, description: 'The user name' })),
+      created_from: Type.Optional(withOptions(Timestamp, { description: 'Created at this time or later' })),
+      created_before: Type.Optional(withOptions(Timestamp, { description: 'Created before this time' })),
     }),
     responses: { 200: Page(deployments.DeploymentSummary) },
   }),

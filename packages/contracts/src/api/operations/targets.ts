@@ -1,7 +1,7 @@
 import { type TSchema, Type } from '@sinclair/typebox'
 import { Id, literals, Strict } from '../../schema.ts'
 import * as catalog from '../catalog.ts'
-import { Page, PageQuery } from '../common.ts'
+import { Page, PageQuery, TagFilter } from '../common.ts'
 import { DeploymentOfTarget } from '../deployments.ts'
 import { list, listQuery, op } from './operation.ts'
 
@@ -75,13 +75,7 @@ export const targetOperations = {
     query: Strict({
       ...listQuery.properties,
       environment_id: Type.Optional(Id('environment')),
-      tag: Type.Optional(
-        Type.String({
-          pattern: '^[^=]+(=|$)',
-          maxLength: 511,
-          description: '`KEY=VALUE`, or `KEY` alone for every value',
-        }),
-      ),
+      tag: Type.Optional(TagFilter),
       status: Type.Optional(literals(catalog.TARGET_STATUSES)),
       enabled: Type.Optional(literals(['true', 'false'])),
     }),
