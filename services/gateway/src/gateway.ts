@@ -12,6 +12,7 @@ import { createApp } from './http/app.ts'
 import type { Handlers } from './http/handler.ts'
 import { createAuthenticate } from './identity/authenticate.ts'
 import { identityHandlers } from './identity/handlers.ts'
+import { releaseHandlers } from './releases/handlers.ts'
 import { serviceHandlers } from './service/handlers.ts'
 import { createStreamProxy } from './streams/proxy.ts'
 import { webhookHandlers } from './webhooks/handlers.ts'
@@ -31,6 +32,7 @@ export function createGateway(dependencies: Dependencies): Gateway {
     ...administrationHandlers(dependencies),
     ...contentHandlers(dependencies),
     ...deploymentHandlers(dependencies),
+    ...releaseHandlers(dependencies),
     ...auditHandlers(dependencies),
     ...webhookHandlers(dependencies),
     ...streams.handlers,

@@ -6,8 +6,16 @@ export interface DeploymentParts {
   tenant_id?: string | null
   state?: string
   source_type?: 'action' | 'sequence' | 'solution'
+  source_id?: string
   source_name?: string
+  source_version?: string
+  environment_id?: string | null
+  triggered_by?: string
+  override_variables?: Record<string, unknown>
   targets?: number
+  /** In place of `targets` unknown ones. */
+  target_ids?: string[]
+  values_hash?: string | null
   actions?: number
   source_deployment_id?: string
   warnings?: string[]
@@ -16,8 +24,11 @@ export interface DeploymentParts {
 /** A deployment as the dispatcher writes it. Its action declares `token` sensitive. Returns its id. */
 export async function addDeployment(database: Database, parts: DeploymentParts = {}): Promise<string> {
   const { id = uuidv7(), tenant_id = null, state = 'running', targets = 2, actions = 2 } = parts
+  const { target_ids = Array.from({ length: targets }, () => uuidv7()), values_hash = null } = parts
+  const { source_id = uuidv7(), source_version = '1.2.0', environment_id = null, triggered_by = 'admin' } = parts
+  const { override_variables = { token: { $sealed: 'v1.k1.abc' }, level: 3 } } = parts
   const { source_type = 'action', source_name = 'Release', source_deployment_id = null, warnings = [] } = parts
-  const source = { type: source_type, id: uuidv7(), name: source_name, version: '1.2.0' }
+  const source = { type: source_type, id: source_id, name: source_name, version: source_version }
   const final = ['success', 'failed', 'cancelled', 'rolled_back'].includes(state)
   const options = {
     target_mode: { rolling: { batch_size: 1 } },
@@ -34,7 +45,7 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
     tenant: null,
     environment: null,
     shared_variables: { region: 'eu' },
-    override_variables: { token: { $sealed: 'v1.k1.abc' }, level: 3 },
+    override_variables,
     sensitive: ['token'],
     sealed_under: id,
     options,
@@ -47,9 +58,9 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
   }
   await database.query(
     `INSERT INTO deployments (id, state, tenant_id, source_type, source_id, source_name, source_version, plan_head, selection,
-       total_steps, triggered_by, started_at, completed_at, source_deployment_id, warnings)
-     VALUES ($1, $2::deployment_state, $3, $4::source_kind, $5, $6, '1.2.0', $7, $8, $9, 'admin', now(),
-       CASE WHEN $10 THEN now() + interval '1500 ms' END, $11, $12)`,
+       total_steps, triggered_by, started_at, completed_at, source_deployment_id, warnings, environment_id)
+     VALUES ($1, $2::deployment_state, $3, $4::source_kind, $5, $6, $7, $8, $9, $10, $11, now(),
+       CASE WHEN $12 THEN now() + interval '1500 ms' END, $13, $14, $15)`,
     [
       id,
       state,
@@ -57,33 +68,47 @@ export async function addDeployment(database: Database, parts: DeploymentParts =
       source_type,
       source.id,
       source_name,
+      source_version,
       planHead,
       selection,
-      targets * actions,
+      target_ids.length * actions,
+      triggered_by,
       final,
       source_deployment_id,
       JSON.stringify(warnings),
+      environment_id,
     ],
   )
   await database.query(
-    `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables)
-     SELECT $1, i, gen_random_uuid(), 'target-' || i, '{"own": true}' FROM generate_series(0, $2 - 1) i`,
-    [id, targets],
+    `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables, values_hash)
+     SELECT $1, place - 1, target_id, 'target-' || place - 1, '{"own": true}', $3
+       FROM unnest($2::uuid[]) WITH ORDINALITY AS given (target_id, place)`,
+    [id, target_ids, values_hash],
   )
   await database.query(
     `INSERT INTO deployment_actions (deployment_id, action_index, sequence_id, sequence_name, sequence_version, sequence_order,
        action_id, action_name, action_version, action_order, timeout_seconds, max_retries, has_rollback, variables)
-     SELECT $1, i, gen_random_uuid(), 'sequence', '1.0.0', 0, gen_random_uuid(), 'action-' || i, '1.0.0', i, 60, 0, false,
+     SELECT $1, i, md5($3)::uuid, 'sequence', '1.0.0', 0, md5($3 || i)::uuid, 'action-' || i, '1.0.0', i, 60, 0, false,
        jsonb_build_object('index', i)
      FROM generate_series(0, $2 - 1) i`,
-    [id, actions],
+    [id, actions, source_id],
   )
   await database.query(
     `INSERT INTO steps (deployment_id, target_index, action_index)
      SELECT $1, t, a FROM generate_series(0, $2 - 1) t, generate_series(0, $3 - 1) a`,
-    [id, targets, actions],
+    [id, target_ids.length, actions],
   )
   return id
+}
+
+/** Executes the deployment on all its targets, as the executor-bridge writes it; triggers write its releases. */
+export async function execute(database: Database, id: string, outcome: 'running' | 'completed' | 'failed') {
+  await database.query(
+    `UPDATE steps SET state = $2::step_state, started_at = clock_timestamp(),
+            completed_at = CASE WHEN $2 <> 'running' THEN clock_timestamp() END
+      WHERE deployment_id = $1`,
+    [id, outcome],
+  )
 }
 
 export interface PendingParts {

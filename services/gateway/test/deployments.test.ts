@@ -166,7 +166,7 @@ describe('create', () => {
         duration_ms: null,
         end_confirmed: null,
       }))
-      expect(body).toEqual({ ...rest, plan: { ...plan, steps } })
+      expect(body).toEqual({ ...rest, replaces: [], unchanged_targets: [], plan: { ...plan, steps } })
     }
     expect(commands).toMatchObject([
       ...Array(2).fill({ type: 'plan.preview' }),

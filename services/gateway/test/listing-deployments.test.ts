@@ -9,6 +9,13 @@ let ofTenant: Client
 let tenant: string
 /** All ids, newest first. */
 let all: string[]
+/** The times of their creation. */
+let times: Date[]
+/** The target of each tenth deployment. */
+let target: { id: string; sqid: string }
+
+/** The id of the source `service NUMBER`. */
+const sourceId = (number: number) => `00000000-0000-4000-8000-00000000000${number}`
 
 const list = async (query: string, client = admin) => {
   const { status, body } = await client.send('listDeployments', `/deployments?${query}`)
@@ -34,18 +41,26 @@ beforeAll(async () => {
   const first = await addDeployment(gateway.database, { state: 'success' })
   await gateway.database.query(
     `INSERT INTO deployments (id, state, tenant_id, source_type, source_id, source_name, source_version, plan_head, selection,
-       total_steps, created_at, started_at, completed_at)
+       total_steps, triggered_by, created_at, started_at, completed_at)
      SELECT gen_random_uuid(), CASE WHEN n % 3 = 0 THEN 'failed' ELSE 'success' END::deployment_state,
-       CASE WHEN n % 5 = 0 THEN $2::uuid END, CASE WHEN n % 2 = 0 THEN 'solution' ELSE 'action' END::source_kind, source_id,
-       'service ' || n % 7, source_version, plan_head, selection, total_steps, created_at - n / 2 * interval '1 s', started_at,
+       CASE WHEN n % 5 = 0 THEN $2::uuid END, CASE WHEN n % 2 = 0 THEN 'solution' ELSE 'action' END::source_kind,
+       ('00000000-0000-4000-8000-00000000000' || n % 7)::uuid, 'service ' || n % 7, '1.' || n % 4 || '.0', plan_head, selection,
+       total_steps, 'user ' || n % 6, created_at - n / 2 * interval '1 s', started_at,
        completed_at
      FROM deployments, generate_series(1, ${COUNT - 1}) n WHERE id = $1`,
     [first, tenant],
   )
-  const { rows } = await gateway.database.query<{ id: string }>(
-    'SELECT id FROM deployments ORDER BY created_at DESC, id DESC',
+  const { rows } = await gateway.database.query<{ id: string; created_at: Date }>(
+    'SELECT id, created_at FROM deployments ORDER BY created_at DESC, id DESC',
   )
   all = rows.map(({ id }) => id)
+  times = rows.map(({ created_at }) => created_at)
+  target = (await admin.send('createTarget', '/targets', { name: 'T', connection: { type: 'simulated' } })).body
+  await gateway.database.query(
+    `INSERT INTO deployment_targets (deployment_id, target_index, target_id, target_name, variables)
+     SELECT id, 7, $1, 'T', '{}' FROM unnest($2::uuid[]) AS id`,
+    [target.id, all.filter((_, index) => index % 10 === 0)],
+  )
 })
 afterAll(() => gateway.close())
 
@@ -106,6 +121,75 @@ describe('totals', () => {
     const { rows } = await gateway.database.query<{ n: number }>(`SELECT count(*) AS n FROM deployments WHERE ${where}`)
     const { data, meta } = await list(`${query}&limit=1`)
     expect([meta.total, data.length]).toEqual([rows[0]?.n, Math.min(1, rows[0]?.n ?? 0)])
+  })
+
+  const inTime = (from: number, before: number) =>
+    `created_at >= '${times[from]?.toISOString()}' AND created_at < '${times[before]?.toISOString()}'`
+  const onTarget = () => `id IN (SELECT deployment_id FROM deployment_targets WHERE target_id = '${target.id}')`
+  const NARROWED: [string, () => string, () => string][] = [
+    ['source', () => `action_id=${sourceId(3)}`, () => `source_id = '${sourceId(3)}' AND source_type = 'action'`],
+    ['another kind of source', () => `solution_id=${sourceId(3)}&source_type=action`, () => 'false'],
+    ['version', () => 'version=1.2.0', () => `source_version = '1.2.0'`],
+    ['version and state', () => 'version=1.2.0&state=failed', () => `source_version = '1.2.0' AND state = 'failed'`],
+    ['user', () => 'triggered_by=user%201', () => `triggered_by = 'user 1'`],
+    ['user in full', () => 'triggered_by=user', () => 'false'],
+    ['target', () => `target_id=${target.id}`, onTarget],
+    ['target by SqId', () => `target_id=${target.sqid}`, onTarget],
+    [
+      'first time',
+      () => `created_from=${times[100]?.toISOString()}`,
+      () => `created_at >= '${times[100]?.toISOString()}'`,
+    ],
+    [
+      'last time',
+      () => `created_before=${times[100]?.toISOString()}`,
+      () => `created_at < '${times[100]?.toISOString()}'`,
+    ],
+    [
+      'both times and a user',
+      () =>
+        `created_from=${times[2_000]?.toISOString()}&created_before=${times[9]?.toISOString()}&triggered_by=user%202`,
+      () => `${inTime(2_000, 9)} AND triggered_by = 'user 2'`,
+    ],
+    [
+      'name and user',
+      () => 'search=service%203&triggered_by=user%201',
+      () => `source_name = 'service 3' AND triggered_by = 'user 1'`,
+    ],
+    [
+      'state by search and user',
+      () => 'search=fail&triggered_by=user%203',
+      () => `state = 'failed' AND triggered_by = 'user 3'`,
+    ],
+    ['search that all names fit, and version', () => 'search=e&version=1.1.0', () => `source_version = '1.1.0'`],
+  ]
+
+  test.each(NARROWED)('by %s', async (_, query, where) => {
+    const { rows } = await gateway.database.query<{ id: string }>(
+      `SELECT id FROM deployments WHERE ${where()} ORDER BY created_at DESC, id DESC`,
+    )
+    const { data, meta } = await list(`${query()}&limit=20`)
+    expect(meta.total).toBe(rows.length)
+    expect(data.map(({ id }) => id)).toEqual(rows.slice(0, 20).map(({ id }) => id))
+  })
+
+  test('by user count the deployments of the caller only', async () => {
+    const { rows } = await gateway.database.query<{ n: number }>(
+      `SELECT count(*) AS n FROM deployments WHERE triggered_by = 'user 1' AND tenant_id = $1`,
+      [tenant],
+    )
+    expect((await list('triggered_by=user%201', ofTenant)).meta.total).toBe(rows[0]?.n)
+  })
+
+  test.each([11, 13, 24, 25])('by time have their page %i of 100, too', async (page) => {
+    const { data, meta } = await list(`created_from=1970-01-01T00:00:00Z&limit=100&page=${page}`)
+    expect(meta.total).toBe(COUNT)
+    expect(data.map(({ id }) => id)).toEqual(all.slice((page - 1) * 100, page * 100))
+  })
+
+  test('by a time that does not exist are refused', async () => {
+    const { status, body } = await admin.send('listDeployments', '/deployments?created_from=2016-12-31T23:59:60Z')
+    expect([status, body.error?.details]).toMatchObject([400, { errors: [{ path: 'query/created_from' }] }])
   })
 
   test('a search that fits a state finds deployments of that state and those named like it', async () => {

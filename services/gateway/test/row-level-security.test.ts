@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
+import { uuidv7 } from '@slipway/runtime'
 import request from 'supertest'
 import type { Client, TestGateway } from './setup.ts'
 
@@ -8,7 +9,8 @@ import type { Client, TestGateway } from './setup.ts'
 const wall = new URL('./no-first-wall/visibility.ts', import.meta.url)
 const instead = <M>(file: string): Promise<M> => import(`${file}?instead=${encodeURIComponent(wall.href)}`)
 const { addUser, clientOf, startGateway } = await instead<typeof import('./setup.ts')>('./setup.ts')
-const { addDeployment, addPending } = await instead<typeof import('./deployment-rows.ts')>('./deployment-rows.ts')
+const { addDeployment, addPending, execute } =
+  await instead<typeof import('./deployment-rows.ts')>('./deployment-rows.ts')
 
 let gateway: TestGateway
 let ofA: Client
@@ -104,6 +106,34 @@ test('content of another tenant is not there', async () => {
   expect((await ofA.send('getContent', `/content/${content.b}`)).status).toBe(404)
   const stolen = { version: '1.0.0', definition: { ...script, files: [{ content: content.b, path: 'x' }] } }
   expect((await ofA.send('createAction', '/actions', { name: 'stolen', ...stolen })).status).toBe(400)
+})
+
+test('releases of another tenant on a shared target do not show', async () => {
+  const shared = { name: 'shared', connection: { type: 'simulated' } }
+  const target = (await admin.send('createTarget', '/targets', shared)).body.id as string
+  const source_id = uuidv7()
+  const deploy = async (tenant: 'a' | 'b') => {
+    const parts = { tenant_id: ids[tenant]['tenants'] ?? '', source_id, target_ids: [target] }
+    const id = await addDeployment(gateway.database, parts)
+    await execute(gateway.database, id, 'completed')
+    return id
+  }
+  const list = async (client: Client) =>
+    (await client.send('listReleases', `/releases?target_id=${target}`)).body.data.map(
+      ({ deployment_id }: { deployment_id: string }) => deployment_id,
+    )
+  await deploy('b')
+  const ofTenant = await deploy('a')
+  expect(await list(ofA)).toEqual([ofTenant])
+  const changes = await ofA.send('getDeploymentChanges', `/deployments/${ofTenant}/changes`)
+  expect(changes.body.replaces).toMatchObject([{ deployment_id: null, version: null, difference: null }])
+  const last = await deploy('b')
+  expect([await list(ofA), await list(admin)]).toEqual([[], [last]])
+  expect((await ofA.send('getReleaseMatrix', '/releases/matrix')).body.data).toEqual([])
+  const history = await ofA.send('listTargetReleases', `/targets/${target}/releases`)
+  expect(history.body.data).toMatchObject([{ deployment_id: ofTenant, replaced_deployment_id: null }])
+  expect((await admin.send('listTargetReleases', `/targets/${target}/releases`)).body.meta.total).toBe(3)
+  expect((await ofA.send('getDeploymentChanges', `/deployments/${last}/changes`)).status).toBe(404)
 })
 
 test('no query is left to Prisma to merge with those of other calls', () => {

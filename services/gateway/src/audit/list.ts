@@ -1,17 +1,23 @@
 import { auditCount } from '@slipway/audit'
 import type { Queryable } from '@slipway/database'
-import { type FieldError, pageOf, parsePage, validationProblem } from '@slipway/domain'
+import { pageOf, parsePage } from '@slipway/domain'
+import { momentsOf } from '../catalog/moments.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { countRecords, pageFromNewest, pageFromOldest } from './list.sql.ts'
-
-type AuditQuery = Call<'listAuditLogs'>['query']
 
 /** Answers one page of the audit log, newest first. A user of a tenant sees the records of the tenant only. */
 export async function listAuditLogs(db: Queryable, { caller, query }: Call<'listAuditLogs'>): Promise<Answer> {
   const page = parsePage(query)
   const { limit, offset } = page
-  const { action = null, resource_type = null, resource_id = null, actor_id = null } = query
-  const filter = { tenant_id: caller.tenant_id, action, resource_type, resource_id, actor_id, ...momentsOf(query) }
+  const { action = null, resource_type = null, resource_id = null, actor_id = null, from, to } = query
+  const filter = {
+    tenant_id: caller.tenant_id,
+    action,
+    resource_type,
+    resource_id,
+    actor_id,
+    ...momentsOf({ from, to }),
+  }
   const isWhole = Object.values(filter).every((value) => value === null)
   const total = isWhole ? await auditCount(db) : (await countRecords.one(db, filter)).total
   let data = '[]'
@@ -23,14 +29,4 @@ export async function listAuditLogs(db: Queryable, { caller, query }: Call<'list
     data = (await (isOld ? pageFromOldest : pageFromNewest).one(db, slice)).data
   }
   return { status: 200, json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}` }
-}
-
-/** Refuses well-formed timestamps that do not exist, such as a leap second. */
-function momentsOf({ from, to }: AuditQuery): { from: Date | null; to: Date | null } {
-  const moments = { from: from === undefined ? null : new Date(from), to: to === undefined ? null : new Date(to) }
-  const problems = Object.entries(moments).flatMap(([name, moment]): FieldError[] =>
-    Number.isNaN(moment?.getTime()) ? [{ path: `query/${name}`, message: 'must be a moment that exists' }] : [],
-  )
-  if (problems.length > 0) throw validationProblem(problems)
-  return moments
 }

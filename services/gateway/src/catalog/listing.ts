@@ -1,6 +1,8 @@
 import { pageOf, parsePage } from '@slipway/domain'
 import type { Answer } from '../http/handler.ts'
 
+export type Page = ReturnType<typeof parsePage>
+
 export interface Slice {
   skip: number
   take: number
@@ -33,6 +35,28 @@ export async function answerPageOf<Row>(
   const { total, rows } = await read({ skip: page.offset, take: page.limit })
   return { status: 200, body: { data: rows.map(shown), meta: pageOf(page, total) } }
 }
+
+/** Answers a page that Postgres writes as JSON together with the total. Without `read` no row matches. */
+export async function answerJsonPage(
+  query: { page?: string; limit?: string },
+  read: ((slice: Slice) => Promise<JsonPage>) | null,
+): Promise<Answer> {
+  const page = parsePage(query)
+  return jsonPage(page, read === null ? EMPTY : await read({ skip: page.offset, take: page.limit }))
+}
+
+export interface JsonPage {
+  total: number
+  /** A JSON array. */
+  data: string
+}
+
+export const EMPTY: JsonPage = { total: 0, data: '[]' }
+
+export const jsonPage = (page: Page, { total, data }: JsonPage): Answer => ({
+  status: 200,
+  json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}`,
+})
 
 export const NEWEST_FIRST: ({ created_at: 'desc' } | { id: 'desc' })[] = [{ created_at: 'desc' }, { id: 'desc' }]
 

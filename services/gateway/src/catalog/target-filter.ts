@@ -18,7 +18,7 @@ export function targetFilter({ caller, query }: Pick<Call<'listTargets'>, 'calle
 }
 
 /** The key ends at the first equals sign. Without one, every value matches. */
-function tagFilter(text: string | undefined) {
+export function tagFilter(text: string | undefined) {
   const [, tag_key = null, , tag_value = null] = /^([^=]+)(=(.*))?$/s.exec(text ?? '') ?? []
   return { tag_key, tag_value }
 }

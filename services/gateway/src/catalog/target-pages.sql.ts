@@ -2,14 +2,21 @@ import { bool, int4, int8, nullable, statement, text, uuid } from '@slipway/data
 import { STATUS_OF_TARGET } from '@slipway/views'
 import { visibleSql } from '../tenancy/visibility.ts'
 
-/** Null means no condition. The environment is given by id or number, the tag with or without a value. */
+/** The parameters of `taggedSql`. The tag has a key and perhaps a value. */
+export const tagColumns = { tag_key: nullable(text), tag_value: nullable(text) }
+
+/** SQL: whether the target of this id has the tag of the filter. */
+export const taggedSql = (targetId: string) =>
+  `(:tag_key::text IS NULL OR ${targetId} IN (SELECT g.target_id FROM target_tags g
+             WHERE g.key = :tag_key AND (:tag_value::text IS NULL OR g.value = :tag_value)))`
+
+/** Null means no condition. The environment is given by id or number. */
 const filter = {
   tenant_id: nullable(uuid),
   pattern: nullable(text),
   of_environment: nullable(uuid),
   of_environment_number: nullable(int4),
-  tag_key: nullable(text),
-  tag_value: nullable(text),
+  ...tagColumns,
   enabled: nullable(bool),
   status: nullable(text),
 }
@@ -17,8 +24,7 @@ const FILTER = `${visibleSql('t')} AND (:pattern::text IS NULL OR t.name ILIKE :
        AND (:of_environment::uuid IS NULL OR t.environment_id = :of_environment)
        AND (:of_environment_number::int4 IS NULL
             OR t.environment_id = (SELECT id FROM environments WHERE number = :of_environment_number))
-       AND (:tag_key::text IS NULL OR t.id IN (SELECT g.target_id FROM target_tags g
-             WHERE g.key = :tag_key AND (:tag_value::text IS NULL OR g.value = :tag_value)))
+       AND ${taggedSql('t.id')}
        AND (:enabled::bool IS NULL OR t.enabled = :enabled)
        AND (:status::text IS NULL OR ${STATUS_OF_TARGET} = :status)`
 

@@ -60,6 +60,7 @@ function configOf({
   plan_head: { options, override_variables, sensitive, tenant, environment },
   selection,
 }: DetailRow) {
+  const { unchanged_target_ids } = selection
   const { target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries } = options
   return {
     ...{ target_mode, failure_strategy, rollback_strategy, priority, timeout_seconds, max_retries },
@@ -68,5 +69,6 @@ function configOf({
     variables: mask(override_variables, sensitive),
     tenant_id: tenant?.id ?? null,
     environment_id: environment?.id ?? null,
+    ...(unchanged_target_ids === undefined ? {} : { unchanged_target_ids }),
   }
 }

@@ -1,6 +1,8 @@
-import { array, bool, type Columns, int4, int8, nullable, statement, text, uuid } from '@slipway/database'
+import { array, bool, type Columns, int4, int8, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { DEPLOYMENT_STATES } from '@slipway/domain'
 import { jsonObject, SUMMARY, withProgress } from '@slipway/views'
+import { recordSql } from '../catalog/record-id.ts'
+import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
 import { ownSql } from '../tenancy/visibility.ts'
 
 /**
@@ -30,12 +32,33 @@ const FILTER = `${ownSql('d')}
        AND (:states::text[] IS NULL OR ${isAnyOf('state', DEPLOYMENT_STATES, ':states')})
        AND (:source_types::text[] IS NULL OR ${isAnyOf('source_type', ['solution', 'sequence', 'action'], ':source_types')})`
 
+/** The filters that the counters do not cover. */
+const narrow = {
+  ...sourceColumns,
+  version: nullable(text),
+  of_target: nullable(uuid),
+  of_target_number: nullable(int4),
+  triggered_by: nullable(text),
+  created_from: nullable(timestamptz),
+  created_before: nullable(timestamptz),
+}
+const ofTarget = recordSql('targets', 'of_target')
+const NARROW = [
+  ofSourceSql('d'),
+  '(:version::text IS NULL OR d.source_version = :version)',
+  `(:of_target::uuid IS NULL AND :of_target_number::int4 IS NULL
+            OR d.id IN (SELECT t.deployment_id FROM deployment_targets t WHERE t.target_id = ${ofTarget}))`,
+  '(:triggered_by::text IS NULL OR d.triggered_by = :triggered_by)',
+  '(:created_from::timestamptz IS NULL OR d.created_at >= :created_from)',
+  '(:created_before::timestamptz IS NULL OR d.created_at < :created_before)',
+].join(' AND ')
+
 /**
  * A search for part of a source's name; deployments in one of the states match, too. The array lets Postgres use the index by
  * name. With a join `list` misses goal 17.
  */
-const search = { pattern: text, found_states: array(text) }
-const SEARCH = `(d.source_name = ANY (ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE :pattern))
+const search = { pattern: nullable(text), found_states: array(text) }
+const SEARCH = `(:pattern::text IS NULL OR d.source_name = ANY (ARRAY(SELECT n.source_name FROM deployment_names n WHERE n.source_name ILIKE :pattern))
        OR ${isAnyOf('state', DEPLOYMENT_STATES, ':found_states')})`
 
 const NEWEST_FIRST = 'd.created_at DESC, d.id DESC'
@@ -94,7 +117,7 @@ function pages<P extends Columns>({ name, parameters, where, total }: Selection<
   }
 }
 
-/** The counters cover all filters except names. */
+/** The counters cover these filters. */
 export const LISTED = pages({
   name: 'listed',
   parameters: filter,
@@ -102,11 +125,13 @@ export const LISTED = pages({
   total: `(SELECT coalesce(sum(d.count), 0)::bigint FROM deployment_counts d WHERE ${FILTER})`,
 })
 
+const FOUND_WHERE = `${FILTER} AND ${NARROW} AND ${SEARCH}`
+
 export const FOUND = pages({
   name: 'found',
-  parameters: { ...filter, ...search },
-  where: `${FILTER} AND ${SEARCH}`,
-  total: `(SELECT count(*) FROM deployments d WHERE ${FILTER} AND ${SEARCH})`,
+  parameters: { ...filter, ...narrow, ...search },
+  where: FOUND_WHERE,
+  total: `(SELECT count(*) FROM deployments d WHERE ${FOUND_WHERE})`,
 })
 
 /** Whether any, and whether all names of deployments match. There are few distinct names per tenant. */

@@ -1,7 +1,9 @@
 import type { Queryable } from '@slipway/database'
-import { DEPLOYMENT_STATES, pageOf, parsePage } from '@slipway/domain'
-import { escapeLike } from '../catalog/listing.ts'
+import { DEPLOYMENT_STATES, parsePage } from '@slipway/domain'
+import { EMPTY, escapeLike, type JsonPage, jsonPage, type Page } from '../catalog/listing.ts'
+import { momentsOf } from '../catalog/moments.ts'
 import { recordFilter } from '../catalog/record-id.ts'
+import { sourceFilter } from '../catalog/source-filter.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { FOUND, LISTED, matchNames } from './list.sql.ts'
 
@@ -29,7 +31,8 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
   const page = parsePage(query)
   const tenant = recordFilter('tenant', query.tenant_id)
   const environment = recordFilter('environment', query.environment_id)
-  if (tenant === null || environment === null) return answer(page, { total: 0, data: '[]' })
+  const narrowed = narrowFilter(query)
+  if (tenant === null || environment === null || narrowed === null) return jsonPage(page, EMPTY)
   const filter = {
     tenant_id: caller.tenant_id,
     of_tenant: tenant.id,
@@ -39,35 +42,47 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
     states: query.state === undefined ? null : [query.state],
     source_types: query.source_type === undefined ? null : [query.source_type],
   }
-  if (search === null) return answer(page, await readPage(db, LISTED, filter, page))
+  const isCounted = Object.values(narrowed).every((value) => value === null)
+  const readUnsearched = async (states: string[] | null) =>
+    isCounted
+      ? readPage(db, LISTED, { ...filter, states }, page)
+      : readPage(db, FOUND, { ...filter, ...narrowed, states, pattern: null, found_states: [] }, page)
+  if (search === null) return jsonPage(page, await readUnsearched(filter.states))
   const found_states = DEPLOYMENT_STATES.filter((state) => state.includes(search.text.toLowerCase()))
   if (found_states.length > 0 && !(await matchNames.one(db, search)).any) {
-    // No name matches, so this is a filter by state. The counters cover it.
+    // No name matches, so this is a filter by state.
     const states = found_states.filter((state) => filter.states?.includes(state) ?? true)
-    return answer(page, await readPage(db, LISTED, { ...filter, states }, page))
+    return jsonPage(page, await readUnsearched(states))
   }
-  return answer(page, await readPage(db, FOUND, { ...filter, pattern: search.pattern, found_states }, page))
+  const { pattern } = search
+  return jsonPage(page, await readPage(db, FOUND, { ...filter, ...narrowed, pattern, found_states }, page))
 }
 
-type Page = ReturnType<typeof parsePage>
-
-interface Result {
-  total: number
-  data: string
+/** The filters that the counters do not cover; null if an id cannot name a record. */
+function narrowFilter(query: Call<'listDeployments'>['query']) {
+  const { version = null, triggered_by = null, created_from, created_before } = query
+  const source = sourceFilter(query)
+  const target = recordFilter('target', query.target_id)
+  return (
+    source &&
+    target && {
+      ...source,
+      version,
+      of_target: target.id,
+      of_target_number: target.number,
+      triggered_by,
+      ...momentsOf({ created_from, created_before }),
+    }
+  )
 }
-
-const answer = (page: Page, { total, data }: Result): Answer => ({
-  status: 200,
-  json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}`,
-})
 
 interface Reads<V, R> {
   one(db: Queryable, values: V): Promise<R>
 }
 
-type Pages<V> = { count: Reads<V, Pick<Result, 'total'>> } & Record<
+type Pages<V> = { count: Reads<V, Pick<JsonPage, 'total'>> } & Record<
   'near' | 'fromNewest' | 'fromOldest',
-  Reads<V & { take: number; skip: number }, Result>
+  Reads<V & { take: number; skip: number }, JsonPage>
 >
 
 async function readPage<V extends object>(
@@ -75,7 +90,7 @@ async function readPage<V extends object>(
   { count, near, fromNewest, fromOldest }: Pages<V>,
   values: V,
   { limit, offset }: Page,
-): Promise<Result> {
+): Promise<JsonPage> {
   const slice = { ...values, take: limit, skip: offset }
   if (offset <= NEAR) return near.one(db, slice)
   const { total } = await count.one(db, values)

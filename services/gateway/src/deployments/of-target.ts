@@ -1,5 +1,6 @@
 import type { Queryable } from '@slipway/database'
-import { notFound, pageOf, parsePage } from '@slipway/domain'
+import { notFound } from '@slipway/domain'
+import { answerJsonPage } from '../catalog/listing.ts'
 import { recordFilter } from '../catalog/record-id.ts'
 import type { Answer, Call } from '../http/handler.ts'
 import { findDeploymentsOfTarget, findTarget } from './of-target.sql.ts'
@@ -15,8 +16,6 @@ export async function listTargetDeployments(
   const key = recordFilter('target', params['id'])
   const target = key && (await findTarget.first(db, { ...key, tenant_id }))
   if (target === null) throw notFound('The target')
-  const page = parsePage(query)
-  const slice = { take: page.limit, skip: page.offset }
-  const { total, data } = await findDeploymentsOfTarget.one(db, { target_id: target.id, tenant_id, ...slice })
-  return { status: 200, json: `{"data":${data},"meta":${JSON.stringify(pageOf(page, total))}}` }
+  const { id: target_id } = target
+  return answerJsonPage(query, (slice) => findDeploymentsOfTarget.one(db, { target_id, tenant_id, ...slice }))
 }

@@ -15,8 +15,10 @@ export async function answerPreview(
     'deployment_id' in message
       ? await sendCommand(broker, 'plan.preview_redeploy', message, { requestId })
       : await sendCommand(broker, 'plan.preview', message, { requestId })
+  // A planner of the release before sends neither.
+  const { replaces = [], unchanged_targets = [] } = preview
   const { actions, targets, ...plan } = preview.plan
   const rows = targets.map(({ id, name }) => ({ target_id: id, target_name: name }))
   const steps = new Batches(stepBatches(message.command_id, actions, rows))
-  return answerStream(200, { ...preview, plan: { ...plan, steps } })
+  return answerStream(200, { ...preview, replaces, unchanged_targets, plan: { ...plan, steps } })
 }

@@ -28,6 +28,9 @@ valid value.
 const TAGS: Record<string, string> = {
   authentication: 'Logging in, second factors, API keys, stream tokens',
   deployments: 'Deployments, the queue before them, their logs and results',
+  releases:
+    'What is in force on each target: the version that was applied last and not rolled back, and the latest attempt. A ' +
+    'release is the part of a deployment on one target',
   actions: 'Sources with one command',
   sequences: 'Ordered lists of actions',
   solutions: 'Ordered lists of sequences',

@@ -1,0 +1,56 @@
+import { int4, nullable, sourceKind, text, uuid } from '@slipway/database'
+import { isoTime } from '@slipway/views'
+import { isRecordSql } from '../catalog/record-id.ts'
+import { ownSql, visibleSql } from '../tenancy/visibility.ts'
+
+/**
+ * SQL: what is in force of each source on each target, and the latest attempt there. One row for a target and a source of which
+ * the viewer sees a release. Deleted sources keep the name of the release.
+ */
+const INSTALLED = `(SELECT h.target_id, h.source_id, t.name AS target_name,
+         coalesce(s.name, c.source_name, l.source_name) AS source_name,
+         coalesce(c.source_type, l.source_type) AS source_type,
+         CASE WHEN c.deployment_id IS NULL THEN l.tenant_id ELSE c.tenant_id END AS tenant_id,
+         coalesce(t.environment_id, c.environment_id, l.environment_id) AS environment_id,
+         coalesce(l.state, 'applied') AS state,
+         c.deployment_id, c.source_version AS version, c.values_hash, c.triggered_by AS applied_by,
+         coalesce(c.ended_at, c.begun_at) AS applied_at,
+         l.deployment_id AS latest_deployment_id
+    FROM release_heads h
+    JOIN targets t ON t.id = h.target_id AND ${visibleSql('t')}
+    LEFT JOIN sources s ON s.id = h.source_id AND ${visibleSql('s')}
+    LEFT JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id AND ${ownSql('c')}
+    LEFT JOIN releases l ON l.deployment_id = h.latest_deployment_id AND l.target_id = h.target_id AND ${ownSql('l')}
+   WHERE c.deployment_id IS NOT NULL OR l.deployment_id IS NOT NULL) i`
+
+/** Null means no condition. Records are given by id or number. */
+export const scope = {
+  tenant_id: nullable(uuid),
+  pattern: nullable(text),
+  of_tenant: nullable(uuid),
+  of_tenant_number: nullable(int4),
+  of_environment: nullable(uuid),
+  of_environment_number: nullable(int4),
+  source_type: nullable(sourceKind),
+}
+
+/** SQL: the installed releases `i` in the scope. */
+export const FROM_INSTALLED = `FROM ${INSTALLED}
+     WHERE (:pattern::text IS NULL OR i.source_name ILIKE :pattern OR i.target_name ILIKE :pattern)
+       AND ${isRecordSql('i.tenant_id', 'tenants', 'of_tenant')}
+       AND ${isRecordSql('i.environment_id', 'environments', 'of_environment')}
+       AND (:source_type::source_kind IS NULL OR i.source_type = :source_type)`
+
+/** SQL: the names of the tenant and of the environment of this row, as `n` and `e`. */
+export const withNames = (alias: string) => `LEFT JOIN tenants n ON n.id = ${alias}.tenant_id
+      LEFT JOIN environments e ON e.id = ${alias}.environment_id AND ${visibleSql('e')}`
+
+/** The fields of an attempt, with an SQL expression for each. */
+export const attempt = (release: string) => ({
+  deployment_id: `${release}.deployment_id`,
+  version: `${release}.source_version`,
+  state: `${release}.state`,
+  triggered_by: `${release}.triggered_by`,
+  begun_at: isoTime(`${release}.begun_at`),
+  ended_at: isoTime(`${release}.ended_at`),
+})
