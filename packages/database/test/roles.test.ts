@@ -42,6 +42,8 @@ const EXCEPTIONS: Record<string, string> = {
   'retention DELETE run_progress': 'retention',
   'retention DELETE command_results': 'retention',
   'retention DELETE log_chunks': 'retention',
+  'retention DELETE releases': 'retention',
+  'retention DELETE release_heads': 'retention',
 }
 
 let server: OpenTestDatabase

@@ -68,6 +68,9 @@ async function fill(tenant: string | null): Promise<void> {
        total_steps) VALUES ($1, $2, 'running', 'action', $1, '', '1.0.0', '{}', '{}', 1)`,
     `INSERT INTO deployment_actions VALUES ($1, 0, $1, '', '', 0, $1, '', '', 0, 1, 0, false, '{}')`,
     `INSERT INTO deployment_targets VALUES ($1, 0, $1, '', '{}')`,
+    `INSERT INTO releases (deployment_id, target_id, tenant_id, source_type, source_id, source_name, source_version, state, begun_at)
+       VALUES ($1, $1, $2, 'action', $1, '', '1.0.0', 'running', now())`,
+    `INSERT INTO release_heads (target_id, source_id) VALUES ($1, $1)`,
     `INSERT INTO deployment_transitions (deployment_id, number, to_state, message) VALUES ($1, 0, 'running', '')`,
     `INSERT INTO steps (deployment_id, target_index, action_index) VALUES ($1, 0, 0)`,
     `INSERT INTO run_progress (deployment_id, epoch) VALUES ($1, 1)`,
@@ -155,6 +158,7 @@ describe('the setting of a connection', () => {
     'contents',
     'content_chunks',
     'freezes',
+    'release_heads',
   ])
   /** A tenant sees no row of these: the content store acts for all tenants, and grants to join belong to the installation. */
   const NOBODYS = new Set(['content_tenants', 'content_uploads', 'content_usage', 'instance_grants'])
