@@ -52,11 +52,7 @@ async function finish({ deploymentId }: SeededRun, state: 'success' | 'failed' |
       `UPDATE steps SET state = CASE state WHEN 'running' THEN $2::step_state WHEN 'rolling_back' THEN 'rollback_failed'
                                            ELSE $3::step_state END
         WHERE deployment_id = $1 AND state IN ('pending', 'running', 'rolling_back')`,
-      [
-        deploymentId,
-        state === 'cancelled' ? 'cancelled' : 'failed',
-        state === 'cancelled' ? 'cancelled' : 'skipped',
-      ],
+      [deploymentId, state === 'cancelled' ? 'cancelled' : 'failed', state === 'cancelled' ? 'cancelled' : 'skipped'],
     )
   })
 }
@@ -256,9 +252,10 @@ describe('of several runs of a source on a target', () => {
     await send(first, ...applied(0, 0))
     const second = await newRun({ like: first })
     await send(second, start(0, 0, 10))
-    const { rows } = await db.database.query('SELECT replaced_deployment_id AS id FROM releases WHERE deployment_id = $1', [
-      second.deploymentId,
-    ])
+    const { rows } = await db.database.query(
+      'SELECT replaced_deployment_id AS id FROM releases WHERE deployment_id = $1',
+      [second.deploymentId],
+    )
     expect(rows).toEqual([{ id: first.deploymentId }])
   })
 
