@@ -41,6 +41,20 @@ export function planParts(plan: Plan): Record<PlanPart, unknown[]> {
   }
 }
 
+/**
+ * What a deployment brings to each of its targets, without the variables of the target: the order of actions with their
+ * versions, and the layers of variables. The layers stay apart for the reason above.
+ */
+export function releaseContents({ source, tenant, environment, actions, ...plan }: Plan): unknown[] {
+  return [
+    [source.type, source.id, source.version, tenant?.id ?? null, environment?.id ?? null],
+    ...actions.map((action) => [action.sequence_id, action.sequence_version, action.action_id, action.action_version]),
+    ...actions.map(({ variables }) => variables),
+    plan.shared_variables,
+    plan.override_variables,
+  ]
+}
+
 /** JSON with sorted keys. */
 export function canonicalJson(value: unknown): string {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'

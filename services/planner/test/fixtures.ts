@@ -186,12 +186,13 @@ export async function storeDeployment(
     )
   }
   for (const [index, target] of targets.entries()) {
-    await database.query('INSERT INTO deployment_targets VALUES ($1, $2, $3, $4, $5)', [
+    await database.query('INSERT INTO deployment_targets VALUES ($1, $2, $3, $4, $5, $6)', [
       id,
       index,
       target.id,
       target.name,
       '{}',
+      target.values_hash,
     ])
     await database.query(
       `INSERT INTO steps (deployment_id, target_index, action_index, state, ever_failed) VALUES ($1, $2, 0, $3::step_state, $4)`,

@@ -1,16 +1,17 @@
 import { callHandler, MAX_MESSAGE_BYTES } from '@slipway/broker'
 import type { CommandBody, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
-import { missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
+import { comparedDeployments, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
 import { sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { capacityWarnings } from '../records/capacity.ts'
 import { findOriginal } from '../records/original.sql.ts'
+import { loadPlans } from './in-force.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from './planning.ts'
 import { previewOf } from './preview.ts'
 import { missingInRedeploy, redeployRequest } from './redeploy.ts'
-import { createRequest, openValues } from './request.ts'
+import { createRequest, openValues, type PlanningRequest } from './request.ts'
 
 /** The result of a command message as JSON: an answer, or the message that starts the plan. */
 export interface Outcome {
@@ -46,10 +47,12 @@ const passOn = (command: CommandBody<'deployment.start'>): Outcome => ({ kind: '
 
 /** The decision for each type of command message. */
 const stepsOf = (resources: PlanningResources): CommandSteps<'planner.commands', PlanDecision> => ({
-  'plan.preview': async (command) => preview(resources, await planCreate(resources, command)),
-  'plan.create': async (command) => start(resources, await planCreate(resources, command), null),
-  'plan.preview_redeploy': async (command) => preview(resources, await planRedeploy(resources, command)),
-  'plan.redeploy': async (command) => start(resources, await planRedeploy(resources, command), command.deployment_id),
+  'plan.preview': async (command) => preview(resources, await planCreate(resources, command, { compare: true })),
+  'plan.create': async (command) => start(resources, await planCreate(resources, command, { compare: false }), null),
+  'plan.preview_redeploy': async (command) =>
+    preview(resources, await planRedeploy(resources, command, { compare: true })),
+  'plan.redeploy': async (command) =>
+    start(resources, await planRedeploy(resources, command, { compare: false }), command.deployment_id),
 })
 
 /** A command with its plan. */
@@ -61,15 +64,17 @@ interface Made<C> {
 async function planCreate<C extends CommandBody<'plan.create'>>(
   resources: PlanningResources,
   command: C,
+  options: Pick<PlanningRequest, 'compare'>,
 ): Promise<Made<C>> {
   checkOverride(command.caller, command.request)
   const given = openValues(resources.keyRing, command.command_id, command.sealed_values)
-  return { command, planned: await planRequest(resources, createRequest(command, given), missingRecords) }
+  return { command, planned: await planRequest(resources, createRequest(command, given, options), missingRecords) }
 }
 
 async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
   resources: PlanningResources,
   command: C,
+  options: Pick<PlanningRequest, 'compare'>,
 ): Promise<Made<C>> {
   const { database, keyRing } = resources
   checkOverride(command.caller, command.request)
@@ -79,7 +84,7 @@ async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
   })
   if (!original) throw notFound('The deployment')
   const given = openValues(keyRing, command.command_id, command.sealed_values)
-  const request = redeployRequest(keyRing, command, original, given)
+  const request = redeployRequest(keyRing, command, original, given, options)
   const planned = await planRequest(resources, request, (missing) => missingInRedeploy(command.request, missing))
   return { command, planned }
 }
@@ -89,8 +94,9 @@ type Command = CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>
 async function preview({ database, keyRing }: PlanningResources, { planned }: Made<Command>): Promise<PlanDecision> {
   const { options, tenant } = planned.plan
   const capacity = await capacityWarnings(database, { priority: options.priority, tenantId: tenant?.id ?? null })
+  const plans = await loadPlans(database, comparedDeployments(planned.inForce))
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
-  return { preview: previewOf(previewed, planHash(keyRing, planned.plan)) }
+  return { preview: previewOf(previewed, planHash(keyRing, planned.plan), plans) }
 }
 
 function start(

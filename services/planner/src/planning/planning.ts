@@ -2,6 +2,7 @@ import type { CommandBody } from '@slipway/contracts'
 import type { Database } from '@slipway/database'
 import {
   buildPlan,
+  conflict,
   type FieldError,
   type FreezeVerdict,
   type Plan,
@@ -22,7 +23,9 @@ import { type EnvironmentRecord, loadEnvironment, loadTenant, type TenantRecord 
 import type { SensitiveNames } from '../records/sensitive-names.ts'
 import { type LoadedSource, loadSource } from '../records/sources.ts'
 import { loadTargets, type TargetCandidates, type TargetRecord } from '../records/targets.ts'
+import { findInForce, type TargetInForce } from './in-force.ts'
 import type { PlanningRequest } from './request.ts'
+import { valuesHashes } from './values-hash.ts'
 
 export interface PlanningResources {
   database: Database
@@ -31,8 +34,12 @@ export interface PlanningResources {
 }
 
 export interface Planned {
-  /** With unsealed values. */
+  /** With unsealed values, and with the hash of the values of each target. */
   plan: Plan
+  /** What is in force now on the targets of the plan. Empty unless the request asks for it. */
+  inForce: TargetInForce[]
+  /** Targets with the same versions and values in force. Empty unless the request asks for it. */
+  unchanged: { id: string; name: string }[]
   warnings: string[]
   /** With repeated ids, as the request has them. */
   selection: CommandBody<'deployment.start'>['selection']
@@ -88,32 +95,61 @@ export async function planRequest(
     environment_id: environment?.id ?? null,
   })
   const resolved = resolve(request, source, selected)
-  const built = buildPlan({
-    command_id: request.command_id,
-    source: resolved,
-    targets: selected.targets.map((target) => planTarget(keyRing, target)),
-    tenant,
-    environment,
-    request: request.options,
-    problems: selected.problems,
-  })
+  const build = (chosen: readonly TargetRecord[]) =>
+    buildPlan({
+      command_id: request.command_id,
+      source: resolved,
+      targets: chosen.map((target) => planTarget(keyRing, target)),
+      tenant,
+      environment,
+      request: request.options,
+      problems: selected.problems,
+    })
+  const whole = build(selected.targets)
+  const asksInForce = request.only_changed || request.compare
+  const found = asksInForce ? await findInForce(database, keyRing, caller, whole.plan) : []
+  const unchanged = found.filter((target) => target.unchanged)
+  const leftOut = new Set(request.only_changed ? unchanged.map(({ id }) => id) : [])
+  const chosen = selected.targets.filter(({ id }) => !leftOut.has(id))
+  if (chosen.length === 0) throw nothingChanges(resolved, unchanged)
+  const built = leftOut.size === 0 ? whole : build(chosen)
   if (request.strict && built.request_warnings.length > 0) throw strictProblem(built.request_warnings)
   const declared = sensitiveNames(built.plan.tenant?.id ?? null)
-  const plan = withSensitiveNames(built.plan, new Set([...declared, ...(request.sensitive ?? [])]))
-  const verdict = judge(plan, targetPlaces(selected.targets), freezes, caller, request.freeze_override)
+  const names = new Set([...declared, ...(request.sensitive ?? [])])
+  const plan = withValuesHashes(keyRing, withSensitiveNames(built.plan, names))
+  const verdict = judge(plan, targetPlaces(chosen), freezes, caller, request.freeze_override)
   return {
     plan,
+    inForce: found.filter(({ id }) => !leftOut.has(id)),
+    unchanged: unchanged.map(({ id, name }) => ({ id, name })),
     warnings: [...freezeWarnings(verdict), ...built.warnings],
     selection: {
       target_ids: selection.target_ids,
       target_tags: [...request.target_tags],
       target_tags_match_all: request.target_tags_match_all,
       version_requirement: request.version_requirement ?? null,
+      ...(request.only_changed ? { unchanged_target_ids: [...leftOut] } : {}),
     },
-    target_summary: targetSummary(selected.targets),
+    target_summary: targetSummary(chosen),
     freezes: verdict,
     planned_at: freezes.now,
   }
+}
+
+function nothingChanges({ name, version }: ResolvedSource, unchanged: readonly { id: string }[]): Problem {
+  return conflict(
+    `Every target has ${name} ${version} with these values already: leave only_changed out to deploy it again`,
+    { unchanged_target_ids: unchanged.map(({ id }) => id) },
+  )
+}
+
+function withValuesHashes(keyRing: KeyRing, plan: Plan): Plan {
+  const hashes = valuesHashes(keyRing, plan)
+  const targets = plan.targets.map((target, index) => {
+    const values_hash = hashes[index]
+    return values_hash === undefined ? target : { ...target, values_hash }
+  })
+  return { ...plan, targets }
 }
 
 /** All missing records of the request, so that the caller learns of all at once. */

@@ -1,11 +1,14 @@
 import type { CommandReply } from '@slipway/contracts'
-import { type PlannedAction, resolvedVariables } from '@slipway/domain'
+import { type ComparedPlan, type PlannedAction, replacements, resolvedVariables } from '@slipway/domain'
 import type { Planned } from './planning.ts'
 
 export type Preview = CommandReply<'plan.preview'>
 
-/** The answer of a preview: the plan like that of a deployment with all steps pending. Freezes are warnings. */
-export function previewOf(planned: Planned, plan_hash: string): Preview {
+/**
+ * The answer of a preview: the plan like that of a deployment with all steps pending. Freezes are warnings. `plans`: the plans
+ * of the deployments that it is compared with.
+ */
+export function previewOf(planned: Planned, plan_hash: string, plans: ReadonlyMap<string, ComparedPlan>): Preview {
   const { plan, planned_at } = planned
   const variables = resolvedVariables(plan)
   return {
@@ -25,6 +28,8 @@ export function previewOf(planned: Planned, plan_hash: string): Preview {
     source_name: plan.source.name,
     source_version: plan.source.version,
     plan_hash,
+    replaces: replacements(planned.inForce, plan, plans),
+    unchanged_targets: planned.unchanged,
   }
 }
 

@@ -24,6 +24,7 @@ export function redeployRequest(
   { command_id, caller, request }: RedeployCommand,
   original: OriginalDeployment,
   given: GivenValues,
+  { compare }: Pick<PlanningRequest, 'compare'>,
 ): PlanningRequest {
   const { plan_head: head, actions } = original
   const { source, tenant, environment } = head
@@ -38,6 +39,8 @@ export function redeployRequest(
     environment_id: request.environment_id ?? environment?.id ?? null,
     ...targetsOf(request, original),
     strict: request.strict ?? false,
+    only_changed: request.only_changed ?? false,
+    compare,
     options: {
       ...originalOptions(original),
       ...defined(optionsOf(request)),

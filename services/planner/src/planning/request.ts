@@ -28,6 +28,10 @@ export interface PlanningRequest {
   options: PlanRequest
   /** Whether warnings about the request refuse it. */
   strict: boolean
+  /** Whether targets with the same versions and values in force are left out. */
+  only_changed: boolean
+  /** Whether the answer compares the plan with what is in force. */
+  compare: boolean
   /** Names that an earlier deployment sealed. Their values are sealed again. */
   sensitive?: readonly string[]
   freeze_override: FreezeOverride
@@ -59,7 +63,11 @@ export function openValues(keyRing: KeyRing, commandId: string, sealed: string |
 type CreateCommand = CommandBody<'plan.create'>
 
 /** The request of a create or a preview. Without a tenant in the request, the tenant of the caller is used. */
-export function createRequest({ command_id, caller, request }: CreateCommand, values: GivenValues): PlanningRequest {
+export function createRequest(
+  { command_id, caller, request }: CreateCommand,
+  values: GivenValues,
+  { compare }: Pick<PlanningRequest, 'compare'>,
+): PlanningRequest {
   return {
     command_id,
     caller,
@@ -71,6 +79,8 @@ export function createRequest({ command_id, caller, request }: CreateCommand, va
     target_tags: request.target_tags ?? [],
     target_tags_match_all: request.target_tags_match_all ?? false,
     strict: request.strict ?? false,
+    only_changed: request.only_changed ?? false,
+    compare,
     options: { ...optionsOf(request), deployment_timeout_seconds: request.deployment_timeout_seconds, ...values },
     freeze_override: request,
   }

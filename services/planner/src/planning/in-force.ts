@@ -1,0 +1,46 @@
+import type { Queryable, RowOf } from '@slipway/database'
+import { type ComparedPlan, isUnchanged, type Plan, type ReplacedTarget } from '@slipway/domain'
+import type { KeyRing } from '@slipway/runtime'
+import { findPlans, findReleases } from '../records/releases.sql.ts'
+import type { Caller } from '../records/visibility.ts'
+import { keyOfHash, valuesHashes } from './values-hash.ts'
+
+type Release = RowOf<typeof findReleases>
+
+export interface TargetInForce extends ReplacedTarget {
+  /** Whether the same versions and values are in force, and nothing was attempted since. */
+  unchanged: boolean
+}
+
+/** What is in force now on each target of the plan, in its order. */
+export async function findInForce(
+  db: Queryable,
+  keyRing: KeyRing,
+  caller: Caller,
+  plan: Plan,
+): Promise<TargetInForce[]> {
+  const target_ids = plan.targets.map(({ id }) => id)
+  const found = await findReleases.all(db, { source_id: plan.source.id, target_ids, tenant_id: caller.tenant_id })
+  const releases = new Map(found.map((release) => [release.target_id, release]))
+  const hashes = hashesUnderKeysOf(keyRing, plan, found)
+  return plan.targets.map(({ id, name }, index) => {
+    const release = releases.get(id)
+    if (release === undefined) return { id, name, values_hash: null, replaced: null, unchanged: false }
+    const values_hash = hashes.get(keyOfHash(release.values_hash ?? ''))?.[index] ?? null
+    const target = { id, name, values_hash, replaced: release }
+    return { ...target, unchanged: isUnchanged(target) && release.is_latest }
+  })
+}
+
+/** The hashes of the plan under each key that made a hash of a release: keys may have been rotated since. */
+function hashesUnderKeysOf(keyRing: KeyRing, plan: Plan, releases: readonly Release[]): Map<string, string[]> {
+  const keyIds = new Set(releases.flatMap(({ values_hash }) => (values_hash === null ? [] : [keyOfHash(values_hash)])))
+  return new Map([...keyIds].map((keyId) => [keyId, valuesHashes(keyRing, plan, keyId)]))
+}
+
+/** The plans of these deployments, without those that retention has deleted. */
+export async function loadPlans(db: Queryable, ids: readonly string[]): Promise<Map<string, ComparedPlan>> {
+  if (ids.length === 0) return new Map()
+  const plans = await findPlans.all(db, { ids })
+  return new Map(plans.map(({ id, plan_head, actions }) => [id, { ...plan_head, actions }]))
+}

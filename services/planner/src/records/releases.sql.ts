@@ -1,0 +1,34 @@
+import { array, bool, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import type { PlanHead, PlannedActionRow } from '@slipway/domain'
+
+const ownRelease = (alias: string) => `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id)`
+
+/**
+ * What is in force of a source on these targets. `is_latest` is false if a later deployment began there and was not applied.
+ * Releases of other tenants on shared targets are not found.
+ */
+export const findReleases = statement({
+  name: 'planner.releases.find',
+  parameters: { source_id: uuid, target_ids: array(uuid), tenant_id: nullable(uuid) },
+  row: {
+    ...{ target_id: uuid, deployment_id: uuid, version: text, applied_at: timestamptz, applied_by: nullable(text) },
+    ...{ values_hash: nullable(text), is_latest: bool },
+  },
+  sql: `SELECT h.target_id, c.deployment_id, c.source_version AS version, c.ended_at AS applied_at,
+           c.triggered_by AS applied_by, c.values_hash, coalesce(l.state = 'applied', true) AS is_latest
+      FROM release_heads h
+      JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id AND ${ownRelease('c')}
+      LEFT JOIN releases l ON l.deployment_id = h.latest_deployment_id AND l.target_id = h.target_id
+     WHERE h.source_id = :source_id AND h.target_id = ANY (:target_ids)`,
+})
+
+/** The plans of deployments, without targets. */
+export const findPlans = statement({
+  name: 'planner.deployments.find_plans',
+  parameters: { ids: array(uuid) },
+  row: { id: uuid, plan_head: jsonb<PlanHead>(), actions: json<PlannedActionRow[]>() },
+  sql: `SELECT d.id, d.plan_head,
+           (SELECT json_agg(to_jsonb(a) - 'deployment_id' ORDER BY a.action_index)
+              FROM deployment_actions a WHERE a.deployment_id = d.id) AS actions
+      FROM deployments d WHERE d.id = ANY (:ids)`,
+})

@@ -1,0 +1,160 @@
+import { describe, expect, test } from '@jest/globals'
+import { KeyRing } from '@slipway/runtime'
+import { valuesHashes } from '../src/planning/values-hash.ts'
+import {
+  ADMIN,
+  addEnvironment,
+  addSource,
+  addTarget,
+  addTenant,
+  keyRing,
+  type Request,
+  type StartCommand,
+  storeDeployment,
+} from './fixtures.ts'
+import { testRig } from './rig.ts'
+
+const rig = await testRig()
+const { database } = rig
+
+/** Deploys a request to its end. */
+async function deployed(request: Request, state = 'completed', caller = ADMIN): Promise<StartCommand> {
+  const command = await rig.planned(request, caller)
+  await storeDeployment(database, command)
+  await database.query(
+    `UPDATE steps SET state = $2::step_state, started_at = now(), completed_at = now() WHERE deployment_id = $1`,
+    [command.command_id, state],
+  )
+  return command
+}
+
+const script = { type: 'script', script: 'true' }
+
+async function scene() {
+  const action = await addSource(database, {
+    versions: {
+      '1.0.0': { ...script, variables: [{ name: 'token', sensitive: true }] },
+      '2.0.0': { ...script, variables: [{ name: 'token', sensitive: true }] },
+    },
+  })
+  const [one, two] = [await addTarget(database), await addTarget(database)]
+  const request = (fields: Partial<Request> = {}): Request => ({
+    action_id: action.id,
+    version_requirement: '1.0.0',
+    target_ids: [one.id, two.id],
+    ...fields,
+  })
+  return { action, one, two, request }
+}
+
+const unchangedIn = async (request: Request) =>
+  (await rig.previewed(request)).unchanged_targets?.map(({ id }) => id).sort()
+
+describe('a preview', () => {
+  test('tells what is in force on its targets', async () => {
+    const { action, one, two, request } = await scene()
+    const first = await deployed(request({ target_ids: [one.id], variables: { colour: 'blue', token: 'secret-1' } }))
+    const next = request({ version_requirement: '2.0.0', variables: { colour: 'red', token: 'secret-2' } })
+    const { replaces = [] } = await rig.previewed(next)
+    expect(replaces).toHaveLength(2)
+    expect(replaces.find(({ deployment_id }) => deployment_id !== null)).toEqual({
+      deployment_id: first.command_id,
+      version: '1.0.0',
+      applied_at: expect.any(String),
+      applied_by: null,
+      target_count: 1,
+      targets: [{ id: one.id, name: expect.any(String) }],
+      unchanged_count: 0,
+      difference: {
+        versions: [{ kind: 'action', id: action.id, name: expect.any(String), before: '1.0.0', after: '2.0.0' }],
+        variables: [{ name: 'colour', before: 'blue', after: 'red' }],
+      },
+    })
+    expect(replaces.find(({ deployment_id }) => deployment_id === null)).toMatchObject({
+      version: null,
+      target_count: 1,
+      targets: [{ id: two.id }],
+      difference: null,
+    })
+  })
+
+  test('knows the targets on which the same versions and values are in force', async () => {
+    const { one, two, request } = await scene()
+    const both = [one.id, two.id].sort()
+    await deployed(request({ variables: { colour: 'blue' } }))
+    expect(await unchangedIn(request({ variables: { colour: 'blue' } }))).toEqual(both)
+    expect(await unchangedIn(request({ variables: { colour: 'red' } }))).toEqual([])
+    expect(await unchangedIn(request())).toEqual([])
+    expect(await unchangedIn(request({ version_requirement: '2.0.0', variables: { colour: 'blue' } }))).toEqual([])
+    expect(
+      await unchangedIn(
+        request({ variables: { colour: 'blue' }, environment_id: await addEnvironment(database, null, {}) }),
+      ),
+    ).toEqual([])
+    await database.query('UPDATE targets SET variables_sealed = $2 WHERE id = $1', [
+      one.id,
+      keyRing.seal(JSON.stringify({ port: 1 }), `target:${one.id}:variables`),
+    ])
+    expect(await unchangedIn(request({ variables: { colour: 'blue' } }))).toEqual([two.id])
+  })
+
+  test('counts a target as changed after a later attempt that was not applied', async () => {
+    const { one, two, request } = await scene()
+    await deployed(request())
+    await deployed(request({ version_requirement: '2.0.0', target_ids: [one.id] }), 'failed')
+    expect(await unchangedIn(request())).toEqual([two.id])
+  })
+
+  test('shows nothing of another tenant on a shared target', async () => {
+    const { request } = await scene()
+    const [mine, other] = [await addTenant(database), await addTenant(database)]
+    const of = (tenant_id: string) => ({ ...ADMIN, tenant_id, roles: ['operator'] })
+    const environmentOf = (tenant: string) => addEnvironment(database, tenant, {})
+    await deployed(request({ environment_id: await environmentOf(other) }), 'completed', of(other))
+    const asked = request({ environment_id: await environmentOf(mine) })
+    const preview = await rig.ask('plan.preview', asked, of(mine))
+    expect(preview).toMatchObject({ ok: true, result: { replaces: [{ deployment_id: null, target_count: 2 }] } })
+  })
+})
+
+describe('only_changed', () => {
+  test('leaves unchanged targets out and says which', async () => {
+    const { one, two, request } = await scene()
+    await deployed(request({ target_ids: [one.id] }))
+    const { plan, selection } = await rig.planned(request({ only_changed: true }))
+    expect(plan.targets.map(({ id }) => id)).toEqual([two.id])
+    expect(selection).toMatchObject({ target_ids: [one.id, two.id], unchanged_target_ids: [one.id] })
+    const preview = await rig.previewed(request({ only_changed: true }))
+    expect(preview.plan.target_count).toBe(1)
+    expect(preview.unchanged_targets).toMatchObject([{ id: one.id }])
+    expect(preview.replaces).toMatchObject([{ deployment_id: null, target_count: 1 }])
+  })
+
+  test('refuses a request that changes no target', async () => {
+    const { one, two, request } = await scene()
+    await deployed(request())
+    expect(await rig.refused(request({ only_changed: true }))).toMatchObject({
+      code: 'CONFLICT',
+      details: { unchanged_target_ids: [one.id, two.id] },
+    })
+  })
+
+  test('includes what earlier releases deployed without a hash', async () => {
+    const { request } = await scene()
+    const first = await deployed(request())
+    await database.query('UPDATE releases SET values_hash = NULL WHERE deployment_id = $1', [first.command_id])
+    expect((await rig.planned(request({ only_changed: true }))).plan.targets).toHaveLength(2)
+  })
+})
+
+test('a hash made under an earlier key is compared under that key', async () => {
+  const { request } = await scene()
+  const { plan } = await rig.planned(request())
+  const rotated = KeyRing.parse(
+    `next:${Buffer.alloc(32, 1).toString('base64')},old:${Buffer.alloc(32, 2).toString('base64')}`,
+  )
+  const old = KeyRing.parse(`old:${Buffer.alloc(32, 2).toString('base64')}`)
+  expect(valuesHashes(rotated, plan, 'old')).toEqual(valuesHashes(old, plan))
+  expect(valuesHashes(rotated, plan)).not.toEqual(valuesHashes(old, plan))
+  expect(valuesHashes(old, plan, 'lost')).toEqual([])
+})
