@@ -55,6 +55,28 @@ const VIOLATIONS: Record<string, string> = {
   'every executed command has one result': `SELECT s.deployment_id, s.target_index, s.action_index FROM steps s
     LEFT JOIN command_results r USING (deployment_id, target_index, action_index)
     WHERE s.state IN ('completed', 'rolled_back') AND r.deployment_id IS NULL`,
+  'each target that a deployment touched has a release, and it is applied where every command was executed': `
+    SELECT s.*, r.state FROM (
+      SELECT s.deployment_id, t.target_id,
+             bool_or(s.state IN ('completed', 'failed', 'rolled_back', 'rollback_failed')) AS touched,
+             bool_and(s.state = 'completed'
+                      OR (s.state = 'failed' AND d.plan_head #>> '{options,failure_strategy}' = 'ignore_failures')) AS applied
+        FROM steps s
+        JOIN deployments d ON d.id = s.deployment_id
+        JOIN deployment_targets t ON t.deployment_id = s.deployment_id AND t.target_index = s.target_index
+       GROUP BY 1, 2) s
+      LEFT JOIN releases r ON r.deployment_id = s.deployment_id AND r.target_id = s.target_id
+     WHERE (r.state IS NULL AND s.touched) OR r.state IN ('running', 'rolling_back') OR (r.state = 'applied') <> s.applied`,
+  'in force on a target is what was applied there last and not rolled back': `
+    SELECT h.* FROM release_heads h
+     WHERE h.current_deployment_id IS DISTINCT FROM (
+             SELECT r.deployment_id FROM releases r
+              WHERE r.target_id = h.target_id AND r.source_id = h.source_id AND r.state = 'applied'
+              ORDER BY r.ended_at DESC, r.deployment_id DESC LIMIT 1)
+        OR NOT EXISTS (SELECT FROM releases r WHERE r.target_id = h.target_id AND r.source_id = h.source_id)
+    UNION ALL
+    SELECT r.target_id, r.source_id, NULL, NULL FROM releases r
+     WHERE NOT EXISTS (SELECT FROM release_heads h WHERE h.target_id = r.target_id AND h.source_id = r.source_id)`,
   'each deployment that a call started and each request that one queued has one audit record': `
     SELECT id, records FROM (
       SELECT c.id, (SELECT count(*) FROM audit_records r WHERE r.resource_id = c.id::text AND ${CARRIED_OUT}

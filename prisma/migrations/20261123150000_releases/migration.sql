@@ -174,6 +174,7 @@ DECLARE
 BEGIN
   PERFORM set_config('slipway.tenant', '*', true);
   PERFORM write_releases(array_agg(t.deployment_id), array_agg(t.target_id)) FROM deployment_targets t HAVING count(*) > 0;
+  DELETE FROM release_heads WHERE latest_deployment_id IS NULL;
   UPDATE releases r SET replaced_deployment_id = (
     SELECT b.deployment_id FROM releases b
      WHERE b.target_id = r.target_id AND b.source_id = r.source_id AND b.state = 'applied' AND b.ended_at <= r.begun_at

@@ -1,0 +1,123 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals'
+import { canStepTransition, isFinalDeploymentState, STEP_STATES, type StepState } from '@slipway/domain'
+import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
+import fc from 'fast-check'
+import { type Joined, joinInstance, type SeededRun, seedRun, startBridge, type TestBridge } from './setup.ts'
+
+let db: OpenTestDatabase
+let bridge: TestBridge
+let instance: Joined
+let slot = 0
+
+beforeAll(async () => {
+  db = await openTestDatabase()
+  bridge = await startBridge(db.database)
+  instance = await joinInstance(bridge, { capacity: 2_000 })
+})
+
+afterAll(async () => {
+  await bridge?.close()
+  await db?.drop()
+})
+
+const RUNS = 3
+const TARGETS = 2
+const ACTIONS = 2
+
+/** One change: of some steps of a run to a state, or the end of a run. */
+const change = fc.record({
+  run: fc.nat({ max: RUNS - 1 }),
+  places: fc.uniqueArray(fc.tuple(fc.nat({ max: TARGETS - 1 }), fc.nat({ max: ACTIONS - 1 })), {
+    selector: String,
+    minLength: 1,
+    maxLength: 4,
+  }),
+  to: fc.constantFrom(...STEP_STATES),
+  ends: fc.option(fc.constantFrom('success' as const, 'failed' as const, 'cancelled' as const), { freq: 12 }),
+})
+
+/** What the tables say, without what depends on the moment at which it was written. */
+async function releases(runs: readonly SeededRun[]) {
+  const ids = runs.map(({ deploymentId }) => deploymentId)
+  const { rows } = await db.database.query(
+    `SELECT deployment_id, target_id, state, begun_at, CASE state WHEN 'applied' THEN ended_at END AS applied_at
+       FROM releases WHERE deployment_id = ANY ($1) ORDER BY 1, 2`,
+    [ids],
+  )
+  const heads = await db.database.query('SELECT * FROM release_heads WHERE source_id = $1 ORDER BY target_id', [
+    runs[0]?.sourceId,
+  ])
+  return { releases: rows, heads: heads.rows }
+}
+
+/** The same, computed anew from the steps. */
+async function recomputed(runs: readonly SeededRun[]) {
+  const ids = runs.map(({ deploymentId }) => deploymentId)
+  const rollback = new Error('rolled back')
+  let result: Awaited<ReturnType<typeof releases>> | undefined
+  await db.database
+    .transaction(async (tx) => {
+      await tx.query('DELETE FROM release_heads WHERE source_id = $1', [runs[0]?.sourceId])
+      await tx.query('DELETE FROM releases WHERE deployment_id = ANY ($1)', [ids])
+      await tx.query(
+        `SELECT write_releases(array_agg(deployment_id), array_agg(target_id)) FROM deployment_targets
+          WHERE deployment_id = ANY ($1)`,
+        [ids],
+      )
+      const found = await tx.query(
+        `SELECT deployment_id, target_id, state, begun_at, CASE state WHEN 'applied' THEN ended_at END AS applied_at
+           FROM releases WHERE deployment_id = ANY ($1) ORDER BY 1, 2`,
+        [ids],
+      )
+      const heads = await tx.query(
+        `SELECT * FROM release_heads WHERE source_id = $1 AND latest_deployment_id IS NOT NULL ORDER BY target_id`,
+        [runs[0]?.sourceId],
+      )
+      result = { releases: found.rows, heads: heads.rows }
+      throw rollback
+    })
+    .catch((error: unknown) => {
+      if (error !== rollback) throw error
+    })
+  return result
+}
+
+test('the releases are those that the steps make, whatever changed in whatever order', async () => {
+  await fc.assert(
+    fc.asyncProperty(fc.array(change, { maxLength: 40 }), async (changes) => {
+      const runs: SeededRun[] = []
+      for (let n = 0; n < RUNS; n += 1) {
+        const like = runs[0] === undefined ? {} : { like: runs[0] }
+        slot += 1
+        runs.push(
+          await seedRun(db.database, { instanceId: instance.id, slot, targets: TARGETS, actions: ACTIONS, ...like }),
+        )
+      }
+      const states = new Map<string, StepState>()
+      const ended = new Set<number>()
+      for (const [second, { run, places, to, ends }] of changes.entries()) {
+        const id = runs[run]?.deploymentId
+        if (id === undefined || ended.has(run)) continue
+        const stateOf = ([target, action]: [number, number]) => states.get(`${run} ${target} ${action}`) ?? 'pending'
+        const moved = places.filter((place) => canStepTransition(stateOf(place), to))
+        for (const [target, action] of moved) states.set(`${run} ${target} ${action}`, to)
+        await db.database.query(
+          `UPDATE steps SET state = $4::step_state,
+                  started_at = CASE WHEN $4 = 'running' THEN coalesce(started_at, '2026-01-01'::timestamptz + make_interval(secs => $5))
+                                    ELSE started_at END,
+                  completed_at = CASE WHEN $4 IN ('completed', 'failed') THEN '2026-01-01'::timestamptz + make_interval(secs => $5)
+                                      ELSE completed_at END
+            WHERE deployment_id = $1
+              AND (target_index, action_index) IN (SELECT * FROM unnest($2::int[], $3::int[]))`,
+          [id, moved.map(([target]) => target), moved.map(([, action]) => action), to, second],
+        )
+        if (ends !== null && isFinalDeploymentState(ends)) {
+          ended.add(run)
+          await db.database.query('UPDATE deployments SET state = $2, completed_at = now() WHERE id = $1', [id, ends])
+        }
+      }
+      expect(await releases(runs)).toEqual(await recomputed(runs))
+    }),
+    { numRuns: 60 },
+  )
+})
