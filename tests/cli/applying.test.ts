@@ -16,7 +16,7 @@ beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
   cli = commandLineOf(suite, api.token)
-}, 120_000)
+})
 afterAll(() => suite?.stop())
 beforeEach(() => {
   count += 1

@@ -35,7 +35,7 @@ beforeAll(async () => {
   await createAction(api, { script: 'echo begun; sleep 60' }, 'sleep')
   const slow = 'for n in $(seq 40); do echo "line $n"; sleep 0.1; done'
   await createAction(api, { script: slow }, 'count')
-}, 120_000)
+})
 afterAll(() => suite?.stop())
 
 const ID = /[0-9a-f]{8}-[0-9a-f-]{27}/
@@ -320,7 +320,7 @@ describe('following', () => {
     } finally {
       await proxy.close()
     }
-  }, 60_000)
+  })
 
   test('the log of an ended deployment: from a line on, of a target, searched, as data, into a file, into a pipe that closes', async () => {
     const { stdout } = await cli.run(['deploy', 'count', '-t', 'one'])
@@ -360,7 +360,7 @@ describe('following', () => {
       stdout: 'one | line 1\n',
       stderr: '',
     })
-  }, 60_000)
+  })
 })
 
 describe('on a terminal', () => {
@@ -510,5 +510,5 @@ describe('people', () => {
     fs.chmodSync(file, 0o600)
     is(await slipway(['logout'], { env }), 0)
     is(await slipway(['whoami'], { env }), 2)
-  }, 60_000)
+  })
 })

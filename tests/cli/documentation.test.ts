@@ -21,7 +21,7 @@ beforeAll(async () => {
   const { email, password } = suite.admin
   const settings = `SLIPWAY_ADMIN_EMAIL=${email}\nSLIPWAY_ADMIN_PASSWORD=${password}\n`
   fs.writeFileSync(path.join(repository(), '.slipway/settings.env'), settings)
-}, 120_000)
+})
 afterAll(() => suite?.stop())
 
 /** A folder like the top of the repository after `make run`. */
@@ -48,7 +48,7 @@ describe('docs/cli.md', () => {
     const ended = await shell(`${script}\necho it is done`, {}, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringMatching(/Good day, here[\s\S]*it is done\n$/) })
     expect(JSON.parse(fs.readFileSync(path.join(cwd, 'answer.json'), 'utf8'))).toMatchObject({ pending: false })
-  }, 120_000)
+  })
 })
 
 describe('README.md', () => {
@@ -57,7 +57,7 @@ describe('README.md', () => {
     const [login = 'false', deploy = 'false'] = blocks('README.md', 'sh')
     const ended = await shell(`${login}\n${deploy}`, {}, cwd)
     expect(ended).toMatchObject({ code: 0, stdout: expect.stringContaining('my-machine | Good day, 3\n') })
-  }, 60_000)
+  })
 })
 
 describe('docs/client.md', () => {
@@ -81,7 +81,7 @@ describe('docs/client.md', () => {
     expect(ended).toMatchObject({ code: 0, stderr: '' })
     expect(ended.stdout).toContain('local-1: hello\nnow success\n')
     expect(ended.stdout).toContain("path: '/target_ids'")
-  }, 60_000)
+  })
 })
 
 describe('examples/pipelines', () => {
@@ -130,7 +130,7 @@ describe('examples/pipelines', () => {
       const [output, ...others] = await run('pull_request', 'abc')
       expect(output).toContain('3 would be created')
       expect(others).toEqual([])
-    }, 60_000)
+    })
 
     test('applies and deploys what is pushed, once for each attempt', async () => {
       await run('push', 'c0ffee')
@@ -138,7 +138,7 @@ describe('examples/pipelines', () => {
       const before = (await api.get('/deployments')).body.meta.total
       await run('push', 'c0ffee')
       expect((await api.get('/deployments')).body.meta.total).toBe(before)
-    }, 60_000)
+    })
   })
 
   test('gitlab-ci.yml applies and deploys', async () => {
@@ -148,7 +148,7 @@ describe('examples/pipelines', () => {
       expect(await shell((jobs[name]?.script ?? ['false']).join('\n'), env, cwd)).toMatchObject({ code: 0 })
     }
     await deployed('decade')
-  }, 60_000)
+  })
 
   test('Jenkinsfile applies and deploys', async () => {
     const text = read('examples/pipelines/Jenkinsfile')
@@ -159,5 +159,5 @@ describe('examples/pipelines', () => {
     const env = { SLIPWAY_API_KEY: key, GIT_COMMIT: 'facade', BUILD_TAG: 'jenkins-7' }
     for (const script of scripts) expect(await shell(script, env, cwd)).toMatchObject({ code: 0 })
     await deployed('facade')
-  }, 60_000)
+  })
 })

@@ -10,7 +10,7 @@ let failed: string
 beforeAll(async () => {
   failed = await stage.deploy('echo hello; echo trouble >&2; exit 1')
   await deploymentEnd(stage.api, failed)
-}, 120_000)
+})
 
 describe.each(['light', 'dark'] as const)('every screen in the %s theme', (colorScheme) => {
   test('keeps nobody out', async () => {
@@ -26,7 +26,7 @@ describe.each(['light', 'dark'] as const)('every screen in the %s theme', (color
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
       await visitor.expectAccessible()
     }
-  }, 120_000)
+  })
 
   test('and a deployment with its log', async () => {
     const visitor = await stage.arrive()
@@ -38,5 +38,5 @@ describe.each(['light', 'dark'] as const)('every screen in the %s theme', (color
       await page.waitForTimeout(300)
       await visitor.expectAccessible()
     }
-  }, 60_000)
+  })
 })

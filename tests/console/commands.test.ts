@@ -55,13 +55,13 @@ beforeAll(async () => {
     '/roles',
     '/account',
   ]
-}, 120_000)
+})
 afterEach(() => visitor?.leave())
 afterAll(async () => {
   await browser?.close()
   await suite?.stop()
   if (folder) await rm(folder, { recursive: true })
-}, 60_000)
+})
 
 /** Runs a command as a user does who has set the address and the key. */
 async function run(command: string): Promise<string | null> {

@@ -22,12 +22,12 @@ let visitor: Visitor
 beforeAll(async () => {
   ;[suite, browser] = await Promise.all([startSuite({ capacity: 1 }), launch()])
   api = await loginToSuite(suite)
-}, 120_000)
+})
 afterEach(() => visitor?.leave())
 afterAll(async () => {
   await browser?.close()
   await suite?.stop()
-}, 60_000)
+})
 
 async function deploy(action_id: string, more: Record<string, unknown> = {}): Promise<string> {
   const target_ids = [await createLocalTarget(api)]
@@ -80,7 +80,7 @@ test('Now tells what runs, what waits, what failed for the same cause, and what 
   expect((await api.get('/deployments/pending?status=cancelled')).body[0].id).toBe(waiting)
   await api.post(`/deployments/${running}/cancel`)
   await deploymentEnd(api, running)
-}, 120_000)
+})
 
 test('single keys go to screens and rows, and can be switched off', async () => {
   const id = await deploy(await createAction(api, {}, 'Reached by keys'))
@@ -118,7 +118,7 @@ test('single keys go to screens and rows, and can be switched off', async () => 
   await page.keyboard.press('Control+k')
   await list.getByRole('option', { name: /^Now/ }).waitFor()
   await visitor.heading('Queue')
-}, 60_000)
+})
 
 test('the palette finds sources and does things', async () => {
   const id = await createAction(api, {}, 'Polish the brass')
@@ -135,7 +135,7 @@ test('the palette finds sources and does things', async () => {
   await text.fill('dark')
   await page.keyboard.press('Enter')
   await page.locator('html[data-mantine-color-scheme=dark]').waitFor()
-}, 60_000)
+})
 
 test('a new version shows what it changes before it is published', async () => {
   const id = await createAction(api, { script: 'echo one' }, 'Count')
@@ -152,7 +152,7 @@ test('a new version shows what it changes before it is published', async () => {
   await visitor.expectAccessible()
   await dialog.getByRole('button', { name: 'Publish', exact: true }).click()
   await page.getByRole('heading', { level: 2, name: /^1\.0\.1/ }).waitFor()
-}, 60_000)
+})
 
 test('a deployment is prepared once more, as it was, with one change', async () => {
   const variables = [
@@ -186,4 +186,4 @@ test('a deployment is prepared once more, as it was, with one change', async () 
   await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))
   await page.getByRole('tab', { name: 'Log' }).click()
   await visitor.sees('3 copies in blue')
-}, 60_000)
+})

@@ -10,12 +10,12 @@ let visitor: Visitor
 
 beforeAll(async () => {
   ;[suite, browser] = await Promise.all([startSuite(), launch()])
-}, 120_000)
+})
 afterEach(() => visitor?.leave())
 afterAll(async () => {
   await browser?.close()
   await suite?.stop()
-}, 60_000)
+})
 
 test('an empty installation leads to a first deployment, each step by what the screen offers', async () => {
   visitor = await Visitor.arrive(browser, suite)
@@ -58,7 +58,7 @@ test('an empty installation leads to a first deployment, each step by what the s
   await page.getByRole('navigation', { name: 'Screens' }).getByText('Now').click()
   await page.getByRole('region', { name: 'Ended last' }).getByRole('link', { name: 'Say hello 1.0.0' }).waitFor()
   expect(await steps.count()).toBe(0)
-}, 120_000)
+})
 
 test('a sequence and a solution begin with what exists, and are put together by name', async () => {
   visitor = await Visitor.arrive(browser, suite)
@@ -98,4 +98,4 @@ test('a sequence and a solution begin with what exists, and are put together by 
   await page.getByRole('button', { name: 'Preview', exact: true }).click()
   await visitor.heading('Preview: Greeting 1.0.0')
   await page.getByText('Greet twice › Greet').nth(1).waitFor()
-}, 120_000)
+})

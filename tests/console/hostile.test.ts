@@ -30,7 +30,7 @@ beforeAll(async () => {
   receiver = await startReceiver()
   receiver.answer = () => ({ status: 500, body: plant('answer') })
   ids = await plantEverywhere()
-}, 180_000)
+})
 afterAll(() => receiver?.close())
 
 async function plantEverywhere() {

@@ -31,13 +31,13 @@ beforeAll(async () => {
   ;[suite, browser] = await Promise.all([startSuite(), launch()])
   api = await loginToSuite(suite)
   database = await connectTo(suite.databaseUrl)
-}, 120_000)
+})
 afterEach(() => visitor?.leave())
 afterAll(async () => {
   await database?.end()
   await browser?.close()
   await suite?.stop()
-}, 60_000)
+})
 
 async function open(path: string) {
   visitor = await Visitor.arrive(browser, suite)
@@ -91,7 +91,7 @@ describe('a log of 1,200,000 lines', () => {
   let id: string
   beforeAll(async () => {
     id = await withLongLog()
-  }, 120_000)
+  })
 
   test('is scrolled to its begin, its end and any place between, and line by line from there', async () => {
     const page = await open(`/deployments/${id}?tab=log`)
@@ -116,13 +116,13 @@ describe('a log of 1,200,000 lines', () => {
     await waitFor(async () => (await linesInView(log))[0] === 0)
     await log.press('End')
     await waitFor(async () => (await linesInView(log)).at(-1) === LINES - 1)
-  }, 120_000)
+  })
 
   test('opens at the line that its address names', async () => {
     const page = await open(`/deployments/${id}?line=700000`)
     await page.locator('.log-line[data-chosen=true]', { hasText: 'line 700000' }).waitFor()
     expect(await linesInView(page.getByRole('log'))).toContain(700_000)
-  }, 60_000)
+  })
 })
 
 test('a log that grows is left where it is read, and followed again from its end', async () => {
@@ -151,7 +151,7 @@ test('a log that grows is left where it is read, and followed again from its end
   await waitFor(async () => Number((await page.locator('.log-number').allTextContents()).at(-1)) > known + 100)
   await api.post(`/deployments/${id}/cancel`)
   await deploymentEnd(api, id)
-}, 120_000)
+})
 
 test('a grid shows the targets that failed or have a name, and is walked by keyboard', async () => {
   const target_ids = await addLocalTargets(database, 200)
@@ -179,4 +179,4 @@ test('a grid shows the targets that failed or have a name, and is walked by keyb
   await page.getByText(/^all 200$/i).click()
   await page.getByLabel('Find a target').fill('00077')
   await waitFor(async () => (await grid.getByRole('rowheader').allTextContents()).join() === 'rack-00077')
-}, 120_000)
+})

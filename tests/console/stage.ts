@@ -25,7 +25,7 @@ export class Stage {
       this.suite = await startSuite(options)
       this.api = await loginToSuite(this.suite)
       this.#browser = await launch()
-    }, 120_000)
+    })
     afterEach(async () => {
       const visitors = this.#visitors.splice(0)
       const problems = await Promise.allSettled(visitors.map((visitor) => visitor.leave()))
@@ -35,7 +35,7 @@ export class Stage {
     afterAll(async () => {
       await this.#browser?.close()
       await this.suite?.stop()
-    }, 60_000)
+    })
   }
 
   /** A window of somebody new. */

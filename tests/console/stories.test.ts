@@ -58,7 +58,7 @@ describe('a deployment', () => {
     expect([...seen].sort(([a], [b]) => Number(a) - Number(b))).toEqual(
       lines.map(({ message }, number) => [String(number), message]),
     )
-  }, 120_000)
+  })
 
   test('a link leads to a line of its log, and a search finds lines', async () => {
     const id = await stage.deploy('seq 1 3000')

@@ -35,18 +35,18 @@ beforeAll(async () => {
   const env = { DATABASE_URL: proxies.database.url, REDIS_URL: proxies.cache.url, RABBITMQ_URL: proxies.broker.url }
   suite = await startSuite({ database, env })
   api = await loginToSuite(suite)
-}, 180_000)
+})
 afterEach(async () => {
   for (const proxy of Object.values(proxies)) {
     proxy.refuse(false)
     proxy.resume()
   }
   await suite.restore()
-}, 90_000)
+})
 afterAll(async () => {
   await suite?.stop()
   for (const proxy of Object.values(proxies ?? {})) await proxy.close()
-}, 60_000)
+})
 
 /** Starts services that cannot get ready yet; `ready` resolves when all are. */
 function start(services: ServiceName[], env: Record<string, string> = {}): { ready: Promise<unknown> } {

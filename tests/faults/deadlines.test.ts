@@ -29,13 +29,13 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
   body = { action_id: await createAction(api), target_ids: [await createLocalTarget(api)] }
   instance = `/admin/instances/${(await api.get('/admin/instances')).body.data[0].id}`
-}, 90_000)
+})
 afterEach(() => suite.restore())
 
 afterAll(async () => {
   await database.end()
   await suite.stop()
-}, 60_000)
+})
 
 const droppedBy = (name: ServiceName) => suite.logOf(name).split('past its deadline').length - 1
 
@@ -93,7 +93,7 @@ test('commands that the planner did not get to in time have no effect', async ()
   ]
   await expectRefused('planner', attempts, 2)
   expect(await counts()).toEqual(before)
-}, 60_000)
+})
 
 test('commands that the dispatcher did not get to in time have no effect', async () => {
   const { body: running } = await api.post('/deployments', {
@@ -114,12 +114,12 @@ test('commands that the dispatcher did not get to in time have no effect', async
   expect((await api.get(`/deployments/${running.deployment_id}`)).body.state).toBe('running')
   expect((await api.call('DELETE', `/deployments/pending/${queued.pending_request_id}`)).status).toBe(200)
   expect((await api.post(`/deployments/${running.deployment_id}/cancel`)).status).toBe(200)
-}, 60_000)
+})
 
 test('commands that the executor-bridge did not get to in time have no effect', async () => {
   await expectRefused('executor-bridge', [{ method: 'PATCH', path: instance, body: { draining: true } }])
   expect((await api.get(instance)).body.draining).toBe(false)
-}, 60_000)
+})
 
 test('a cancel ends the command for certain, and its step says so; of a lost instance it does not', async () => {
   const ended = async (id: string) => {
@@ -158,7 +158,7 @@ test('a cancel ends the command for certain, and its step says so; of a lost ins
   expect((await api.post(`/deployments/${lost}/cancel`)).body.state).toBe('cancelled')
   expect(await ended(lost)).toMatch(/its end is not confirmed$/)
   await suite.start('orchestration-instance')
-}, 90_000)
+})
 
 test('fifty calls with one key, on two gateways of which one dies, start one deployment', async () => {
   await waitFor(async () => (await api.get(instance)).body.status === 'online')
@@ -193,4 +193,4 @@ test('fifty calls with one key, on two gateways of which one dies, start one dep
   expect(await carriedOut()).toEqual([...before, deployment_id ?? pending_request_id])
   if (deployment_id !== undefined) await deploymentEnd(api, deployment_id)
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-}, 90_000)
+})

@@ -24,7 +24,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterEach(() => suite.restore())
 
@@ -96,7 +96,7 @@ for (const name of ['gateway', 'planner', 'dispatcher', 'executor-bridge', 'log-
     const { started, lines } = await expectRanOnce(journey)
     expect(started).toHaveLength(9)
     expect(lines).toHaveLength(45)
-  }, 90_000)
+  })
 }
 
 test('kill -9 of the orchestration instance in the middle: its command dies with it and is tried again', async () => {
@@ -110,7 +110,7 @@ test('kill -9 of the orchestration instance in the middle: its command dies with
   expect(started).toHaveLength(9 + unfinished)
   const retries = ended.plan.steps.reduce((sum: number, step: { retry_count: number }) => sum + step.retry_count, 0)
   expect(retries).toBe(unfinished)
-}, 90_000)
+})
 
 test('a stream client whose log-stream is killed resumes at its number and gets every line once', async () => {
   const journey = await startJourney()
@@ -126,4 +126,4 @@ test('a stream client whose log-stream is killed resumes at its number and gets 
   const rest = await readStream(await openLogStream(suite, api, journey.id, seen.length), collect)
   expect(rest.at(-1)).toMatchObject({ event: 'state_change', data: { new_state: 'success', log_lines: 45 } })
   expect(seen).toEqual(Array.from({ length: 45 }, (_, index) => index))
-}, 90_000)
+})

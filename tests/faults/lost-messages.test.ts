@@ -17,7 +17,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite({ capacity: 4 })
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterAll(() => suite.stop(), 60_000)
 
@@ -45,4 +45,4 @@ test('whatever RabbitMQ loses in the middle of work, what was accepted ends, and
     { timeoutMs: 90_000, everyMs: 250, what: 'all of them to succeed' },
   )
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-}, 180_000)
+})

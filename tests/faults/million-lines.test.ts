@@ -23,7 +23,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
-}, 90_000)
+})
 afterAll(() => suite?.stop(), 60_000)
 
 test(

@@ -10,7 +10,7 @@ inNetworks(`instances in networks without a way in${problem === null ? '' : ` (s
 
   beforeAll(async () => {
     suite = await CutOffSuite.start()
-  }, 180_000)
+  })
   afterAll(() => suite?.stop(), 90_000)
 
   test('one that is cut off for 20 s loses nothing', async () => {

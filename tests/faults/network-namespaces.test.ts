@@ -10,7 +10,7 @@ inNetworks(`instances in networks without a way in${problem === null ? '' : ` (s
 
   beforeAll(async () => {
     suite = await CutOffSuite.start()
-  }, 180_000)
+  })
   afterAll(() => suite?.stop(), 90_000)
 
   test('run deployments with outbound connections alone', async () => {
@@ -18,7 +18,7 @@ inNetworks(`instances in networks without a way in${problem === null ? '' : ` (s
     expect(await suite.busyInstances()).toBe(3)
     suite.expectNoWayIn()
     for (const { ticks } of journeys) expect(ticks().every((attempt) => attempt === 0)).toBe(true)
-  }, 120_000)
+  })
 
   test('one that is cut off for 5 s goes on with its commands', async () => {
     const tries = await suite.cutOff(5)

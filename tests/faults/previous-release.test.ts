@@ -60,7 +60,7 @@ beforeAll(() => {
 afterEach(async () => {
   await suite?.stop()
   suite = undefined
-}, 60_000)
+})
 
 /** What a day's work asks of every service: a run that is watched, one that waits, one that fails and goes back, lists. */
 async function work(running: Suite): Promise<void> {

@@ -53,7 +53,7 @@ beforeAll(async () => {
   const slow = await createAction(api, { script: marked('[ "$SLIPWAY_ATTEMPT" -gt 0 ] || sleep 40') })
   body = { ...common, sequence_id: await createSequence(api, [one, two]) }
   long = { ...common, sequence_id: await createSequence(api, [slow, one]) }
-}, 120_000)
+})
 
 afterEach(() => suite.restore())
 
@@ -61,7 +61,7 @@ afterAll(async () => {
   await database?.end()
   await suite?.stop()
   await rabbit?.close()
-}, 60_000)
+})
 
 /** A command that writes down when it starts and ends, and whether another try of its step is still alive. */
 const marked = (work: string) =>

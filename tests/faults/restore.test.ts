@@ -32,7 +32,7 @@ let after: Suite | undefined
 afterAll(async () => {
   await before?.stop()
   await after?.stop()
-}, 60_000)
+})
 
 /** A new database with what the file holds, and nothing else. */
 async function restored(file: string) {

@@ -32,14 +32,14 @@ beforeAll(async () => {
   redis = await startRedis()
   suite = await startSuite({ secondLogStream: true, env: { REDIS_URL: redis.url } })
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterEach(() => suite.restore())
 
 afterAll(async () => {
   await suite?.stop()
   await redis?.stop()
-}, 60_000)
+})
 
 interface Watched {
   messages: StreamMessage[]
@@ -227,4 +227,4 @@ test('changes reach who listens at any replica, as the list shows them, and a lo
   expect((await own.post('/auth/logout')).status).toBe(200)
   await waitFor(() => Object.values(streams).every(({ over }) => over), { what: 'all streams to end' })
   expect((await fetch(`${second}/api/v1/sse/targets?sse_token=${await sseToken(api)}`)).status).toBe(200)
-}, 120_000)
+})

@@ -24,7 +24,7 @@ beforeAll(async () => {
   suite = await startSuite({ env: { SLIPWAY_WEBHOOK_ALLOW_PRIVATE: 'true' } })
   api = await loginToSuite(suite)
   database = await connectTo(suite.databaseUrl)
-}, 90_000)
+})
 
 beforeEach(async () => {
   receiver = await startReceiver()
@@ -37,7 +37,7 @@ afterEach(() => suite.restore())
 afterAll(async () => {
   await database.end()
   await suite.stop()
-}, 60_000)
+})
 
 async function addWebhook(events: string[]): Promise<{ id: string; secret: string }> {
   const { status, body } = await api.post('/webhooks', { url: receiver.url, events })
@@ -65,7 +65,7 @@ test('a deployment is told of from its start to its end, as the list shows it, a
   expect(told.get('target.created')).toEqual({ ...targets.body.data[0], last_seen_at: expect.any(String) })
   await waitFor(async () => (await deliveries(id)).every(({ status }: { status: string }) => status === 'delivered'))
   expect(await deliveries(id)).toHaveLength(3)
-}, 60_000)
+})
 
 test('kill -9 of the dispatcher between its call and the answer: delivered again, under the same id', async () => {
   const { id, secret } = await addWebhook(['target.created'])
@@ -84,7 +84,7 @@ test('kill -9 of the dispatcher between its call and the answer: delivered again
   expect(receiver.received).toHaveLength(2)
   expect({ id: second?.id, body: second?.body }).toEqual({ id: first?.id, body: first?.body })
   expect(second && second.signature === expectedSignature(secret, second)).toBe(true)
-}, 60_000)
+})
 
 test('kill -9 of the dispatcher as something changes: what was told meanwhile is delivered when it is back', async () => {
   const { id } = await addWebhook(['target.created'])
@@ -94,7 +94,7 @@ test('kill -9 of the dispatcher as something changes: what was told meanwhile is
   await waitFor(() => receiver.received.length === 1, { what: 'the delivery' })
   expect(receiver.received[0]?.event.data['id']).toBe(target)
   await waitFor(async () => (await deliveries(id))[0]?.status === 'delivered')
-}, 60_000)
+})
 
 test('RabbitMQ comes back empty while no dispatcher runs: what was told meanwhile is delivered all the same', async () => {
   const { id, secret } = await addWebhook(['target.created', 'deployment.finished'])
@@ -115,7 +115,7 @@ test('RabbitMQ comes back empty while no dispatcher runs: what was told meanwhil
   expect(receiver.received.every((call) => call.signature === expectedSignature(secret, call))).toBe(true)
   const log = await deliveries(id)
   expect(receiver.received.map((call) => call.id).sort()).toEqual(log.map((one: { id: string }) => one.id).sort())
-}, 90_000)
+})
 
 test('a delivery is sent again for whoever asks, and not again for a webhook that is switched off', async () => {
   const { id } = await addWebhook(['target.created'])
@@ -129,4 +129,4 @@ test('a delivery is sent again for whoever asks, and not again for a webhook tha
   expect(receiver.received[1]?.id).toBe(delivery.id)
   await api.call('PATCH', `/webhooks/${id}`, { enabled: false })
   expect(await api.post(path)).toMatchObject({ status: 409, body: { error: { code: 'CONFLICT' } } })
-}, 60_000)
+})

@@ -26,13 +26,13 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
   const { body } = await api.post('/targets', { name: 'db-1', connection: { type: 'agent' } })
   target = body.id
-}, 90_000)
+})
 afterEach(() => suite.restore())
 
 afterAll(async () => {
   await suite?.stop()
   await agent?.remove()
-}, 60_000)
+})
 
 const deploy = async (definition: object, fields: object = {}) => {
   const action_id = await createAction(api, definition)
@@ -63,7 +63,7 @@ test('without an agent the target is offline and its steps fail', async () => {
   })
   expect((await api.get(`/targets/${target}/agent`)).status).toBe(404)
   expect((await ended({ script: 'true' })).plan.steps[0].error_message).toBe('no agent is enrolled for db-1')
-}, 60_000)
+})
 
 test('an agent enrols with a token that is good once, and its target is online', async () => {
   const answer = await api.post(`/targets/${target}/agent-token`)
@@ -79,7 +79,7 @@ test('an agent enrols with a token that is good once, and its target is online',
   const again = await enrolAgent({ bridgeUrl: suite.bridgeUrl, token }, agent)
   expect(again.code).toBe(1)
   expect(again.stderr).toContain('The token is not valid: it was used')
-}, 60_000)
+})
 
 test('a deployment runs through it: files, secrets masked, failure with exit code', async () => {
   const { body: content } = await api.post('/content', 'from the store')
@@ -95,7 +95,7 @@ test('a deployment runs through it: files, secrets masked, failure with exit cod
   expect([...success.lines].sort()).toEqual(['from the store', 'secret: ***', 'wrong'])
   const failure = await ended({ script: 'exit 7' })
   expect(failure.plan.steps[0]).toMatchObject({ state: 'failed', exit_code: 7, error_message: 'exit code 7' })
-}, 60_000)
+})
 
 test('a time limit and a cancel leave no process behind, children of children included', async () => {
   const script = 'sh -c "sh -c \\"sleep 300\\" & wait" & wait'
@@ -108,7 +108,7 @@ test('a time limit and a cancel leave no process behind, children of children in
   expect((await api.post(`/deployments/${id}/cancel`, {})).status).toBe(200)
   expect((await deploymentEnd(api, id)).state).toBe('cancelled')
   await waitFor(() => !lives(two), { what: 'the command to end' })
-}, 60_000)
+})
 
 test('an agent that is killed in mid-command costs that attempt; one that is away fails steps with its address', async () => {
   const id = await deploy({ script: 'echo begun; sleep 5; echo over', max_retries: 1 })
@@ -126,7 +126,7 @@ test('an agent that is killed in mid-command costs that attempt; one that is awa
     { failure_reason: 'target_refused', analysis: { fingerprint: 'target-refused' } },
   ])
   expect((await ended({ script: 'true' })).state).toBe('success')
-}, 90_000)
+})
 
 test('an instance that is killed leaves nothing running beside the next attempt', async () => {
   const mark = randomUUID()
@@ -137,7 +137,7 @@ test('an instance that is killed leaves nothing running beside the next attempt'
   await suite.start('orchestration-instance')
   expect((await deploymentEnd(api, id)).state).toBe('success')
   expect(lives(mark)).toBe(false)
-}, 90_000)
+})
 
 test('an instance that is killed leaves nothing of a command without another attempt', async () => {
   const mark = randomUUID()
@@ -147,7 +147,7 @@ test('an instance that is killed leaves nothing of a command without another att
   await suite.start('orchestration-instance')
   expect((await deploymentEnd(api, id)).state).toBe('failed')
   await waitFor(() => !lives(mark), { what: 'the command to end' })
-}, 90_000)
+})
 
 test('a revoked agent and its token are good no more; so is that of a target that leads elsewhere', async () => {
   const { body } = await api.post(`/targets/${target}/agent-token`)
@@ -162,4 +162,4 @@ test('a revoked agent and its token are good no more; so is that of a target tha
   expect((await api.post(`/targets/${target}/agent-token`)).status).toBe(409)
   const elsewhere = await enrolAgent({ bridgeUrl: suite.bridgeUrl, token: other.body.token }, agent)
   expect(elsewhere.stderr).toContain('The token is not valid')
-}, 60_000)
+})

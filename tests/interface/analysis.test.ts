@@ -47,14 +47,14 @@ describe('by the rules', () => {
   beforeAll(async () => {
     suite = await startSuite({ capacity: 4 })
     api = await loginToSuite(suite)
-  }, 90_000)
+  })
   afterAll(async () => {
     try {
       expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
     } finally {
       await suite.stop()
     }
-  }, 60_000)
+  })
 
   test('a failing script is explained in its result, in the history, and live', async () => {
     const id = await deployed(`sleep 1; ${FULL}`)
@@ -175,11 +175,11 @@ describe('by an endpoint', () => {
       },
     })
     api = await loginToSuite(suite)
-  }, 90_000)
+  })
   afterAll(async () => {
     await suite.stop()
     endpoint.close()
-  }, 60_000)
+  })
 
   test('what it says takes the place of the rules’ words in results and history', async () => {
     const id = await deployed(FULL)
@@ -196,7 +196,7 @@ describe('switched off', () => {
   beforeAll(async () => {
     suite = await startSuite({ env: { SLIPWAY_ANALYSIS_ENABLED: 'false' } })
     api = await loginToSuite(suite)
-  }, 90_000)
+  })
   afterAll(() => suite.stop(), 60_000)
 
   test('nothing is explained, and the deployment says so', async () => {

@@ -27,12 +27,12 @@ beforeAll(async () => {
   suite = await startSuite()
   database = await connectTo(suite.databaseUrl)
   api = await loginToSuite(suite)
-}, 90_000)
+})
 afterAll(async () => {
   await database.end()
   await suite.stop()
   await sshd.stop()
-}, 60_000)
+})
 
 const authorization = () => ({ authorization: `Bearer ${api.token}` })
 
@@ -68,7 +68,7 @@ test('a large upload and its download pass through the gateway without staying i
   for await (const part of response.body ?? []) received.update(part)
   expect(received.digest('hex')).toBe(content.id)
   expect((peakBytes() - before) / MIB).toBeLessThan(128)
-}, 180_000)
+})
 
 const deploy = async (request: object) => {
   const { status, body } = await api.post('/deployments', request)
@@ -115,4 +115,4 @@ test('files reach local and ssh targets as they are, from the cache, and past it
   expect(redeployed.plan.steps.map((step: { error_message: string }) => step.error_message)).toEqual(
     Array(2).fill('exit code 1'),
   )
-}, 120_000)
+})

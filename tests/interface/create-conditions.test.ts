@@ -272,7 +272,7 @@ describe('a redeploy', () => {
     expect(await refusal({ prompted_values: { unheard: 1 } })).toMatchObject({ status: 400 })
     expect(await refusal({}, UNKNOWN)).toMatchObject({ status: 404, code: 'NOT_FOUND' })
     expect(await refusal({}, 'no-id')).toMatchObject({ status: 404 })
-  }, 60_000)
+  })
 
   test('of a source that is gone is a conflict', async () => {
     const action = await createAction(api)

@@ -22,7 +22,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite({ capacity: 1 })
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterAll(async () => {
   try {
@@ -30,7 +30,7 @@ afterAll(async () => {
   } finally {
     await suite.stop()
   }
-}, 60_000)
+})
 
 const uuid = expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/)

@@ -9,7 +9,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite({ env: { SLIPWAY_LOG_LEVEL: 'debug' } })
   api = await loginToSuite(suite)
-}, 90_000)
+})
 afterAll(() => suite.stop(), 60_000)
 
 interface Reply {

@@ -26,11 +26,11 @@ beforeAll(async () => {
   const token = await addJoinToken(suite.databaseUrl)
   credential = (await call('/v1/instances', token, { name: 'hostile', ...self })).body.credential
   await setDraining('one', true)
-}, 120_000)
+})
 afterAll(async () => {
   await database?.end()
   await suite?.stop()
-}, 60_000)
+})
 
 const self = { version: '0.1.0', capacity: CAPACITY, labels: {} }
 
@@ -105,4 +105,4 @@ test('runs with illegal events end failed and free their slots, and the deployme
   await setDraining('hostile', true)
   await setDraining('one', false)
   expect((await deploymentEnd(api, await deploy())).state).toBe('success')
-}, 60_000)
+})

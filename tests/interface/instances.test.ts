@@ -24,13 +24,13 @@ beforeAll(async () => {
   database = await connectTo(suite.databaseUrl)
   admin = await loginToSuite(suite)
   path = `/admin/instances/${(await admin.get('/admin/instances')).body.data[0].id}`
-}, 90_000)
+})
 afterEach(() => suite.restore())
 
 afterAll(async () => {
   await database.end()
   await suite.stop()
-}, 60_000)
+})
 
 const deploy = async (script: string) =>
   admin.post('/deployments', {
@@ -123,4 +123,4 @@ test('a removed instance is gone until it joins again with a new token', async (
   const { status, body } = await deploy('true')
   expect(status).toBe(201)
   expect((await deploymentEnd(admin, body.deployment_id)).state).toBe('success')
-}, 60_000)
+})

@@ -24,11 +24,11 @@ beforeAll(async () => {
   suite = await startSuite({ capacity: 1, secondInstance: true })
   database = await connectTo(suite.databaseUrl)
   admin = await loginToSuite(suite)
-}, 120_000)
+})
 afterAll(async () => {
   await database?.end()
   await suite?.stop()
-}, 60_000)
+})
 
 interface Instance {
   id: string
@@ -77,7 +77,7 @@ test('an instance that is removed while it runs a deployment is told at once; an
   const made = cli('instances', 'join-token')
   fs.writeFileSync(path.join(suite.folder, `join-token-${name}`), made.stdout)
   await waitFor(async () => (await instanceNamed(name))?.status === 'online', { what: 'the instance to be back' })
-}, 180_000)
+})
 
 test('whoever joins with a copied token under a name that exists gets neither the name nor what it runs', async () => {
   const { body: grant } = await admin.post('/instances/grants', { uses: 5 })
@@ -123,4 +123,4 @@ test('an instance exchanges its credential when it is a day old, and goes on wit
   expect((await instanceNamed('two'))?.status).toBe('online')
   const { rows } = await database.query(`SELECT former_credential_hash FROM instances WHERE name = 'two'`)
   expect(rows[0].former_credential_hash).toBe(createHash('sha256').update(before).digest('hex'))
-}, 120_000)
+})

@@ -35,7 +35,7 @@ beforeAll(async () => {
   actions = []
   for (let n = 0; n < ACTIONS; n += 1) actions.push(await createAction(api, {}, `action "${n}" é`))
   sequence_id = await createSequence(api, actions)
-}, 90_000)
+})
 
 afterAll(async () => {
   try {
@@ -47,7 +47,7 @@ afterAll(async () => {
   } finally {
     await suite.stop()
   }
-}, 60_000)
+})
 
 interface Step {
   id: string
@@ -131,7 +131,7 @@ test('a deployment is created, begins, is read with what has happened, is cancel
   expect(again.status).toBe(201)
   expect(again.body).toMatchObject({ source_deployment_id: id, total_steps: TARGETS * ACTIONS })
   expect((await api.post(`/deployments/${again.body.id}/cancel`)).status).toBe(200)
-}, 120_000)
+})
 
 test('readers that are slow keep little of the gateway, and get all of it in the end', async () => {
   const READERS = 10
@@ -153,7 +153,7 @@ test('readers that are slow keep little of the gateway, and get all of it in the
     expect(answer.statusCode).toBe(200)
     expect(JSON.parse(await textOf(answer)).plan.steps).toHaveLength(TARGETS * ACTIONS)
   }
-}, 60_000)
+})
 
 /** An answer of which nothing is read yet. */
 function openPreview(body: string): Promise<http.IncomingMessage> {

@@ -40,12 +40,12 @@ beforeAll(async () => {
   api = await loginToSuite(suite)
   database = await connectTo(suite.databaseUrl)
   target = await createLocalTarget(api)
-}, 120_000)
+})
 afterAll(async () => {
   await database?.end()
   await suite?.stop()
   await receiver.close()
-}, 60_000)
+})
 
 interface Rules {
   groups: {

@@ -32,12 +32,12 @@ beforeAll(async () => {
   targets['local'] = await createLocalTarget(api)
   const { body } = await api.post('/targets', { name: 'over-ssh', connection: sshd.connection })
   targets['ssh'] = body.id
-}, 90_000)
+})
 
 afterAll(async () => {
   await suite.stop()
   await sshd.stop()
-}, 60_000)
+})
 
 /** Writes to both streams what real programs write, in pieces that cut characters and values, and notes each byte. */
 const PROGRAM = `
@@ -147,7 +147,7 @@ describe.each(['local', 'ssh'])('over %s', (kind) => {
     expect(stream.map(({ message, metadata }) => [metadata.seq, message])).toEqual(
       history.map(({ message, metadata }) => [metadata.seq, message]),
     )
-  }, 90_000)
+  })
 })
 
 interface Result {
@@ -203,4 +203,4 @@ test('results of commands are there as they end, ordered by their start, each on
   expect(last.map((result) => [result.id, result.status, result.exit_code]).sort()).toEqual(
     ran.map((step) => [step.id, step.state, step.exit_code]).sort(),
   )
-}, 90_000)
+})

@@ -21,7 +21,7 @@ beforeAll(async () => {
   const action_id = await createAction(api, { script: 'echo begun; sleep 600' })
   const { body } = await api.post('/deployments', { action_id, target_ids: [await createLocalTarget(api)] })
   deploymentId = body.deployment_id
-}, 90_000)
+})
 
 afterAll(async () => {
   try {
@@ -31,7 +31,7 @@ afterAll(async () => {
   } finally {
     await suite.stop()
   }
-}, 60_000)
+})
 
 /** Reads a stream until it ends or breaks off, without ever having told that the deployment ended. */
 async function untilCutOff(response: Response): Promise<void> {

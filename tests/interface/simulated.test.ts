@@ -16,7 +16,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterAll(() => suite.stop(), 60_000)
 
@@ -60,7 +60,7 @@ test('a deployment to simulated targets shows its failures and its rollback, and
   const second = await api.post(`/deployments/${first.body.deployment_id}/redeploy`)
   expect([second.status, second.body.error]).toEqual([201, undefined])
   expect(failedOf(await deploymentEnd(api, second.body.id))).toEqual(failed)
-}, 90_000)
+})
 
 test('a command that takes too long is killed and one whose link is lost has failed, and both say why', async () => {
   const slow = await createTarget('slow', { duration_ms: 60_000 }, 'odd')
@@ -82,4 +82,4 @@ test('a command that takes too long is killed and one whose link is lost has fai
     'online',
     'online',
   ])
-}, 60_000)
+})

@@ -20,12 +20,12 @@ beforeAll(async () => {
   sshd = await startSshd()
   suite = await startSuite()
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterAll(async () => {
   await suite.stop()
   await sshd.stop()
-}, 60_000)
+})
 
 let count = 0
 const createSshTarget = async (connection: Record<string, unknown>) => {
@@ -56,7 +56,7 @@ test('a command runs on an SSH target by key; the key is never shown and the hos
   const refused = await deploymentEnd(api, again.body.deployment_id)
   expect(refused.state).toBe('failed')
   expect(refused.plan.steps[0].error_message).toContain('host key')
-}, 60_000)
+})
 
 test('a refused key and a closed port are failures that say what to look at', async () => {
   const action_id = await createAction(api)
@@ -73,7 +73,7 @@ test('a refused key and a closed port are failures that say what to look at', as
   const [first, second] = ended.plan.steps.map((step: { error_message: string }) => step.error_message)
   expect(first).toMatch(/authentication failed/i)
   expect(second).toMatch(/connection refused by 127\.0\.0\.1:1/)
-}, 60_000)
+})
 
 test('the result of each command has its last attempt, times, masked ends of its output, and words to act on', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
@@ -105,7 +105,7 @@ test('the result of each command has its last attempt, times, masked ends of its
   const late = await api.post('/deployments', { action_id: slow, target_ids: [target.id] })
   const { plan } = await deploymentEnd(api, late.body.deployment_id)
   expect(plan.steps[0]).toMatchObject({ exit_code: null, error_message: 'killed after 1 s (timeout_seconds)' })
-}, 60_000)
+})
 
 test('an SSH target is online without any deployment, with its key pinned, once it has been looked after', async () => {
   const target = await createSshTarget({ private_key: sshd.privateKey })
@@ -117,4 +117,4 @@ test('an SSH target is online without any deployment, with its key pinned, once 
     { timeoutMs: 60_000, what: 'the target to be online' },
   )
   expect(seen.connection.host_key).toMatch(/^ssh-ed25519 /)
-}, 60_000)
+})

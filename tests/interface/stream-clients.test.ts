@@ -36,7 +36,7 @@ const children: ChildProcess[] = []
 beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
-}, 90_000)
+})
 afterEach(() => {
   // Debian's browser is a shell script that starts the real one: without its group, that would go on asking a dead port, which
   // a server of another test takes some day.
@@ -206,7 +206,7 @@ test('curl gets a log to its end, single data lines alone, by the gateway and by
     ])
     expect(messages.at(-1)?.data).toMatchObject({ type: 'state_change', new_state: 'success', log_lines: 3 })
   }
-}, 60_000)
+})
 
 test('curl hears of a silent stream again and again, and nothing of it is held back', async () => {
   const id = await deploy('sleep 120')
@@ -220,4 +220,4 @@ test('curl hears of a silent stream again and again, and nothing of it is held b
   await api.post(`/deployments/${id}/cancel`)
   await deploymentEnd(api, id)
   expect(await quiet[0]?.done).toBe(0)
-}, 90_000)
+})

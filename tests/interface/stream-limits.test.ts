@@ -14,7 +14,7 @@ beforeAll(async () => {
       SLIPWAY_RATE_LIMIT_OVERRIDES: '127.0.0.1/32=0',
     },
   })
-}, 90_000)
+})
 afterAll(() => suite.stop(), 60_000)
 
 /** As an ingress leads a request of this address to a service. */

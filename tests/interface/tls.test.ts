@@ -24,11 +24,11 @@ let agent: AgentProcess
 beforeAll(async () => {
   suite = await startSuite({ tls: true })
   api = await loginToSuite(suite)
-}, 90_000)
+})
 afterAll(async () => {
   await suite?.stop()
   await agent?.remove()
-}, 60_000)
+})
 
 const trust = () => ({ SLIPWAY_BRIDGE_CA_FILE: suite.certificates?.caFile ?? '' })
 
@@ -55,7 +55,7 @@ test('an instance joins and runs a deployment with content over TLS', async () =
   expect(await outputOn(await createLocalTarget(api), { script: 'cat file', files })).toEqual({
     ...{ state: 'success', lines: ['from the store'] },
   })
-}, 60_000)
+})
 
 test('an agent enrols, sends heartbeats and runs a command over TLS', async () => {
   const { id, token } = await agentTarget('db-1')
@@ -66,7 +66,7 @@ test('an agent enrols, sends heartbeats and runs a command over TLS', async () =
   expect(await outputOn(id, { script: 'echo through the agent' })).toEqual({
     ...{ state: 'success', lines: ['through the agent'] },
   })
-}, 90_000)
+})
 
 test('an agent that does not know the CA does not enrol, and its token stays good', async () => {
   const { token } = await agentTarget('db-2')
@@ -81,7 +81,7 @@ test('an agent that does not know the CA does not enrol, and its token stays goo
   )
   expect(missing.stderr).toContain('SLIPWAY_BRIDGE_CA_FILE names /nowhere')
   expect((await enrolAgent({ ...settings, settings: trust() }, { folder, port: 1 })).code).toBe(0)
-}, 60_000)
+})
 
 const serialOf = () =>
   new Promise<string>((resolve, reject) => {
@@ -114,7 +114,7 @@ test('the CA and the certificate are replaced while a deployment runs: neither s
   expect(lines).toEqual(Array.from({ length: 60 }, (_, index) => `line ${index + 1}`))
   expect((await outputOn(target, { script: 'echo after' })).lines).toEqual(['after'])
   expect(suite.logOf('orchestration-instance')).not.toContain('BridgeTlsError')
-}, 60_000)
+})
 
 test('an instance that no longer trusts the bridge says why and where to look; it recovers by itself', async () => {
   const { certificates } = suite
@@ -129,4 +129,4 @@ test('an instance that no longer trusts the bridge says why and where to look; i
   fs.writeFileSync(certificates.caFile, trusted)
   await waitFor(() => suite.isReady('orchestration-instance'), { what: 'the instance to be ready again' })
   expect((await outputOn(await createLocalTarget(api), { script: 'echo again' })).lines).toEqual(['again'])
-}, 60_000)
+})

@@ -34,11 +34,11 @@ beforeAll(async () => {
     },
   })
   api = await loginToSuite(suite)
-}, 120_000)
+})
 afterAll(async () => {
   await suite?.stop()
   await collector.close()
-}, 60_000)
+})
 
 // The delay, in which spans are gathered, is a variable of OpenTelemetry's own.
 const exporting = () => ({ OTEL_EXPORTER_OTLP_ENDPOINT: `${collector.url}/`, OTEL_BSP_SCHEDULE_DELAY: '100' })

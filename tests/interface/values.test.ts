@@ -27,7 +27,7 @@ beforeAll(async () => {
   // The second key is known to all and seals nothing yet, as in the first step of a change of keys.
   suite = await startSuite({ capacity: 1, env: { SLIPWAY_ENCRYPTION_KEYS: `${oldKey},${newKey}` } })
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterAll(() => suite.stop(), 60_000)
 
@@ -146,7 +146,7 @@ test('a variable that a record marks is used and shown nowhere, though no source
     shown.push((await api.get(place)).body)
   }
   for (const secret of secrets) expect(JSON.stringify(shown)).not.toContain(secret)
-}, 60_000)
+})
 
 test('a freeze that begins while a request waits holds it, says so, and lets it go at its end', async () => {
   const at = (minutes: number) => new Date(Date.now() + minutes * 60_000).toISOString()
@@ -181,7 +181,7 @@ test('a freeze that begins while a request waits holds it, says so, and lets it 
   await api.call('PATCH', `/deployment-freezes/${freeze.id}`, { end_time: at(-0.5) })
   const deployment = await deploymentEnd(api, await dispatchedDeployment(api, held.body.pending_request_id))
   expect(deployment.state).toBe('success')
-}, 60_000)
+})
 
 test('keys are changed while deployments run, and what was sealed before still serves', async () => {
   const action_id = await createAction(api, {
@@ -209,4 +209,4 @@ test('keys are changed while deployments run, and what was sealed before still s
   const again = await api.post(`/deployments/${first.deployment.id}/redeploy`)
   await deploymentEnd(api, again.body.id)
   expect((await logHistory(api, again.body.id)).map(({ message }) => message)).toEqual(['bcdefghi'])
-}, 60_000)
+})

@@ -22,7 +22,7 @@ let api: Api
 beforeAll(async () => {
   suite = await startSuite()
   api = await loginToSuite(suite)
-}, 90_000)
+})
 
 afterAll(() => suite.stop(), 60_000)
 
@@ -49,7 +49,7 @@ test('RabbitMQ restarted in the middle: the deployment ends as it should, and ne
   )
   expect((await deploymentEnd(api, next.body.deployment_id)).state).toBe('success')
   expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
-}, 120_000)
+})
 
 test('while RabbitMQ is away a create is refused with 503, readiness says so, and nothing is created', async () => {
   const action_id = await createAction(api)
@@ -78,4 +78,4 @@ test('while RabbitMQ is away a create is refused with 503, readiness says so, an
     { timeoutMs: 60_000 },
   )
   expect((await api.get('/deployments')).body.meta.total).toBe(before + created)
-}, 90_000)
+})

@@ -226,7 +226,7 @@ describe('the command', () => {
     await dead(1)
     expect(await call(['drop', '--all'])).toMatchObject({ code: 0 })
     await dead(0)
-  }, 90_000)
+  })
 
   test.each([
     [['drop'], 2, 'one of the two'],

@@ -75,7 +75,7 @@ test('a consumer waits for its queue for as long as the dispatcher is away', asy
   await early.broker({ url: urlOf('dispatcher'), name: 'dispatcher' })
   await consuming
   await early.remove()
-}, 60_000)
+})
 
 describe('RabbitMQ refuses', () => {
   beforeAll(async () => {

@@ -106,14 +106,14 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
     const others = taken.query('SELECT pg_sleep(3)')
     await expect(transaction(taken, async (run) => void (await run('SELECT 1')))).resolves.toBeUndefined()
     await others
-  }, 30_000)
+  })
 
   test('that gets no connection in time found the database busy, not away', async () => {
     const others = taken.query('SELECT pg_sleep(6)')
     const error = await failure(transaction(taken, async (run) => void (await run('SELECT 1'))))
     expect([error instanceof Error, isBusy(error)]).toEqual([true, true])
     await others
-  }, 30_000)
+  })
 
   test('is done again after a deadlock', async () => {
     let arrived = 0
@@ -133,7 +133,7 @@ describe.each(WAYS)('a transaction by %s', (_, transaction) => {
       })
     await Promise.all([crossing('a', 'b'), crossing('b', 'a')])
     expect(tries).toBeGreaterThan(2)
-  }, 30_000)
+  })
 
   test.each([
     ['a lock', `SET LOCAL lock_timeout = '50ms'`],
@@ -171,4 +171,4 @@ test('a server that answers those who have all connections is up', async () => {
   const silent = database.query('SELECT pg_sleep(3)')
   expect(await database.isUp()).toBe(false)
   await silent
-}, 30_000)
+})

@@ -102,4 +102,4 @@ test('the command looks at migrations from its first day on, and ends with 1 whe
   } finally {
     fs.rmSync(folder, { recursive: true })
   }
-}, 60_000)
+})

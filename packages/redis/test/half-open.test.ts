@@ -53,7 +53,7 @@ test('a server that nobody reached for a while is used again within seconds of i
   proxy.strand()
   proxy.resume()
   await waitFor(() => isRedisUp(redis).catch(() => false), { timeoutMs: READY_AGAIN_MS, what: 'Redis again' })
-}, 120_000)
+})
 
 test('a command that blocks is not taken for a silent server', async () => {
   await connect({ silenceMs: 3_000 })
@@ -64,4 +64,4 @@ test('a command that blocks is not taken for a silent server', async () => {
   }
   await sleep(100)
   expect(ended).toEqual([])
-}, 30_000)
+})

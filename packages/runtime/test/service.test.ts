@@ -203,7 +203,7 @@ test('nothing that records traces is loaded, unless they are sent somewhere', as
   expect(await loaded({})).toBe(0)
   // Nobody takes them there: that holds up neither the start nor the stop.
   expect(await loaded({ OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:1' })).toBeGreaterThan(0)
-}, 60_000)
+})
 
 test('metrics are told on the management port', async () => {
   const port = await freePort()

@@ -305,4 +305,4 @@ test('whatever happens at the same time, and wherever it is cut off, the rules h
     }),
     { numRuns: 25, endOnFailure: true },
   )
-}, 180_000)
+})

@@ -101,7 +101,7 @@ describe('an instance of a tenant', () => {
     for (const { id, mine } of ids) expect((await pending(id)).dispatched_to_instance_id).toBe(mine ? own : shared)
     const { rowCount } = await database.query('SELECT FROM leases WHERE instance_id = $1', [lost])
     expect(rowCount).toBe(0)
-  }, 30_000)
+  })
 
   test('whose slot becomes free is given the next one of its tenant', async () => {
     const own = await addOwn(1)

@@ -59,7 +59,7 @@ test('the tick alone finds a request, an instance, a freed slot, and a freeze th
   // The tick passes it over now; nobody tells it when the freeze is gone.
   await database.query(`UPDATE freezes SET end_time = now() - interval '1 second'`)
   await untilStatuses('dispatched', 'dispatched', 'dispatched')
-}, 60_000)
+})
 
 test('messages alone do: of an instance, the end of a run, a freeze, a cancel', async () => {
   await dispatchers.start(database, 'dispatcher', { tickMs: NEVER_MS })
@@ -94,4 +94,4 @@ test('messages alone do: of an instance, the end of a run, a freeze, a cancel', 
   await database.query('DELETE FROM freezes')
   await tell('freeze.deleted', { freeze_id: freeze, tenant_id: null })
   await untilStatuses('dispatched', 'dispatched', 'dispatched', 'dispatched')
-}, 60_000)
+})

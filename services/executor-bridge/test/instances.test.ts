@@ -118,7 +118,7 @@ describe('a sync', () => {
     for (let time = 0; time < 3; time += 1) collect()
     expect((await answer).status).toBe(200)
     expect(wakeUps.size).toBe(0)
-  }, 60_000)
+  })
 
   test('of which the caller has gone waits no longer; one of a removed instance ends at once', async () => {
     const instance = await joinInstance(bridge)

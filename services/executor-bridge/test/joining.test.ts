@@ -366,7 +366,7 @@ describe('later', () => {
     await waitFor(async () => (await count()) > before)
     // One minute may end in between.
     expect((await count()) - before).toBeLessThanOrEqual(120)
-  }, 30_000)
+  })
 })
 
 test('labels of settings: a pair allows one value, a key any', () => {

@@ -38,4 +38,4 @@ test('each gateway publishes the head, and says when the end of the chain was cu
   } finally {
     await linker.stop()
   }
-}, 60_000)
+})

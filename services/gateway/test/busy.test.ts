@@ -66,7 +66,7 @@ describe('a crowd of calls', () => {
       await gateway.database.query('SELECT pg_sleep(2.2)')
     })
     expect(tally(await Promise.all(calls))).toEqual({ 201: 2 * CONNECTIONS })
-  }, 60_000)
+  })
 
   test('that cannot be served in time is told to come again, and each leaves its record', async () => {
     const before = await records()
@@ -87,7 +87,7 @@ describe('a crowd of calls', () => {
     }
     const left = await waitForValue('the records', records, ({ all }) => all === before.all + CROWD)
     expect(left.failed - before.failed).toBe(CROWD - CONNECTIONS)
-  }, 60_000)
+  })
 
   test('that sends secrets back as they were shown does not wait for itself', async () => {
     const secret = { variables: { token: 'planted-value' }, sensitive_variables: ['token'] }
@@ -96,7 +96,7 @@ describe('a crowd of calls', () => {
     const change = (id: string) => ofTenant.send('updateTarget', `/targets/${id}`, { variables: { token: '***' } })
     const answers = await Promise.all(targets.map(({ body }) => change(body.id)))
     expect(tally(answers)).toEqual({ 200: 2 * CONNECTIONS })
-  }, 60_000)
+  })
 })
 
 async function records(): Promise<{ all: number; failed: number }> {
@@ -122,7 +122,7 @@ test('a version of a source that is deleted meanwhile is a conflict', async () =
     await holder.query('DELETE FROM sources WHERE id = $1', [body.id])
   })
   expect(refusal((await publishing) as never)).toEqual(refused(409, 'CONFLICT'))
-}, 30_000)
+})
 
 describe('the queue for passwords', () => {
   /** A place that is taken until `free` is called. */

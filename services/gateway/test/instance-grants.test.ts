@@ -188,7 +188,7 @@ describe('the command for operators on the machine', () => {
       created_by: null,
     })
     expect(await auditOf(id)).toMatchObject([{ action: 'instance_grant.create' }])
-  }, 30_000)
+  })
 
   test('writes a token into a file that only its owner can read', async () => {
     const folder = mkdtempSync(path.join(tmpdir(), 'slipway-join-'))
@@ -200,12 +200,12 @@ describe('the command for operators on the machine', () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
-  }, 30_000)
+  })
 
   test('refuses what the API refuses', async () => {
     await expect(call('--uses', '0')).rejects.toMatchObject({
       code: 1,
       stderr: expect.stringContaining('uses must be'),
     })
-  }, 30_000)
+  })
 })

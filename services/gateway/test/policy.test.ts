@@ -128,7 +128,7 @@ beforeAll(async () => {
   const answer = (await (await fetch(`${base}/openapi.json`)).json()) as { paths: typeof document }
   document = answer.paths
   for (const role of ROLES) people.set(role, await addUser(gateway, { role }))
-}, 60_000)
+})
 afterAll(async () => {
   server.closeAllConnections()
   server.close()

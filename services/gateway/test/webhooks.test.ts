@@ -33,7 +33,7 @@ beforeAll(async () => {
   gateway = await startGateway({ webhookDestinations: { allowPrivate: false, resolve } })
   admin = clientOf(gateway, gateway.adminToken)
   ;({ id: tenantA, admin: ofA } = await addTenant(gateway, 'a'))
-}, 60_000)
+})
 beforeEach(() => gateway.database.query('TRUNCATE webhooks CASCADE'))
 afterAll(() => gateway.close())
 

@@ -23,7 +23,7 @@ let proxy: TcpProxy
 beforeAll(async () => {
   host = await AgentHost.start()
   proxy = await startTcpProxy(`tcp://127.0.0.1:${host.agent.port}`)
-}, 90_000)
+})
 afterEach(() => host?.closeTransports())
 afterAll(async () => {
   // A start that failed left less.

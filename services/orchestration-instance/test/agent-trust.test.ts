@@ -12,7 +12,7 @@ let host: AgentHost
 
 beforeAll(async () => {
   host = await AgentHost.start()
-}, 90_000)
+})
 afterEach(() => host?.closeTransports())
 afterAll(() => host?.remove())
 

@@ -138,7 +138,7 @@ test('killed again and again at any moment, with a bridge that loses answers: ea
   }
   expectGapless(spec)
   await eventually('its journal is gone', () => journals().length === 0)
-}, 60_000)
+})
 
 test('a last line of the journal that is torn is left out', async () => {
   await instance.start()
@@ -226,7 +226,7 @@ test('frozen, it keeps no command alive beyond its lease, here or on an ssh targ
     instance.freeze(false)
     await sshd.stop()
   }
-}, 60_000)
+})
 
 test('commands outlive many renewals of the lease', async () => {
   bridge.lostAfterSeconds = 10
@@ -317,7 +317,7 @@ test('while the bridge takes nothing commands go on: what they write waits on th
     expect(output.filter(({ target }) => target === one).map(({ text }) => text)).toEqual(written)
   }
   expectGapless(spec)
-}, 120_000)
+})
 
 test('a journal does not keep the lines that the bridge has, and a restart goes on from what is left', async () => {
   await instance.start({ SLIPWAY_JOURNAL_MIB: '4' })
@@ -342,7 +342,7 @@ test('a journal does not keep the lines that the bridge has, and a restart goes 
   expect([...starts()]).toHaveLength(2)
   expect(bridge.output(spec)).toHaveLength(40_000)
   expectGapless(spec)
-}, 120_000)
+})
 
 test('where the journal is full, commands wait with their output', async () => {
   await instance.start({ SLIPWAY_JOURNAL_MIB: '10' })
@@ -376,7 +376,7 @@ test('where the journal is full, commands wait with their output', async () => {
   expect(await bridge.finished(spec, 60_000)).toMatchObject({ outcome: 'success' })
   expect(bridge.output(spec)).toHaveLength(total)
   expectGapless(spec)
-}, 90_000)
+})
 
 test('of a command that writes without end the beginning and the end are kept, and how much is missing', async () => {
   await instance.start({ SLIPWAY_STEP_OUTPUT_BYTES: '100000' })
@@ -400,7 +400,7 @@ test('of a command that writes without end the beginning and the end are kept, a
   expect(bridge.eventsOf(spec, 'step_ended')[0]).toMatchObject({ exit_code: 3, stderr_tail: 'oops' })
   expect(bridge.eventsOf(spec, 'step_ended')[0]?.stdout_tail).toMatch(/\n1000000\nthe end$/)
   expectGapless(spec)
-}, 60_000)
+})
 
 test('stopped by a signal it lets commands end, and what it has to kill goes on after the restart', async () => {
   await instance.start()
@@ -425,7 +425,7 @@ test('stopped by a signal it lets commands end, and what it has to kill goes on 
   await instance.start()
   expect(await bridge.finished(spec)).toMatchObject({ outcome: 'success' })
   expect([...starts()].sort()).toEqual(['a@quick 0', 'a@slow 0', 'a@slow 1'])
-}, 60_000)
+})
 
 test('stopped by a signal while it ends a cancelled command, it still sends the last output', async () => {
   await instance.start()

@@ -21,7 +21,7 @@ beforeAll(async () => {
   sshd = await startSshd()
   await bridge.listen()
   await instance.start({ SLIPWAY_CONTENT_CACHE_MIB: String(CACHE_MIB) })
-}, 60_000)
+})
 afterAll(async () => {
   await instance.remove()
   await bridge.close()

@@ -51,7 +51,7 @@ describe('the join token', () => {
     await instance.end('SIGKILL')
     await instance.start({ SLIPWAY_JOIN_TOKEN_FILE: '' })
     expect(bridge.joinCalls).toBe(1)
-  }, 60_000)
+  })
 
   test('can come by standard input, and is in the environment of no command', async () => {
     await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: '-' }, { input: `${JOIN_TOKEN}\n` })
@@ -62,7 +62,7 @@ describe('the join token', () => {
     const output = bridge.output(spec).join('\n')
     expect(output).not.toContain(JOIN_TOKEN)
     expect(output).not.toContain('JOIN')
-  }, 30_000)
+  })
 })
 
 describe('without a token that lets it join, the instance says what to do:', () => {
@@ -81,7 +81,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
       expect(instance.output).toContain('standard input')
     }
     expect(instance.output).toContain(COMMAND)
-  }, 30_000)
+  })
 
   test('a missing file is waited for', async () => {
     const file = path.join(instance.folder, 'later')
@@ -90,7 +90,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     expect(instance.output).toContain(COMMAND)
     writeFileSync(file, JOIN_TOKEN)
     await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
-  }, 30_000)
+  })
 
   test('a refused token is shown to the bridge once, and another one in the file is taken', async () => {
     writeFileSync(instance.tokenFile, 'wrong')
@@ -100,7 +100,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     expect([bridge.joinCalls, timesSaid('refuses the token')]).toEqual([1, 1])
     writeFileSync(instance.tokenFile, JOIN_TOKEN)
     await eventually('the instance sends a sync', () => bridge.syncs.length > 0)
-  }, 30_000)
+  })
 
   test('a refusal for another reason is told once and tried again seldom', async () => {
     bridge.refusesJoins = { status: 409, code: 'CONFLICT' }
@@ -108,7 +108,7 @@ describe('without a token that lets it join, the instance says what to do:', () 
     await says('refuses to let this instance join: refused by the test: CONFLICT')
     await sleep(2_000)
     expect(bridge.joinCalls).toBeLessThanOrEqual(3)
-  }, 30_000)
+  })
 
   test('a file that cannot be read is named', async () => {
     await instance.launch({ SLIPWAY_JOIN_TOKEN_FILE: instance.folder })
@@ -143,7 +143,7 @@ describe('an instance that was removed', () => {
     await sleep(3_000)
     expect([bridge.joinCalls, bridge.syncs.length]).toEqual([1, syncs])
     expect(instance.isRunning).toBe(true)
-  }, 60_000)
+  })
 
   test('joins again with a new token, after a restart too', async () => {
     await instance.start()
@@ -159,7 +159,7 @@ describe('an instance that was removed', () => {
     await eventually('the instance sends a sync', () => bridge.syncs.length > before)
     const [first, second] = bridge.joins
     expect(second?.join_key).not.toBe(first?.join_key)
-  }, 60_000)
+  })
 })
 
 describe('an instance whose credential is not taken', () => {
@@ -174,7 +174,7 @@ describe('an instance whose credential is not taken', () => {
     bridge.knowsNobody = false
     const before = bridge.syncs.length
     await eventually('the instance sends a sync', () => bridge.syncs.length > before)
-  }, 60_000)
+  })
 
   test('joins when there is a new token', async () => {
     await instance.start()
@@ -184,7 +184,7 @@ describe('an instance whose credential is not taken', () => {
     writeFileSync(instance.tokenFile, 'another-token')
     await eventually('the instance joins', () => bridge.joins.length === 2)
     await eventually('the new credential is stored', () => identity().membership.credential === bridge.credential)
-  }, 60_000)
+  })
 })
 
 describe('the folder of an instance', () => {
@@ -194,7 +194,7 @@ describe('the folder of an instance', () => {
     await instance.launch({ SLIPWAY_INSTANCE_NAME: 'another' })
     await exited()
     expect(instance.output).toMatch(/SLIPWAY_INSTANCE_NAME differs from under-test/)
-  }, 30_000)
+  })
 
   test('of the version before keeps its membership: its credential is good, and is exchanged at once', async () => {
     bridge.credential = 'credential-of-before'
@@ -214,5 +214,5 @@ describe('the folder of an instance', () => {
     await eventually('the credential is exchanged', () => bridge.credential !== 'credential-of-before')
     expect(bridge.joinCalls).toBe(0)
     expect(identity()).toMatchObject({ journal_key, membership: { instance_id: bridge.instanceId } })
-  }, 30_000)
+  })
 })

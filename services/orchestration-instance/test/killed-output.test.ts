@@ -21,7 +21,7 @@ beforeAll(async () => {
   sshd = await startSshd()
   host = await AgentHost.start()
   await instance.start()
-}, 90_000)
+})
 
 afterAll(async () => {
   await instance.remove()
@@ -110,7 +110,7 @@ describe('a killed command on a target of any kind has all its output in the log
   test('when its own time is over', async () => {
     const outputs = await outputsOf(KINDS, (script) => ({ actions: [{ script, timeout_seconds: SECONDS }] }))
     expect(outputs).toEqual(expected(KINDS))
-  }, 90_000)
+  })
 
   test('when the deployment is cancelled', async () => {
     const outputs = await outputsOf(
@@ -123,7 +123,7 @@ describe('a killed command on a target of any kind has all its output in the log
       },
     )
     expect(outputs).toEqual(expected(KINDS))
-  }, 90_000)
+  })
 
   test('when the time of the deployment is over', async () => {
     const outputs = await outputsOf(['local'], (script) => ({
@@ -132,5 +132,5 @@ describe('a killed command on a target of any kind has all its output in the log
       options: { deployment_timeout_seconds: SECONDS },
     }))
     expect(outputs).toEqual(expected(['local']))
-  }, 90_000)
+  })
 })

@@ -22,7 +22,7 @@ beforeAll(async () => {
   for (const place of [folder, agent.agent.folder]) {
     writeFileSync(path.join(place, 'package.json'), '{ "type": "module" }')
   }
-}, 90_000)
+})
 
 afterAll(async () => {
   local.shutDown()

@@ -250,5 +250,5 @@ describe('a link that fails', () => {
     // Long before the keep-alive of the link.
     await ended
     await proxy.close()
-  }, 10_000)
+  })
 })

@@ -16,7 +16,7 @@ beforeAll(async () => {
     await server.database.query(`ALTER TABLE ${table} SET (autovacuum_enabled = false)`)
   }
   all = await addLocalTargets(server.database, TARGETS)
-}, 60_000)
+})
 afterAll(() => server.drop())
 
 test('targets of which Postgres has no statistics yet are found, by a tag and by id', async () => {
@@ -30,7 +30,7 @@ test('targets of which Postgres has no statistics yet are found, by a tag and by
   expect([...untagged.records.values()].map(({ id, tags }) => [id, tags]).sort()).toEqual(
     [named, other].sort().map((id) => [id, null]),
   )
-}, 120_000)
+})
 
 test('ten thousand ids find what they name, in their order, whatever their form', async () => {
   const ids = all.slice(0, 10_000)
@@ -46,4 +46,4 @@ test('ten thousand ids find what they name, in their order, whatever their form'
   expect([...records.values()].filter(({ tags }) => tags !== null)).toMatchObject([
     { id: ids.at(-1), tags: target_tags, enabled: true },
   ])
-}, 120_000)
+})
