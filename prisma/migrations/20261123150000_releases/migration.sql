@@ -21,7 +21,6 @@ CREATE TABLE "releases" (
 );
 CREATE INDEX "releases_target_id_source_id_begun_at_idx" ON "releases"("target_id", "source_id", "begun_at" DESC, "deployment_id" DESC);
 CREATE INDEX "releases_applied" ON "releases"("target_id", "source_id", "ended_at" DESC, "deployment_id" DESC) WHERE "state" = 'applied';
-CREATE INDEX "releases_target_id_begun_at_idx" ON "releases"("target_id", "begun_at" DESC, "deployment_id" DESC);
 
 CREATE TABLE "release_heads" (
     "target_id" UUID NOT NULL,
@@ -83,17 +82,17 @@ BEGIN
             bool_or(s.state = 'rolling_back') AS is_rolling_back,
             bool_or(s.state IN ('rolled_back', 'rollback_failed')) AS has_rolled_back,
             bool_or(s.state = 'rollback_failed') AS failed_to_roll_back,
-            bool_or(s.state IN ('completed', 'failed') AND a.has_rollback) AS can_roll_back,
             bool_or(s.state = 'failed') AS has_failed,
             bool_or(s.state = 'cancelled') AS was_cancelled,
             bool_and(s.state IN ('completed', 'failed')) AS all_executed
-       FROM steps s
-       JOIN deployment_actions a ON a.deployment_id = s.deployment_id AND a.action_index = s.action_index
-      WHERE s.deployment_id = p.deployment_id AND s.target_index = t.target_index) s
+       FROM steps s WHERE s.deployment_id = p.deployment_id AND s.target_index = t.target_index) s
    CROSS JOIN LATERAL (
      SELECT (CASE
        WHEN s.is_rolling_back THEN 'rolling_back'
-       WHEN s.has_rolled_back AND s.can_roll_back AND d.completed_at IS NULL THEN 'rolling_back'
+       WHEN s.has_rolled_back AND d.completed_at IS NULL AND EXISTS (
+         SELECT FROM steps s JOIN deployment_actions a ON a.deployment_id = s.deployment_id AND a.action_index = s.action_index
+          WHERE s.deployment_id = p.deployment_id AND s.target_index = t.target_index
+            AND s.state IN ('completed', 'failed') AND a.has_rollback) THEN 'rolling_back'
        WHEN s.failed_to_roll_back THEN 'rollback_failed'
        WHEN s.has_rolled_back THEN 'rolled_back'
        WHEN s.is_open THEN 'running'
