@@ -48,7 +48,7 @@ describe('--help', () => {
 
 describe('completion', () => {
   test.each([
-    [['de'], ['deploy']],
+    [['de'], ['deploy', 'deployments']],
     [
       ['pending', ''],
       ['cancel', 'list', 'reprioritize', 'why', 'help'],
@@ -60,6 +60,11 @@ describe('completion', () => {
       ['json', 'table', 'yaml'],
     ],
     [['completion', 'z'], ['zsh']],
+    [['deployments', '--si'], ['--since']],
+    [
+      ['where', 'x', '--state', 'r'],
+      ['rolled_back', 'rollback_failed', 'rolling_back', 'running'],
+    ],
     [['deploy', '--tag', ''], []],
   ])('%j offers %j', (words, expected) => {
     expect(listCompletions(buildProgram(), words)).toEqual(expected.toSorted())

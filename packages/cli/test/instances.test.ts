@@ -1,7 +1,6 @@
-import { spawn } from 'node:child_process'
-import path from 'node:path'
 import { afterAll, beforeAll, beforeEach, expect, test } from '@jest/globals'
 import { sendJson, startFakeServer } from '@slipway/testing'
+import { runSlipway } from './slipway.ts'
 
 const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
 const TENANT = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
@@ -10,7 +9,6 @@ const grant = {
   ...{ expires_at: '2036-01-01T00:00:00Z', created_by: null, created_at: '2026-01-01T00:00:00Z' },
 }
 const page = { total: 1, page: 1, limit: 100, total_pages: 1, has_next: false, has_prev: false }
-const bin = path.join(import.meta.dirname, '../bin/slipway.mjs')
 
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
@@ -27,19 +25,7 @@ beforeEach(() => {
   server.requests.length = 0
 })
 
-/** Runs the command line to its end. */
-function slipway(...args: string[]): Promise<{ code: number | null; stdout: string; stderr: string }> {
-  const env = { PATH: process.env['PATH'], HOME: '/nonexistent', SLIPWAY_URL: server.url, SLIPWAY_TOKEN: 'token' }
-  const child = spawn(process.execPath, [bin, 'instances', ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const texts = { stdout: '', stderr: '' }
-  child.stdout.on('data', (chunk) => {
-    texts.stdout += chunk
-  })
-  child.stderr.on('data', (chunk) => {
-    texts.stderr += chunk
-  })
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...texts })))
-}
+const slipway = (...args: string[]) => runSlipway(server.url, ['instances', ...args])
 
 test('join-token sends what the options say and prints the token alone', async () => {
   const options = ['--uses', '2', '--expires', '1.5h', '--label', 'pool=eu', '--label', 'zone', '--tenant', 'Acme']

@@ -46,7 +46,7 @@ export function listCompletions(program: Command, words: readonly string[]): str
     if (word.startsWith('-')) {
       const option = getOptions(command).find(({ long, short }) => word === long || word === short)
       if (option?.required) optionBefore = word
-    } else command = command.commands.find((one) => one.name() === word) ?? command
+    } else command = command.commands.find((one) => getNames(one).includes(word)) ?? command
   }
   const selectMatching = (all: readonly string[]) => all.filter((one) => one.startsWith(prefix)).sort()
   if (optionBefore !== undefined) {
@@ -57,8 +57,10 @@ export function listCompletions(program: Command, words: readonly string[]): str
     return selectMatching(getOptions(command).flatMap(({ long, hidden }) => (long && !hidden ? [long] : [])))
   const visible = command.createHelp().visibleCommands(command)
   const choices = command.registeredArguments[0]?.argChoices ?? []
-  return selectMatching([...visible.map((one) => one.name()), ...choices])
+  return selectMatching([...visible.flatMap(getNames), ...choices])
 }
+
+const getNames = (command: Command) => [command.name(), ...command.aliases()]
 
 /** Returns the options of the command and of its parents, with --help. */
 function getOptions(command: Command) {

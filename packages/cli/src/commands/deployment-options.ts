@@ -1,6 +1,6 @@
 import type { Schema, SlipwayClient } from '@slipway/client'
 import { type Command, Option } from 'commander'
-import { findId, findSource, type SourceKind } from './records.ts'
+import { findId, findSource, SOURCES, type SourceKind } from './records.ts'
 import {
   collect,
   omitUndefined,
@@ -95,7 +95,7 @@ export function addOverrides(command: Command): Command {
 export function addSelection(command: Command): Command {
   command
     .argument('<source>', 'the solution, sequence or action, by name or id')
-    .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(['solution', 'sequence', 'action']))
+    .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
     .option('--source-version <range>', 'npm version range, for example ^1.2.0; default: the latest')
   return addOverrides(command)
     .option('--all-tags', 'only targets with all of the tags; default: any of them')

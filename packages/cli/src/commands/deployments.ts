@@ -1,27 +1,20 @@
-import type { Item, Schema } from '@slipway/client'
-import { type Command, Option } from 'commander'
+import type { Schema } from '@slipway/client'
+import type { Command } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
 import { sanitize } from '../terminal/colour.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
-import { take } from './lists.ts'
+import { addListOptions, formatSource, type ListOptions, listDeployments } from './deployment-list.ts'
 import { addLogs } from './logs.ts'
-import { parseIntegerBetween } from './values.ts'
 
-type Summary = Item<'listDeployments'>
 type Result = Schema<'CommandResult'>
 
-const STATES = ['pending', 'queued', 'running', 'success', 'failed', 'cancelled', 'rolling_back', 'rolled_back']
-
 export function addDeployments(program: Command): void {
-  program
-    .command('status')
+  addListOptions(program.command('status'))
+    .alias('deployments')
     .argument('[deployment]', 'id of a deployment; without it, list the newest ones')
     .description('show a deployment, target by target, or list deployments')
-    .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
-    .option('--search <text>', 'only those with this text in the source name or state')
-    .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
     .action(provideContext(showStatus))
   addLogs(program)
   program
@@ -38,31 +31,9 @@ export function addDeployments(program: Command): void {
     .action(provideContext(cancel))
 }
 
-const formatSource = (one: Summary) =>
-  `${one.solution_name ?? one.sequence_name ?? one.action_name} ${one.solution_version ?? one.sequence_version ?? one.action_version}`
-
-async function showStatus(
-  { client, output }: Context,
-  id: string | undefined,
-  { state, search, limit }: { state?: Summary['state']; search?: string; limit: number },
-): Promise<void> {
-  if (id === undefined) {
-    const query = { ...(state ? { state } : {}), ...(search ? { search } : {}) }
-    output.printList(
-      await take(client.each('listDeployments', { query }), limit),
-      [
-        ['ID', ({ id: its }) => its],
-        ['SOURCE', formatSource],
-        ['STATE', (one) => one.state],
-        ['STEPS', ({ completed_steps, total_steps }) => `${completed_steps}/${total_steps}`],
-        ['CREATED', ({ created_at }) => formatTime(created_at)],
-        ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
-        ['BY', ({ triggered_by }) => triggered_by],
-      ],
-      'no deployments',
-    )
-    return
-  }
+async function showStatus(context: Context, id: string | undefined, options: ListOptions): Promise<void> {
+  if (id === undefined) return await listDeployments(context, options)
+  const { client, output } = context
   const deployment = await client.call('getDeployment', { params: { id } })
   output.printRecord(deployment, () => [
     ...formatFacts([

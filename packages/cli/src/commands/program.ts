@@ -11,6 +11,7 @@ import { addInstances } from './instances.ts'
 import { addKeys } from './keys.ts'
 import { addLogin } from './login.ts'
 import { addPending } from './pending.ts'
+import { addReleases } from './releases.ts'
 import { addTargets } from './targets.ts'
 import { addUsers } from './users.ts'
 
@@ -42,6 +43,7 @@ export function buildProgram(): Command {
   addApply(program)
   addDeploy(program)
   addDeployments(program)
+  addReleases(program)
   addPending(program)
   addFreeze(program)
   addTargets(program)

@@ -109,8 +109,20 @@ export async function findId(client: SlipwayClient, kind: RecordKind, nameOrId: 
   return ((await findRecord(client, kind, nameOrId)) as { id: string }).id
 }
 
-const SOURCES = ['solution', 'sequence', 'action'] as const
+export const SOURCES = ['solution', 'sequence', 'action'] as const
 export type SourceKind = (typeof SOURCES)[number]
+
+const SOURCE_FILTERS = {
+  solution: (id: string) => ({ solution_id: id }),
+  sequence: (id: string) => ({ sequence_id: id }),
+  action: (id: string) => ({ action_id: id }),
+}
+
+/** Returns the filter by this source, as lists take it. */
+export async function findSourceFilter(client: SlipwayClient, nameOrId: string, kind?: SourceKind) {
+  const source = await findSource(client, nameOrId, kind)
+  return SOURCE_FILTERS[source.kind](source.id)
+}
 
 /** Finds a source of any kind. The kinds have separate names, so one name can mean several sources. */
 export async function findSource(

@@ -18,6 +18,14 @@ export const collect =
   <T>(read: (text: string) => T) =>
   (text: string, before: T[] | undefined): T[] => [...(before ?? []), read(text)]
 
+/** Rejects a second value. Without this check, Commander drops the first one silently. */
+export const parseOnce =
+  <T>(read: (text: string) => T) =>
+  (text: string, before: T | undefined): T => {
+    if (before !== undefined) throw new InvalidArgumentError('Give it only once.')
+    return read(text)
+  }
+
 /** Parses `NAME=TEXT`, or `NAME:=JSON` for numbers, booleans and structures. */
 export function parseAssignment(text: string): [string, unknown] {
   const [, name = '', operator, value = ''] = /^([^=:]*)(:?=)(.*)$/s.exec(text) ?? []
@@ -84,6 +92,16 @@ export function parseTimestamp(text: string): string {
   }
   // Keep the zone: a recurrence repeats in this zone.
   return /T\d{2}:\d{2}(Z|[+-])/.test(text) ? text.replace(/(T\d{2}:\d{2})/, '$1:00') : text
+}
+
+/** Parses a timestamp, `now`, or a duration before now such as `2h`. */
+export function parsePastTime(text: string): string {
+  try {
+    if (!/^[0-9.]+[a-z]+$/.test(text)) return parseTimestamp(text)
+    return new Date(Date.now() - parseDuration(text)).toISOString()
+  } catch {
+    throw new InvalidArgumentError('Write it as 2h or 7d before now, or as 2026-01-31T09:00:00Z, with a zone.')
+  }
 }
 
 /** Reads variables from files and options. A later value replaces an earlier one, and options replace files. */

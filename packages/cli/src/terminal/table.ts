@@ -1,12 +1,21 @@
+import { stripVTControlCharacters } from 'node:util'
+
+/** Leaves out the codes of colours, which have no width on a terminal. */
+const getWidth = (cell: string) => stripVTControlCharacters(cell).length
+const padCell = (cell: string, width: number) => cell + ' '.repeat(Math.max(0, width - getWidth(cell)))
+
+/** Returns how many columns of a terminal these lines need. */
+export const getTableWidth = (lines: readonly string[]) => Math.max(0, ...lines.map(getWidth))
+
 /** Returns a head and rows as lines with aligned columns. The last column has no padding. */
 export function formatTable(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
   const widths = head.map((title, column) =>
-    rows.reduce((width, row) => Math.max(width, row[column]?.length ?? 0), title.length),
+    rows.reduce((width, row) => Math.max(width, getWidth(row[column] ?? '')), title.length),
   )
   const last = head.length - 1
   return [head, ...rows].map((row) =>
     row
-      .map((cell, column) => (column === last ? cell : cell.padEnd(widths[column] ?? 0)))
+      .map((cell, column) => (column === last ? cell : padCell(cell, widths[column] ?? 0)))
       .join('  ')
       .trimEnd(),
   )

@@ -1,0 +1,83 @@
+import type { Input, Item } from '@slipway/client'
+import { type Command, Option } from 'commander'
+import { formatDuration, formatTime } from '../terminal/table.ts'
+import type { Context } from './context.ts'
+import { take } from './lists.ts'
+import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
+import { omitUndefined, parseIntegerBetween, parsePastTime } from './values.ts'
+
+type Summary = Item<'listDeployments'>
+
+const STATES: Summary['state'][] = [
+  'pending',
+  'queued',
+  'running',
+  'success',
+  'failed',
+  'cancelled',
+  'rolling_back',
+  'rolled_back',
+]
+
+export interface ListOptions {
+  state?: Summary['state']
+  search?: string
+  source?: string
+  kind?: SourceKind
+  sourceVersion?: string
+  target?: string
+  environment?: string
+  tenant?: string
+  triggeredBy?: string
+  since?: string
+  until?: string
+  limit: number
+}
+
+export function addListOptions(command: Command): Command {
+  return command
+    .addOption(new Option('--state <state>', 'only those in this state').choices(STATES))
+    .option('--search <text>', 'only those with this text in the source name or state')
+    .option('--source <name>', 'only those of this solution, sequence or action, by name or id')
+    .addOption(new Option('--kind <kind>', 'the kind of --source, for ambiguous names').choices(SOURCES))
+    .option('--source-version <version>', 'only those of this version of their source')
+    .option('-t, --target <name>', 'only those that include this target, by name or id')
+    .option('-e, --environment <name>', 'only those of this environment, by name or id')
+    .option('--tenant <name>', 'only those of this tenant, by name or id')
+    .option('--triggered-by <name>', 'only those that this user started')
+    .option('--since <time>', 'only those created since then: 2h or 7d ago, or a timestamp with a zone', parsePastTime)
+    .option('--until <time>', 'only those created before', parsePastTime)
+    .option('--limit <number>', 'how many to list', parseIntegerBetween(1, 100_000), 20)
+}
+
+export const formatSource = (one: Summary) =>
+  `${one.solution_name ?? one.sequence_name ?? one.action_name} ${one.solution_version ?? one.sequence_version ?? one.action_version}`
+
+export async function listDeployments({ client, output }: Context, options: ListOptions): Promise<void> {
+  const { source, kind, target, environment, tenant } = options
+  const query = omitUndefined<NonNullable<Input<'listDeployments'>['query']>>({
+    ...(source === undefined ? {} : await findSourceFilter(client, source, kind)),
+    state: options.state,
+    search: options.search || undefined,
+    version: options.sourceVersion,
+    target_id: target === undefined ? undefined : await findId(client, 'target', target),
+    environment_id: environment === undefined ? undefined : await findId(client, 'environment', environment),
+    tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
+    triggered_by: options.triggeredBy,
+    created_from: options.since,
+    created_before: options.until,
+  })
+  output.printList(
+    await take(client.each('listDeployments', { query }), options.limit),
+    [
+      ['ID', ({ id }) => id],
+      ['SOURCE', formatSource],
+      ['STATE', (one) => one.state],
+      ['STEPS', ({ completed_steps, total_steps }) => `${completed_steps}/${total_steps}`],
+      ['CREATED', ({ created_at }) => formatTime(created_at)],
+      ['TOOK', ({ duration_ms }) => formatDuration(duration_ms)],
+      ['BY', ({ triggered_by }) => triggered_by],
+    ],
+    'no deployments',
+  )
+}

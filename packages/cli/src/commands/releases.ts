@@ -1,0 +1,176 @@
+import type { Input, Item } from '@slipway/client'
+import { type Command, Option } from 'commander'
+import { sanitize } from '../terminal/colour.ts'
+import { formatMatrix, formatPlace } from '../terminal/matrix.ts'
+import { formatReplacements } from '../terminal/replacements.ts'
+import { formatDuration, formatTime } from '../terminal/table.ts'
+import { type Context, provideContext } from './context.ts'
+import { formatSource } from './deployment-list.ts'
+import { take } from './lists.ts'
+import { findId, findSourceFilter, SOURCES, type SourceKind } from './records.ts'
+import { omitUndefined, parseOnce, parseTag } from './values.ts'
+
+type Installed = Item<'listReleases'>
+type Release = Item<'listTargetReleases'>
+
+const STATES: Installed['state'][] = [
+  'running',
+  'applied',
+  'failed',
+  'cancelled',
+  'rolling_back',
+  'rolled_back',
+  'rollback_failed',
+]
+
+const addPlaceOptions = (command: Command) =>
+  command
+    .option('-e, --environment <name>', 'only in this environment, by name or id')
+    .option('--tenant <name>', 'only of this tenant, by name or id')
+
+/** Adds the commands that show what is where. */
+export function addReleases(program: Command): void {
+  addPlaceOptions(program.command('where'))
+    .argument('<source>', 'the solution, sequence or action, by name or id')
+    .description('show on which targets a source is, in which version')
+    .addOption(new Option('--kind <kind>', 'for ambiguous names').choices(SOURCES))
+    .option('--source-version <version>', 'only where this version is in force')
+    .option('--tag <key=value>', 'only on targets with this tag', parseOnce(parseTag))
+    .addOption(new Option('--state <state>', 'only where the last attempt is in this state').choices(STATES))
+    .action(provideContext(showWhere))
+  program
+    .command('on')
+    .argument('<target>', 'name or id of the target')
+    .description('show which sources are on a target, in which versions')
+    .option('--history', 'show every attempt of a deployment there instead, newest first')
+    .action(provideContext(showTarget))
+  addPlaceOptions(program.command('matrix'))
+    .description('show which version of each source is in which environment')
+    .option('--search <text>', 'only sources and targets with this text in the name')
+    .action(provideContext(showMatrix))
+  program
+    .command('changes')
+    .argument('<deployment>', 'id of the deployment')
+    .description('show what a deployment replaced on its targets')
+    .action(provideContext(showChanges))
+}
+
+interface Place {
+  environment?: string
+  tenant?: string
+}
+
+interface WhereOptions extends Place {
+  kind?: SourceKind
+  sourceVersion?: string
+  tag?: ReturnType<typeof parseTag>
+  state?: Installed['state']
+}
+
+async function findPlace({ client }: Context, { environment, tenant }: Place) {
+  return {
+    environment_id: environment === undefined ? undefined : await findId(client, 'environment', environment),
+    tenant_id: tenant === undefined ? undefined : await findId(client, 'tenant', tenant),
+  }
+}
+
+async function showWhere(context: Context, source: string, options: WhereOptions): Promise<void> {
+  const { client, output } = context
+  const { kind, sourceVersion, tag, state } = options
+  const query = omitUndefined<NonNullable<Input<'listReleases'>['query']>>({
+    ...(await findSourceFilter(client, source, kind)),
+    ...(await findPlace(context, options)),
+    version: sourceVersion,
+    tag: tag && `${tag.key}=${tag.value}`,
+    state,
+  })
+  output.printList(
+    await take(client.each('listReleases', { query })),
+    [
+      ['TARGET', ({ target_name }) => target_name],
+      ['ENVIRONMENT', formatPlace],
+      ['VERSION', formatVersion],
+      ['WHEN', ({ applied_at }) => formatTime(applied_at)],
+      ['BY', ({ applied_by }) => applied_by],
+      ['LAST ATTEMPT', formatLastAttempt],
+    ],
+    'on no target',
+  )
+}
+
+const formatVersion = ({ version }: Installed) => version ?? 'none'
+const formatState = (state: Installed['state']) => state.replaceAll('_', ' ')
+
+/** Returns null if the last attempt is what is in force. */
+function formatLastAttempt({ last_attempt: last }: Installed): string | null {
+  if (last === null) return null
+  const by = last.triggered_by === null ? '' : ` by ${last.triggered_by}`
+  return `${last.version} ${formatState(last.state)} ${formatTime(last.ended_at ?? last.begun_at)}${by}`
+}
+
+async function showTarget(
+  { client, output }: Context,
+  nameOrId: string,
+  { history }: { history?: boolean },
+): Promise<void> {
+  const id = await findId(client, 'target', nameOrId)
+  if (history) {
+    printHistory(output, await take(client.each('listTargetReleases', { params: { id } })))
+    return
+  }
+  output.printList(
+    await take(client.each('listReleases', { query: { target_id: id } })),
+    [
+      ['SOURCE', ({ source_name }) => source_name],
+      ['KIND', ({ source_type }) => source_type],
+      ['VERSION', formatVersion],
+      ['WHEN', ({ applied_at }) => formatTime(applied_at)],
+      ['BY', ({ applied_by }) => applied_by],
+      ['LAST ATTEMPT', formatLastAttempt],
+    ],
+    'nothing was deployed to it',
+  )
+}
+
+function printHistory(output: Context['output'], attempts: readonly Release[]): void {
+  output.printList(
+    attempts,
+    [
+      ['BEGUN', ({ begun_at }) => formatTime(begun_at)],
+      ['SOURCE', ({ source_name }) => source_name],
+      ['KIND', ({ source_type }) => source_type],
+      ['VERSION', ({ version }) => version],
+      ['RESULT', ({ state, is_current }) => `${formatState(state)}${is_current ? ', in force' : ''}`],
+      ['TOOK', measureDuration],
+      ['BY', ({ triggered_by }) => triggered_by],
+      ['DEPLOYMENT', ({ deployment_id }) => deployment_id],
+    ],
+    'nothing was deployed to it',
+  )
+}
+
+const measureDuration = ({ begun_at, ended_at }: Release) =>
+  formatDuration(ended_at === null ? null : Date.parse(ended_at) - Date.parse(begun_at))
+
+async function showMatrix(context: Context, options: Place & { search?: string }): Promise<void> {
+  const { client, output, screen } = context
+  const query = omitUndefined<NonNullable<Input<'getReleaseMatrix'>['query']>>({
+    ...(await findPlace(context, options)),
+    search: options.search || undefined,
+  })
+  const rows = await take(client.each('getReleaseMatrix', { query }))
+  const width = screen.isTerminal ? screen.columns : Number.POSITIVE_INFINITY
+  output.printRecord(rows, () => (rows.length === 0 ? ['nothing is deployed'] : formatMatrix(rows, width, output)))
+}
+
+async function showChanges({ client, output }: Context, id: string): Promise<void> {
+  const changes = await client.call('getDeploymentChanges', { params: { id } })
+  if (!output.isForPeople) {
+    output.printData(changes)
+    return
+  }
+  const deployment = await client.call('getDeployment', { params: { id } })
+  const version = deployment.solution_version ?? deployment.sequence_version ?? deployment.action_version
+  output.writeLine(output.paint(sanitize(`${deployment.source_type} ${formatSource(deployment)}`), 'bold'))
+  for (const line of formatReplacements(changes.replaces, version ?? '')) output.writeLine(line)
+}

@@ -1,0 +1,53 @@
+import type { Schema } from '@slipway/client'
+import { compareValues, formatDifference } from '../files/difference.ts'
+import { sanitize } from './colour.ts'
+import { formatTime } from './table.ts'
+
+type Replacement = Schema<'Replacement'>
+type Difference = NonNullable<Replacement['difference']>
+
+const MAX_NAMES_SHOWN = 5
+
+/** Returns lines that say what a deployment of this version replaces, for each version before. */
+export const formatReplacements = (replaces: readonly Replacement[], version: string): string[] =>
+  replaces.flatMap((one) => formatReplacement(one, version))
+
+export const formatTargetCount = (count: number) => (count === 1 ? '1 target' : `${count} targets`)
+
+/** Returns the first names. `count` is how many there are. */
+export function formatNames(targets: readonly { name: string }[], count = targets.length): string {
+  const shown = targets.slice(0, MAX_NAMES_SHOWN).map(({ name }) => name)
+  const more = count > shown.length ? ` and ${count - shown.length} more` : ''
+  return sanitize(shown.join(', ')) + more
+}
+
+function formatReplacement(replacement: Replacement, version: string): string[] {
+  const { target_count, targets, deployment_id, applied_at, applied_by } = replacement
+  const by = applied_by === null ? '' : ` by ${sanitize(applied_by)}`
+  return [
+    `${replacement.version ?? 'nothing'} -> ${version} on ${formatTargetCount(target_count)}: ${formatNames(targets, target_count)}`,
+    ...(deployment_id === null ? [] : [`  applied ${formatTime(applied_at)}${by}, deployment ${deployment_id}`]),
+    ...(deployment_id === null ? [] : explainDifference(replacement)),
+  ]
+}
+
+function explainDifference({ difference, target_count, unchanged_count }: Replacement): string[] {
+  if (unchanged_count === target_count) return ['  the same versions with the same values']
+  const same = unchanged_count > 0 ? [`  the same versions with the same values on ${unchanged_count} of them`] : []
+  if (difference === null)
+    return [...same, '  not compared: retention has deleted that deployment, or 20 others have more targets']
+  const lines = [...difference.versions.map(formatVersions), ...difference.variables.flatMap(formatVariable)]
+  // The values hash covers more than this comparison shows.
+  const none = ['no difference in versions and in variables, apart from secrets and variables of targets']
+  return [...same, ...(lines.length > 0 ? lines : none).map((line) => `  ${sanitize(line)}`)]
+}
+
+const formatVersions = ({ kind, name, before, after }: Difference['versions'][number]) =>
+  `${kind} ${name}: ${before ?? 'none'} -> ${after ?? 'none'}`
+
+function formatVariable({ name, before, after }: Difference['variables'][number]): string[] {
+  const fields = compareValues(before, after, name)
+  // compareValues finds no difference between a masked value and a plain one.
+  const shown = fields.length > 0 ? fields : [{ path: name, from: before, to: after }]
+  return shown.flatMap((field) => formatDifference(field, () => false))
+}

@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals'
+import type { Item } from '@slipway/client'
+import { sendJson, startFakeServer } from '@slipway/testing'
+import { parsePastTime } from '../src/commands/values.ts'
+import { runSlipway } from './slipway.ts'
+
+const ID = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d'
+const OTHER = '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3e'
+const installed: Item<'listReleases'> = {
+  ...{ target_id: ID, target_name: 'web-1', source_type: 'action', source_id: ID, source_name: 'greet' },
+  ...{ tenant_id: null, tenant_name: null, environment_id: OTHER, environment_name: 'production' },
+  ...{ state: 'applied', version: '1.1.0', deployment_id: ID, values_hash: 'x' },
+  ...{ applied_at: '2026-11-23T10:00:00.000Z', applied_by: 'ann', last_attempt: null },
+}
+const failed: Item<'listReleases'> = {
+  ...installed,
+  ...{ target_name: 'web-2', state: 'failed', version: '1.0.0' },
+  last_attempt: {
+    ...{ deployment_id: ID, version: '1.1.0', state: 'rolled_back', triggered_by: 'bob' },
+    ...{ begun_at: '2026-11-23T11:00:00.000Z', ended_at: '2026-11-23T11:02:00.000Z' },
+  },
+}
+const page = (data: unknown[], has_next = false) => ({
+  data,
+  meta: { total: data.length, page: 1, limit: 100, total_pages: 1, has_next, has_prev: false },
+})
+
+let server: Awaited<ReturnType<typeof startFakeServer>>
+beforeAll(async () => {
+  const none = () => page([])
+  server = await startFakeServer({
+    'GET /actions': (_request, response) => sendJson(response, 200, page([{ id: ID, name: 'greet' }])),
+    'GET /sequences': (_request, response) => sendJson(response, 200, none()),
+    'GET /solutions': (_request, response) => sendJson(response, 200, none()),
+    'GET /environments': (_request, response) => sendJson(response, 200, page([{ id: OTHER, name: 'production' }])),
+    'GET /targets': (_request, response) => sendJson(response, 200, page([{ id: OTHER, name: 'web-1' }])),
+    'GET /deployments': (_request, response) => sendJson(response, 200, none()),
+    'GET /releases': (request, response) =>
+      sendJson(response, 200, /page=1/.test(request.url ?? '') ? page([installed], true) : page([failed])),
+  })
+})
+afterAll(() => server.close())
+beforeEach(() => {
+  server.requests.length = 0
+})
+
+const slipway = (...args: string[]) => runSlipway(server.url, args)
+const lastQuery = () => Object.fromEntries(server.requests.at(-1)?.query ?? [])
+
+describe('where', () => {
+  test('shows all pages, and the last attempt where it is not in force', async () => {
+    const { code, stdout } = await slipway('where', 'greet')
+    expect([code, stdout.split('\n')]).toEqual([
+      0,
+      [
+        'TARGET  ENVIRONMENT  VERSION  WHEN              BY   LAST ATTEMPT',
+        'web-1   production   1.1.0    2026-11-23 10:00  ann  -',
+        'web-2   production   1.0.0    2026-11-23 10:00  ann  1.1.0 rolled back 2026-11-23 11:02 by bob',
+        '',
+      ],
+    ])
+  }, 30_000)
+
+  test('sends its filters', async () => {
+    const filters = ['--source-version', '1.1.0', '-e', 'production', '--tag', 'role=web', '--state', 'rolled_back']
+    const { stdout } = await slipway('where', 'greet', ...filters, '-o', 'json')
+    expect(JSON.parse(stdout)).toEqual([installed, failed])
+    const sent = { action_id: ID, version: '1.1.0', environment_id: OTHER, tag: 'role=web', state: 'rolled_back' }
+    expect(lastQuery()).toMatchObject(sent)
+  }, 30_000)
+
+  test.each([
+    [['--state', 'broken'], 2, 'Allowed choices are running'],
+    [['--tag', 'a=b', '--tag', 'c=d'], 2, 'Give it only once'],
+    [['--kind', 'solution'], 3, 'there is no solution "greet"'],
+  ])(
+    '%j ends with %i',
+    async (options, code, message) => {
+      expect(await slipway('where', 'greet', ...options)).toMatchObject({
+        code,
+        stderr: expect.stringContaining(message),
+      })
+    },
+    30_000,
+  )
+})
+
+describe('deployments', () => {
+  test('sends its filters', async () => {
+    const filters = ['--source', 'greet', '--source-version', '1.1.0', '-t', 'web-1', '--triggered-by', 'ann']
+    const { code, stdout } = await slipway('deployments', ...filters, '--since', '2h', '--until', '2036-01-01T00:00Z')
+    expect([code, stdout]).toEqual([0, 'no deployments\n'])
+    const { created_from = '', ...sent } = lastQuery()
+    const ids = { action_id: ID, target_id: OTHER }
+    expect(sent).toMatchObject({
+      ...ids,
+      version: '1.1.0',
+      triggered_by: 'ann',
+      created_before: '2036-01-01T00:00:00Z',
+    })
+    expect(Date.now() - Date.parse(created_from)).toBeGreaterThanOrEqual(7_200_000)
+  }, 30_000)
+
+  test.each(['yesterday', '2 hours', '999999999d', '2026-01-31'])('%s is no time', (text) => {
+    expect(() => parsePastTime(text)).toThrow('Write it as 2h or 7d before now')
+  })
+})
