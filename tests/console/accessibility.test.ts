@@ -6,10 +6,11 @@ import { Stage } from './stage.ts'
 
 const stage = new Stage()
 let failed: string
+let target: string
 
 beforeAll(async () => {
   failed = await stage.deploy('echo hello; echo trouble >&2; exit 1')
-  await deploymentEnd(stage.api, failed)
+  target = (await deploymentEnd(stage.api, failed)).plan.steps[0].target_id
 })
 
 describe.each(['light', 'dark'] as const)('every screen in the %s theme', (colorScheme) => {
@@ -26,6 +27,11 @@ describe.each(['light', 'dark'] as const)('every screen in the %s theme', (color
       await page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
       await visitor.expectAccessible()
     }
+    for (const address of ['/releases', '/deployments?version=1.0.0', `/targets/${target}`]) {
+      await visitor.open(address)
+      await page.locator('tbody tr').first().waitFor()
+      await visitor.expectAccessible()
+    }
   })
 
   test('and a deployment with its log', async () => {
@@ -33,7 +39,7 @@ describe.each(['light', 'dark'] as const)('every screen in the %s theme', (color
     const { page } = visitor
     await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
     await visitor.login(stage.suite.admin, `/deployments/${failed}`)
-    for (const tab of ['Steps', 'Log', 'Failures', 'Configuration', 'Audit']) {
+    for (const tab of ['Steps', 'Log', 'Changes', 'Failures', 'Configuration', 'Audit']) {
       await page.getByRole('tab', { name: tab }).click()
       await page.waitForTimeout(300)
       await visitor.expectAccessible()

@@ -37,6 +37,7 @@ export const SCREENS = [
   'Deploy',
   'Queue',
   'Targets',
+  'Matrix',
   'Sources',
   'Freezes',
   'Environments',

@@ -37,14 +37,24 @@ beforeAll(async () => {
     '/',
     '/deployments',
     '/deployments?state=success&search=Greet%20%24(touch%20planted)',
+    `/deployments?source_type=action&action_id=${action_id}&version=1.0.0&target_id=${target}&triggered_by=admin`,
+    '/deployments?source_type=action&created_from=2026-01-01T00:00:00.000Z',
     `/deployments/${deployment.deployment_id}`,
+    `/deployments/${deployment.deployment_id}?tab=changes`,
     `/deploy?kind=action&id=${action_id}&targets=${target}`,
     '/queue',
     '/queue?status=dispatched',
     '/targets',
     `/targets/${target}`,
+    '/matrix',
+    '/matrix?search=Greet%20%24(touch%20planted)',
+    '/matrix?source_type=action',
+    '/releases',
+    `/releases?action_id=${action_id}&version=1.0.0&state=applied`,
+    `/releases?target_id=${target}`,
     '/sources',
     `/sources/actions/${action_id}`,
+    `/sources/actions/${action_id}?tab=where`,
     '/freezes',
     '/environments',
     '/tenants',
@@ -101,4 +111,4 @@ test('every screen shows a command, and each of them works', async () => {
   }
   expect(problems).toEqual([])
   expect(await run('test ! -e planted')).toBeNull()
-}, 240_000)
+}, 480_000)

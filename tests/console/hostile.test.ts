@@ -120,6 +120,7 @@ test('every screen shows planted markup as text', async () => {
     Deployments: plant('solution'),
     Queue: plant('environment'),
     Targets: plant('target'),
+    Matrix: plant('environment'),
     Sources: plant('about solution'),
     Freezes: plant('about freeze'),
     Environments: plant('about environment'),
@@ -155,6 +156,7 @@ test('so does every tab, dialog and form of a record', async () => {
   await expectOnlyText(visitor, 'a step')
   await page.keyboard.press('Escape')
   for (const [tab, text] of [
+    ['Changes', plant('target')],
     ['Failures', `${MARKUP}: permission denied`],
     ['Configuration', plant('given')],
     ['Audit', 'deployment.create'],
@@ -169,6 +171,8 @@ test('so does every tab, dialog and form of a record', async () => {
   await expectOnlyText(visitor, 'redeploy')
 
   const records: [address: string, text: string][] = [
+    ['/releases', plant('target')],
+    [`/sources/solutions/${ids.solution}?tab=where`, plant('target')],
     [`/targets/${ids.target}`, plant('key')],
     [`/targets/${ids.host}`, HOST],
     [`/sources/solutions/${ids.solution}`, plant('sequence')],
@@ -227,6 +231,9 @@ test('so does a screen for what its address says', async () => {
   for (const address of [
     `/deployments/${evil}?tab=${evil}&line=${evil}`,
     `/targets?tag=${evil}&status=${evil}&environment=${evil}`,
+    `/matrix?search=${evil}&source_type=${evil}&tenant_id=${evil}`,
+    `/releases?action_id=${evil}&version=${evil}&target_id=${evil}&tag=${evil}&state=${evil}`,
+    `/deployments?sequence_id=${evil}&triggered_by=${evil}&created_from=${evil}`,
     `/targets/${evil}`,
     `/sources/${evil}/x`,
     `/sources/actions/${ids.action}?version=${evil}&before=${evil}&after=${evil}`,

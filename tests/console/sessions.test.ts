@@ -238,7 +238,7 @@ describe('roles', () => {
 
     const keeper = await stage.arrive()
     await keeper.login(account, '/', 'Now')
-    expect(await menuOf(keeper)).toEqual(['Account', 'Deployments', 'Now', 'Queue'])
+    expect(await menuOf(keeper)).toEqual(['Account', 'Deployments', 'Matrix', 'Now', 'Queue'])
     await keeper.page.locator('[aria-busy=true]').first().waitFor({ state: 'detached' })
     await keeper.expectNoRefusal()
 

@@ -35,7 +35,7 @@ describe('targets', () => {
     await shows('')
   })
 
-  test('tell which deployments included them, with the steps on them alone', async () => {
+  test('tell what was deployed to them, and what became of it there', async () => {
     const [works, fails] = [
       await createTarget('works'),
       await createTarget('fails', { connection: { type: 'simulated', exit_code: 3 } }),
@@ -46,10 +46,10 @@ describe('targets', () => {
     await deploymentEnd(stage.api, deployment_id)
     const visitor = await stage.arrive()
     await visitor.login(stage.suite.admin, `/targets/${fails}`, 'fails')
-    const history = visitor.page.getByRole('region', { name: 'Deployments' })
-    await history.getByText('0 of 1, 1 failed').waitFor()
+    const history = visitor.page.getByRole('region', { name: 'History' })
+    await history.getByText('failed', { exact: true }).waitFor()
     await visitor.open(`/targets/${works}`)
-    await history.getByText('1 of 1', { exact: true }).waitFor()
+    await history.getByText('applied', { exact: true }).waitFor()
     await history.getByRole('link', { name: /rollout/ }).click()
     await visitor.page.waitForURL(new RegExp(`/deployments/${deployment_id}`))
   })

@@ -8,6 +8,7 @@ export const SCREENS = [
   { path: '/deploy', label: 'Deploy', group: 'Operate', key: 'c', permission: 'deployments:create' },
   { path: '/queue', label: 'Queue', group: 'Operate', key: 'q', permission: 'deployments:read' },
   { path: '/targets', label: 'Targets', group: 'Catalog', key: 't', permission: 'targets:read' },
+  { path: '/matrix', label: 'Matrix', group: 'Catalog', key: 'x', permission: 'deployments:read' },
   { path: '/sources', label: 'Sources', group: 'Catalog', key: 's', permission: 'actions:read' },
   { path: '/freezes', label: 'Freezes', group: 'Catalog', key: 'f', permission: 'freezes:read' },
   { path: '/environments', label: 'Environments', group: 'Catalog', key: 'e', permission: 'environments:read' },

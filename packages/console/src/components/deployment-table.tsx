@@ -7,14 +7,8 @@ import { duration, TimeAgo } from './time-ago.tsx'
 
 type Deployment = Item<'listDeployments'>
 
-interface Props {
-  deployments: readonly Deployment[]
-  /** Which steps are counted. */
-  stepsTitle?: string
-}
-
 /** Deployments with their progress, the newest first. */
-export function DeploymentTable({ deployments, stepsTitle = 'Steps' }: Props) {
+export function DeploymentTable({ deployments }: { deployments: readonly Deployment[] }) {
   return (
     <Table.ScrollContainer minWidth={760}>
       <Table>
@@ -22,7 +16,7 @@ export function DeploymentTable({ deployments, stepsTitle = 'Steps' }: Props) {
           <Table.Tr>
             <Table.Th>What</Table.Th>
             <Table.Th>State</Table.Th>
-            <Table.Th w={220}>{stepsTitle}</Table.Th>
+            <Table.Th w={220}>Steps</Table.Th>
             <Table.Th>Where</Table.Th>
             <Table.Th>By</Table.Th>
             <Table.Th>Created</Table.Th>

@@ -10,6 +10,7 @@ const KINDS = {
   environment: { list: 'listEnvironments', get: 'getEnvironment', permission: 'environments:read' },
   sequence: { list: 'listSequences', get: 'getSequence', permission: 'sequences:read' },
   solution: { list: 'listSolutions', get: 'getSolution', permission: 'solutions:read' },
+  target: { list: 'listTargets', get: 'getTarget', permission: 'targets:read' },
   tenant: { list: 'listTenants', get: 'getTenant', permission: 'tenants:read' },
   user: { list: 'listUsers', get: 'getUser', permission: 'users:read' },
 } as const

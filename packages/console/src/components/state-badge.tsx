@@ -7,6 +7,7 @@ export const STATE_COLOURS: Record<string, string> = {
   running: 'blue.8',
   success: '#1e7333',
   completed: '#1e7333',
+  applied: '#1e7333',
   online: '#1e7333',
   active: '#1e7333',
   whole: '#1e7333',
@@ -22,7 +23,13 @@ export const STATE_COLOURS: Record<string, string> = {
   rolled_back: 'grape.8',
 }
 
-export function StateBadge({ state }: { state: string }) {
+interface Props {
+  state: string
+  /** Stands in place of the state, such as "2 failed". */
+  label?: string
+}
+
+export function StateBadge({ state, label = state.replaceAll('_', ' ') }: Props) {
   return (
     <Badge
       variant="filled"
@@ -33,7 +40,7 @@ export function StateBadge({ state }: { state: string }) {
       radius="sm"
       miw="max-content"
     >
-      {state.replaceAll('_', ' ')}
+      {label}
     </Badge>
   )
 }

@@ -20,3 +20,11 @@ export function useAddress() {
     listQuery: { ...searchQuery(search['search']), page, limit: PAGE_SIZE },
   }
 }
+
+/** The filters with these names that the address has. */
+export const filtersOf = (search: Search, names: readonly string[]): Record<string, string> =>
+  Object.fromEntries(names.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
+
+/** What takes these filters out of the address. */
+export const withoutFilters = (names: readonly string[]): Search =>
+  Object.fromEntries(names.map((name) => [name, undefined]))

@@ -1,9 +1,10 @@
 import { Button, Group, Select } from '@mantine/core'
 import type { Search } from '../../app/router.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
+import { TimeInput } from '../../components/time-input.tsx'
+import { withoutFilters } from '../../components/use-address.ts'
 import { ACTION_GROUPS, RESOURCE_TYPES } from './actions.ts'
 import { ActorFilter } from './actor-filter.tsx'
-import { TimeInput } from './time-input.tsx'
 
 export const FILTERS = ['action', 'resource_type', 'resource_id', 'actor_id', 'from', 'to'] as const
 
@@ -49,10 +50,7 @@ export function AuditFilters({ search, onChange }: Props) {
       <TimeInput label="From" value={search['from']} onChange={(from) => onChange({ from })} />
       <TimeInput label="Before" value={search['to']} onChange={(to) => onChange({ to })} />
       {isFiltered && (
-        <Button
-          variant="default"
-          onClick={() => onChange(Object.fromEntries(FILTERS.map((name) => [name, undefined])))}
-        >
+        <Button variant="default" onClick={() => onChange(withoutFilters(FILTERS))}>
           Remove filters
         </Button>
       )}

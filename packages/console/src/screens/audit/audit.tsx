@@ -3,7 +3,7 @@ import type { Search } from '../../app/router.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
-import { useAddress } from '../../components/use-address.ts'
+import { filtersOf, useAddress } from '../../components/use-address.ts'
 import { useSession } from '../../session/session.tsx'
 import type { AuditQuery } from './actions.ts'
 import { AuditChain } from './audit-chain.tsx'
@@ -13,7 +13,7 @@ import { AuditTable } from './audit-table.tsx'
 export function Audit() {
   const { search, change, page, toPage } = useAddress()
   const { user } = useSession()
-  const filters = Object.fromEntries(FILTERS.flatMap((name) => (search[name] ? [[name, search[name]]] : [])))
+  const filters = filtersOf(search, FILTERS)
   const query = { ...filters, page, limit: 50 } as AuditQuery
   const records = useRead('listAuditLogs', { query }, { keep: true })
   return (

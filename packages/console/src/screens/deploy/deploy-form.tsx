@@ -72,7 +72,6 @@ export function DeployForm({ form, onChange, onPreviewed }: Props) {
             form={form}
             onChange={onChange}
             resolved={version}
-            name={known?.name}
             versions={known?.versions.map((one) => one.version) ?? []}
             error={counting.error ?? preview.error}
           />

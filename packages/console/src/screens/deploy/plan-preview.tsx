@@ -1,7 +1,11 @@
 import { Alert, List, SimpleGrid, Stack, Text, Title } from '@mantine/core'
 import type { Answer, Schema } from '@slipway/client'
+import { useWrite } from '../../api/queries.ts'
+import { ErrorAlert } from '../../components/error-alert.tsx'
 import { withLocalTimes } from '../../components/local-times.ts'
 import { Page } from '../../components/page.tsx'
+import { Replacements } from '../releases/replacements.tsx'
+import { NothingToDeploy, OnlyChanged, unchangedTargets } from './only-changed.tsx'
 import { PlanSteps } from './plan-steps.tsx'
 import { QueuePlace } from './queue-place.tsx'
 import { ResolvedVariables } from './resolved-variables.tsx'
@@ -22,13 +26,22 @@ interface Props {
   onBack: () => void
 }
 
-/** Step 2: the plan. Only from here a deployment starts. */
+/** Step 2: the plan, and what it replaces. Only from here a deployment starts. */
 export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
-  const { plan, warnings, target_summary, source_type, source_name, source_version, variables } = previewed.plan
+  const { plan, warnings, target_summary, source_type, source_name, source_version, variables, replaces } =
+    previewed.plan
+  const again = useWrite('previewDeployment')
+  const preview = (onlyChanged: boolean) => {
+    const { only_changed: _, ...rest } = previewed.request
+    const request = onlyChanged ? { ...rest, only_changed: true } : rest
+    again.mutate({ body: request }, { onSuccess: (next) => onPreviewed({ ...previewed, request, plan: next }) })
+  }
+  const isOnlyChanged = previewed.request.only_changed === true
+  const unchanged = unchangedTargets(again.error)
   return (
     <Page
       title={`Preview: ${source_name} ${source_version}`}
-      command={`${previewed.command} --expect-plan ${previewed.plan.plan_hash}`}
+      command={`${previewed.command}${isOnlyChanged ? ' --only-changed' : ''} --expect-plan ${previewed.plan.plan_hash}`}
     >
       <Stack gap="xs">
         <Text>
@@ -47,8 +60,27 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
             </List>
           </Alert>
         )}
+        <OnlyChanged previewed={previewed} busy={again.isPending} onChange={preview} />
+        {unchanged !== null && (
+          <NothingToDeploy count={unchanged.length} busy={again.isPending} onDeployToAll={() => preview(false)} />
+        )}
+        {again.error && unchanged === null && <ErrorAlert error={again.error} />}
       </Stack>
-      <StartDeployment key={previewed.plan.plan_hash} previewed={previewed} onPreviewed={onPreviewed} onBack={onBack} />
+      <StartDeployment
+        key={previewed.plan.plan_hash}
+        previewed={previewed}
+        isPreviewing={again.isPending}
+        onPreview={preview}
+        onBack={onBack}
+      />
+      {replaces.length > 0 && (
+        <Stack gap="xs">
+          <Title order={2} size="h4">
+            What it replaces
+          </Title>
+          <Replacements replaces={replaces} version={source_version} />
+        </Stack>
+      )}
       <SimpleGrid cols={{ base: 1, md: 2 }} spacing="xl">
         <Stack gap="xs">
           <Title order={2} size="h4">

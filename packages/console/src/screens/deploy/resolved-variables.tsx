@@ -1,4 +1,5 @@
-import { Code, Table, Text } from '@mantine/core'
+import { Table, Text } from '@mantine/core'
+import { VariableValue } from '../../components/variable-value.tsx'
 
 /** The values that all targets share. Values of targets are not part of a preview. */
 export function ResolvedVariables({ variables }: { variables: Record<string, unknown> }) {
@@ -18,9 +19,7 @@ export function ResolvedVariables({ variables }: { variables: Record<string, unk
             <Table.Tr key={name}>
               <Table.Td>{name}</Table.Td>
               <Table.Td>
-                <Code style={{ whiteSpace: 'pre-wrap', overflowWrap: 'anywhere' }}>
-                  {value === '' ? '(empty)' : typeof value === 'string' ? value : JSON.stringify(value)}
-                </Code>
+                <VariableValue value={value} />
               </Table.Td>
             </Table.Tr>
           ))}

@@ -13,8 +13,6 @@ interface Props {
   onChange: ChangeForm
   /** What the requirement resolves to, as far as it is known. */
   resolved: string | undefined
-  /** The name of the chosen source, as far as it is known. */
-  name: string | undefined
   /** The versions of the source, newest first. */
   versions: string[]
   /** Why the server refused the request. */
@@ -24,7 +22,7 @@ interface Props {
 const CAPITALIZED: Record<Kind, string> = { solution: 'Solution', sequence: 'Sequence', action: 'Action' }
 
 /** What is deployed, and in which version. */
-export function SourceFields({ form, onChange, resolved, name, versions, error }: Props) {
+export function SourceFields({ form, onChange, resolved, versions, error }: Props) {
   const { can } = useSession()
   const { kind, sourceId, version } = form
   const totals = useSourceTotals()
@@ -68,7 +66,7 @@ export function SourceFields({ form, onChange, resolved, name, versions, error }
             inputWrapperOrder={['label', 'input', 'description', 'error']}
           />
         </SimpleGrid>
-        {sourceId !== null && <LastDeployment kind={kind} id={sourceId} name={name} />}
+        {sourceId !== null && <LastDeployment kind={kind} id={sourceId} />}
         {totals[kind] === 0 && (
           <Text size="sm">
             There is no {kind} yet.{' '}

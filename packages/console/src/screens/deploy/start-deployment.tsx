@@ -5,23 +5,25 @@ import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { FrozenAlert } from './frozen-alert.tsx'
+import { NothingToDeploy, unchangedTargets } from './only-changed.tsx'
 import { differencesOf, PlanChanged } from './plan-changed.tsx'
 import type { Previewed } from './plan-preview.tsx'
 
 interface Props {
   previewed: Previewed
-  onPreviewed: (previewed: Previewed) => void
+  isPreviewing: boolean
+  /** Previews again, for all targets or only for those that change. */
+  onPreview: (onlyChanged: boolean) => void
   onBack: () => void
 }
 
 /** Starts exactly the plan of the preview. The server refuses the request if the plan has changed. */
-export function StartDeployment({ previewed, onPreviewed, onBack }: Props) {
+export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: Props) {
   const { request, plan } = previewed
   const navigate = useNavigate()
   // One key for every attempt: if an answer is lost, the next attempt returns the deployment that already exists.
   const [idempotencyKey] = useState(newKey)
   const create = useWrite('createDeployment', 'listDeployments', 'listPending')
-  const again = useWrite('previewDeployment')
 
   const start = (overrideReason?: string) => {
     const override = overrideReason === undefined ? {} : { override_freeze: true, override_reason: overrideReason }
@@ -30,24 +32,31 @@ export function StartDeployment({ previewed, onPreviewed, onBack }: Props) {
       { onSuccess: (answer) => void navigate({ to: addressOf(answer) }) },
     )
   }
-  const previewAgain = () =>
-    again.mutate({ body: request }, { onSuccess: (next) => onPreviewed({ ...previewed, plan: next }) })
-
   const { error } = create
   const differences = error instanceof ConflictError ? differencesOf(error) : []
   const isChanged = differences.length > 0
+  const unchanged = unchangedTargets(error)
+  const isToldElsewhere = isChanged || unchanged !== null || error instanceof FrozenError
   return (
     <Stack gap="sm">
       {error instanceof FrozenError && <FrozenAlert error={error} busy={create.isPending} onOverride={start} />}
-      {isChanged && <PlanChanged differences={differences} busy={again.isPending} onPreview={previewAgain} />}
-      {error && !isChanged && !(error instanceof FrozenError) && <ErrorAlert error={error} />}
-      {again.error && <ErrorAlert error={again.error} />}
+      {isChanged && (
+        <PlanChanged
+          differences={differences}
+          busy={isPreviewing}
+          onPreview={() => onPreview(request.only_changed === true)}
+        />
+      )}
+      {unchanged !== null && (
+        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onDeployToAll={() => onPreview(false)} />
+      )}
+      {error && !isToldElsewhere && <ErrorAlert error={error} />}
       <Group>
         <Button variant="default" onClick={onBack}>
           Back to the form
         </Button>
-        {!isChanged && (
-          <Button loading={create.isPending} onClick={() => start()}>
+        {!isChanged && unchanged === null && (
+          <Button loading={create.isPending} disabled={isPreviewing} onClick={() => start()}>
             Start
           </Button>
         )}

@@ -1,5 +1,6 @@
 import { Loader, Text } from '@mantine/core'
 import { ValidationError } from '@slipway/client'
+import { counted } from '../../components/counted.ts'
 import type { Counting } from './counting.ts'
 
 /** How many targets the request selects now. */
@@ -25,7 +26,7 @@ interface Summary {
 export function summary({ total, online, stale, offline }: Summary): string {
   const states = Object.entries({ online, stale, offline }).filter(([, count]) => count > 0)
   const detail = states.map(([state, count]) => `${count.toLocaleString()} ${state}`).join(', ')
-  return `${total.toLocaleString()} ${total === 1 ? 'target' : 'targets'}${detail === '' ? '' : ` (${detail})`}`
+  return `${counted(total, 'target')}${detail === '' ? '' : ` (${detail})`}`
 }
 
 /** What is wrong with the targets. Other problems stand beside their fields. */

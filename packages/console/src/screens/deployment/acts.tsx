@@ -1,15 +1,17 @@
-import { Alert, Button, Group, List, Text, Textarea } from '@mantine/core'
-import { type Answer, isFinalState } from '@slipway/client'
+import { Alert, Button, Group, List, Switch, Text, Textarea } from '@mantine/core'
+import { type Answer, isFinalState, type Schema } from '@slipway/client'
 import { useQuery } from '@tanstack/react-query'
 import { Link, useNavigate } from '@tanstack/react-router'
 import { useState } from 'react'
 import { client } from '../../api/client.ts'
 import { useWrite } from '../../api/queries.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
+import { counted } from '../../components/counted.ts'
 import { ErrorAlert } from '../../components/error-alert.tsx'
 import { useSession } from '../../session/session.tsx'
 
 type Deployment = Answer<'getDeployment'>
+type Request = Schema<'RedeployDeployment'>
 
 /** What can be done with a deployment in its state: cancel it, or run it again, whole or for what did not succeed. */
 export function Acts({ deployment }: { deployment: Deployment }) {
@@ -48,6 +50,8 @@ function Cancel({ id }: { id: string }) {
 function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
   const redeploy = useWrite('redeployDeployment', 'listDeployments', 'listPending')
   const navigate = useNavigate()
+  const [onlyChanged, setOnlyChanged] = useState(false)
+  const body: Request = { only_failed_targets: onlyFailed, ...(onlyChanged ? { only_changed: true } : {}) }
   return (
     <ConfirmButton
       size="xs"
@@ -56,9 +60,9 @@ function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
       question={
         onlyFailed ? 'Runs again on the targets whose part is not complete.' : 'Runs again on all of its targets.'
       }
-      inputs={<Outlook id={id} onlyFailed={onlyFailed} />}
+      inputs={<Outlook id={id} request={body} onOnlyChanged={setOnlyChanged} />}
       onConfirm={async () => {
-        const answer = await redeploy.mutateAsync({ params: { id }, body: { only_failed_targets: onlyFailed } })
+        const answer = await redeploy.mutateAsync({ params: { id }, body })
         const started = 'id' in answer ? answer.id : null
         await navigate({ to: started === null ? '/queue' : `/deployments/${started}` })
       }}
@@ -66,16 +70,39 @@ function Redeploy({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
   )
 }
 
+interface OutlookProps {
+  id: string
+  request: Request
+  onOnlyChanged: (isOn: boolean) => void
+}
+
 /** What the repetition would do, as the server plans it now. */
-function Outlook({ id, onlyFailed }: { id: string; onlyFailed: boolean }) {
-  const body = { only_failed_targets: onlyFailed, dry_run: true }
+function Outlook({ id, request, onOnlyChanged }: OutlookProps) {
   const preview = useQuery({
-    queryKey: ['redeployDeployment', 'preview', id, onlyFailed],
-    queryFn: () => client.call('redeployDeployment', { params: { id }, body }),
+    queryKey: ['redeployDeployment', 'preview', id, request],
+    queryFn: () => client.call('redeployDeployment', { params: { id }, body: { ...request, dry_run: true } }),
   })
-  if (preview.error) return <ErrorAlert error={preview.error} />
-  if (preview.data === undefined || !('target_summary' in preview.data)) return <Text size="sm">Planning…</Text>
-  const { plan, target_summary, warnings, source_name, source_version } = preview.data
+  const data = preview.data !== undefined && 'target_summary' in preview.data ? preview.data : undefined
+  const unchanged = data?.unchanged_targets.length ?? 0
+  const isOnlyChanged = request.only_changed === true
+  return (
+    <>
+      {(isOnlyChanged || unchanged > 0) && (
+        <Switch
+          label="Only targets that change"
+          description={data && `${counted(unchanged, 'target')} with the same versions and values already`}
+          checked={isOnlyChanged}
+          onChange={(event) => onOnlyChanged(event.currentTarget.checked)}
+        />
+      )}
+      {preview.error ? <ErrorAlert error={preview.error} /> : <PlanSummary preview={data} />}
+    </>
+  )
+}
+
+function PlanSummary({ preview }: { preview: Answer<'previewDeployment'> | undefined }) {
+  if (preview === undefined) return <Text size="sm">Planning…</Text>
+  const { plan, target_summary, warnings, source_name, source_version } = preview
   return (
     <>
       <Text size="sm">

@@ -1,17 +1,17 @@
-import { Code, SimpleGrid, Stack, Table, Title } from '@mantine/core'
+import { SimpleGrid, Stack, Table, Title } from '@mantine/core'
 import type { Answer } from '@slipway/client'
+import { VariableValue } from '../../components/variable-value.tsx'
 
 type Deployment = Answer<'getDeployment'>
 
-const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value))
-
 /** How the deployment was asked for, and the values that its commands got. Secrets are masked by the server. */
 export function Configuration({ deployment }: { deployment: Deployment }) {
-  const { target_ids, target_tags, variables, ...config } = deployment.config
+  const { target_ids, target_tags, unchanged_target_ids, variables, ...config } = deployment.config
   const settings: [string, unknown][] = [
     ...Object.entries(config),
     ['targets', target_ids.length],
     ['target tags', target_tags.map(({ key, value }) => `${key}=${value}`).join(', ') || '–'],
+    ...(unchanged_target_ids === undefined ? [] : [withoutChange(unchanged_target_ids)]),
   ]
   return (
     <SimpleGrid cols={{ base: 1, md: 2 }}>
@@ -23,6 +23,9 @@ export function Configuration({ deployment }: { deployment: Deployment }) {
     </SimpleGrid>
   )
 }
+
+/** The list itself may have thousands of ids. */
+const withoutChange = (ids: readonly string[]): [string, unknown] => ['targets left out without a change', ids.length]
 
 function Facts({ title, facts }: { title: string; facts: [string, unknown][] }) {
   return (
@@ -39,7 +42,7 @@ function Facts({ title, facts }: { title: string; facts: [string, unknown][] }) 
               <Table.Tr key={name}>
                 <Table.Th w={200}>{name.replaceAll('_', ' ')}</Table.Th>
                 <Table.Td>
-                  <Code>{shown(value)}</Code>
+                  <VariableValue value={value} />
                 </Table.Td>
               </Table.Tr>
             ))}

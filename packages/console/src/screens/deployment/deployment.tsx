@@ -16,6 +16,7 @@ import { Failures } from './failures.tsx'
 import type { Step } from './grid-rows.ts'
 import { choicesOf, logsCommand } from './log-filters.tsx'
 import { LogView } from './log-view.tsx'
+import { Replaced } from './replaced.tsx'
 import { StepGrid } from './step-grid.tsx'
 import { Timeline } from './timeline.tsx'
 import { Trail } from './trail.tsx'
@@ -42,7 +43,7 @@ function Followed({ id }: { id: string }) {
   return (
     <Page
       title={detail.data ? sourceName(detail.data) : 'Deployment'}
-      command={logsCommand(id, search)}
+      command={tab === 'changes' ? `slipway changes ${id}` : logsCommand(id, search)}
       actions={detail.data && <Acts deployment={detail.data} />}
     >
       {error && !detail.error && <ErrorAlert error={error} />}
@@ -54,6 +55,7 @@ function Followed({ id }: { id: string }) {
               <Tabs.List mb="sm">
                 <Tabs.Tab value="steps">Steps</Tabs.Tab>
                 <Tabs.Tab value="log">Log</Tabs.Tab>
+                <Tabs.Tab value="changes">Changes</Tabs.Tab>
                 <Tabs.Tab value="failures">Failures</Tabs.Tab>
                 <Tabs.Tab value="configuration">Configuration</Tabs.Tab>
                 {can('audit:read') && <Tabs.Tab value="audit">Audit</Tabs.Tab>}
@@ -67,6 +69,9 @@ function Followed({ id }: { id: string }) {
               </Tabs.Panel>
               <Tabs.Panel value="log">
                 <LogView id={id} log={log} isOver={isOver} choices={choices} />
+              </Tabs.Panel>
+              <Tabs.Panel value="changes">
+                <Replaced deployment={deployment} />
               </Tabs.Panel>
               <Tabs.Panel value="failures">
                 <Failures id={id} />

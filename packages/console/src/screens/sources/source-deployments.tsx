@@ -10,16 +10,15 @@ import type { Kind } from './kinds.ts'
 
 const LIMIT = 50
 
-/** The newest deployments of a source. The API finds them by name, so those of other sources are left out here. */
+/** The newest deployments of a source. */
 export function SourceDeployments({ kind, id, name }: { kind: Kind; id: string; name: string }) {
   useLive('listDeployments')
-  const query = { search: name, source_type: kind, limit: LIMIT }
-  const deployments = useRead('listDeployments', { query }, { keep: true })
+  const filter = { [`${kind}_id`]: id }
+  const deployments = useRead('listDeployments', { query: { ...filter, limit: LIMIT } }, { keep: true })
   return (
     <Loaded read={deployments}>
       {({ data, meta }) => {
-        const own = data.filter((deployment) => deployment[`${kind}_id`] === id)
-        if (own.length === 0) {
+        if (data.length === 0) {
           return <Empty title={`This ${kind} has not been deployed`}>Choose Deploy above to deploy it.</Empty>
         }
         return (
@@ -37,7 +36,7 @@ export function SourceDeployments({ kind, id, name }: { kind: Kind; id: string; 
                   </Table.Tr>
                 </Table.Thead>
                 <Table.Tbody>
-                  {own.map((deployment) => (
+                  {data.map((deployment) => (
                     <Table.Tr key={deployment.id}>
                       <Table.Td>
                         <Anchor component={Link} to={`/deployments/${deployment.id}`} underline="never">
@@ -61,8 +60,8 @@ export function SourceDeployments({ kind, id, name }: { kind: Kind; id: string; 
             {meta.total > data.length && (
               <Text size="sm">
                 Only the newest are here.{' '}
-                <Anchor component={Link} to="/deployments" search={{ search: name, source_type: kind } as never}>
-                  Show all deployments with this name
+                <Anchor component={Link} to="/deployments" search={filter as never}>
+                  Show all {meta.total.toLocaleString()}
                 </Anchor>
               </Text>
             )}

@@ -3,11 +3,12 @@ import type { Answer } from '@slipway/client'
 import { Link, useNavigate, useParams, useSearch } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRead, useWrite } from '../../api/queries.ts'
-import { curlCommand } from '../../components/commands.ts'
+import { curlCommand, shellQuoted } from '../../components/commands.ts'
 import { ConfirmButton } from '../../components/confirm-button.tsx'
 import { Loaded } from '../../components/loaded.tsx'
 import { Empty, Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
+import { InstalledList } from '../releases/installed-list.tsx'
 import { type Kind, OPERATIONS, parseKind } from './kinds.ts'
 import { PublishVersion } from './publish-version.tsx'
 import { SourceDeployments } from './source-deployments.tsx'
@@ -52,12 +53,13 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
   const parent = usersOf(kind)
   const versions = source.versions.map(({ version }) => version)
   const newest = latest_version ?? versions[0]
+  const definitionCommand = curlCommand(newest === undefined ? `/${kind}s/${id}` : `/${kind}s/${id}/versions/${newest}`)
   const change = (changes: Record<string, string | undefined>) =>
     void navigate({ to: `/sources/${kind}s/${id}`, search: { ...search, ...changes }, replace: true })
   return (
     <Page
       title={name}
-      command={curlCommand(newest === undefined ? `/${kind}s/${id}` : `/${kind}s/${id}/versions/${newest}`)}
+      command={search['tab'] === 'where' ? `slipway where ${shellQuoted(name)} --kind ${kind}` : definitionCommand}
       actions={
         <>
           {can('deployments:create') && (
@@ -89,6 +91,7 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
             Compare
           </Tabs.Tab>
           {parent !== null && can(`${parent}s:read`) && <Tabs.Tab value="uses">Used by</Tabs.Tab>}
+          {can('deployments:read') && <Tabs.Tab value="where">Where it is</Tabs.Tab>}
           {can('deployments:read') && <Tabs.Tab value="deployments">Deployments</Tabs.Tab>}
         </Tabs.List>
         <Tabs.Panel value="versions" pt="md">
@@ -111,6 +114,13 @@ function SourcePage({ kind, source }: { kind: Kind; source: Answer<'getAction'> 
         </Tabs.Panel>
         <Tabs.Panel value="uses" pt="md">
           <UsedBy kind={kind} ids={[id, source.sqid]} />
+        </Tabs.Panel>
+        <Tabs.Panel value="where" pt="md">
+          <InstalledList
+            filter={{ [`${kind}_id`]: id }}
+            of="source"
+            empty={<Empty title={`This ${kind} is on no target yet`}>Choose Deploy above to deploy it.</Empty>}
+          />
         </Tabs.Panel>
         <Tabs.Panel value="deployments" pt="md">
           <SourceDeployments kind={kind} id={id} name={name} />

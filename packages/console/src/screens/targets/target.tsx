@@ -9,8 +9,9 @@ import { Page } from '../../components/page.tsx'
 import { useSession } from '../../session/session.tsx'
 import { TargetAgent } from './target-agent.tsx'
 import { TargetConnection } from './target-connection.tsx'
-import { TargetDeployments } from './target-deployments.tsx'
 import { TargetFacts } from './target-facts.tsx'
+import { TargetHistory } from './target-history.tsx'
+import { TargetInstalled } from './target-installed.tsx'
 import { TargetTags } from './target-tags.tsx'
 import { TargetVariables } from './target-variables.tsx'
 
@@ -29,6 +30,7 @@ export function Target() {
       <Loaded read={read}>
         {(target) => (
           <>
+            {can('deployments:read') && <TargetInstalled id={target.id} name={target.name} />}
             <SimpleGrid cols={{ base: 1, lg: 2 }}>
               <Stack>
                 <TargetFacts target={target} />
@@ -40,7 +42,7 @@ export function Target() {
                 <TargetVariables target={target} />
               </Stack>
             </SimpleGrid>
-            {can('deployments:read') && <TargetDeployments id={target.id} />}
+            {can('deployments:read') && <TargetHistory id={target.id} />}
           </>
         )}
       </Loaded>

@@ -1,0 +1,81 @@
+import { Button, Group, Select } from '@mantine/core'
+import { useDisclosure } from '@mantine/hooks'
+import type { Search } from '../../app/router.tsx'
+import { RecordSelect } from '../../components/record-select.tsx'
+import { SearchInput } from '../../components/search-input.tsx'
+import { TimeInput } from '../../components/time-input.tsx'
+import { filtersOf, withoutFilters } from '../../components/use-address.ts'
+import { SOURCE_FILTERS, SourceFilter } from '../releases/source-filter.tsx'
+import { VersionFilter } from '../releases/version-filter.tsx'
+import { TriggeredBy } from './triggered-by.tsx'
+
+const STATES = ['pending', 'running', 'success', 'failed', 'cancelled', 'rolling_back', 'rolled_back']
+const RARE_FILTERS = [...SOURCE_FILTERS, 'version', 'target_id', 'triggered_by', 'created_from', 'created_before']
+/** As the API names them. */
+export const FILTERS = ['search', 'state', 'environment_id', ...RARE_FILTERS]
+
+interface Props {
+  search: Search
+  onChange: (changed: Search) => void
+}
+
+export function DeploymentFilters({ search, onChange }: Props) {
+  const hasRare = Object.keys(filtersOf(search, RARE_FILTERS)).length > 0
+  const [isOpen, { toggle }] = useDisclosure(hasRare)
+  return (
+    <>
+      <Group align="flex-end">
+        <SearchInput
+          label="Search"
+          placeholder="Name of a source, id, or user"
+          value={search['search']}
+          onChange={(text) => onChange({ search: text })}
+        />
+        <Select
+          label="State"
+          placeholder="Any"
+          clearable
+          clearButtonProps={{ 'aria-label': 'Any state' }}
+          data={STATES.map((state) => ({ value: state, label: state.replaceAll('_', ' ') }))}
+          value={search['state'] ?? null}
+          onChange={(state) => onChange({ state: state ?? undefined })}
+        />
+        <RecordSelect
+          kind="environment"
+          label="Environment"
+          placeholder="Any environment"
+          value={search['environment_id'] ?? null}
+          onChange={(id) => onChange({ environment_id: id ?? undefined })}
+        />
+        <Button variant="default" aria-expanded={isOpen} onClick={toggle}>
+          {isOpen ? 'Fewer filters' : 'More filters'}
+        </Button>
+        {Object.keys(filtersOf(search, FILTERS)).length > 0 && (
+          <Button variant="default" onClick={() => onChange(withoutFilters(FILTERS))}>
+            Remove filters
+          </Button>
+        )}
+      </Group>
+      {isOpen && (
+        <Group align="flex-end">
+          <SourceFilter search={search} onChange={onChange} />
+          <VersionFilter search={search} onChange={onChange} />
+          <RecordSelect
+            kind="target"
+            label="Target"
+            placeholder="Any target"
+            value={search['target_id'] ?? null}
+            onChange={(id) => onChange({ target_id: id ?? undefined })}
+          />
+          <TriggeredBy value={search['triggered_by']} onChange={(name) => onChange({ triggered_by: name })} />
+          <TimeInput label="From" value={search['created_from']} onChange={(at) => onChange({ created_from: at })} />
+          <TimeInput
+            label="Before"
+            value={search['created_before']}
+            onChange={(at) => onChange({ created_before: at })}
+          />
+        </Group>
+      )}
+    </>
+  )
+}

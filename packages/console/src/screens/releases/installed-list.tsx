@@ -1,0 +1,46 @@
+import { Anchor, Group } from '@mantine/core'
+import type { Input } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { useLive } from '../../api/live.ts'
+import { useRead } from '../../api/queries.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { CommandLine } from '../../components/page.tsx'
+import { InstalledTable } from './installed-table.tsx'
+
+const LIMIT = 50
+
+interface Props {
+  /** Which target or source, as the API filters. */
+  filter: NonNullable<Input<'listReleases'>['query']>
+  of: 'target' | 'source'
+  /** The command that shows the same, if the screen does not show it. */
+  command?: string
+  /** Stands where there is nothing. */
+  empty: ReactNode
+}
+
+/** What is in force on a target, or where a source is. The list of all filters shows the rest. */
+export function InstalledList({ filter, of, command, empty }: Props) {
+  useLive('listReleases')
+  const releases = useRead('listReleases', { query: { ...filter, limit: LIMIT } }, { keep: true })
+  return (
+    <Loaded read={releases}>
+      {({ data, meta }) =>
+        data.length === 0 ? (
+          empty
+        ) : (
+          <>
+            <InstalledTable rows={data} of={of} />
+            <Group justify="space-between">
+              {command !== undefined && <CommandLine command={command} />}
+              <Anchor component={Link} to="/releases" search={filter as never} size="sm">
+                {meta.total > data.length ? `Show all ${meta.total.toLocaleString()}` : 'Show with filters'}
+              </Anchor>
+            </Group>
+          </>
+        )
+      }
+    </Loaded>
+  )
+}

@@ -1,0 +1,77 @@
+import { Anchor, Group, Text } from '@mantine/core'
+import type { Item } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
+import { DataTable } from '../../components/data-table.tsx'
+import { Named } from '../../components/named.tsx'
+import { StateBadge } from '../../components/state-badge.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import { SourceLink } from './source-link.tsx'
+import { TargetLink } from './target-link.tsx'
+
+type Installed = Item<'listReleases'>
+
+interface Props {
+  rows: readonly Installed[]
+  /** What every row has in common, and the screen says already. */
+  of?: 'target' | 'source'
+}
+
+/** What is in force on targets, and the last attempt where that is something else. */
+export function InstalledTable({ rows, of }: Props) {
+  const target = {
+    head: 'Target',
+    cell: ({ target_id, target_name }: Installed) => <TargetLink id={target_id} name={target_name} />,
+  }
+  const source = {
+    head: 'Source',
+    cell: ({ source_type, source_id, source_name }: Installed) => (
+      <Named name={<SourceLink kind={source_type} id={source_id} name={source_name} />}>{source_type}</Named>
+    ),
+  }
+  return (
+    <DataTable
+      rows={rows.map((row) => ({ ...row, id: `${row.target_id} ${row.source_id}` }))}
+      minWidth={of === undefined ? 900 : 720}
+      columns={[
+        ...(of === 'target' ? [] : [target]),
+        ...(of === 'source' ? [] : [source]),
+        { head: 'Version', cell: ({ version }) => (version === null ? 'none in force' : <b>{version}</b>) },
+        {
+          head: 'Where',
+          cell: ({ tenant_name, environment_name }) =>
+            [tenant_name, environment_name].filter(Boolean).join(' / ') || '–',
+        },
+        { head: 'Applied', cell: (row) => <Applied installed={row} /> },
+        { head: 'Last attempt', cell: ({ last_attempt }) => last_attempt && <LastAttempt attempt={last_attempt} /> },
+      ]}
+    />
+  )
+}
+
+function Applied({ installed: { deployment_id, applied_at, applied_by } }: { installed: Installed }) {
+  if (deployment_id === null) return '–'
+  return (
+    <>
+      <Anchor component={Link} to={`/deployments/${deployment_id}`} size="sm">
+        <TimeAgo at={applied_at} />
+      </Anchor>
+      {applied_by !== null && ` by ${applied_by}`}
+    </>
+  )
+}
+
+function LastAttempt({ attempt }: { attempt: NonNullable<Installed['last_attempt']> }) {
+  const { deployment_id, version, state, triggered_by, begun_at } = attempt
+  return (
+    <Group gap={6}>
+      <StateBadge state={state} />
+      <Anchor component={Link} to={`/deployments/${deployment_id}`} size="sm">
+        {version}
+      </Anchor>
+      <Text span size="sm">
+        <TimeAgo at={begun_at} />
+        {triggered_by !== null && ` by ${triggered_by}`}
+      </Text>
+    </Group>
+  )
+}

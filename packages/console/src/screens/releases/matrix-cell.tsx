@@ -1,0 +1,70 @@
+import { Anchor, Group, Text } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { StateBadge } from '../../components/state-badge.tsx'
+import { TimeAgo } from '../../components/time-ago.tsx'
+import type { Cell, Row } from './matrix-layout.ts'
+
+/** More versions are in the list that the cell leads to. */
+const MAX_VERSIONS = 3
+const FAILED = 'The last attempt failed, was cancelled or was rolled back'
+
+/** The versions in force of a source in an environment, and attempts that run or failed. */
+export function MatrixCell({ row, cell }: { row: Row; cell: Cell | undefined }) {
+  if (cell === undefined) return <Text size="xs">–</Text>
+  const { versions, running, failed, target_count } = cell
+  const more = versions.length - MAX_VERSIONS
+  return (
+    <>
+      {versions.slice(0, MAX_VERSIONS).map((one) => (
+        <div key={one.version}>
+          <CellLink row={row} cell={cell} version={one.version}>
+            {one.version}
+          </CellLink>
+          {one.target_count < target_count && (
+            <Text span size="xs" ml={6}>
+              {one.target_count.toLocaleString()} of {target_count.toLocaleString()}
+            </Text>
+          )}
+          <Text size="xs" c="dimmed">
+            <TimeAgo at={one.applied_at} />
+            {one.applied_by !== null && ` by ${one.applied_by}`}
+          </Text>
+        </div>
+      ))}
+      {versions.length === 0 && <Text size="xs">none in force</Text>}
+      {more > 0 && (
+        <CellLink row={row} cell={cell}>
+          {more.toLocaleString()} more {more === 1 ? 'version' : 'versions'}
+        </CellLink>
+      )}
+      {(running > 0 || failed > 0) && (
+        <CellLink row={row} cell={cell}>
+          <Group gap={4} mt={4}>
+            {running > 0 && <StateBadge state="running" label={`▶ ${running.toLocaleString()} running`} />}
+            {failed > 0 && (
+              <span title={FAILED}>
+                <StateBadge state="failed" label={`✗ ${failed.toLocaleString()} failed`} />
+              </span>
+            )}
+          </Group>
+        </CellLink>
+      )}
+    </>
+  )
+}
+
+/** Leads to the targets of a cell. The API does not search for targets without environment or tenant. */
+function CellLink(props: { row: Row; cell: Cell; version?: string; children: React.ReactNode }) {
+  const { row, cell, version, children } = props
+  const filters = {
+    [`${row.source_type}_id`]: row.source_id,
+    environment_id: cell.environment_id ?? undefined,
+    tenant_id: cell.tenant_id ?? undefined,
+    version,
+  }
+  return (
+    <Anchor component={Link} to="/releases" search={filters as never} size="sm" {...(version ? { fw: 600 } : {})}>
+      {children}
+    </Anchor>
+  )
+}

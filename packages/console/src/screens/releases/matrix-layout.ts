@@ -1,0 +1,44 @@
+import type { Item } from '@slipway/client'
+
+export type Row = Item<'getReleaseMatrix'>
+export type Cell = Row['cells'][number]
+
+/** An environment or a tenant; null is for records without one. */
+interface Place {
+  id: string | null
+  name: string
+}
+
+/** The cells of a tenant in the row of a source. */
+export interface Line {
+  tenant: Place
+  cells: readonly Cell[]
+}
+
+/** The environments in these rows by name; at the end what has none. */
+export const environmentsOf = (rows: readonly Row[]): Place[] =>
+  placesOf(rows.flatMap(({ cells }) => cells.map(environmentOf)))
+
+/** A line for each tenant that deploys the source. */
+export function linesOf({ cells }: Row): Line[] {
+  const tenants = placesOf(cells.map(tenantOf))
+  return tenants.map((tenant) => ({ tenant, cells: cells.filter(({ tenant_id }) => tenant_id === tenant.id) }))
+}
+
+/** Whether the rows are of more than one tenant, or of one among records without tenant. */
+export const hasTenants = (rows: readonly Row[]): boolean =>
+  rows.some(({ cells }) => cells.some(({ tenant_id }) => tenant_id !== null))
+
+const environmentOf = ({ environment_id: id, environment_name }: Cell): Place => ({
+  id,
+  name: environment_name ?? id ?? 'No environment',
+})
+
+const tenantOf = ({ tenant_id: id, tenant_name }: Cell): Place => ({ id, name: tenant_name ?? id ?? 'No tenant' })
+
+function placesOf(places: readonly Place[]): Place[] {
+  const unique = new Map(places.map((place) => [place.id, place]))
+  return [...unique.values()].sort((a, b) => Number(a.id === null) - Number(b.id === null) || byName(a, b))
+}
+
+const byName = (a: Place, b: Place) => a.name.localeCompare(b.name, undefined, { numeric: true })

@@ -1,0 +1,69 @@
+import { Button, Group } from '@mantine/core'
+import type { Input } from '@slipway/client'
+import { Link } from '@tanstack/react-router'
+import { useLive } from '../../api/live.ts'
+import { useRead } from '../../api/queries.ts'
+import { Loaded } from '../../components/loaded.tsx'
+import { Page } from '../../components/page.tsx'
+import { Pager } from '../../components/pager.tsx'
+import { SearchInput } from '../../components/search-input.tsx'
+import { filtersOf, useAddress, withoutFilters } from '../../components/use-address.ts'
+import { parseKind } from '../sources/kinds.ts'
+import { matrixCommand } from './commands.ts'
+import { MatrixTable } from './matrix-table.tsx'
+import { NothingDeployed } from './nothing-deployed.tsx'
+import { PlaceFilters } from './place-filters.tsx'
+import { KindFilter } from './source-filter.tsx'
+
+const FILTERS = ['search', 'source_type', 'environment_id', 'tenant_id']
+type Query = NonNullable<Input<'getReleaseMatrix'>['query']>
+
+/** Which version of each source is in force in each environment. */
+export function Matrix() {
+  const { search, change, listQuery, toPage } = useAddress()
+  useLive('getReleaseMatrix')
+  const filters = filtersOf(search, FILTERS)
+  const query: Query = { ...filters, ...listQuery }
+  const matrix = useRead('getReleaseMatrix', { query }, { keep: true })
+  return (
+    <Page
+      title="Matrix"
+      command={matrixCommand(filters)}
+      actions={
+        <Button component={Link} to="/releases" search={filters as never} size="xs" variant="default">
+          What is where
+        </Button>
+      }
+    >
+      <Group align="flex-end">
+        <SearchInput
+          label="Search"
+          placeholder="Name of a source or target"
+          w={{ base: '100%', xs: 260 }}
+          value={search['search']}
+          onChange={(text) => change({ search: text })}
+        />
+        <KindFilter
+          value={parseKind(search['source_type']) ?? undefined}
+          onChange={(kind) => change({ source_type: kind })}
+        />
+        <PlaceFilters search={search} onChange={change} />
+      </Group>
+      <Loaded read={matrix}>
+        {({ data, meta }) =>
+          data.length === 0 ? (
+            <NothingDeployed
+              isFiltered={Object.keys(filters).length > 0}
+              onRemoveFilters={() => change(withoutFilters(FILTERS))}
+            />
+          ) : (
+            <>
+              <MatrixTable rows={data} />
+              <Pager meta={meta} onPage={toPage} />
+            </>
+          )
+        }
+      </Loaded>
+    </Page>
+  )
+}

@@ -1,0 +1,33 @@
+import type { Search } from '../../app/router.tsx'
+import { RecordSelect } from '../../components/record-select.tsx'
+import { useSession } from '../../session/session.tsx'
+
+interface Props {
+  search: Search
+  onChange: (changed: Search) => void
+}
+
+/** Chooses an environment and, for users who see several, a tenant. */
+export function PlaceFilters({ search, onChange }: Props) {
+  const { user } = useSession()
+  return (
+    <>
+      <RecordSelect
+        kind="environment"
+        label="Environment"
+        placeholder="Any environment"
+        value={search['environment_id'] ?? null}
+        onChange={(id) => onChange({ environment_id: id ?? undefined })}
+      />
+      {user.tenant_id === null && (
+        <RecordSelect
+          kind="tenant"
+          label="Tenant"
+          placeholder="Any tenant"
+          value={search['tenant_id'] ?? null}
+          onChange={(id) => onChange({ tenant_id: id ?? undefined })}
+        />
+      )}
+    </>
+  )
+}

@@ -1,0 +1,21 @@
+import { Anchor } from '@mantine/core'
+import { Link } from '@tanstack/react-router'
+import { useSession } from '../../session/session.tsx'
+import type { Kind } from '../sources/kinds.ts'
+
+interface Props {
+  kind: Kind
+  id: string
+  name: string
+}
+
+/** The name of a source, which leads to it. */
+export function SourceLink({ kind, id, name }: Props) {
+  const { can } = useSession()
+  if (!can(`${kind}s:read`)) return name
+  return (
+    <Anchor component={Link} to={`/sources/${kind}s/${id}`} size="sm" fw={600}>
+      {name}
+    </Anchor>
+  )
+}

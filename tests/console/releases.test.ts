@@ -1,0 +1,205 @@
+// What is where: the matrix, the list behind its cells, the page of a target, and what a deployment replaces.
+import { describe, expect, test } from '@jest/globals'
+import { createAction, createLocalTarget, deploymentEnd } from '@slipway/testing'
+import type { Page } from 'playwright-core'
+import { Stage } from './stage.ts'
+
+const stage = new Stage()
+
+/** It fails for the colour black. */
+const definition = {
+  type: 'script',
+  script: 'test "$SLIPWAY_VAR_COLOUR" != black',
+  variables: [{ name: 'colour', default: 'white' }],
+}
+
+async function deploy(request: Record<string, unknown>): Promise<string> {
+  const { deployment_id } = await stage.create('/deployments', request)
+  await deploymentEnd(stage.api, deployment_id)
+  return deployment_id
+}
+
+/** Two targets in an environment with 1.0.0 in red, and then 1.1.0 in green on the first of them. */
+async function lightBeacons(name: string) {
+  const action_id = await createAction(stage.api, definition, name)
+  await stage.create(`/actions/${action_id}/versions`, {
+    version: '1.1.0',
+    definition: { ...definition, env: { NEW: '1' } },
+  })
+  const environment_id = (await stage.create('/environments', { name: `${name} coast` })).id
+  const north = await createLocalTarget(stage.api, { name: `${name} north`, environment_id })
+  const south = await createLocalTarget(stage.api, { name: `${name} south`, environment_id })
+  const red = { action_id, version_requirement: '1.0.0', variables: { colour: 'red' } }
+  const green = { action_id, version_requirement: '1.1.0', variables: { colour: 'green' } }
+  await deploy({ ...red, target_ids: [north, south] })
+  const second = await deploy({ ...green, target_ids: [north] })
+  return { action_id, north, south, green, second }
+}
+
+const rowOf = (page: Page, name: RegExp) => page.getByRole('row', { name })
+const part = (page: Page, name: string) => page.getByRole('region', { name, exact: true })
+
+describe('what is where', () => {
+  test('is in the matrix with the number of targets, and its cells lead to these targets', async () => {
+    const { action_id, south } = await lightBeacons('beacon')
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, '/', 'Now')
+    await visitor.goTo('Matrix')
+    const row = rowOf(page, /^beacon/)
+    await page.getByRole('columnheader', { name: 'beacon coast' }).waitFor()
+    expect(await row.textContent()).toMatch(/1\.1\.0\s*1 of 2.*by admin.*1\.0\.0\s*1 of 2.*by admin/s)
+    await visitor.expectAccessible()
+    await visitor.expectToFit()
+
+    await row.getByRole('link', { name: '1.0.0', exact: true }).click()
+    await visitor.heading('What is where')
+    await rowOf(page, /beacon south/).waitFor()
+    await rowOf(page, /beacon north/).waitFor({ state: 'detached' })
+    await visitor.expectAccessible()
+    await visitor.expectToFit()
+    await page.getByRole('combobox', { name: 'Version', exact: true }).fill('1.1.0')
+    await page.keyboard.press('Enter')
+    await rowOf(page, /beacon north/).waitFor()
+    await rowOf(page, /beacon south/).waitFor({ state: 'detached' })
+    expect(new URL(page.url()).searchParams.get('action_id')).toBe(action_id)
+    await page.reload()
+    await rowOf(page, /beacon north/).waitFor()
+
+    await visitor.open(`/sources/actions/${action_id}?tab=where`)
+    await rowOf(page, /beacon south.*1\.0\.0/).waitFor()
+    await page.getByRole('link', { name: 'Show with filters' }).click()
+    await visitor.heading('What is where')
+    await visitor.open(`/deployments?target_id=${south}`)
+    await page.getByRole('link', { name: 'beacon 1.0.0' }).waitFor()
+    await page.getByRole('link', { name: 'beacon 1.1.0' }).waitFor({ state: 'detached' })
+  })
+
+  test('is on the page of a target, with the history and the attempt that failed', async () => {
+    const { action_id, north } = await lightBeacons('lamp')
+    const failed = await deploy({
+      action_id,
+      version_requirement: '1.0.0',
+      variables: { colour: 'black' },
+      target_ids: [north],
+    })
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, `/targets/${north}`, 'lamp north')
+    const installed = part(page, 'What is installed').getByRole('row', { name: /lamp/ })
+    await installed.getByText('1.1.0', { exact: true }).waitFor()
+    await installed.getByText('failed', { exact: true }).waitFor()
+    expect(await installed.getByRole('link', { name: '1.0.0' }).getAttribute('href')).toBe(`/deployments/${failed}`)
+    const history = part(page, 'History')
+    const texts = await history.locator('tbody tr').allTextContents()
+    expect(texts.map((text) => text.match(/^lamp (\S+?)(failed|applied)(in force)?/)?.slice(1))).toEqual([
+      ['1.0.0', 'failed', undefined],
+      ['1.1.0', 'applied', 'in force'],
+      ['1.0.0', 'applied', undefined],
+    ])
+    await visitor.expectAccessible()
+
+    await visitor.open('/matrix?search=lamp')
+    const row = rowOf(page, /^lamp/)
+    await row.getByText('1 failed').waitFor()
+    await row.getByRole('link', { name: '1.1.0', exact: true }).waitFor()
+    await visitor.open('/releases?state=failed&search=lamp')
+    await rowOf(page, /lamp north/).waitFor()
+    await visitor.open('/releases?state=applied&search=lamp')
+    await rowOf(page, /lamp south/).waitFor()
+    expect(await rowOf(page, /lamp north/).count()).toBe(0)
+  })
+
+  test('is nothing to the users of another tenant', async () => {
+    const environment_id = (await stage.create('/environments', { name: 'open sea' })).id
+    const [own, other] = [
+      (await stage.create('/tenants', { name: 'near line' })).id,
+      (await stage.create('/tenants', { name: 'far line' })).id,
+    ]
+    const action_id = await createAction(stage.api, definition, 'signal')
+    const target = await createLocalTarget(stage.api, { name: 'shared mast' })
+    const id = await deploy({ action_id, target_ids: [target], tenant_id: own, environment_id })
+    const [insider, outsider] = [await stage.arrive(), await stage.arrive()]
+    await insider.login(await stage.createAccount(['operator'], { tenant_id: own }), '/matrix', 'Matrix')
+    await rowOf(insider.page, /^signal.*1\.0\.0/s).waitFor()
+    await outsider.login(await stage.createAccount(['operator'], { tenant_id: other }), '/matrix', 'Matrix')
+    await outsider.sees('Nothing has been deployed yet')
+    await outsider.open('/releases')
+    await outsider.sees('Nothing has been deployed yet')
+    await outsider.open(`/targets/${target}`)
+    await outsider.sees('Nothing is installed yet')
+    await outsider.sees('No command of a deployment has started here yet')
+    await outsider.open(`/deploy?kind=action&id=${action_id}&targets=${target}`)
+    await outsider.button('Preview').click()
+    await part(outsider.page, 'Nothing → 1.0.0').waitFor()
+    await outsider.open(`/deployments/${id}?tab=changes`)
+    await outsider.sees('NOT_FOUND')
+    await insider.open('/releases?search=signal')
+    await insider.page.getByRole('link', { name: 'shared mast' }).waitFor()
+
+    const admin = await stage.arrive()
+    await admin.login(stage.suite.admin, '/matrix?search=signal', 'Matrix')
+    await admin.page.getByRole('rowheader', { name: 'near line' }).waitFor()
+  })
+})
+
+describe('a preview', () => {
+  test('shows what changes on which targets, and leaves out the targets that do not change', async () => {
+    const { action_id, north, south } = await lightBeacons('torch')
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    const address = `/deploy?kind=action&id=${action_id}&version=1.1.0&targets=${north},${south}`
+    await visitor.login(stage.suite.admin, address, 'Deploy')
+    await page.getByLabel('colour').fill('green')
+    await visitor.sees('Selects 2 targets')
+    await visitor.button('Preview').click()
+    await visitor.heading('Preview: torch 1.1.0')
+    await part(page, '1.1.0 → 1.1.0').getByText('unchanged', { exact: true }).waitFor()
+    const changed = part(page, '1.0.0 → 1.1.0')
+    await changed.getByRole('link', { name: 'torch south' }).waitFor()
+    await changed
+      .getByRole('table', { name: 'Variables that differ' })
+      .getByRole('row', { name: 'colour red green' })
+      .waitFor()
+    const compare = changed.getByRole('link', { name: 'Compare the versions of torch' })
+    expect(await compare.getAttribute('href')).toContain('tab=compare&before=1.0.0&after=1.1.0')
+    await visitor.expectAccessible()
+    await visitor.expectToFit()
+
+    await page.getByRole('switch', { name: 'Only targets that change' }).click()
+    await visitor.sees('1 target left out: torch north')
+    await visitor.sees(/runs on 1 target/)
+    expect(await part(page, '1.1.0 → 1.1.0').count()).toBe(0)
+    await visitor.button('Start').click()
+    await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))
+    const id = new URL(page.url()).pathname.split('/').at(-1) ?? ''
+    await deploymentEnd(stage.api, id)
+    await page.getByRole('tab', { name: 'Changes' }).click()
+    await visitor.sees('1 target left out, with the same versions and values already')
+    await changed.getByRole('row', { name: 'colour red green' }).waitFor()
+    await changed.getByRole('link', { name: 'torch south' }).waitFor()
+    await visitor.expectAccessible()
+    await visitor.open('/matrix?search=torch')
+    await rowOf(page, /^torch/)
+      .getByRole('link', { name: '1.1.0', exact: true })
+      .waitFor()
+    expect(await rowOf(page, /^torch/).textContent()).not.toContain('1.0.0')
+  })
+
+  test('of nothing new says so, and offers to deploy again', async () => {
+    const { action_id, north } = await lightBeacons('candle')
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, `/deploy?kind=action&id=${action_id}&targets=${north}`, 'Deploy')
+    await page.getByLabel('colour').fill('green')
+    await visitor.button('Preview').click()
+    await page.getByRole('switch', { name: 'Only targets that change' }).click()
+    const alert = page.getByRole('alert')
+    await alert.getByText('Nothing to deploy').waitFor()
+    await visitor.expectAccessible()
+    await visitor.button('Deploy to all targets again').click()
+    await alert.waitFor({ state: 'detached' })
+    await visitor.button('Start').click()
+    await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))
+  })
+})
