@@ -103,6 +103,37 @@ test('changes shows what a deployment replaced', async () => {
   is(await cli.run(['changes', '018f6b1e-6d1c-7c3a-9a51-0f1f5c1b2a3d']), 3)
 })
 
+describe('--only-changed', () => {
+  const deploy = ['deploy', 'greet', '--source-version', '1.1.0', '--var', 'name=all', '--tag', 'role=web']
+
+  test('a plan says what is replaced, and which targets have the version and the values already', async () => {
+    const plan = await succeed(...deploy, '--dry-run')
+    expect(plan).toMatch(/^unchanged: 1 target .*--only-changed.*: two$/m)
+    expect(plan).toMatch(/^ {2}1\.0\.0 -> 1\.1\.0 on 1 target: one$/m)
+    expect(plan).toMatch(/^ {4}name: "you" -> "all"$/m)
+    expect(await succeed(...deploy, '--dry-run', '--only-changed')).toMatch(/^left out: 1 target .*: two$/m)
+  })
+
+  test('leaves out those targets, and succeeds if none is left', async () => {
+    const first = await succeed(...deploy, '--only-changed', '--wait')
+    expect(first).toContain('left out: 1 target')
+    expect(first).toMatch(/^one +success/m)
+    expect(first).not.toMatch(/^two /m)
+    expect(await succeed('status', idIn(first))).toMatch(/^left out: +1 target /m)
+
+    const count = async () => (await api.get('/deployments')).body.meta.total
+    const before = await count()
+    expect(await succeed(...deploy, '--only-changed', '--wait')).toMatch(/^nothing to deploy: .* on 2 targets$/m)
+    expect(await succeed(...deploy, '--only-changed', '--dry-run')).toMatch(/^nothing to deploy: .* on 2 targets$/m)
+    expect(await succeed('redeploy', idIn(first), '--only-changed')).toMatch(/^nothing to deploy: .* on 2 targets$/m)
+    const { unchanged_target_ids } = JSON.parse(await succeed(...deploy, '--only-changed', '-o', 'json'))
+    expect(unchanged_target_ids).toHaveLength(2)
+    expect(await count()).toBe(before)
+    is(await cli.run([...deploy, '--wait']), 0)
+    expect(await count()).toBe(before + 1)
+  })
+})
+
 test('deployments are listed by source, version, target, user and time', async () => {
   const list = async (...filters: string[]) => {
     const found = JSON.parse(await succeed('deployments', ...filters, '-o', 'json')) as { id: string }[]

@@ -27,6 +27,7 @@ const page = (data: unknown[], has_next = false) => ({
 
 let server: Awaited<ReturnType<typeof startFakeServer>>
 beforeAll(async () => {
+  const refusal = { code: 'CONFLICT', message: 'nothing is left', details: { unchanged_target_ids: [ID, OTHER] } }
   const none = () => page([])
   server = await startFakeServer({
     'GET /actions': (_request, response) => sendJson(response, 200, page([{ id: ID, name: 'greet' }])),
@@ -37,6 +38,7 @@ beforeAll(async () => {
     'GET /deployments': (_request, response) => sendJson(response, 200, none()),
     'GET /releases': (request, response) =>
       sendJson(response, 200, /page=1/.test(request.url ?? '') ? page([installed], true) : page([failed])),
+    'POST /deployments': (_request, response) => sendJson(response, 409, { error: refusal }),
   })
 })
 afterAll(() => server.close())
@@ -83,6 +85,22 @@ describe('where', () => {
     },
     30_000,
   )
+})
+
+describe('--only-changed', () => {
+  const options = ['deploy', 'greet', '-t', 'web-1', '--only-changed', '--follow']
+
+  test('succeeds if every target has the version already', async () => {
+    const { code, stdout, stderr } = await slipway(...options)
+    const said = 'nothing to deploy: the same versions and values are in force on 2 targets\n'
+    expect([code, stdout, stderr]).toEqual([0, said, ''])
+    expect(server.requests.at(-1)?.body).toMatchObject({ action_id: ID, only_changed: true })
+  }, 30_000)
+
+  test('tells programs which targets these are', async () => {
+    const { code, stdout } = await slipway(...options, '-o', 'json')
+    expect([code, JSON.parse(stdout)]).toEqual([0, { unchanged_target_ids: [ID, OTHER] }])
+  }, 30_000)
 })
 
 describe('deployments', () => {

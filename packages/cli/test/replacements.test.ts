@@ -48,7 +48,7 @@ test.each([
     { unchanged_count: 1 },
     [
       'the same versions with the same values on 1 of them',
-      'no difference in versions and in variables, apart from secrets and variables of targets',
+      'no difference in versions and variables; secrets and variables of targets may differ',
     ],
   ],
   [{ difference: null }, ['not compared: retention has deleted that deployment, or 20 others have more targets']],

@@ -1,8 +1,9 @@
-import type { Schema } from '@slipway/client'
+import { ConflictError, type Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
 import type { Output } from '../terminal/output.ts'
 import { formatPlan } from '../terminal/plan.ts'
+import { formatLeftOut, formatTargetCount } from '../terminal/replacements.ts'
 import { type Context, provideContext } from './context.ts'
 import {
   addCreateOptions,
@@ -24,10 +25,10 @@ export function addDeploy(program: Command): void {
   addWaitOptions(addCreateOptions(addSelection(program.command('deploy'))))
     .description('deploy a source to targets')
     .option('--dry-run', 'show the plan, and create nothing')
-    .action(provideContext(deploy))
+    .action(provideContext(succeedIfUnchanged(deploy)))
   addSelection(program.command('preview'))
     .description('show the plan and the warnings of a deploy; creates nothing')
-    .action(provideContext(preview))
+    .action(provideContext(succeedIfUnchanged(preview)))
   addWaitOptions(addCreateOptions(addOverrides(program.command('redeploy'))))
     .argument('<deployment>', 'id of the deployment')
     .description('run a deployment again, with the same version')
@@ -36,29 +37,46 @@ export function addDeploy(program: Command): void {
       '--only-failed',
       'only on targets with steps that are not completed: failed, skipped, cancelled or rolled back',
     )
-    .action(provideContext(redeploy))
+    .action(provideContext(succeedIfUnchanged(redeploy)))
 }
 
-async function preview({ client, output }: Context, source: string, options: Selection): Promise<void> {
-  await printPlan(
-    output,
-    await client.call('previewDeployment', { body: await buildSelection(client, source, options) }),
-  )
+/** If `only_changed` leaves no target, the server refuses. For a pipeline this is a success: there is nothing to do. */
+function succeedIfUnchanged<A extends unknown[]>(body: (context: Context, ...args: A) => Promise<number>) {
+  return async (context: Context, ...args: A): Promise<number> => {
+    try {
+      return await body(context, ...args)
+    } catch (error) {
+      const unchanged = error instanceof ConflictError ? error.details['unchanged_target_ids'] : undefined
+      if (!Array.isArray(unchanged)) throw error
+      context.output.printRecord({ unchanged_target_ids: unchanged }, () => [
+        `nothing to deploy: the same versions and values are in force on ${formatTargetCount(unchanged.length)}`,
+      ])
+      return EXIT_CODES.success
+    }
+  }
+}
+
+async function preview({ client, output }: Context, source: string, options: Selection): Promise<number> {
+  const body = await buildSelection(client, source, options)
+  await printPlan(output, await client.call('previewDeployment', { body }))
+  return EXIT_CODES.success
 }
 
 const printPlan = (output: Output, plan: Schema<'Preview'>) => output.printRecord(plan, () => formatPlan(plan, output))
 
 async function deploy(context: Context, source: string, options: DeployOptions): Promise<number> {
-  if (options.dryRun) {
-    await preview(context, source, options)
-    return EXIT_CODES.success
-  }
+  if (options.dryRun) return await preview(context, source, options)
   const body = await buildSelection(context.client, source, options)
   return await startDeployment(context, options, async () => {
     const request = { body, ...getIdempotencyKey(options) }
     const answer = await context.client.call('createDeployment', request)
     const started = answer as Schema<'CreateStarted'> | Schema<'CreateQueued'>
-    return { started, answer, warnings: started.warnings }
+    return {
+      started,
+      answer,
+      warnings: started.warnings,
+      config: started.pending ? undefined : started.deployment.config,
+    }
   })
 }
 
@@ -80,36 +98,41 @@ async function redeploy(
       | Schema<'RedeployStarted'>
       | Schema<'CreateQueued'>
     const started = 'pending' in answer ? answer : { deployment_id: answer.id }
-    return { started, answer, warnings: answer.warnings }
+    return { started, answer, warnings: answer.warnings, config: 'pending' in answer ? undefined : answer.config }
   })
 }
 
 const getIdempotencyKey = ({ idempotencyKey }: { idempotencyKey?: string }) =>
   idempotencyKey === undefined ? {} : { idempotencyKey }
 
+interface Started {
+  started: StartResult
+  answer: unknown
+  warnings: readonly string[]
+  /** Undefined for a pending request. */
+  config: Schema<'DeploymentConfig'> | undefined
+}
+
 /** Starts a deployment and prints its id. With --wait or --follow, waits until it has ended. */
-async function startDeployment(
-  context: Context,
-  options: WaitOptions,
-  start: () => Promise<{ started: StartResult; answer: unknown; warnings: readonly string[] }>,
-): Promise<number> {
+async function startDeployment(context: Context, options: WaitOptions, start: () => Promise<Started>): Promise<number> {
   const { output, screen } = context
   if (options.wait || options.follow) {
     const startAndPrint = async () => {
-      const { started, warnings } = await start()
-      output.warn(warnings)
-      screen.writeLine(formatStart(started))
-      return started
+      const answered = await start()
+      output.warn(answered.warnings)
+      for (const line of formatStart(answered)) screen.writeLine(line)
+      return answered.started
     }
     return await startAndWait(context, startAndPrint, options)
   }
-  const { started, answer, warnings } = await start()
-  output.warn(warnings)
-  output.printRecord(answer, () => [formatStart(started)])
+  const answered = await start()
+  output.warn(answered.warnings)
+  output.printRecord(answered.answer, () => formatStart(answered))
   return EXIT_CODES.success
 }
 
-const formatStart = (started: StartResult) =>
-  'deployment_id' in started
-    ? `deployment ${started.deployment_id}`
-    : `queued as ${started.pending_request_id}: ${started.message}`
+function formatStart({ started, config }: Started): string[] {
+  if (!('deployment_id' in started)) return [`queued as ${started.pending_request_id}: ${started.message}`]
+  const leftOut = formatLeftOut(config?.unchanged_target_ids)
+  return [`deployment ${started.deployment_id}`, ...(leftOut === undefined ? [] : [`left out: ${leftOut}`])]
+}

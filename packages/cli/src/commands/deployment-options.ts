@@ -31,6 +31,7 @@ export interface Overrides {
   overrideFreeze?: string
   expectPlan?: string
   strict?: boolean
+  onlyChanged?: boolean
 }
 
 export interface Selection extends Overrides {
@@ -89,6 +90,7 @@ export function addOverrides(command: Command): Command {
     .option('-e, --environment <name>', 'the environment, by name or id')
     .option('--bypass-cache', 'download all files again from the content store')
     .option('--override-freeze <reason>', 'deploy in spite of a freeze, as an administrator')
+    .option('--only-changed', 'leave out targets that have the same versions with the same values already')
     .option('--strict', 'refuse instead of warning about templates, variables and offline targets')
 }
 
@@ -136,6 +138,7 @@ export async function buildOverrides(client: SlipwayClient, options: Overrides):
     override_reason: options.overrideFreeze,
     expected_plan_hash: options.expectPlan,
     strict: options.strict,
+    only_changed: options.onlyChanged,
   })
 }
 

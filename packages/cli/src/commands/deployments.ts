@@ -2,6 +2,7 @@ import type { Schema } from '@slipway/client'
 import type { Command } from 'commander'
 import { EXIT_CODES } from '../exit-code.ts'
 import { sanitize } from '../terminal/colour.ts'
+import { formatLeftOut } from '../terminal/replacements.ts'
 import { summarizeTargets } from '../terminal/results.ts'
 import { formatDuration, formatFacts, formatSteps, formatTable, formatTime } from '../terminal/table.ts'
 import { type Context, provideContext } from './context.ts'
@@ -40,6 +41,7 @@ async function showStatus(context: Context, id: string | undefined, options: Lis
       ['deployment', deployment.id],
       ['source', sanitize(formatSource(deployment))],
       ['state', deployment.state],
+      ['left out', formatLeftOut(deployment.config.unchanged_target_ids)],
       ['progress', `${formatSteps(deployment)}, ${deployment.failed_steps} failed`],
       ['tenant', deployment.tenant_name],
       ['environment', deployment.environment_name],

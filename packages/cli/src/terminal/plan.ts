@@ -1,6 +1,7 @@
 import type { Schema } from '@slipway/client'
 import { sanitize } from './colour.ts'
 import type { Output } from './output.ts'
+import { formatNames, formatReplacements, formatTargetCount } from './replacements.ts'
 
 const MAX_NAMES_SHOWN = 20
 
@@ -23,6 +24,8 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
     `${total} targets: ${online} online, ${stale} stale, ${offline} offline`,
     ...targets.slice(0, MAX_NAMES_SHOWN).map((name) => `  ${sanitize(name)}`),
     ...(targets.length > MAX_NAMES_SHOWN ? [`  and ${targets.length - MAX_NAMES_SHOWN} more`] : []),
+    ...formatUnchanged(preview),
+    ...formatReplaced(preview),
     ...(values.length > 0 ? ['', 'variables'] : []),
     ...values.map(([name, value]) => `  ${name} = ${sanitize(JSON.stringify(value) ?? '')}`),
     ...(warnings.length > 0 ? [''] : []),
@@ -34,4 +37,20 @@ export function formatPlan(preview: Schema<'Preview'>, output: Output): string[]
 
 function formatStepName({ sequence_name, action_name }: Schema<'Step'>): string {
   return sanitize(sequence_name === action_name ? action_name : `${sequence_name} / ${action_name}`)
+}
+
+function formatUnchanged({ plan, unchanged_targets: targets = [] }: Schema<'Preview'>): string[] {
+  const [first] = targets
+  if (first === undefined) return []
+  const isLeftOut = plan.steps.every(({ target_id }) => target_id !== first.id)
+  const of = formatTargetCount(targets.length)
+  const what = isLeftOut ? `left out: ${of} with` : `unchanged: ${of} with`
+  const hint = isLeftOut ? '' : ' (--only-changed leaves them out)'
+  return [`${what} the same versions and values${hint}: ${formatNames(targets)}`]
+}
+
+/** Servers of earlier releases do not say what is replaced. */
+function formatReplaced({ replaces = [], source_version }: Schema<'Preview'>): string[] {
+  if (replaces.length === 0) return []
+  return ['', 'replaces', ...formatReplacements(replaces, source_version).map((line) => `  ${line}`)]
 }

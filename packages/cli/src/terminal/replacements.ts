@@ -14,6 +14,10 @@ export const formatReplacements = (replaces: readonly Replacement[], version: st
 
 export const formatTargetCount = (count: number) => (count === 1 ? '1 target' : `${count} targets`)
 
+/** Says how many targets `only_changed` left out. Returns undefined if it left out none. */
+export const formatLeftOut = (ids: readonly string[] = []) =>
+  ids.length === 0 ? undefined : `${formatTargetCount(ids.length)} with the same versions and values`
+
 /** Returns the first names. `count` is how many there are. */
 export function formatNames(targets: readonly { name: string }[], count = targets.length): string {
   const shown = targets.slice(0, MAX_NAMES_SHOWN).map(({ name }) => name)
@@ -38,7 +42,7 @@ function explainDifference({ difference, target_count, unchanged_count }: Replac
     return [...same, '  not compared: retention has deleted that deployment, or 20 others have more targets']
   const lines = [...difference.versions.map(formatVersions), ...difference.variables.flatMap(formatVariable)]
   // The values hash covers more than this comparison shows.
-  const none = ['no difference in versions and in variables, apart from secrets and variables of targets']
+  const none = ['no difference in versions and variables; secrets and variables of targets may differ']
   return [...same, ...(lines.length > 0 ? lines : none).map((line) => `  ${sanitize(line)}`)]
 }
 
