@@ -5,8 +5,10 @@ import { MatrixCell } from './matrix-cell.tsx'
 import { environmentsOf, hasTenants, linesOf, type Row } from './matrix-layout.ts'
 import { SourceLink } from './source-link.tsx'
 
-const SOURCE_WIDTH = 200
-const CELL_WIDTH = 170
+/** On a phone there is room for an environment beside the source. */
+const SOURCE_WIDTH = 'min(200px, 34vw)'
+const TENANT_WIDTH = 110
+const CELL_WIDTH = 160
 
 /** The name of the source stays in view while the environments scroll. */
 const STAYS: CSSProperties = {
@@ -24,9 +26,9 @@ export function MatrixTable({ rows }: { rows: readonly Row[] }) {
   const environments = environmentsOf(rows)
   // A tenant's user sees only what the own tenant deploys.
   const byTenant = user.tenant_id === null && hasTenants(rows)
-  const width = SOURCE_WIDTH + CELL_WIDTH * (environments.length + (byTenant ? 1 : 0))
+  const width = CELL_WIDTH * environments.length + (byTenant ? TENANT_WIDTH : 0)
   return (
-    <Table.ScrollContainer minWidth={width}>
+    <Table.ScrollContainer minWidth={`calc(${SOURCE_WIDTH} + ${width}px)`}>
       <Table aria-label="Versions by source and environment" withColumnBorders highlightOnHover={false}>
         <Table.Thead>
           <Table.Tr>
@@ -34,7 +36,7 @@ export function MatrixTable({ rows }: { rows: readonly Row[] }) {
               Source
             </Table.Th>
             {byTenant && (
-              <Table.Th scope="col" w={CELL_WIDTH}>
+              <Table.Th scope="col" w={TENANT_WIDTH}>
                 Tenant
               </Table.Th>
             )}
