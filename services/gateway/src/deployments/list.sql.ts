@@ -47,7 +47,7 @@ const NARROW = [
   ofSourceSql('d'),
   '(:version::text IS NULL OR d.source_version = :version)',
   `(:of_target::uuid IS NULL AND :of_target_number::int4 IS NULL
-            OR d.id IN (SELECT t.deployment_id FROM deployment_targets t WHERE t.target_id = ${ofTarget}))`,
+            OR d.id = ANY (ARRAY(SELECT t.deployment_id FROM deployment_targets t WHERE t.target_id = ${ofTarget})))`,
   '(:triggered_by::text IS NULL OR d.triggered_by = :triggered_by)',
   '(:created_from::timestamptz IS NULL OR d.created_at >= :created_from)',
   '(:created_before::timestamptz IS NULL OR d.created_at < :created_before)',
