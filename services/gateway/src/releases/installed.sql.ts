@@ -3,6 +3,9 @@ import { isoTime } from '@slipway/views'
 import { isRecordSql } from '../catalog/record-id.ts'
 import { ownSql, visibleSql } from '../tenancy/visibility.ts'
 
+/** SQL: when a release in force was applied. */
+export const appliedAt = (release: string) => `coalesce(${release}.ended_at, ${release}.begun_at)`
+
 /**
  * SQL: what is in force of each source on each target, and the latest attempt there. One row for a target and a source of which
  * the viewer sees a release. Deleted sources keep the name of the release.
@@ -13,8 +16,8 @@ const INSTALLED = `(SELECT h.target_id, h.source_id, t.name AS target_name,
          CASE WHEN c.deployment_id IS NULL THEN l.tenant_id ELSE c.tenant_id END AS tenant_id,
          coalesce(t.environment_id, c.environment_id, l.environment_id) AS environment_id,
          coalesce(l.state, 'applied') AS state,
-         c.deployment_id, c.source_version AS version, c.values_hash, c.triggered_by AS applied_by,
-         coalesce(c.ended_at, c.begun_at) AS applied_at,
+         c.deployment_id, c.source_version AS version, c.triggered_by AS applied_by,
+         ${appliedAt('c')} AS applied_at,
          l.deployment_id AS latest_deployment_id
     FROM release_heads h
     JOIN targets t ON t.id = h.target_id AND ${visibleSql('t')}

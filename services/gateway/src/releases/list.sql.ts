@@ -3,14 +3,14 @@ import { isoTime, jsonObject } from '@slipway/views'
 import { isRecordSql } from '../catalog/record-id.ts'
 import { ofSourceSql, sourceColumns } from '../catalog/source-filter.ts'
 import { tagColumns, taggedSql } from '../catalog/target-pages.sql.ts'
-import { attempt, FROM_INSTALLED, scope, withNames } from './installed.sql.ts'
+import { appliedAt, attempt, FROM_INSTALLED, scope, withNames } from './installed.sql.ts'
 
 const BY_NAME = 'i.source_name, i.target_name, i.source_id, i.target_id'
 
 const ITEM = jsonObject({
   target_id: 'i.target_id',
   target_name: 'i.target_name',
-  source_type: 'i.source_type',
+  source_type: 'coalesce(c.source_type, l.source_type)',
   source_id: 'i.source_id',
   source_name: 'i.source_name',
   tenant_id: 'i.tenant_id',
@@ -18,17 +18,19 @@ const ITEM = jsonObject({
   environment_id: 'i.environment_id',
   environment_name: 'e.name',
   state: 'i.state',
-  version: 'i.version',
-  deployment_id: 'i.deployment_id',
-  values_hash: 'i.values_hash',
-  applied_at: isoTime('i.applied_at'),
-  applied_by: 'i.applied_by',
+  version: 'c.source_version',
+  deployment_id: 'c.deployment_id',
+  values_hash: 'c.values_hash',
+  applied_at: isoTime(appliedAt('c')),
+  applied_by: 'c.triggered_by',
   last_attempt: `CASE WHEN l.state <> 'applied' THEN ${jsonObject(attempt('l'))} END`,
 })
 
 /** A page of what is in force, by name of source and target, with the total. */
 export const findInstalled = statement({
   name: 'gateway.releases.find-page',
+  // A plan for all filters reads all heads: at 100,000 heads a page of one target takes 400 ms instead of 2 ms.
+  planEachCall: true,
   parameters: {
     ...scope,
     ...sourceColumns,
@@ -42,13 +44,16 @@ export const findInstalled = statement({
   },
   row: { total: int8, data: text },
   sql: `WITH found AS (
-      SELECT i.* ${FROM_INSTALLED} AND ${ofSourceSql('i')} AND ${taggedSql('i.target_id')}
+      SELECT i.source_name, i.target_name, i.source_id, i.target_id, i.tenant_id, i.environment_id, i.state, i.deployment_id,
+             i.latest_deployment_id
+      ${FROM_INSTALLED} AND ${ofSourceSql('i')} AND ${taggedSql('i.target_id')}
          AND (:version::text IS NULL OR i.version = :version)
          AND ${isRecordSql('i.target_id', 'targets', 'of_target')}
          AND (:state::release_state IS NULL OR i.state = :state)),
     page AS (SELECT i.* FROM found i ORDER BY ${BY_NAME} LIMIT :take OFFSET :skip)
     SELECT (SELECT count(*) FROM found) AS total,
       (SELECT coalesce(json_agg(${ITEM} ORDER BY ${BY_NAME}), '[]')::text
-         FROM page i LEFT JOIN releases l ON l.deployment_id = i.latest_deployment_id AND l.target_id = i.target_id
+         FROM page i LEFT JOIN releases c ON c.deployment_id = i.deployment_id AND c.target_id = i.target_id
+         LEFT JOIN releases l ON l.deployment_id = i.latest_deployment_id AND l.target_id = i.target_id
       ${withNames('i')}) AS data`,
 })

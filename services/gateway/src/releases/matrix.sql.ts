@@ -32,12 +32,16 @@ const ROW = jsonObject({
              c.tenant_id IS NOT NULL, c.tenant_name, c.tenant_id) FROM cells c WHERE c.source_id = p.source_id)`,
 })
 
+const FOUND =
+  'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.state, i.deployment_id, ' +
+  `i.applied_at, i.applied_by ${FROM_INSTALLED}`
+
 /** A page of sources by name, each with what is in force in each environment and tenant, and the total. */
 export const findMatrix = statement({
   name: 'gateway.releases.find-matrix',
   parameters: { ...scope, take: int8, skip: int8 },
   row: { total: int8, data: text },
-  sql: `WITH found AS (SELECT i.* ${FROM_INSTALLED}),
+  sql: `WITH found AS (${FOUND}),
     page AS (
       SELECT i.source_id, min(i.source_type) AS source_type, min(i.source_name) AS source_name
         FROM found i GROUP BY i.source_id ORDER BY min(i.source_name), i.source_id LIMIT :take OFFSET :skip),
