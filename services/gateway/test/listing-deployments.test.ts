@@ -136,6 +136,11 @@ describe('totals', () => {
     ['target', () => `target_id=${target.id}`, onTarget],
     ['target by SqId', () => `target_id=${target.sqid}`, onTarget],
     [
+      'target and name',
+      () => `target_id=${target.sqid}&search=service%203`,
+      () => `${onTarget()} AND source_name = 'service 3'`,
+    ],
+    [
       'first time',
       () => `created_from=${times[100]?.toISOString()}`,
       () => `created_at >= '${times[100]?.toISOString()}'`,

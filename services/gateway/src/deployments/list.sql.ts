@@ -36,18 +36,13 @@ const FILTER = `${ownSql('d')}
 const narrow = {
   ...sourceColumns,
   version: nullable(text),
-  of_target: nullable(uuid),
-  of_target_number: nullable(int4),
   triggered_by: nullable(text),
   created_from: nullable(timestamptz),
   created_before: nullable(timestamptz),
 }
-const ofTarget = recordSql('targets', 'of_target')
 const NARROW = [
   ofSourceSql('d'),
   '(:version::text IS NULL OR d.source_version = :version)',
-  `(:of_target::uuid IS NULL AND :of_target_number::int4 IS NULL
-            OR d.id = ANY (ARRAY(SELECT t.deployment_id FROM deployment_targets t WHERE t.target_id = ${ofTarget})))`,
   '(:triggered_by::text IS NULL OR d.triggered_by = :triggered_by)',
   '(:created_from::timestamptz IS NULL OR d.created_at >= :created_from)',
   '(:created_before::timestamptz IS NULL OR d.created_at < :created_before)',
@@ -68,7 +63,7 @@ const asJson = (deployments: string) =>
     FROM ${withProgress(deployments)})`
 
 interface Selection<P> {
-  name: 'listed' | 'found'
+  name: 'listed' | 'found' | 'on-target'
   parameters: P
   where: string
   total: string
@@ -132,6 +127,17 @@ export const FOUND = pages({
   parameters: { ...filter, ...narrow, ...search },
   where: FOUND_WHERE,
   total: `(SELECT count(*) FROM deployments d WHERE ${FOUND_WHERE})`,
+})
+
+// The condition stands outside of OR, so that Postgres joins: a target may have few deployments or all of them.
+const ON_TARGET_WHERE = `${FOUND_WHERE}
+       AND d.id IN (SELECT t.deployment_id FROM deployment_targets t WHERE t.target_id = ${recordSql('targets', 'of_target')})`
+
+export const ON_TARGET = pages({
+  name: 'on-target',
+  parameters: { ...filter, ...narrow, ...search, of_target: nullable(uuid), of_target_number: nullable(int4) },
+  where: ON_TARGET_WHERE,
+  total: `(SELECT count(*) FROM deployments d WHERE ${ON_TARGET_WHERE})`,
 })
 
 /** Whether any, and whether all names of deployments match. There are few distinct names per tenant. */

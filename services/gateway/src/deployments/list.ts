@@ -5,7 +5,7 @@ import { momentsOf } from '../catalog/moments.ts'
 import { recordFilter } from '../catalog/record-id.ts'
 import { sourceFilter } from '../catalog/source-filter.ts'
 import type { Answer, Call } from '../http/handler.ts'
-import { FOUND, LISTED, matchNames } from './list.sql.ts'
+import { FOUND, LISTED, matchNames, ON_TARGET } from './list.sql.ts'
 
 /** Pages up to this offset are read together with the total, later pages from the nearer end. */
 const NEAR = 1_000
@@ -32,7 +32,8 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
   const tenant = recordFilter('tenant', query.tenant_id)
   const environment = recordFilter('environment', query.environment_id)
   const narrowed = narrowFilter(query)
-  if (tenant === null || environment === null || narrowed === null) return jsonPage(page, EMPTY)
+  const target = recordFilter('target', query.target_id)
+  if (tenant === null || environment === null || narrowed === null || target === null) return jsonPage(page, EMPTY)
   const filter = {
     tenant_id: caller.tenant_id,
     of_tenant: tenant.id,
@@ -42,38 +43,29 @@ async function readList(db: Queryable, { caller, query }: Call<'listDeployments'
     states: query.state === undefined ? null : [query.state],
     source_types: query.source_type === undefined ? null : [query.source_type],
   }
-  const isCounted = Object.values(narrowed).every((value) => value === null)
-  const readUnsearched = async (states: string[] | null) =>
-    isCounted
-      ? readPage(db, LISTED, { ...filter, states }, page)
-      : readPage(db, FOUND, { ...filter, ...narrowed, states, pattern: null, found_states: [] }, page)
-  if (search === null) return jsonPage(page, await readUnsearched(filter.states))
+  const isCounted = [...Object.values(narrowed), query.target_id ?? null].every((value) => value === null)
+  const find = async (states: string[] | null, pattern: string | null, found_states: string[]) => {
+    const found = { ...filter, ...narrowed, states, pattern, found_states }
+    if (query.target_id === undefined) return jsonPage(page, await readPage(db, FOUND, found, page))
+    const onTarget = { ...found, of_target: target.id, of_target_number: target.number }
+    return jsonPage(page, await readPage(db, ON_TARGET, onTarget, page))
+  }
+  const findUnsearched = async (states: string[] | null) =>
+    isCounted ? jsonPage(page, await readPage(db, LISTED, { ...filter, states }, page)) : find(states, null, [])
+  if (search === null) return findUnsearched(filter.states)
   const found_states = DEPLOYMENT_STATES.filter((state) => state.includes(search.text.toLowerCase()))
   if (found_states.length > 0 && !(await matchNames.one(db, search)).any) {
     // No name matches, so this is a filter by state.
-    const states = found_states.filter((state) => filter.states?.includes(state) ?? true)
-    return jsonPage(page, await readUnsearched(states))
+    return findUnsearched(found_states.filter((state) => filter.states?.includes(state) ?? true))
   }
-  const { pattern } = search
-  return jsonPage(page, await readPage(db, FOUND, { ...filter, ...narrowed, pattern, found_states }, page))
+  return find(filter.states, search.pattern, found_states)
 }
 
-/** The filters that the counters do not cover; null if an id cannot name a record. */
+/** The filters that the counters do not cover, without the target; null if the id cannot name a source. */
 function narrowFilter(query: Call<'listDeployments'>['query']) {
   const { version = null, triggered_by = null, created_from, created_before } = query
   const source = sourceFilter(query)
-  const target = recordFilter('target', query.target_id)
-  return (
-    source &&
-    target && {
-      ...source,
-      version,
-      of_target: target.id,
-      of_target_number: target.number,
-      triggered_by,
-      ...momentsOf({ created_from, created_before }),
-    }
-  )
+  return source && { ...source, version, triggered_by, ...momentsOf({ created_from, created_before }) }
 }
 
 interface Reads<V, R> {
