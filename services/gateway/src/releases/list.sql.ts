@@ -29,7 +29,7 @@ const ITEM = jsonObject({
 /** A page of what is in force, by name of source and target, with the total. */
 export const findInstalled = statement({
   name: 'gateway.releases.find-page',
-  // A plan for all filters reads all heads: at 100,000 heads a page of one target takes 400 ms instead of 2 ms.
+  // One plan for all filters joins row by row: a page of 100,000 heads takes 1,600 ms instead of 500 ms.
   planEachCall: true,
   parameters: {
     ...scope,

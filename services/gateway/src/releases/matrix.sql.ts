@@ -39,6 +39,8 @@ const FOUND =
 /** A page of sources by name, each with what is in force in each environment and tenant, and the total. */
 export const findMatrix = statement({
   name: 'gateway.releases.find-matrix',
+  // As for the page of releases.
+  planEachCall: true,
   parameters: { ...scope, take: int8, skip: int8 },
   row: { total: int8, data: text },
   sql: `WITH found AS (${FOUND}),
