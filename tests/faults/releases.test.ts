@@ -1,0 +1,146 @@
+// What is where, told by Slipway and by the markers that the commands themselves leave on the targets.
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as delay } from 'node:timers/promises'
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals'
+import {
+  type Api,
+  createAction,
+  createLocalTarget,
+  createSequence,
+  deploymentEnd,
+  loginToSuite,
+  type ServiceName,
+  type Suite,
+  startSuite,
+  violatedInvariants,
+} from '@slipway/testing'
+import fc from 'fast-check'
+
+let suite: Suite
+let api: Api
+
+beforeAll(async () => {
+  suite = await startSuite()
+  api = await loginToSuite(suite)
+})
+
+afterEach(() => suite.restore())
+
+afterAll(() => suite.stop())
+
+const TARGETS = ['a', 'b', 'c', 'd', 'e', 'f']
+const SOURCES = ['shop', 'search']
+const KILLED = ['orchestration-instance', 'executor-bridge', 'dispatcher'] satisfies ServiceName[]
+
+/** `current.SOURCE.TARGET` names the deployment that switched the target to itself last. */
+const place = (source: string) => `"$SLIPWAY_VAR_FOLDER/current.${source}.$SLIPWAY_TARGET_NAME"`
+
+/** Switches in one move, after it has kept what was there. A repetition keeps what the first attempt kept. */
+const switching = (source: string) => `
+case ",$SLIPWAY_VAR_FAILING," in *",$SLIPWAY_TARGET_NAME,"*) exit 1;; esac
+kept=${place(source)}.before."$SLIPWAY_DEPLOYMENT_ID"
+[ -e "$kept" ] || { cat ${place(source)} 2>/dev/null || :; } > "$kept"
+sleep 0.2
+echo "$SLIPWAY_DEPLOYMENT_ID" > ${place(source)}.next
+mv ${place(source)}.next ${place(source)}`
+
+const restoring = (source: string) => `
+[ "$(cat ${place(source)} 2>/dev/null)" = "$SLIPWAY_DEPLOYMENT_ID" ] || exit 0
+cp ${place(source)}.before."$SLIPWAY_DEPLOYMENT_ID" ${place(source)}.next
+mv ${place(source)}.next ${place(source)}`
+
+const deployment = fc.record({
+  targets: fc.subarray(TARGETS, { minLength: 1 }),
+  failing: fc.oneof({ weight: 2, arbitrary: fc.constant([]) }, fc.subarray(TARGETS)),
+  target_mode: fc.constantFrom('sequential' as const, 'parallel' as const, { rolling: { batch_size: 2 } }),
+  failure_strategy: fc.constantFrom('stop_on_first_failure' as const, 'continue_on_failure' as const),
+  rollback_strategy: fc.constantFrom('none' as const, 'failed_target_only' as const, 'all_executed' as const),
+  cancelledAfterMs: fc.option(fc.integer({ min: 100, max: 1_500 }), { freq: 4 }),
+})
+const round = fc.record({
+  deployments: fc.tuple(deployment, deployment),
+  killed: fc.option(fc.record({ service: fc.constantFrom(...KILLED), afterMs: fc.integer({ min: 50, max: 1_200 }) })),
+})
+type Round = typeof round extends fc.Arbitrary<infer R> ? R : never
+
+interface Fleet {
+  folder: string
+  ids: Record<string, string>
+  sources: Record<string, string>
+}
+
+async function createFleet(): Promise<Fleet> {
+  const folder = fs.mkdtempSync(path.join(suite.folder, 'targets-'))
+  const ids: Record<string, string> = {}
+  for (const name of TARGETS) ids[name] = await createLocalTarget(api, { name })
+  const sources: Record<string, string> = {}
+  for (const source of SOURCES) {
+    const prepare = await createAction(api, { script: 'sleep 0.1' })
+    const change = await createAction(api, { script: switching(source), rollback: restoring(source) })
+    sources[source] = await createSequence(api, [prepare, change], source)
+  }
+  return { folder, ids, sources }
+}
+
+/** Runs the deployments of a round, one of each source, to their ends. */
+async function play({ deployments, killed }: Round, { folder, ids, sources }: Fleet): Promise<void> {
+  const faults =
+    killed &&
+    delay(killed.afterMs)
+      .then(() => suite.kill(killed.service))
+      .then(() => suite.start(killed.service))
+  await Promise.all(
+    deployments.map(async ({ targets, failing, cancelledAfterMs, ...options }, index) => {
+      const { status, body } = await api.post('/deployments', {
+        ...options,
+        sequence_id: sources[SOURCES[index] as string],
+        target_ids: targets.map((name) => ids[name]),
+        max_retries: 2,
+        variables: { folder, failing: failing.join(',') },
+      })
+      expect([201, 202]).toContain(status)
+      const id = body.deployment_id ?? body.pending_request_id
+      if (cancelledAfterMs !== null && status === 201) {
+        await delay(cancelledAfterMs)
+        // It may have ended, and the dispatcher may be gone for the moment.
+        await api.post(`/deployments/${id}/cancel`, {})
+      }
+      await deploymentEnd(api, id, 120_000)
+    }),
+  )
+  await faults
+}
+
+interface Cell {
+  target_name: string
+  source_name: string
+  deployment_id: string | null
+  last_attempt: { deployment_id: string } | null
+}
+
+/** The cells in which Slipway and the marker differ. */
+async function differences({ folder }: Fleet): Promise<object[]> {
+  const { body } = await api.get<{ data: Cell[] }>('/releases?limit=100')
+  return SOURCES.flatMap((source) =>
+    TARGETS.flatMap((target) => {
+      const file = path.join(folder, `current.${source}.${target}`)
+      const marker = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() || null : null
+      const cell = body.data.find(({ target_name, source_name }) => target_name === target && source_name === source)
+      const told = cell?.deployment_id ?? null
+      // A command that was killed after it switched has done it, and nobody can know.
+      const isInDoubt = marker !== null && marker === cell?.last_attempt?.deployment_id
+      return marker === told || isInDoubt ? [] : [{ source, target, marker, told }]
+    }),
+  )
+}
+
+test('what is in force is what the commands left, after failures, rollbacks, cancels and kills', async () => {
+  const fleet = await createFleet()
+  const seed = Date.now() % 2 ** 31
+  for (const [number, played] of fc.sample(round, { numRuns: 12, seed }).entries()) {
+    await play(played, fleet)
+    expect({ seed, number, played, differences: await differences(fleet) }).toMatchObject({ differences: [] })
+  }
+  expect(await violatedInvariants(suite.databaseUrl)).toEqual([])
+})
