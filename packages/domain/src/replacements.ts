@@ -1,10 +1,10 @@
 import { type ComparedPlan, type PlanDifference, planDifference } from './plan-difference.ts'
 
-/** A release in force on a target. */
+/** A release in force on a target. Retention may have deleted all but its deployment's id. */
 export interface ReleaseInForce {
   deployment_id: string
-  version: string
-  applied_at: Date
+  version: string | null
+  applied_at: Date | null
   applied_by: string | null
   values_hash: string | null
 }
@@ -69,7 +69,7 @@ export function replacements(
     return {
       deployment_id: replaced?.deployment_id ?? null,
       version: replaced?.version ?? null,
-      applied_at: replaced?.applied_at.toISOString() ?? null,
+      applied_at: replaced?.applied_at?.toISOString() ?? null,
       applied_by: replaced?.applied_by ?? null,
       target_count: group.length,
       targets: group.slice(0, NAMED_TARGETS).map(({ id, name }) => ({ id, name })),

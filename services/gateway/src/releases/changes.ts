@@ -1,34 +1,31 @@
-import type { Queryable } from '@slipway/database'
-import { type ComparedPlan, isUuid, notFound, planDifference } from '@slipway/domain'
+import type { Queryable, RowOf } from '@slipway/database'
+import {
+  type ComparedPlan,
+  comparedDeployments,
+  isUuid,
+  notFound,
+  type ReplacedTarget,
+  replacements,
+} from '@slipway/domain'
 import type { Answer, Call } from '../http/handler.ts'
-import type { Viewer } from '../tenancy/visibility.ts'
 import { findPlans, findReplaced } from './changes.sql.ts'
-
-/** A plan may be large, so only the groups with the most targets are compared. */
-const MOST_COMPARED = 20
 
 /** Answers with what a deployment replaces, and how its plan differs from those of the replaced deployments. */
 export async function getDeploymentChanges(
   db: Queryable,
-  { caller, params }: Call<'getDeploymentChanges'>,
+  { caller: { tenant_id }, params }: Call<'getDeploymentChanges'>,
 ): Promise<Answer> {
   const id = (params['id'] ?? '').toLowerCase()
-  const found = isUuid(id) ? await findReplaced.first(db, { id, tenant_id: caller.tenant_id }) : null
-  if (found === null) throw notFound('The deployment')
-  const compared = found.replaces.flatMap(({ deployment_id }) => deployment_id ?? []).slice(0, MOST_COMPARED)
-  const plans = compared.length === 0 ? new Map<string, ComparedPlan>() : await readPlans(db, caller, [id, ...compared])
-  const after = plans.get(id)
-  const differenceTo = (before: ComparedPlan | undefined) =>
-    before === undefined || after === undefined ? null : planDifference(before, after)
-  const replaces = found.replaces.map((replaced) => ({
-    ...replaced,
-    difference: differenceTo(plans.get(replaced.deployment_id ?? '')),
-  }))
-  return { status: 200, body: { replaces } }
+  const targets = isUuid(id) ? (await findReplaced.all(db, { id, tenant_id })).map(replacedTarget) : []
+  const rows = await findPlans.all(db, { ids: [id, ...comparedDeployments(targets)].filter(isUuid), tenant_id })
+  const plans = new Map<string, ComparedPlan>(rows.map((row) => [row.id, { ...row.plan_head, actions: row.actions }]))
+  const plan = plans.get(id)
+  if (plan === undefined) throw notFound('The deployment')
+  return { status: 200, body: { replaces: replacements(targets, plan, plans) } }
 }
 
-/** The plans by id of the deployment, without those that retention has deleted. */
-async function readPlans(db: Queryable, { tenant_id }: Viewer, ids: string[]): Promise<Map<string, ComparedPlan>> {
-  const rows = await findPlans.all(db, { ids, tenant_id })
-  return new Map(rows.map(({ id, plan_head, actions }) => [id, { ...plan_head, actions }]))
+function replacedTarget({ id, name, values_hash, ...row }: RowOf<typeof findReplaced>): ReplacedTarget {
+  const { replaced_id, version, applied_at, applied_by, replaced_hash } = row
+  const replaced = { version, applied_at, applied_by, values_hash: replaced_hash }
+  return { id, name, values_hash, replaced: replaced_id === null ? null : { deployment_id: replaced_id, ...replaced } }
 }
