@@ -116,23 +116,31 @@ interface Cell {
   target_name: string
   source_name: string
   deployment_id: string | null
-  last_attempt: { deployment_id: string } | null
 }
 
 /** The cells in which Slipway and the marker differ. */
-async function differences({ folder }: Fleet): Promise<object[]> {
+async function differences({ folder, ids }: Fleet): Promise<object[]> {
   const { body } = await api.get<{ data: Cell[] }>('/releases?limit=100')
-  return SOURCES.flatMap((source) =>
-    TARGETS.flatMap((target) => {
-      const file = path.join(folder, `current.${source}.${target}`)
-      const marker = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() || null : null
-      const cell = body.data.find(({ target_name, source_name }) => target_name === target && source_name === source)
-      const told = cell?.deployment_id ?? null
-      // A command that was killed after it switched has done it, and nobody can know.
-      const isInDoubt = marker !== null && marker === cell?.last_attempt?.deployment_id
-      return marker === told || isInDoubt ? [] : [{ source, target, marker, told }]
-    }),
+  const cells = SOURCES.flatMap((source) => TARGETS.map((target) => ({ source, target })))
+  const compared = cells.map(async ({ source, target }) => {
+    const file = path.join(folder, `current.${source}.${target}`)
+    const marker = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').trim() || null : null
+    const cell = body.data.find(({ target_name, source_name }) => target_name === target && source_name === source)
+    const told = cell?.deployment_id ?? null
+    if (marker === told) return []
+    const state = await stateOn(ids[target] as string, marker)
+    // A command that was killed after it switched has done it, and nobody can know.
+    return state === 'cancelled' || state === 'failed' ? [] : [{ source, target, marker, state, told }]
+  })
+  return (await Promise.all(compared)).flat()
+}
+
+/** What became of a deployment on a target. */
+async function stateOn(target: string, deployment: string | null): Promise<string | undefined> {
+  const { body } = await api.get<{ data: { deployment_id: string; state: string }[] }>(
+    `/targets/${target}/releases?limit=100`,
   )
+  return body.data.find(({ deployment_id }) => deployment_id === deployment)?.state
 }
 
 test('what is in force is what the commands left, after failures, rollbacks, cancels and kills', async () => {

@@ -20,6 +20,8 @@ const POLICY: Record<string, string> = {
   'POST /auth/2fa/setup': 'login',
   'POST /auth/2fa/enable': 'login',
   'POST /auth/2fa/disable': 'login',
+  'GET /auth/sessions': 'login',
+  'DELETE /auth/sessions/{id}': 'login',
   'POST /auth/api-keys': 'login',
   'GET /auth/api-keys': 'user',
   // An API key may revoke itself and no other one.

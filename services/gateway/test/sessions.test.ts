@@ -114,6 +114,57 @@ describe('a refresh', () => {
   })
 })
 
+describe('the sessions of a user', () => {
+  const list = async (token: string) => {
+    const response = await request(gateway.app).get('/api/v1/auth/sessions').set('Authorization', `Bearer ${token}`)
+    expectAnswer('listSessions', response)
+    return response.body.sessions as { id: string; is_current: boolean; client_ip: string; user_agent: string }[]
+  }
+  const end = (token: string, id: string) => outcome(gateway, token, 'delete', `/auth/sessions/${id}`)
+
+  test('are listed with the place of their last use, and end one by one', async () => {
+    const [one, two] = [await login(), await login()]
+    await request(gateway.app)
+      .post('/api/v1/auth/refresh')
+      .set('Cookie', two.cookie)
+      .set('User-Agent', 'x'.repeat(1_000))
+    const sessions = await list(one.token)
+    // The user of the test has a session of its own.
+    expect(sessions).toHaveLength(3)
+    expect(sessions[0]).toMatchObject({ is_current: false, client_ip: expect.any(String), user_agent: 'x'.repeat(300) })
+    expect(sessions.filter(({ is_current }) => is_current)).toHaveLength(1)
+    const { body } = await request(gateway.app)
+      .delete(`/api/v1/auth/sessions/${sessions[0]?.id}`)
+      .set('Authorization', `Bearer ${one.token}`)
+    expect(body).toEqual({ message: 'The session has ended' })
+    expect(await me(replica, two.token)).toEqual([401, 'INVALID_TOKEN'])
+    expect(await me(replica, one.token)).toEqual([200, null])
+    expect(await list(one.token)).toHaveLength(2)
+    const { rows } = await gateway.database.query(
+      `SELECT resource_id FROM audit_records WHERE action = 'session.delete' AND actor_id = $1`,
+      [user.id],
+    )
+    expect(rows).toEqual([{ resource_id: sessions[0]?.id }])
+  })
+
+  test('are neither seen nor ended by others, by API keys, or twice', async () => {
+    const mine = await login()
+    const other = await addUser(gateway, { role: 'admin', password: PASSWORD })
+    const [theirs] = await list(other.token)
+    expect(await end(mine.token, theirs?.id ?? '')).toEqual([404, 'NOT_FOUND'])
+    expect(await end(mine.token, 'none')).toEqual([404, 'NOT_FOUND'])
+    const made = await request(gateway.app)
+      .post('/api/v1/auth/api-keys')
+      .set('Authorization', `Bearer ${mine.token}`)
+      .send({ name: 'key' })
+    const [session] = await list(mine.token)
+    expect(await end(made.body.full_key, session?.id ?? '')).toEqual([403, 'FORBIDDEN'])
+    expect(await outcome(gateway, made.body.full_key, 'get', '/auth/sessions')).toEqual([403, 'FORBIDDEN'])
+    expect(await end(mine.token, session?.id ?? '')).toEqual([200, null])
+    expect(await me(gateway, mine.token)).toEqual([401, 'INVALID_TOKEN'])
+  })
+})
+
 describe('a logout', () => {
   const logout = (token: string) => outcome(gateway, token, 'post', '/auth/logout')
 

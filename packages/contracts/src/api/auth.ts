@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { Description, literals, Name, Nullable, Strict, Timestamp, Uuid } from '../schema.ts'
+import { Description, literals, Name, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
 import { PERMISSIONS } from './permissions.ts'
 
 export const User = Strict({
@@ -89,6 +89,19 @@ export const CreateApiKey = Strict({
     }),
   ),
 })
+
+/** A login that has not ended. */
+export const Session = Strict({
+  id: Uuid,
+  is_current: Type.Boolean({ description: 'Whether this call is made in it' }),
+  created_at: Timestamp,
+  last_used_at: Nullable(withOptions(Timestamp, { description: 'Of the login or the last refresh' })),
+  expires_at: Timestamp,
+  client_ip: Nullable(Type.String()),
+  user_agent: Nullable(Type.String({ description: 'What the client calls itself' })),
+})
+
+export const Sessions = Strict({ sessions: Type.Array(Session) })
 
 export const CreatedApiKey = Strict({ api_key: ApiKey, full_key: Type.String(), warning: Type.String() })
 export const ApiKeys = Strict({ api_keys: Type.Array(ApiKey) })

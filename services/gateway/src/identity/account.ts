@@ -1,11 +1,13 @@
-import { Problem } from '@slipway/domain'
+import type { RowOf } from '@slipway/database'
+import { isUuid, notFound, Problem } from '@slipway/domain'
 import { findUserById } from '../callers/calling-user.sql.ts'
 import { currentUserRecord } from '../callers/calling-user.ts'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import type { Attempts } from './attempts.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
-import { revokeUser } from './revocation.ts'
+import { announceRevocation, revokeUser } from './revocation.ts'
+import { findSessions, revokeSession } from './sessions.sql.ts'
 import { replacePassword } from './sessions.ts'
 
 type Parts = Pick<Dependencies, 'database' | 'passwords' | 'outboxChanged'> & {
@@ -19,7 +21,7 @@ export function accountHandlers({
   attempts,
   refreshCookie,
   outboxChanged,
-}: Parts): HandlersOf<'getCurrentUser' | 'logout' | 'changePassword'> {
+}: Parts): HandlersOf<'getCurrentUser' | 'logout' | 'listSessions' | 'deleteSession' | 'changePassword'> {
   return {
     getCurrentUser: {
       handle: async ({ caller }) => ({ status: 200, body: currentUserRecord(caller) }),
@@ -33,6 +35,27 @@ export function accountHandlers({
         })
         outboxChanged()
         return { status: 200, headers: refreshCookie.clear(), body: { message: 'All sessions have ended' } }
+      },
+    },
+
+    listSessions: {
+      async handle({ caller }) {
+        const found = await findSessions.all(database, { user_id: caller.user_id, session_id: caller.credential.id })
+        return { status: 200, body: { sessions: found.map(sessionRecord) } }
+      },
+    },
+
+    deleteSession: {
+      async handle({ caller, params, audit }) {
+        const id = params['id'] ?? ''
+        await database.transaction(async (tx) => {
+          const ended = isUuid(id) ? await revokeSession.first(tx, { id, user_id: caller.user_id }) : null
+          if (ended === null) throw notFound('The session')
+          await announceRevocation(tx, caller.user_id)
+          await audit.record(tx, { resource_id: ended.id, tenant_id: caller.tenant_id })
+        })
+        outboxChanged()
+        return { status: 200, body: { message: 'The session has ended' } }
       },
     },
 
@@ -57,3 +80,10 @@ export function accountHandlers({
     },
   }
 }
+
+const sessionRecord = ({ created_at, last_used_at, expires_at, ...session }: RowOf<typeof findSessions>) => ({
+  ...session,
+  created_at: created_at.toISOString(),
+  last_used_at: last_used_at?.toISOString() ?? null,
+  expires_at: expires_at.toISOString(),
+})

@@ -10,7 +10,7 @@ import type { Attempts } from './attempts.ts'
 import type { RefreshCookie } from './refresh-cookie.ts'
 import { type Factor, takeCode } from './second-factor.ts'
 import { noteLogin } from './sessions.sql.ts'
-import { openSession, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
+import { openSession, placeOf, type RefreshedSession, revokeReused, rotateRefreshToken } from './sessions.ts'
 import { requireNotLocked } from './wrong-codes.ts'
 
 type Parts = Pick<Dependencies, 'database' | 'keys' | 'accessTokens' | 'passwords' | 'outboxChanged'> & {
@@ -60,7 +60,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
 
   return {
     login: {
-      async handle({ body, audit }) {
+      async handle({ body, audit, ...call }) {
         const user = await findUserByEmail.first(database, { email: normalizeEmail(body.email) })
         audit.about({ ...subjectOf(user), details: accountTried(body.email) })
         // Also without a user, so the time does not reveal whether the user exists.
@@ -75,14 +75,14 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
         const session = await database.transaction(async (tx) => {
           await noteLogin.run(tx, user)
           await audit.record(tx, recordOf(user))
-          return openSession(tx, user)
+          return openSession(tx, user, placeOf(call))
         })
         return loggedIn(user, session)
       },
     },
 
     verifyTwoFactor: {
-      async handle({ body, audit }) {
+      async handle({ body, audit, ...call }) {
         const pending = accessTokens.verifyPending(body.pending_token)
         const user = await findUserById.first(database, { id: pending.user_id })
         audit.about(subjectOf(user))
@@ -97,7 +97,7 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
           if (refusal !== null) return refusal
           await noteLogin.run(tx, user)
           await audit.record(tx, recordOf(user))
-          return openSession(tx, user)
+          return openSession(tx, user, placeOf(call))
         })
         if (session instanceof Problem) throw session
         // May fail: the token alone is useless, because the code is used up.
@@ -107,11 +107,11 @@ export function loginHandlers(parts: Parts): HandlersOf<'login' | 'verifyTwoFact
     },
 
     refreshLogin: {
-      async handle({ headers, audit }) {
-        const token = refreshCookie.read(headers.cookie)
+      async handle({ audit, ...call }) {
+        const token = refreshCookie.read(call.headers.cookie)
         if (token === null) throw new Problem('UNAUTHORIZED', 'The refresh_token cookie is missing: log in')
         const rotated = await database.transaction(async (tx) => {
-          const session = await rotateRefreshToken(tx, token)
+          const session = await rotateRefreshToken(tx, token, placeOf(call))
           if (session === null) {
             const ended = await revokeReused(tx, token)
             if (ended !== null) {

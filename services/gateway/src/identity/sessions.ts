@@ -1,6 +1,7 @@
 import type { Queryable } from '@slipway/database'
 import { Problem } from '@slipway/domain'
 import { hashToken, randomToken, uuidv7 } from '@slipway/runtime'
+import type { Call } from '../http/handler.ts'
 import { announceRevocation } from './revocation.ts'
 import {
   changePassword,
@@ -17,23 +18,43 @@ export interface RefreshedSession {
   refresh_token: string
 }
 
+/** At most so many characters of a User-Agent header are kept. */
+const USER_AGENT_CHARACTERS = 300
+
+/** From where and with what a session is used, so that its user recognises it. */
+export interface SessionPlace {
+  client_ip: string
+  user_agent: string | null
+}
+
+export const placeOf = ({ clientIp, headers }: Pick<Call, 'clientIp' | 'headers'>): SessionPlace => ({
+  client_ip: clientIp,
+  user_agent: headers['user-agent']?.slice(0, USER_AGENT_CHARACTERS) ?? null,
+})
+
 /** Opens a session with its first refresh token. Deletes ended sessions of the user. */
 export async function openSession(
   tx: Queryable,
   user: { user_id: string; token_version: number },
+  place: SessionPlace,
 ): Promise<RefreshedSession> {
   const sessionId = uuidv7()
   const refreshToken = randomToken()
   await deleteEndedSessions.run(tx, user)
   const { user_id, token_version } = user
-  await insertSession.run(tx, { id: sessionId, user_id, token_version, token_hash: hashToken(refreshToken) })
+  const token_hash = hashToken(refreshToken)
+  await insertSession.run(tx, { id: sessionId, user_id, token_version, token_hash, ...place })
   return { user_id: user.user_id, session_id: sessionId, refresh_token: refreshToken }
 }
 
 /** Replaces a refresh token. Returns null if it is not valid, or a concurrent call has replaced it. */
-export async function rotateRefreshToken(tx: Queryable, refreshToken: string): Promise<RefreshedSession | null> {
+export async function rotateRefreshToken(
+  tx: Queryable,
+  refreshToken: string,
+  place: SessionPlace,
+): Promise<RefreshedSession | null> {
   const next = randomToken()
-  const row = await rotateToken.first(tx, { token_hash: hashToken(refreshToken), next_hash: hashToken(next) })
+  const row = await rotateToken.first(tx, { token_hash: hashToken(refreshToken), next_hash: hashToken(next), ...place })
   return row && { ...row, refresh_token: next }
 }
 
