@@ -110,6 +110,20 @@ describe('a session that ends', () => {
     await second.getByRole('heading', { level: 1, name: 'Sources' }).waitFor()
   })
 
+  test('is possible for each of them from another one', async () => {
+    const account = await stage.createAccount(['user'])
+    const first = await stage.arrive()
+    await first.login(account, '/', 'Now')
+    const elsewhere = await stage.arrive()
+    await elsewhere.login(account, '/account', 'Account')
+    await elsewhere.sees('This session')
+    await elsewhere.page.getByRole('button', { name: /^End / }).first().click()
+    await elsewhere.page.getByRole('dialog').getByRole('button', { name: 'End' }).click()
+    await first.sees(OVER)
+    await elsewhere.page.reload()
+    await elsewhere.heading('Account')
+  })
+
   test('leads to the login at the same address, and shows the next user nothing of what was typed', async () => {
     const account = await stage.createAccount(['operator'])
     const first = await stage.arrive()
