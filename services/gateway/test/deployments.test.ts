@@ -172,6 +172,14 @@ describe('create', () => {
       ...Array(2).fill({ type: 'plan.preview' }),
       { type: 'plan.preview_redeploy', body: { deployment_id: original } },
     ])
+
+    const replaced = {
+      ...{ deployment_id: UNKNOWN_ID, version: '1.0.0', applied_at: null, applied_by: 'ci', difference: null },
+      ...{ target_count: 1, unchanged_count: 1, targets: [{ id: UNKNOWN_ID, name: 't' }] },
+    }
+    const told = { replaces: [replaced], unchanged_targets: [{ id: UNKNOWN_ID, name: 't' }] }
+    answer = () => ({ ok: true, result: { ...preview, ...told } })
+    expect((await create({ dry_run: true })).body).toMatchObject(told)
   })
 
   test('an answer that is lost is looked up: what took effect is told', async () => {

@@ -65,6 +65,17 @@ test('a detail has its plan, its configuration and no secret', async () => {
   expect(body.plan.steps[5]).toMatchObject({ state: 'pending', started_at: null, action_order: 2 })
 })
 
+test('a detail lists the targets that were left out, if any could be', async () => {
+  const id = await addDeployment(gateway.database, { targets: 1 })
+  const config = async () => (await admin.send('getDeployment', `/deployments/${id}`)).body.config
+  expect(await config()).not.toHaveProperty('unchanged_target_ids')
+  await gateway.database.query('UPDATE deployments SET selection = selection || $2 WHERE id = $1', [
+    id,
+    JSON.stringify({ unchanged_target_ids: [UNKNOWN_ID] }),
+  ])
+  expect(await config()).toMatchObject({ unchanged_target_ids: [UNKNOWN_ID] })
+})
+
 test('a plan of many steps comes whole, in pieces', async () => {
   const id = await addDeployment(gateway.database, { targets: 1_500, actions: 10 })
   const { body } = await admin.send('getDeployment', `/deployments/${id}`)
