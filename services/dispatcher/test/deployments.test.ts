@@ -86,9 +86,16 @@ describe('start', () => {
     expect(rows).toEqual([{ warnings }])
 
     await database.query('UPDATE instances SET draining = true')
-    const queued = { ...startCommand(catalog), warnings }
+    const unchanged_target_ids = catalog.target_ids.slice(0, 1)
+    const start = startCommand(catalog)
+    const queued = { ...start, warnings, selection: { ...start.selection, unchanged_target_ids } }
     const [one, two] = await Promise.all([1, 2].map(() => startDeployment(database, queued, received)))
-    expect(one).toMatchObject({ outcome: 'queued', pending_request_id: queued.command_id, warnings })
+    expect(one).toMatchObject({
+      outcome: 'queued',
+      pending_request_id: queued.command_id,
+      warnings,
+      unchanged_target_ids,
+    })
     expect(two).toEqual(one)
   })
 

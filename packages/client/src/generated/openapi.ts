@@ -302,7 +302,7 @@ export interface components {
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
-            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. config.unchanged_target_ids lists them. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
+            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
             override_freeze?: boolean;
             override_reason?: string;
@@ -386,6 +386,8 @@ export interface components {
             pending: true;
             /** Format: uuid */
             pending_request_id: string;
+            /** @description The targets that only_changed left out; absent without it */
+            unchanged_target_ids?: string[];
             /** @description Templates without a value, variables that nothing uses, offline and stale targets, active freezes */
             warnings: string[];
         };
@@ -964,7 +966,7 @@ export interface components {
             expected_plan_hash?: string;
             failure_strategy?: components["schemas"]["FailureStrategy"];
             max_retries?: number;
-            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. config.unchanged_target_ids lists them. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
+            /** @description Leaves out targets on which the same versions and values are in force and nothing was attempted since. The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids. */
             only_changed?: boolean;
             /** @description Only targets with steps that are not completed: failed, skipped, cancelled or rolled back */
             only_failed_targets?: boolean;

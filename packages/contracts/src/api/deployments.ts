@@ -70,7 +70,7 @@ const overridable = {
     Type.Boolean({
       description:
         'Leaves out targets on which the same versions and values are in force and nothing was attempted since. ' +
-        'config.unchanged_target_ids lists them. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids.',
+        'The answer lists them as unchanged_target_ids, in config of a deployment. If no target is left, the answer is 409 CONFLICT with details.unchanged_target_ids.',
     }),
   ),
   dry_run: Type.Optional(Type.Boolean({ description: 'Answers with the preview, and creates nothing' })),
@@ -147,6 +147,10 @@ export const DeploymentOfTarget = Strict({
   ),
 })
 
+const UnchangedTargetIds = Type.Optional(
+  Type.Array(Uuid, { description: 'The targets that only_changed left out; absent without it' }),
+)
+
 export const DeploymentConfig = Strict({
   target_mode: TargetMode,
   failure_strategy: FailureStrategy,
@@ -159,9 +163,7 @@ export const DeploymentConfig = Strict({
   variables: Variables,
   tenant_id: Nullable(Uuid),
   environment_id: Nullable(Uuid),
-  unchanged_target_ids: Type.Optional(
-    Type.Array(Uuid, { description: 'The targets that only_changed left out; absent without it' }),
-  ),
+  unchanged_target_ids: UnchangedTargetIds,
 })
 
 export const Step = Strict({
@@ -226,6 +228,7 @@ export const CreateQueued = Strict({
   pending: Type.Literal(true),
   message: Type.String(),
   warnings: Warnings,
+  unchanged_target_ids: UnchangedTargetIds,
 })
 
 export const RedeployStarted = Strict({ ...DeploymentDetail.properties, warnings: Warnings })

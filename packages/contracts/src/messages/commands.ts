@@ -60,6 +60,8 @@ export const StartOutcome = Type.Union([
     pending_request_id: Uuid,
     message: Type.String(),
     warnings: Warnings,
+    /** The targets that `only_changed` left out. */
+    unchanged_target_ids: Type.Optional(Type.Array(Uuid)),
   }),
 ])
 

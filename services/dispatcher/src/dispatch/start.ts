@@ -66,10 +66,12 @@ async function startAll(tx: Queryable, commands: readonly StartCommand[]): Promi
 
 const targetsOf = ({ command }: StartCommand) => command.plan.targets.map(({ id }) => id)
 
-const outcomeOf = ({ command_id, warnings = [] }: StartBody, started: boolean): StartOutcome =>
-  started
-    ? { outcome: 'started', deployment_id: command_id, warnings }
-    : { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE, warnings }
+function outcomeOf({ command_id, warnings = [], selection }: StartBody, started: boolean): StartOutcome {
+  if (started) return { outcome: 'started', deployment_id: command_id, warnings }
+  const queued = { outcome: 'queued', pending_request_id: command_id, message: QUEUED_MESSAGE, warnings } as const
+  const { unchanged_target_ids } = selection
+  return unchanged_target_ids === undefined ? queued : { ...queued, unchanged_target_ids }
+}
 
 function startingOf({ slot, ...start }: AssignedStart): Starting[] {
   if (slot === undefined) return []

@@ -85,8 +85,10 @@ export function createHandlers({ database, broker, keys }: Dependencies): Handle
   }
 }
 
-function queued({ pending_request_id, message, warnings }: Extract<StartOutcome, { outcome: 'queued' }>): Answer {
-  return { status: 202, body: { pending_request_id, pending: true, message, warnings } }
+function queued(request: Extract<StartOutcome, { outcome: 'queued' }>): Answer {
+  const { pending_request_id, message, warnings, unchanged_target_ids } = request
+  // JSON leaves out what is undefined.
+  return { status: 202, body: { pending_request_id, pending: true, message, warnings, unchanged_target_ids } }
 }
 
 /** The body of a command for the planner. Values may be secrets, so they are sealed for this command. */
