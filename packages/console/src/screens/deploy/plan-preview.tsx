@@ -67,7 +67,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
         {again.error && unchanged === null && <ErrorAlert error={again.error} />}
       </Stack>
       <StartDeployment
-        key={previewed.plan.plan_hash}
+        key={`${previewed.plan.plan_hash} ${isOnlyChanged}`}
         previewed={previewed}
         isPreviewing={again.isPending}
         onPreview={preview}

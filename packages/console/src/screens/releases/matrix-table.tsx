@@ -29,7 +29,7 @@ export function MatrixTable({ rows }: { rows: readonly Row[] }) {
   const width = CELL_WIDTH * environments.length + (byTenant ? TENANT_WIDTH : 0)
   return (
     <Table.ScrollContainer minWidth={`calc(${SOURCE_WIDTH} + ${width}px)`}>
-      <Table aria-label="Versions by source and environment" withColumnBorders highlightOnHover={false}>
+      <Table aria-label="Versions by source and environment" layout="fixed" withColumnBorders highlightOnHover={false}>
         <Table.Thead>
           <Table.Tr>
             <Table.Th scope="col" w={SOURCE_WIDTH} style={STAYS}>

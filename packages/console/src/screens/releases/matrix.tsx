@@ -16,6 +16,8 @@ import { PlaceFilters } from './place-filters.tsx'
 import { KindFilter } from './source-filter.tsx'
 
 const FILTERS = ['search', 'source_type', 'environment_id', 'tenant_id']
+/** With ten environments, these are hundreds of cells. */
+const PAGE_SIZE = 25
 type Query = NonNullable<Input<'getReleaseMatrix'>['query']>
 
 /** Which version of each source is in force in each environment. */
@@ -23,7 +25,7 @@ export function Matrix() {
   const { search, change, listQuery, toPage } = useAddress()
   useLive('getReleaseMatrix')
   const filters = filtersOf(search, FILTERS)
-  const query: Query = { ...filters, ...listQuery }
+  const query: Query = { ...filters, ...listQuery, limit: PAGE_SIZE }
   const matrix = useRead('getReleaseMatrix', { query }, { keep: true })
   return (
     <Page

@@ -16,20 +16,24 @@ interface Props {
   version: string
 }
 
+/** Each target may have another deployment in force. */
+const MAX_GROUPS = 50
+
 const isUnchanged = ({ unchanged_count, target_count }: Replacement) => unchanged_count === target_count
 
 /** What a deployment replaces: a group of targets for each deployment that is in force on some of them. */
 export function Replacements({ replaces, version }: Props) {
   const changedFirst = replaces.toSorted((a, b) => Number(isUnchanged(a)) - Number(isUnchanged(b)))
+  const others = changedFirst.slice(MAX_GROUPS)
   return (
     <Stack gap="xs">
-      {changedFirst.map((replacement) => (
+      {changedFirst.slice(0, MAX_GROUPS).map((replacement) => (
         <Paper
           key={replacement.deployment_id}
           withBorder
           p="sm"
           component="section"
-          aria-label={`${replacement.version ?? 'Nothing'} → ${version}`}
+          aria-label={`${versionOf(replacement)} → ${version}`}
         >
           <Stack gap={6}>
             <Head replacement={replacement} version={version} />
@@ -38,16 +42,27 @@ export function Replacements({ replaces, version }: Props) {
           </Stack>
         </Paper>
       ))}
+      {others.length > 0 && (
+        <Text size="sm">
+          {counted(others.length, 'more group')} with {counted(sum(others), 'target')}
+        </Text>
+      )}
     </Stack>
   )
 }
+
+const sum = (groups: readonly Replacement[]) => groups.reduce((total, { target_count }) => total + target_count, 0)
+
+/** The version in force before. Retention may have deleted it. */
+const versionOf = ({ deployment_id, version }: Replacement) =>
+  deployment_id === null ? 'Nothing' : (version ?? 'Unknown version')
 
 function Head({ replacement, version }: { replacement: Replacement; version: string }) {
   const { deployment_id, applied_at, applied_by, target_count, unchanged_count } = replacement
   return (
     <Group gap="xs">
       <Text>
-        <b>{replacement.version ?? 'Nothing'}</b> on {counted(target_count, 'target')} → <b>{version}</b>
+        <b>{versionOf(replacement)}</b> on {counted(target_count, 'target')} → <b>{version}</b>
       </Text>
       {unchanged_count > 0 && (
         <StateBadge
