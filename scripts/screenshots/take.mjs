@@ -63,6 +63,13 @@ async function takeAll({ running, storefront, health }) {
   await page.getByRole('cell', { name: '20', exact: true }).waitFor()
   await take(page, 'queue')
 
+  await open('/matrix')
+  await page
+    .getByRole('row', { name: /storefront/ })
+    .getByText('running')
+    .waitFor()
+  await take(page, 'matrix')
+
   await open(`/sources/actions/${health}?tab=compare`)
   await page.getByRole('region', { name: 'Differences' }).waitFor()
   await take(page, 'source')
