@@ -166,6 +166,11 @@ const CALLS: Record<string, () => Promise<Sent> | Sent> = {
     const { api } = await newUser('user')
     return { api, body: { current_password: suite.admin.password, new_password: SECRET } }
   },
+  deleteSession: async () => {
+    const { api } = await newUser('user')
+    const { body } = await api.get('/auth/sessions')
+    return { api, path: `/auth/sessions/${body.sessions[0].id}` }
+  },
   setUpTwoFactor: async () => ({ api: (await newUser('user')).api }),
   enableTwoFactor: async () => {
     const { api } = await newUser('user')

@@ -46,7 +46,7 @@ export function addReleases(program: Command): void {
     .action(provideContext(showTarget))
   addPlaceOptions(program.command('matrix'))
     .description('show which version of each source is in which environment')
-    .option('--search <text>', 'only sources and targets with this text in the name')
+    .option('--search <text>', 'only sources with this text in the name')
     .action(provideContext(showMatrix))
   program
     .command('changes')

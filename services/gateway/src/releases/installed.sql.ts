@@ -39,8 +39,7 @@ export const scope = {
 
 /** SQL: the installed releases `i` in the scope. */
 export const FROM_INSTALLED = `FROM ${INSTALLED}
-     WHERE (:pattern::text IS NULL OR i.source_name ILIKE :pattern OR i.target_name ILIKE :pattern)
-       AND ${isRecordSql('i.tenant_id', 'tenants', 'of_tenant')}
+     WHERE ${isRecordSql('i.tenant_id', 'tenants', 'of_tenant')}
        AND ${isRecordSql('i.environment_id', 'environments', 'of_environment')}
        AND (:source_type::source_kind IS NULL OR i.source_type = :source_type)`
 

@@ -47,6 +47,7 @@ export const findInstalled = statement({
       SELECT i.source_name, i.target_name, i.source_id, i.target_id, i.tenant_id, i.environment_id, i.state, i.deployment_id,
              i.latest_deployment_id
       ${FROM_INSTALLED} AND ${ofSourceSql('i')} AND ${taggedSql('i.target_id')}
+         AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern OR i.target_name ILIKE :pattern)
          AND (:version::text IS NULL OR i.version = :version)
          AND ${isRecordSql('i.target_id', 'targets', 'of_target')}
          AND (:state::release_state IS NULL OR i.state = :state)),

@@ -34,7 +34,7 @@ const ROW = jsonObject({
 
 const FOUND =
   'SELECT i.source_id, i.source_type, i.source_name, i.tenant_id, i.environment_id, i.version, i.state, i.deployment_id, ' +
-  `i.applied_at, i.applied_by ${FROM_INSTALLED}`
+  `i.applied_at, i.applied_by ${FROM_INSTALLED} AND (:pattern::text IS NULL OR i.source_name ILIKE :pattern)`
 
 /** A page of sources by name, each with what is in force in each environment and tenant, and the total. */
 export const findMatrix = statement({
