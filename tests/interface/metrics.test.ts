@@ -8,6 +8,7 @@ import {
   connectTo,
   createAction,
   createLocalTarget,
+  createUser,
   deploymentEnd,
   dispatchedDeployment,
   loginToSuite,
@@ -180,7 +181,8 @@ test('what fails, is tried again or refused is counted as that', async () => {
 })
 
 test('while one deployment runs and another waits, slots, queue, commands and streams say so', async () => {
-  const first = await deploy('sleep 30')
+  // It is cancelled below, so it may sleep for longer than a busy machine needs to get there.
+  const first = await deploy('sleep 600')
   const second = await deploy('true')
   expect(second.pending_request_id).toBeDefined()
   await becomes('orchestration-instance', 'slipway_commands_active', {}, (active) => active === 1)
@@ -199,7 +201,7 @@ test('while one deployment runs and another waits, slots, queue, commands and st
   expect(instance.value('slipway_bridge_silence_seconds')).toBeLessThan(30)
 
   // Streams: opened, open, and ended because their user logged out.
-  const own = await loginToSuite(suite)
+  const own = await createUser(suite, api, ['admin'])
   await moves(
     () => Promise.all([openLogStream(suite, own, first.deployment_id), openChangeStream(suite, own, 'deployments')]),
     [
@@ -220,7 +222,6 @@ test('while one deployment runs and another waits, slots, queue, commands and st
       expect(await told(service, 'slipway_http_request_duration_seconds_count', { route })).toBeUndefined()
     }
   }
-  api = await loginToSuite(suite)
 
   await moves(async () => {
     await api.post(`/deployments/${first.deployment_id}/cancel`, {})
