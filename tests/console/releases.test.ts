@@ -31,9 +31,9 @@ async function lightBeacons(name: string) {
   const south = await createLocalTarget(stage.api, { name: `${name} south`, environment_id })
   const red = { action_id, version_requirement: '1.0.0', variables: { colour: 'red' } }
   const green = { action_id, version_requirement: '1.1.0', variables: { colour: 'green' } }
-  await deploy({ ...red, target_ids: [north, south] })
-  const second = await deploy({ ...green, target_ids: [north] })
-  return { action_id, north, south, green, second }
+  const first = await deploy({ ...red, target_ids: [north, south] })
+  await deploy({ ...green, target_ids: [north] })
+  return { action_id, north, south, first }
 }
 
 const rowOf = (page: Page, name: RegExp) => page.getByRole('row', { name })
@@ -201,5 +201,24 @@ describe('a preview', () => {
     await alert.waitFor({ state: 'detached' })
     await visitor.button('Start').click()
     await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))
+  })
+
+  test('of a redeploy leaves out the targets that do not change, too', async () => {
+    const { first } = await lightBeacons('flare')
+    const visitor = await stage.arrive()
+    const { page } = visitor
+    await visitor.login(stage.suite.admin, `/deployments/${first}`, 'flare 1.0.0')
+    await visitor.button('Redeploy').click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByText(/on 2 targets/).waitFor()
+    await dialog.getByText('1 target with the same versions and values already').waitFor()
+    await dialog.getByRole('switch', { name: 'Only targets that change' }).click()
+    await dialog.getByText(/on 1 targets/).waitFor()
+    await visitor.expectAccessible()
+    await dialog.getByRole('button', { name: 'Redeploy', exact: true }).click()
+    await page.waitForURL((url) => url.pathname.startsWith('/deployments/') && !url.pathname.endsWith(first))
+    await page.getByRole('tab', { name: 'Changes' }).click()
+    await part(page, '1.1.0 → 1.0.0').getByRole('link', { name: 'flare north' }).waitFor()
+    await visitor.sees('1 target left out, with the same versions and values already')
   })
 })
