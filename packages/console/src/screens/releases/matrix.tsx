@@ -40,7 +40,7 @@ export function Matrix() {
       <Group align="flex-end">
         <SearchInput
           label="Search"
-          placeholder="Name of a source or target"
+          placeholder="Name of a source"
           w={{ base: '100%', xs: 260 }}
           value={search['search']}
           onChange={(text) => change({ search: text })}
