@@ -143,6 +143,37 @@ describe('what is where', () => {
   })
 })
 
+test('the list of deployments is filtered by source, version, user and time', async () => {
+  const { action_id } = await lightBeacons('buoy')
+  const visitor = await stage.arrive()
+  const { page } = visitor
+  await visitor.login(stage.suite.admin, '/deployments', 'Deployments')
+  const link = (version: string) => page.getByRole('link', { name: `buoy ${version}` })
+  await link('1.1.0').waitFor()
+  await visitor.button('More filters').click()
+  await visitor.choose('Source type', 'action')
+  await visitor.choose('Source', 'buoy')
+  await page.getByRole('combobox', { name: 'Version', exact: true }).fill('1.0.0')
+  await page.keyboard.press('Enter')
+  await link('1.1.0').waitFor({ state: 'detached' })
+  await link('1.0.0').waitFor()
+  expect(new URL(page.url()).searchParams.get('action_id')).toBe(action_id)
+  await visitor.expectAccessible()
+  await visitor.expectToFit()
+  await page.getByRole('combobox', { name: 'Triggered by' }).fill('nobody')
+  await page.keyboard.press('Enter')
+  await visitor.sees('No deployment is like this')
+  await page.getByRole('combobox', { name: 'Triggered by' }).fill('admin')
+  await page.keyboard.press('Enter')
+  await link('1.0.0').waitFor()
+  await page.getByLabel('Before').fill('2020-01-01T00:00:00')
+  await page.keyboard.press('Enter')
+  await visitor.sees('No deployment is like this')
+  await visitor.button('Remove filters').click()
+  await link('1.1.0').waitFor()
+  expect(new URL(page.url()).search).toBe('')
+})
+
 describe('a preview', () => {
   test('shows what changes on which targets, and leaves out the targets that do not change', async () => {
     const { action_id, north, south } = await lightBeacons('torch')
