@@ -228,7 +228,7 @@ describe('a preview', () => {
     const alert = page.getByRole('alert')
     await alert.getByText('Nothing to deploy').waitFor()
     await visitor.expectAccessible()
-    await visitor.button('Deploy to all targets again').click()
+    await visitor.button('Preview all targets').click()
     await alert.waitFor({ state: 'detached' })
     await visitor.button('Start').click()
     await page.waitForURL((url) => url.pathname.startsWith('/deployments/'))

@@ -48,18 +48,18 @@ export function unchangedTargets(error: Error | null): unknown[] | null {
 interface NothingProps {
   count: number
   busy: boolean
-  onDeployToAll: () => void
+  onPreviewAll: () => void
 }
 
-export function NothingToDeploy({ count, busy, onDeployToAll }: NothingProps) {
+export function NothingToDeploy({ count, busy, onPreviewAll }: NothingProps) {
   return (
     <Alert color="blue" title="Nothing to deploy. Nothing has started." role="alert">
       <Stack gap="xs" align="start">
         <Text size="sm">
           {count === 1 ? 'The target has' : `All ${counted(count, 'target')} have`} these versions and values already.
         </Text>
-        <Button variant="default" loading={busy} onClick={onDeployToAll}>
-          Deploy to all targets again
+        <Button variant="default" loading={busy} onClick={onPreviewAll}>
+          Preview all targets
         </Button>
       </Stack>
     </Alert>

@@ -62,7 +62,7 @@ export function PlanPreview({ previewed, onPreviewed, onBack }: Props) {
         )}
         <OnlyChanged previewed={previewed} busy={again.isPending} onChange={preview} />
         {unchanged !== null && (
-          <NothingToDeploy count={unchanged.length} busy={again.isPending} onDeployToAll={() => preview(false)} />
+          <NothingToDeploy count={unchanged.length} busy={again.isPending} onPreviewAll={() => preview(false)} />
         )}
         {again.error && unchanged === null && <ErrorAlert error={again.error} />}
       </Stack>

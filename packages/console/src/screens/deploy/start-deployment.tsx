@@ -48,7 +48,7 @@ export function StartDeployment({ previewed, isPreviewing, onPreview, onBack }: 
         />
       )}
       {unchanged !== null && (
-        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onDeployToAll={() => onPreview(false)} />
+        <NothingToDeploy count={unchanged.length} busy={isPreviewing} onPreviewAll={() => onPreview(false)} />
       )}
       {error && !isToldElsewhere && <ErrorAlert error={error} />}
       <Group>
