@@ -1,4 +1,6 @@
 // Deployments in a real browser, against the whole suite: from the form to the log, and what happens meanwhile.
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
 import { describe, expect, test } from '@jest/globals'
 import { connectTo, createAction, createLocalTarget, deploymentEnd, logHistory, waitFor } from '@slipway/testing'
 import { PHONE } from './browser.ts'
@@ -137,11 +139,13 @@ describe('a deployment', () => {
   })
 
   test('goes through the steps of its grid while it runs', async () => {
-    const id = await stage.deploy('sleep 8')
+    const seen = path.join(stage.suite.folder, 'seen')
+    const id = await stage.deploy(`until [ -e '${seen}' ]; do sleep 0.2; done`)
     const visitor = await stage.arrive()
     const { page } = visitor
     await visitor.login(stage.suite.admin, `/deployments/${id}`)
     await page.locator('[data-state=running]').waitFor()
+    writeFileSync(seen, '')
     await page.locator('[data-state=completed]').waitFor()
     await page.locator('[data-state=completed]').click()
     await page.getByRole('dialog').getByText('Exit code').waitFor()
