@@ -90,6 +90,10 @@ function octal(text: string): string {
   return Array.from(Buffer.from(text), (byte) => `\\${byte.toString(8).padStart(3, '0')}`).join('')
 }
 
+const HIDDEN = /^<[$'"\\]*(\*\*\*|\s)+['"]*>$/
+/** A line of the secret that has a bracket may match a bracket of the text together with the end of the secret. */
+const HIDDEN_WITH_ENDS = /^<?[$'"\\]*(\*\*\*|\s)+['"]*>?$/
+
 describe('a secret is hidden', () => {
   test.each(Object.entries(ENCODERS))(
     '%s',
@@ -102,10 +106,10 @@ describe('a secret is hidden', () => {
           const written = `<${encoded}>`.split('\n')
           expect(lines).toHaveLength(written.length)
           // Quotes and backslashes that an encoder puts around it may be left, and line ends; nothing else.
-          expect(lines.join('\n')).toMatch(/^<[$'"\\]*(\*\*\*|\s)+['"]*>$/)
+          expect(lines.join('\n')).toMatch(value.includes('>') || value.includes('<') ? HIDDEN_WITH_ENDS : HIDDEN)
           expect(lines).toEqual(linesOf(`<${encoded}>`, [], masker))
         }),
-        { numRuns: RUNS },
+        { numRuns: RUNS, examples: [['%41>\n\\a%41', 0, []]] },
       )
     },
     120_000,
