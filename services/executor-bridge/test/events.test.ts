@@ -357,7 +357,8 @@ describe('a batch of events', () => {
       await moveSteps(tx, run.deploymentId, steps, new Map())
       return (await soFar()) - before
     })
-    expect(read).toBeLessThan(20)
+    // The releases of two targets begin, for which their 20 steps each are read; the deployment has 1,000.
+    expect(read).toBeLessThan(60)
   })
 
   test('moves no step that somebody else moves meanwhile, were the locks of its run not held', async () => {
