@@ -43,9 +43,9 @@ ALTER TABLE "release_heads" ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY;
 CREATE POLICY "tenant" ON "release_heads" USING (
   (SELECT current_setting('slipway.tenant', true)) = '*' OR "target_id" IN (SELECT "id" FROM "targets"));
 
--- Writes the releases of these parts of deployments from their steps, and the heads from the releases. A release's state
--- depends on nothing but the present steps, and the heads on nothing but the present releases: no order of messages, retry or
--- repetition leads to another result.
+-- Writes the releases of these parts of deployments from their steps, and the heads from the releases. The state of a release
+-- that has begun depends on nothing but the present steps, and the heads on nothing but the present releases: no order of
+-- messages, retry or repetition leads to another result.
 CREATE FUNCTION "write_releases"("deployments_of_parts" uuid[], "targets_of_parts" uuid[]) RETURNS void LANGUAGE plpgsql
   SET search_path = public, pg_temp
 AS $$
@@ -100,7 +100,8 @@ BEGIN
        WHEN s.all_executed AND (NOT s.has_failed OR d.plan_head #>> '{options,failure_strategy}' = 'ignore_failures') THEN 'applied'
        WHEN s.was_cancelled OR d.state = 'cancelled' THEN 'cancelled'
        ELSE 'failed' END)::release_state AS state) now_is
-   WHERE s.has_begun
+   -- What has begun stays begun: a lost attempt leaves a pending step without a time of its start.
+   WHERE s.has_begun OR EXISTS (SELECT FROM releases b WHERE b.deployment_id = d.id AND b.target_id = p.target_id)
   ON CONFLICT (deployment_id, target_id) DO UPDATE SET state = EXCLUDED.state, ended_at = EXCLUDED.ended_at
    WHERE r.state <> EXCLUDED.state;
 

@@ -36,6 +36,8 @@ const change = fc.record({
   ends: fc.option(fc.constantFrom('success' as const, 'failed' as const, 'cancelled' as const), { freq: 12 }),
 })
 
+const OPEN: readonly StepState[] = ['running', 'rolling_back']
+
 /** What the tables say, without what depends on the moment at which it was written. */
 async function releases(runs: readonly SeededRun[]) {
   const ids = runs.map(({ deploymentId }) => deploymentId)
@@ -50,36 +52,24 @@ async function releases(runs: readonly SeededRun[]) {
   return { releases: rows, heads: heads.rows }
 }
 
-/** The same, computed anew from the steps. */
+/**
+ * The same with states and heads computed anew from the steps. What has begun is kept: a lost attempt leaves no trace in its step.
+ */
 async function recomputed(runs: readonly SeededRun[]) {
   const ids = runs.map(({ deploymentId }) => deploymentId)
-  const rollback = new Error('rolled back')
-  let result: Awaited<ReturnType<typeof releases>> | undefined
-  await db.database
-    .transaction(async (tx) => {
-      await tx.query('DELETE FROM release_heads WHERE source_id = $1', [runs[0]?.sourceId])
-      await tx.query('DELETE FROM releases WHERE deployment_id = ANY ($1)', [ids])
-      await tx.query(
-        `SELECT write_releases(array_agg(deployment_id), array_agg(target_id)) FROM deployment_targets
-          WHERE deployment_id = ANY ($1)`,
-        [ids],
-      )
-      const found = await tx.query(
-        `SELECT deployment_id, target_id, state, begun_at, CASE state WHEN 'applied' THEN ended_at END AS applied_at
-           FROM releases WHERE deployment_id = ANY ($1) ORDER BY 1, 2`,
-        [ids],
-      )
-      const heads = await tx.query(
-        `SELECT * FROM release_heads WHERE source_id = $1 AND latest_deployment_id IS NOT NULL ORDER BY target_id`,
-        [runs[0]?.sourceId],
-      )
-      result = { releases: found.rows, heads: heads.rows }
-      throw rollback
-    })
-    .catch((error: unknown) => {
-      if (error !== rollback) throw error
-    })
-  return result
+  await db.database.query('DELETE FROM release_heads WHERE source_id = $1', [runs[0]?.sourceId])
+  await db.database.query(
+    `UPDATE releases SET ended_at = NULL, state = CASE state WHEN 'running' THEN 'failed'::release_state ELSE 'running' END
+      WHERE deployment_id = ANY ($1)`,
+    [ids],
+  )
+  await db.database.query(
+    `SELECT write_releases(array_agg(deployment_id), array_agg(target_id)) FROM deployment_targets
+      WHERE deployment_id = ANY ($1)`,
+    [ids],
+  )
+  await db.database.query('DELETE FROM release_heads WHERE latest_deployment_id IS NULL')
+  return releases(runs)
 }
 
 test('the releases are those that the steps make, whatever changed in whatever order', async () => {
@@ -103,8 +93,9 @@ test('the releases are those that the steps make, whatever changed in whatever o
         for (const [target, action] of moved) states.set(`${run} ${target} ${action}`, to)
         await db.database.query(
           `UPDATE steps SET state = $4::step_state,
-                  started_at = CASE WHEN $4 = 'running' THEN coalesce(started_at, '2026-01-01'::timestamptz + make_interval(secs => $5))
-                                    ELSE started_at END,
+                  started_at = CASE $4 WHEN 'running' THEN coalesce(started_at, '2026-01-01'::timestamptz + make_interval(secs => $5))
+                                       WHEN 'pending' THEN NULL
+                                       ELSE started_at END,
                   completed_at = CASE WHEN $4 IN ('completed', 'failed') THEN '2026-01-01'::timestamptz + make_interval(secs => $5)
                                       ELSE completed_at END
             WHERE deployment_id = $1
@@ -116,7 +107,14 @@ test('the releases are those that the steps make, whatever changed in whatever o
           await db.database.query('UPDATE deployments SET state = $2, completed_at = now() WHERE id = $1', [id, ends])
         }
       }
-      expect(await releases(runs)).toEqual(await recomputed(runs))
+      const written = await releases(runs)
+      expect(written).toEqual(await recomputed(runs))
+      for (const { deployment_id, state } of written.releases) {
+        const run = runs.findIndex(({ deploymentId }) => deploymentId === deployment_id)
+        // Steps that run or roll back here when their deployment ends are closed by the dispatcher, which this test has not.
+        const open = [...states].some(([place, at]) => place.startsWith(`${run} `) && OPEN.includes(at))
+        if (ended.has(run) && !open) expect(['running', 'rolling_back']).not.toContain(state)
+      }
     }),
     { numRuns: 60 },
   )

@@ -167,6 +167,17 @@ describe('the release of a target', () => {
     expect(await stateOf(run)).toBe('cancelled')
   })
 
+  test('is cancelled while its lost command waits for another instance', async () => {
+    const run = await newRun()
+    await send(run, start(0, 0))
+    await db.database.query(
+      `UPDATE steps SET state = 'pending', started_at = NULL, retry_count = 1 WHERE deployment_id = $1`,
+      [run.deploymentId],
+    )
+    await finish(run, 'cancelled')
+    expect(await stateOf(run)).toBe('cancelled')
+  })
+
   test('goes on when its instance is lost and the command is repeated', async () => {
     const run = await newRun()
     await send(run, start(0, 0))
