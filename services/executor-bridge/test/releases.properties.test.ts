@@ -1,24 +1,25 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals'
 import { canStepTransition, isFinalDeploymentState, STEP_STATES, type StepState } from '@slipway/domain'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import fc from 'fast-check'
-import { type Joined, joinInstance, type SeededRun, seedRun, startBridge, type TestBridge } from './setup.ts'
+import {
+  type BridgeWithDatabase,
+  type Joined,
+  joinInstance,
+  type SeededRun,
+  seedRun,
+  startBridgeWithDatabase,
+} from './setup.ts'
 
-let db: OpenTestDatabase
-let bridge: TestBridge
+let bridge: BridgeWithDatabase
 let instance: Joined
 let slot = 0
 
 beforeAll(async () => {
-  db = await openTestDatabase()
-  bridge = await startBridge(db.database)
+  bridge = await startBridgeWithDatabase()
   instance = await joinInstance(bridge, { capacity: 2_000 })
 })
 
-afterAll(async () => {
-  await bridge?.close()
-  await db?.drop()
-})
+afterAll(() => bridge?.close())
 
 const RUNS = 3
 const TARGETS = 2
@@ -41,12 +42,12 @@ const OPEN: readonly StepState[] = ['running', 'rolling_back']
 /** What the tables say, without what depends on the moment at which it was written. */
 async function releases(runs: readonly SeededRun[]) {
   const ids = runs.map(({ deploymentId }) => deploymentId)
-  const { rows } = await db.database.query(
+  const { rows } = await bridge.database.query(
     `SELECT deployment_id, target_id, state, begun_at, CASE state WHEN 'applied' THEN ended_at END AS applied_at
        FROM releases WHERE deployment_id = ANY ($1) ORDER BY 1, 2`,
     [ids],
   )
-  const heads = await db.database.query('SELECT * FROM release_heads WHERE source_id = $1 ORDER BY target_id', [
+  const heads = await bridge.database.query('SELECT * FROM release_heads WHERE source_id = $1 ORDER BY target_id', [
     runs[0]?.sourceId,
   ])
   return { releases: rows, heads: heads.rows }
@@ -57,18 +58,18 @@ async function releases(runs: readonly SeededRun[]) {
  */
 async function recomputed(runs: readonly SeededRun[]) {
   const ids = runs.map(({ deploymentId }) => deploymentId)
-  await db.database.query('DELETE FROM release_heads WHERE source_id = $1', [runs[0]?.sourceId])
-  await db.database.query(
+  await bridge.database.query('DELETE FROM release_heads WHERE source_id = $1', [runs[0]?.sourceId])
+  await bridge.database.query(
     `UPDATE releases SET ended_at = NULL, state = CASE state WHEN 'running' THEN 'failed'::release_state ELSE 'running' END
       WHERE deployment_id = ANY ($1)`,
     [ids],
   )
-  await db.database.query(
+  await bridge.database.query(
     `SELECT write_releases(array_agg(deployment_id), array_agg(target_id)) FROM deployment_targets
       WHERE deployment_id = ANY ($1)`,
     [ids],
   )
-  await db.database.query('DELETE FROM release_heads WHERE latest_deployment_id IS NULL')
+  await bridge.database.query('DELETE FROM release_heads WHERE latest_deployment_id IS NULL')
   return releases(runs)
 }
 
@@ -80,7 +81,13 @@ test('the releases are those that the steps make, whatever changed in whatever o
         const like = runs[0] === undefined ? {} : { like: runs[0] }
         slot += 1
         runs.push(
-          await seedRun(db.database, { instanceId: instance.id, slot, targets: TARGETS, actions: ACTIONS, ...like }),
+          await seedRun(bridge.database, {
+            instanceId: instance.id,
+            slot,
+            targets: TARGETS,
+            actions: ACTIONS,
+            ...like,
+          }),
         )
       }
       const states = new Map<string, StepState>()
@@ -91,7 +98,7 @@ test('the releases are those that the steps make, whatever changed in whatever o
         const stateOf = ([target, action]: [number, number]) => states.get(`${run} ${target} ${action}`) ?? 'pending'
         const moved = places.filter((place) => canStepTransition(stateOf(place), to))
         for (const [target, action] of moved) states.set(`${run} ${target} ${action}`, to)
-        await db.database.query(
+        await bridge.database.query(
           `UPDATE steps SET state = $4::step_state,
                   started_at = CASE $4 WHEN 'running' THEN coalesce(started_at, '2026-01-01'::timestamptz + make_interval(secs => $5))
                                        WHEN 'pending' THEN NULL
@@ -104,7 +111,10 @@ test('the releases are those that the steps make, whatever changed in whatever o
         )
         if (ends !== null && isFinalDeploymentState(ends)) {
           ended.add(run)
-          await db.database.query('UPDATE deployments SET state = $2, completed_at = now() WHERE id = $1', [id, ends])
+          await bridge.database.query('UPDATE deployments SET state = $2, completed_at = now() WHERE id = $1', [
+            id,
+            ends,
+          ])
         }
       }
       const written = await releases(runs)

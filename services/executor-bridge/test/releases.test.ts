@@ -1,37 +1,31 @@
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals'
 import type { RunEvent } from '@slipway/contracts'
-import { type OpenTestDatabase, openTestDatabase } from '@slipway/testing'
 import { ended, finished, started } from './events.ts'
 import {
+  type BridgeWithDatabase,
   type Joined,
   joinInstance,
   post,
   type RunOptions,
   type SeededRun,
   seedRun,
-  startBridge,
-  type TestBridge,
+  startBridgeWithDatabase,
 } from './setup.ts'
 
-let db: OpenTestDatabase
-let bridge: TestBridge
+let bridge: BridgeWithDatabase
 let instance: Joined
 let slot = 0
 
 beforeAll(async () => {
-  db = await openTestDatabase()
-  bridge = await startBridge(db.database)
+  bridge = await startBridgeWithDatabase()
   instance = await joinInstance(bridge, { capacity: 100 })
 })
 
-afterAll(async () => {
-  await bridge?.close()
-  await db?.drop()
-})
+afterAll(() => bridge?.close())
 
 const newRun = (options: Partial<RunOptions> = {}) => {
   slot += 1
-  return seedRun(db.database, { instanceId: instance.id, slot, actions: 2, targets: 1, ...options })
+  return seedRun(bridge.database, { instanceId: instance.id, slot, actions: 2, targets: 1, ...options })
 }
 
 const nextEvents = new Map<string, number>()
@@ -46,7 +40,7 @@ async function send({ deploymentId, epoch }: SeededRun, ...events: RunEvent[]): 
 
 /** Ends the deployment as the dispatcher does: first its state, then its open steps. */
 async function finish({ deploymentId }: SeededRun, state: 'success' | 'failed' | 'cancelled' | 'rolled_back') {
-  await db.database.transaction(async (tx) => {
+  await bridge.database.transaction(async (tx) => {
     await tx.query('UPDATE deployments SET state = $2, completed_at = now() WHERE id = $1', [deploymentId, state])
     await tx.query(
       `UPDATE steps SET state = CASE state WHEN 'running' THEN $2::step_state WHEN 'rolling_back' THEN 'rollback_failed'
@@ -59,7 +53,7 @@ async function finish({ deploymentId }: SeededRun, state: 'success' | 'failed' |
 
 /** The state of the run's release on a target; null without one. */
 async function stateOf(run: SeededRun, target = 0): Promise<string | null> {
-  const { rows } = await db.database.query<{ state: string }>(
+  const { rows } = await bridge.database.query<{ state: string }>(
     'SELECT state FROM releases WHERE deployment_id = $1 AND target_id = $2',
     [run.deploymentId, run.targetIds[target]],
   )
@@ -69,7 +63,7 @@ async function stateOf(run: SeededRun, target = 0): Promise<string | null> {
 /** What is in force on a target and the latest attempt there, each by the name of its run. */
 async function headsOf(runs: Record<string, SeededRun>, target = 0) {
   const [{ sourceId, targetIds }] = Object.values(runs) as [SeededRun]
-  const { rows } = await db.database.query<{ current: string | null; latest: string | null }>(
+  const { rows } = await bridge.database.query<{ current: string | null; latest: string | null }>(
     `SELECT current_deployment_id AS current, latest_deployment_id AS latest FROM release_heads
       WHERE source_id = $1 AND target_id = $2`,
     [sourceId, targetIds[target]],
@@ -114,7 +108,7 @@ describe('the release of a target', () => {
   test('is applied at the end of its last command', async () => {
     const run = await newRun()
     await send(run, ...applied(0, 10))
-    const { rows } = await db.database.query('SELECT begun_at, ended_at FROM releases WHERE deployment_id = $1', [
+    const { rows } = await bridge.database.query('SELECT begun_at, ended_at FROM releases WHERE deployment_id = $1', [
       run.deploymentId,
     ])
     expect(rows).toEqual([{ begun_at: new Date(at(10)), ended_at: new Date(at(12)) }])
@@ -170,7 +164,7 @@ describe('the release of a target', () => {
   test('is cancelled while its lost command waits for another instance', async () => {
     const run = await newRun()
     await send(run, start(0, 0))
-    await db.database.query(
+    await bridge.database.query(
       `UPDATE steps SET state = 'pending', started_at = NULL, retry_count = 1 WHERE deployment_id = $1`,
       [run.deploymentId],
     )
@@ -181,7 +175,7 @@ describe('the release of a target', () => {
   test('goes on when its instance is lost and the command is repeated', async () => {
     const run = await newRun()
     await send(run, start(0, 0))
-    await db.database.query(
+    await bridge.database.query(
       `UPDATE steps SET state = 'pending', started_at = NULL, retry_count = 1 WHERE deployment_id = $1`,
       [run.deploymentId],
     )
@@ -263,7 +257,7 @@ describe('of several runs of a source on a target', () => {
     await send(first, ...applied(0, 0))
     const second = await newRun({ like: first })
     await send(second, start(0, 0, 10))
-    const { rows } = await db.database.query(
+    const { rows } = await bridge.database.query(
       'SELECT replaced_deployment_id AS id FROM releases WHERE deployment_id = $1',
       [second.deploymentId],
     )
@@ -276,7 +270,7 @@ describe('of several runs of a source on a target', () => {
     const events = (order: number[]) => order.flatMap((target) => [start(target, 0), end(target, 0, 2)])
     const targets = Array.from({ length: 40 }, (_, target) => target)
     await Promise.all([send(one, ...events(targets)), send(two, ...events(targets.toReversed()))])
-    const { rows } = await db.database.query(
+    const { rows } = await bridge.database.query(
       `SELECT count(*) AS heads, count(DISTINCT current_deployment_id) AS current FROM release_heads WHERE source_id = $1`,
       [one.sourceId],
     )

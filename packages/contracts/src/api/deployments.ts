@@ -3,6 +3,7 @@ import {
   COMMAND_FAILURE_REASONS,
   DEPLOYMENT_STATES,
   FailureStrategy,
+  NamedRecord,
   PENDING_STATES,
   RollbackStrategy,
   SourceType,
@@ -248,7 +249,7 @@ export const Preview = Strict({
   source_version: Type.String(),
   plan_hash: PlanHash,
   replaces: Type.Array(Replacement, { description: 'What is in force now on the targets of the plan' }),
-  unchanged_targets: Type.Array(Strict({ id: Uuid, name: Type.String() }), {
+  unchanged_targets: Type.Array(NamedRecord, {
     description: 'Targets with the same versions and values in force; only_changed leaves them out',
   }),
 })

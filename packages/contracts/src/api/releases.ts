@@ -1,5 +1,5 @@
 import { Type } from '@sinclair/typebox'
-import { RELEASE_STATES, SourceType } from '@slipway/domain'
+import { NamedRecord, RELEASE_STATES, SourceType } from '@slipway/domain'
 import { literals, Nullable, Strict, Timestamp, Uuid, withOptions } from '../schema.ts'
 
 const text = Nullable(Type.String())
@@ -113,7 +113,7 @@ export const Replacement = Strict({
   applied_at: Nullable(Timestamp),
   applied_by: text,
   target_count: Type.Integer(),
-  targets: Type.Array(Strict({ id: Uuid, name: Type.String() }), { description: 'The first 100 of them' }),
+  targets: Type.Array(NamedRecord, { description: 'The first 100 of them' }),
   unchanged_count: Type.Integer({ description: 'Those of them with the same versions and values' }),
   difference: withOptions(Nullable(Difference), {
     description: 'Null: nothing is in force there, or retention has deleted that deployment',

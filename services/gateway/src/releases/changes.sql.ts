@@ -1,5 +1,4 @@
-import { array, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import type { PlanHead, PlannedActionRow } from '@slipway/domain'
+import { nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 import { ownSql } from '../tenancy/visibility.ts'
 import { joinReplaced, replacedId } from './replaced.sql.ts'
 
@@ -26,14 +25,4 @@ export const findReplaced = statement({
           LEFT JOIN release_heads h ON h.target_id = t.target_id AND h.source_id = d.source_id
          WHERE d.id = :id AND ${ownSql('d')}) a
       ${joinReplaced('a')} ORDER BY a.target_index`,
-})
-
-/** The parts of plans that a comparison needs. */
-export const findPlans = statement({
-  name: 'gateway.releases.find-plans',
-  parameters: { ids: array(uuid), tenant_id: nullable(uuid) },
-  row: { id: uuid, plan_head: jsonb<PlanHead>(), actions: json<PlannedActionRow[]>() },
-  sql: `SELECT d.id, d.plan_head, (SELECT coalesce(json_agg(a ORDER BY a.action_index), '[]')
-               FROM deployment_actions a WHERE a.deployment_id = d.id) AS actions
-      FROM deployments d WHERE d.id = ANY (:ids) AND ${ownSql('d')}`,
 })

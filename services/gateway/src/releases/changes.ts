@@ -1,14 +1,8 @@
 import type { Queryable, RowOf } from '@slipway/database'
-import {
-  type ComparedPlan,
-  comparedDeployments,
-  isUuid,
-  notFound,
-  type ReplacedTarget,
-  replacements,
-} from '@slipway/domain'
+import { comparedDeployments, isUuid, notFound, type ReplacedTarget, replacements } from '@slipway/domain'
+import { readComparedPlans } from '@slipway/views'
 import type { Answer, Call } from '../http/handler.ts'
-import { findPlans, findReplaced } from './changes.sql.ts'
+import { findReplaced } from './changes.sql.ts'
 
 /** Answers with what a deployment replaces, and how its plan differs from those of the replaced deployments. */
 export async function getDeploymentChanges(
@@ -17,8 +11,8 @@ export async function getDeploymentChanges(
 ): Promise<Answer> {
   const id = (params['id'] ?? '').toLowerCase()
   const targets = isUuid(id) ? (await findReplaced.all(db, { id, tenant_id })).map(replacedTarget) : []
-  const rows = await findPlans.all(db, { ids: [id, ...comparedDeployments(targets)].filter(isUuid), tenant_id })
-  const plans = new Map<string, ComparedPlan>(rows.map((row) => [row.id, { ...row.plan_head, actions: row.actions }]))
+  const compared = [id, ...comparedDeployments(targets)].filter(isUuid)
+  const plans = await readComparedPlans(db, compared, tenant_id)
   const plan = plans.get(id)
   if (plan === undefined) throw notFound('The deployment')
   return { status: 200, body: { replaces: replacements(targets, plan, plans) } }

@@ -1,7 +1,7 @@
 import type { Queryable, RowOf } from '@slipway/database'
-import { type ComparedPlan, isUnchanged, type Plan, type ReplacedTarget } from '@slipway/domain'
+import { isUnchanged, type Plan, type ReplacedTarget } from '@slipway/domain'
 import type { KeyRing } from '@slipway/runtime'
-import { findPlans, findReleases } from '../records/releases.sql.ts'
+import { findReleases } from '../records/releases.sql.ts'
 import type { Caller } from '../records/visibility.ts'
 import { keyOfHash, valuesHashes } from './values-hash.ts'
 
@@ -36,11 +36,4 @@ export async function findInForce(
 function hashesUnderKeysOf(keyRing: KeyRing, plan: Plan, releases: readonly Release[]): Map<string, string[]> {
   const keyIds = new Set(releases.flatMap(({ values_hash }) => (values_hash === null ? [] : [keyOfHash(values_hash)])))
   return new Map([...keyIds].map((keyId) => [keyId, valuesHashes(keyRing, plan, keyId)]))
-}
-
-/** The plans of these deployments, without those that retention has deleted. */
-export async function loadPlans(db: Queryable, ids: readonly string[]): Promise<Map<string, ComparedPlan>> {
-  if (ids.length === 0) return new Map()
-  const plans = await findPlans.all(db, { ids })
-  return new Map(plans.map(({ id, plan_head, actions }) => [id, { ...plan_head, actions }]))
 }

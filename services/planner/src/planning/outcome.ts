@@ -2,11 +2,10 @@ import { callHandler, MAX_MESSAGE_BYTES } from '@slipway/broker'
 import type { CommandBody, CommandSteps, Envelope, ReplyEnvelope } from '@slipway/contracts'
 import { comparedDeployments, missingRecords, notFound, Problem, toErrorBody } from '@slipway/domain'
 import { type Logger, SecretError } from '@slipway/runtime'
-import { sealPlan } from '@slipway/views'
+import { readComparedPlans, sealPlan } from '@slipway/views'
 import { checkOverride, passFreezes } from '../freezes/blocking.ts'
 import { capacityWarnings } from '../records/capacity.ts'
 import { findOriginal } from '../records/original.sql.ts'
-import { loadPlans } from './in-force.ts'
 import { checkPlanHash, planHash } from './plan-hash.ts'
 import { type Planned, type PlanningResources, planRequest } from './planning.ts'
 import { previewOf } from './preview.ts'
@@ -91,10 +90,14 @@ async function planRedeploy<C extends CommandBody<'plan.redeploy'>>(
 
 type Command = CommandBody<'plan.create'> | CommandBody<'plan.redeploy'>
 
-async function preview({ database, keyRing }: PlanningResources, { planned }: Made<Command>): Promise<PlanDecision> {
+async function preview(
+  { database, keyRing }: PlanningResources,
+  { command, planned }: Made<Command>,
+): Promise<PlanDecision> {
   const { options, tenant } = planned.plan
   const capacity = await capacityWarnings(database, { priority: options.priority, tenantId: tenant?.id ?? null })
-  const plans = await loadPlans(database, comparedDeployments(planned.inForce))
+  const compared = comparedDeployments(planned.inForce)
+  const plans = await readComparedPlans(database, compared, command.caller.tenant_id)
   const previewed = { ...planned, warnings: [...planned.warnings, ...capacity] }
   return { preview: previewOf(previewed, planHash(keyRing, planned.plan), plans) }
 }

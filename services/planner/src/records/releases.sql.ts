@@ -1,5 +1,4 @@
-import { array, bool, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
-import type { PlanHead, PlannedActionRow } from '@slipway/domain'
+import { array, bool, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
 
 const ownRelease = (alias: string) => `(:tenant_id::uuid IS NULL OR ${alias}.tenant_id = :tenant_id)`
 
@@ -20,15 +19,4 @@ export const findReleases = statement({
       JOIN releases c ON c.deployment_id = h.current_deployment_id AND c.target_id = h.target_id AND ${ownRelease('c')}
       LEFT JOIN releases l ON l.deployment_id = h.latest_deployment_id AND l.target_id = h.target_id
      WHERE h.source_id = :source_id AND h.target_id = ANY (:target_ids)`,
-})
-
-/** The plans of deployments, without targets. */
-export const findPlans = statement({
-  name: 'planner.deployments.find_plans',
-  parameters: { ids: array(uuid) },
-  row: { id: uuid, plan_head: jsonb<PlanHead>(), actions: json<PlannedActionRow[]>() },
-  sql: `SELECT d.id, d.plan_head,
-           (SELECT json_agg(to_jsonb(a) - 'deployment_id' ORDER BY a.action_index)
-              FROM deployment_actions a WHERE a.deployment_id = d.id) AS actions
-      FROM deployments d WHERE d.id = ANY (:ids)`,
 })
