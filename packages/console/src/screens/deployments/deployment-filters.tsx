@@ -1,8 +1,9 @@
-import { Button, Group, Select } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import { useDisclosure } from '@mantine/hooks'
 import type { Search } from '../../app/router.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
+import { StateFilter } from '../../components/state-filter.tsx'
 import { TimeInput } from '../../components/time-input.tsx'
 import { filtersOf, withoutFilters } from '../../components/use-address.ts'
 import { SOURCE_FILTERS, SourceFilter } from '../releases/source-filter.tsx'
@@ -31,15 +32,7 @@ export function DeploymentFilters({ search, onChange }: Props) {
           value={search['search']}
           onChange={(text) => onChange({ search: text })}
         />
-        <Select
-          label="State"
-          placeholder="Any"
-          clearable
-          clearButtonProps={{ 'aria-label': 'Any state' }}
-          data={STATES.map((state) => ({ value: state, label: state.replaceAll('_', ' ') }))}
-          value={search['state'] ?? null}
-          onChange={(state) => onChange({ state: state ?? undefined })}
-        />
+        <StateFilter label="State" states={STATES} value={search['state']} onChange={(state) => onChange({ state })} />
         <RecordSelect
           kind="environment"
           label="Environment"

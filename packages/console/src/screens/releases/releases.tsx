@@ -1,4 +1,4 @@
-import { Button, Group, Select } from '@mantine/core'
+import { Button, Group } from '@mantine/core'
 import type { Input } from '@slipway/client'
 import { Link } from '@tanstack/react-router'
 import { useLive } from '../../api/live.ts'
@@ -9,6 +9,7 @@ import { Page } from '../../components/page.tsx'
 import { Pager } from '../../components/pager.tsx'
 import { RecordSelect } from '../../components/record-select.tsx'
 import { SearchInput } from '../../components/search-input.tsx'
+import { StateFilter } from '../../components/state-filter.tsx'
 import { filtersOf, useAddress, withoutFilters } from '../../components/use-address.ts'
 import { TagFilter } from '../targets/tags.tsx'
 import { releasesCommand } from './commands.ts'
@@ -91,14 +92,11 @@ function Filters({ search, onChange }: { search: Search; onChange: (changed: Sea
         onChange={(id) => onChange({ target_id: id ?? undefined })}
       />
       <TagFilter value={search['tag']} onChange={(tag) => onChange({ tag })} />
-      <Select
+      <StateFilter
         label="Last attempt"
-        placeholder="Any state"
-        clearable
-        clearButtonProps={{ 'aria-label': 'Any state' }}
-        data={STATES.map((state) => ({ value: state, label: state.replaceAll('_', ' ') }))}
-        value={search['state'] ?? null}
-        onChange={(state) => onChange({ state: state ?? undefined })}
+        states={STATES}
+        value={search['state']}
+        onChange={(state) => onChange({ state })}
       />
     </Group>
   )
