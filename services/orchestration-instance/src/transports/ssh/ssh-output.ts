@@ -103,8 +103,9 @@ export class SshOutput {
     }
   }
 
+  /** The mark on one stream may be read while the sink still takes the last bytes of the other. */
   get #isComplete(): boolean {
-    return this.#outputs.stdout.isOver && this.#outputs.stderr.isOver
+    return this.#outputs.stdout.isOver && this.#outputs.stderr.isOver && this.#pendingWrites === 0
   }
 
   #take(stream: OutputStream, chunk: Buffer): void | Promise<void> {
@@ -127,13 +128,14 @@ export class SshOutput {
   }
 
   #checkState(output: MarkedOutput): void {
-    const { stdout } = this.#outputs
-    if (stdout.hasBegun) this.#onBegun()
-    else if (output === stdout) {
-      const folder = this.#said('wants')
-      if (folder !== null) this.#onAsked(folder)
+    if (output === this.#outputs.stdout) {
+      if (output.hasBegun) this.#onBegun()
+      else {
+        const folder = this.#said('wants')
+        if (folder !== null) this.#onAsked(folder)
+      }
+      if (output.isOver) this.#onOver()
     }
-    if (stdout.isOver) this.#onOver()
     if (this.#isComplete) this.#onComplete()
   }
 
