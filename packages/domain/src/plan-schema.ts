@@ -1,4 +1,5 @@
 import { type Static, Type } from '@sinclair/typebox'
+import { InstanceSelector } from './instance-selector.ts'
 import { literals, Nullable, Strict, Uuid } from './schema.ts'
 
 export const SourceType = literals(['solution', 'sequence', 'action'])
@@ -79,6 +80,8 @@ export const PlanHead = Strict({
   /** The id of the command message that the plan was made for. Sealed values are bound to it. */
   sealed_under: Uuid,
   options: PlanOptions,
+  /** What the selectors of all its records require of the instance, in canonical form. Absent if any instance will do. */
+  instance_selector: Type.Optional(InstanceSelector),
 })
 
 /**

@@ -2,6 +2,7 @@ export { readComparedPlans } from './compared-plans.ts'
 export { SUMMARY, SUMMARY_AS_STARTED, withProgress } from './deployments.ts'
 export { notEndedAt } from './freezes.sql.ts'
 export { type FreezeRow, type FreezesNow, freezeItem, readFreezes } from './freezes.ts'
+export { shownSelector } from './instance-selector.ts'
 export {
   AWAITS_LAST_OUTPUT,
   INSTANCE,

@@ -61,6 +61,7 @@ export const findTargets = statement({
     tenant_id: nullable(uuid),
     environment_id: nullable(uuid),
     connection: jsonb<unknown>(),
+    instance_selector: jsonb<unknown>(),
     variables_sealed: nullable(text),
     sensitive_variables: array(text),
     enabled: bool,
@@ -69,7 +70,7 @@ export const findTargets = statement({
     tags: json<{ key: string; value: string }[]>(),
   },
   sql: `SELECT t.id, t.number, t.name, t.description, t.tenant_id, t.environment_id, t.connection, t.variables_sealed,
-       t.sensitive_variables, t.enabled, t.created_at, t.updated_at,
+       t.sensitive_variables, t.instance_selector, t.enabled, t.created_at, t.updated_at,
        coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
                    FROM target_tags g WHERE g.target_id = t.id), '[]') AS tags
       FROM targets t WHERE t.id = ANY (:ids)`,

@@ -1,4 +1,5 @@
 import { encodeSqid } from '@slipway/domain'
+import { shownSelector } from './instance-selector.ts'
 import { findSightings } from './targets.sql.ts'
 import { type StoredVariables, shownVariables, type ViewContext } from './variables.ts'
 
@@ -16,6 +17,7 @@ export interface TargetRow extends StoredVariables {
   tenant_id: string | null
   environment_id: string | null
   connection: unknown
+  instance_selector: unknown
   enabled: boolean
   created_at: Date
   updated_at: Date
@@ -32,6 +34,7 @@ export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) 
       ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
       connection: shownConnection(row.connection, sighting?.host_key ?? null),
       ...shownVariables(keys, 'target', row),
+      ...shownSelector(row),
       status: sighting?.status ?? 'offline',
       last_seen_at: sighting?.last_seen_at ?? null,
       ...{ enabled, created_at, updated_at },

@@ -1,4 +1,4 @@
-import type { Item, Schema } from '@slipway/client'
+import { formatSelector, type Item, type Schema } from '@slipway/client'
 import { type Command, Option } from 'commander'
 import { sanitize } from '../terminal/colour.ts'
 import { formatFacts, formatTime } from '../terminal/table.ts'
@@ -104,6 +104,7 @@ function formatTarget(target: Target): string[] {
     ['environment', target.environment_id],
     ['tenant', target.tenant_id],
     ['tags', formatTags(target)],
+    ['instance selector', sanitize(formatSelector(target.instance_selector))],
     ...Object.entries(target.variables).map(([name, value]) => [name, sanitize(JSON.stringify(value) ?? '')] as const),
   ])
 }

@@ -61,14 +61,14 @@ async function buildDocument(
   const head = { kind, name: record.name, ...pick('description'), ...nameReference('tenant') }
   switch (kind) {
     case 'tenant':
-      return { ...head, ...pick('slug', 'variables', 'sensitive_variables') }
+      return { ...head, ...pick('slug', 'variables', 'sensitive_variables', 'instance_selector') }
     case 'environment':
-      return { ...head, ...pick('variables', 'sensitive_variables') }
+      return { ...head, ...pick('variables', 'sensitive_variables', 'instance_selector') }
     case 'target':
       return {
         ...head,
         ...nameReference('environment'),
-        ...pick('tags', 'connection', 'variables', 'sensitive_variables'),
+        ...pick('tags', 'connection', 'variables', 'sensitive_variables', 'instance_selector'),
         ...(record['enabled'] === false ? { enabled: false } : {}),
       }
     case 'freeze':

@@ -28,9 +28,15 @@ export function buildWantedBody({ kind, value, tenant }: CatalogEntry, resolve: 
   switch (kind) {
     case 'tenant':
     case 'environment':
-      return { variables: {}, ...common }
+      return { variables: {}, instance_selector: null, ...common }
     case 'target':
-      return { tags: [], variables: {}, ...common, ...refer('environment', 'environment', environment) }
+      return {
+        tags: [],
+        variables: {},
+        instance_selector: null,
+        ...common,
+        ...refer('environment', 'environment', environment),
+      }
     case 'freeze':
       return {
         recurrence: null,

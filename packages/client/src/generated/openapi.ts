@@ -120,6 +120,8 @@ export interface components {
         /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeEnvironment: {
             description?: string | null;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** Format: name */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -174,6 +176,8 @@ export interface components {
             description?: string | null;
             enabled?: boolean;
             environment_id?: string | null;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** Format: name */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -185,6 +189,8 @@ export interface components {
         /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeTenant: {
             description?: string | null;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** Format: name */
             name?: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -346,6 +352,8 @@ export interface components {
         };
         CreateEnvironment: {
             description?: string | null;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** Format: name */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -441,6 +449,8 @@ export interface components {
             description?: string | null;
             enabled?: boolean;
             environment_id?: string | null;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** Format: name */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -451,6 +461,8 @@ export interface components {
         };
         CreateTenant: {
             description?: string | null;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector?: null | components["schemas"]["InstanceSelector"];
             /** Format: name */
             name: string;
             /** @description Names of variables with secret values: shown as `***` everywhere and masked in the output of commands. Each of them needs a value of at least 4 characters. */
@@ -636,6 +648,8 @@ export interface components {
             description: string | null;
             /** Format: uuid */
             id: string;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector: null | components["schemas"]["InstanceSelector"];
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];
@@ -779,6 +793,24 @@ export interface components {
             /** @description How many instances have joined with the grant */
             used: number;
             uses: number;
+        };
+        /** @description Conditions on the labels of an instance, all of which it must meet. NotIn also accepts an instance without the label. */
+        InstanceSelector: {
+            match_expressions?: components["schemas"]["LabelExpression"][];
+            /** @description Labels that the instance has, with these values */
+            match_labels?: {
+                [key: string]: string;
+            };
+        };
+        LabelExpression: {
+            key: string;
+            /** @enum {string} */
+            operator: "In" | "NotIn";
+            values: string[];
+        } | {
+            key: string;
+            /** @enum {string} */
+            operator: "Exists" | "DoesNotExist";
         };
         /** @description Commands run on the machine of the orchestration instance. Creating a local target, or changing a target to local, needs the permission `targets:local`; users of a tenant never may. */
         LocalConnection: {
@@ -1270,6 +1302,8 @@ export interface components {
             environment_id: string | null;
             /** Format: uuid */
             id: string;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector: null | components["schemas"]["InstanceSelector"];
             last_seen_at: string | null;
             name: string;
             /** @description Names of the variables with values that are never shown */
@@ -1307,6 +1341,8 @@ export interface components {
             description: string | null;
             /** Format: uuid */
             id: string;
+            /** @description The labels that an instance needs to run deployments here; null: any instance */
+            instance_selector: null | components["schemas"]["InstanceSelector"];
             name: string;
             /** @description Names of the variables with values that are never shown */
             sensitive_variables: string[];

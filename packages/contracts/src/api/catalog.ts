@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
-import { MAX_RECURRENCE_LENGTH } from '@slipway/domain'
+import { InstanceSelector, LabelExpression, MAX_RECURRENCE_LENGTH } from '@slipway/domain'
 import {
   ContentId,
   Description,
@@ -55,6 +55,18 @@ const givenVariables = {
 const VARIABLES_OF_A_CHANGE =
   '`variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive ' +
   'until a request has a new value and a `sensitive_variables` without its name.'
+
+export { InstanceSelector, LabelExpression }
+
+/** A union with null would report that the selector is not null beside each problem inside. */
+const NullableSelector = Type.Unsafe<InstanceSelector | null>({
+  if: { type: 'null' },
+  then: { type: 'null' },
+  else: InstanceSelector,
+  description: 'The labels that an instance needs to run deployments here; null: any instance',
+})
+const shownSelector = { instance_selector: NullableSelector }
+const givenSelector = { instance_selector: Type.Optional(NullableSelector) }
 
 /** The fields of a create, all optional. A field that is present replaces the whole value. */
 const changeOf = <P extends TProperties>(create: TObject<P>, description: string) =>
@@ -231,6 +243,7 @@ export const Target = Strict({
   tags: Type.Array(Tag),
   connection: Connection,
   ...shownVariables,
+  ...shownSelector,
   status: literals(TARGET_STATUSES),
   last_seen_at: Nullable(Timestamp),
   enabled: Type.Boolean(),
@@ -242,6 +255,7 @@ export const CreateTarget = Strict({
   tags: Type.Optional(Type.Array(Tag, { maxItems: 100 })),
   connection: ConnectionInput,
   ...givenVariables,
+  ...givenSelector,
   enabled: Type.Optional(Type.Boolean()),
 })
 
@@ -269,17 +283,18 @@ export const TagRecord = Strict({ key: Type.String(), value: Type.String(), targ
 
 // ── Environments, tenants, freezes ───────────────────────────────────────────────────────────────────────────────
 
-export const Environment = Strict({ ...commonFields, ...shownVariables })
-export const CreateEnvironment = Strict({ ...commonInput, ...givenVariables })
+export const Environment = Strict({ ...commonFields, ...shownVariables, ...shownSelector })
+export const CreateEnvironment = Strict({ ...commonInput, ...givenVariables, ...givenSelector })
 export const ChangeEnvironment = changeOf(CreateEnvironment, VARIABLES_OF_A_CHANGE)
 
 const { tenant_id: _tenantOfTenant, ...tenantFields } = commonFields
-export const Tenant = Strict({ ...tenantFields, slug: Type.String(), ...shownVariables })
+export const Tenant = Strict({ ...tenantFields, slug: Type.String(), ...shownVariables, ...shownSelector })
 export const CreateTenant = Strict({
   name: Name,
   description: Type.Optional(Nullable(Description)),
   slug: Type.Optional(Type.String({ pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', maxLength: 255 })),
   ...givenVariables,
+  ...givenSelector,
 })
 export const ChangeTenant = changeOf(CreateTenant, VARIABLES_OF_A_CHANGE)
 

@@ -73,8 +73,13 @@ const SERVICES_TABLES: Record<string, Table> = {
   audit_links: { gateway: append, dispatcher: read, retention: read, 'audit-verify': read },
 
   // Catalog.
-  tenants: { gateway: own, planner: read, dispatcher: only('id') },
-  environments: { gateway: own, planner: read, dispatcher: only('id') },
+  tenants: { gateway: own, planner: read, dispatcher: only('id'), 'executor-bridge': only('id', 'instance_selector') },
+  environments: {
+    gateway: own,
+    planner: read,
+    dispatcher: only('id'),
+    'executor-bridge': only('id', 'instance_selector'),
+  },
   targets: {
     gateway: own,
     planner: TARGET_SECRETS,
@@ -318,7 +323,11 @@ export const FUNCTION_RIGHTS: Record<string, readonly DatabaseRole[]> = {
   // A trigger on pending_requests calls it with the rights of the writer.
   freeze_subject_of: ['dispatcher'],
   waiting_position: ['gateway', 'dispatcher', 'log-stream'],
+  // The release before calls it.
   waiting_positions: ['gateway'],
+  waiting_places: ['gateway'],
+  waiting_pool_position: ['gateway', 'dispatcher', 'log-stream'],
+  matches_labels: ['executor-bridge'],
   audit_dropped: ['gateway'],
   // Runs with the rights of the owner of the tables.
   fold_deployment_counts: ['dispatcher'],

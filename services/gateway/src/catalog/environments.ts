@@ -2,11 +2,12 @@ import type { ChangeEnvironment, CreateEnvironment, Static } from '@slipway/cont
 import type { Prisma } from '@slipway/database'
 import { encodeSqid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type StoredVariables, shownVariables } from '@slipway/views'
+import { type StoredVariables, shownSelector, shownVariables } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn } from './changing.ts'
+import { changedSelector, newSelector } from './instance-selectors.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { fieldReferences, References } from './references.ts'
@@ -16,6 +17,7 @@ import { changedVariables, newVariables } from './variables.ts'
 
 interface EnvironmentRow extends StoredVariables {
   number: number
+  instance_selector: unknown
   tenant_id: string | null
   name: string
   description: string | null
@@ -34,7 +36,7 @@ export function environmentHandlers({
   function toRecord(row: EnvironmentRow) {
     const { id, number, name, description, tenant_id, created_at, updated_at } = row
     const sqid = encodeSqid('environment', number)
-    const variables = shownVariables(keys, 'environment', row)
+    const variables = { ...shownVariables(keys, 'environment', row), ...shownSelector(row) }
     return { id, sqid, name, description, tenant_id, ...variables, created_at, updated_at }
   }
 
@@ -72,6 +74,7 @@ export function environmentHandlers({
           name: body.name,
           description: body.description ?? null,
           ...newVariables(keys, 'environment', id, body),
+          ...newSelector(body),
         }
         const environment = await conflictIfTaken(describeTaken(body.name), () =>
           database.prismaTransaction(async (tx) => {
@@ -107,8 +110,9 @@ export function environmentHandlers({
             // The users of a shared environment may belong to other tenants.
             if (tenant_id !== old.tenant_id && tenant_id !== null) await requireUnused(tx, 'environment', id)
             const fields = { ...pickGiven(body, ['name', 'description']), tenant_id }
-            const details: Record<string, unknown> = { changes: changesOf(old, fields) }
-            const data: Prisma.EnvironmentUncheckedUpdateInput = fields
+            const selector = changedSelector(body)
+            const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
+            const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...selector }
             const variables = changedVariables(keys, 'environment', old, body)
             if (variables !== null) {
               Object.assign(data, variables.columns)

@@ -10,6 +10,7 @@ import { type Viewer, visible } from '../tenancy/visibility.ts'
 import { revokeAgent } from './agents.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven, requireOwn, tenantChange } from './changing.ts'
 import { isSameHost, replacedConnection, storedConnection } from './connection.ts'
+import { changedSelector, newSelector } from './instance-selectors.ts'
 import { answerPage, NEWEST_FIRST } from './listing.ts'
 import { isLocal, requireMayMakeLocal } from './local-targets.ts'
 import { recordKey } from './record-id.ts'
@@ -84,6 +85,7 @@ export function targetHandlers({
           description: body.description ?? null,
           ...storedConnection(keys, id, body.connection),
           ...newVariables(keys, 'target', id, body),
+          ...newSelector(body),
           enabled: body.enabled ?? true,
           tags: { create: distinct(body.tags ?? []) },
         }
@@ -135,8 +137,9 @@ export function targetHandlers({
               fields,
               body.environment_id === undefined ? '/tenant_id' : '/environment_id',
             )
-            const details: Record<string, unknown> = { changes: changesOf(old, fields) }
-            const data: Prisma.TargetUncheckedUpdateInput = fields
+            const selector = changedSelector(body)
+            const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
+            const data: Prisma.TargetUncheckedUpdateInput = { ...fields, ...selector }
             if (body.tags !== undefined) {
               const tags = distinct(body.tags)
               data.tags = { deleteMany: {}, create: tags }

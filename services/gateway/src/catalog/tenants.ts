@@ -2,11 +2,12 @@ import type { ChangeTenant, CreateTenant, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
 import { encodeSqid, notFound, Problem } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
-import { type StoredVariables, shownVariables } from '@slipway/views'
+import { type StoredVariables, shownSelector, shownVariables } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
 import type { HandlersOf } from '../http/handler.ts'
 import { type Viewer, visibleTenants } from '../tenancy/visibility.ts'
 import { changesOf, conflictIfTaken, lockRecord, pickGiven } from './changing.ts'
+import { changedSelector, newSelector } from './instance-selectors.ts'
 import { answerPage, NEWEST_FIRST, nameContains } from './listing.ts'
 import { recordKey } from './record-id.ts'
 import { requireUnused } from './uses.ts'
@@ -15,6 +16,7 @@ import { changedVariables, newVariables } from './variables.ts'
 
 interface TenantRow extends StoredVariables {
   number: number
+  instance_selector: unknown
   name: string
   slug: string
   description: string | null
@@ -31,7 +33,8 @@ export function tenantHandlers({
   function toRecord(row: TenantRow) {
     const { id, number, name, slug, description, created_at, updated_at } = row
     const sqid = encodeSqid('tenant', number)
-    return { id, sqid, name, slug, description, ...shownVariables(keys, 'tenant', row), created_at, updated_at }
+    const variables = { ...shownVariables(keys, 'tenant', row), ...shownSelector(row) }
+    return { id, sqid, name, slug, description, ...variables, created_at, updated_at }
   }
 
   async function find(viewer: Viewer, id: string): Promise<TenantRow> {
@@ -78,6 +81,7 @@ export function tenantHandlers({
           slug: body.slug ?? (await freeSlug(body.name)),
           description: body.description ?? null,
           ...newVariables(keys, 'tenant', id, body),
+          ...newSelector(body),
         }
         const tenant = await conflictIfTaken(describeTaken(data), () =>
           database.prismaTransaction(async (tx) => {
@@ -109,8 +113,9 @@ export function tenantHandlers({
             const old = await tx.tenant.findFirst({ where: { id } })
             if (old === null) throw notFound('The tenant')
             const fields = pickGiven(body, ['name', 'slug', 'description'])
-            const details: Record<string, unknown> = { changes: changesOf(old, fields) }
-            const data: Prisma.TenantUncheckedUpdateInput = fields
+            const selector = changedSelector(body)
+            const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
+            const data: Prisma.TenantUncheckedUpdateInput = { ...fields, ...selector }
             const variables = changedVariables(keys, 'tenant', old, body)
             if (variables !== null) {
               Object.assign(data, variables.columns)

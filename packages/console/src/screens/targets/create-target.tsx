@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { NameFields, useNameFields } from '../../components/name-fields.tsx'
+import { SelectorInput, useSelector } from '../../components/selector-input.tsx'
 import { useSession } from '../../session/session.tsx'
 import { type ConnectionDraft, connectionOf, draftOf } from './connection-draft.ts'
 import { ConnectionFields } from './connection-fields.tsx'
@@ -23,6 +24,7 @@ export function CreateTarget({ isFirst, onClose }: Props) {
   const create = useWrite('createTarget', 'listTargets', 'listTags')
   const named = useNameFields(null)
   const place = usePlaceFields()
+  const selector = useSelector(null)
   const [tags, setTags] = useState<string[]>([])
   const [isEnabled, setEnabled] = useState(true)
   const [connection, setConnection] = useState<ConnectionDraft>(() => ({
@@ -31,9 +33,12 @@ export function CreateTarget({ isFirst, onClose }: Props) {
   }))
 
   const submit = () => {
+    const selected = selector.fieldsToSend()
+    if (selected === null) return
     const body = {
       ...named.fields,
       ...place.fields,
+      ...selected,
       tags: tags.map(parseTag),
       connection: connectionOf(connection),
       enabled: isEnabled,
@@ -47,6 +52,7 @@ export function CreateTarget({ isFirst, onClose }: Props) {
       <ConnectionFields draft={connection} onChange={setConnection} />
       <TagsField value={tags} onChange={setTags} />
       <PlaceFields {...place.inputs} />
+      <SelectorInput kind="target" {...selector.inputs} />
       <Switch
         label="Enabled"
         description="Only enabled targets take part in deployments"

@@ -1,10 +1,11 @@
 import { Code } from '@mantine/core'
-import type { Answer } from '@slipway/client'
+import { type Answer, formatSelector } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
 import { FormModal } from '../../components/form-modal.tsx'
 import { NameFields, useNameFields } from '../../components/name-fields.tsx'
 import { RecordName } from '../../components/record-select.tsx'
 import { Facts } from '../../components/section.tsx'
+import { SelectorInput, useSelector } from '../../components/selector-input.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ChangeSection } from './change-section.tsx'
 import { PlaceFields, usePlaceFields } from './place-fields.tsx'
@@ -28,6 +29,7 @@ export function TargetFacts({ target }: Props) {
           ['Description', target.description ?? '–'],
           ['Environment', <RecordName key="environment" kind="environment" id={target.environment_id} />],
           ['Tenant', <RecordName key="tenant" kind="tenant" id={target.tenant_id} />],
+          ['Instances', <SelectorText key="selector" target={target} />],
           ['Id', <Code key="id">{target.id}</Code>],
           ['Short id', <Code key="sqid">{target.sqid}</Code>],
           ['Created', <TimeAgo key="created" at={target.created_at} />],
@@ -37,18 +39,27 @@ export function TargetFacts({ target }: Props) {
   )
 }
 
+function SelectorText({ target }: Props) {
+  const text = formatSelector(target.instance_selector)
+  return text === '' ? 'Any' : <Code>{text}</Code>
+}
+
 function ChangeTarget({ target, onClose }: Props & { onClose: () => void }) {
   const update = useWrite('updateTarget', 'getTarget', 'listTargets')
   const named = useNameFields(target)
   const place = usePlaceFields(target)
+  const selector = useSelector(target)
   const submit = () => {
-    const body = { ...named.fields, ...place.fields }
+    const selected = selector.fieldsToSend()
+    if (selected === null) return
+    const body = { ...named.fields, ...place.fields, ...selected }
     update.mutate({ params: { id: target.id }, body }, { onSuccess: onClose })
   }
   return (
     <FormModal title={`Change ${target.name}`} submitLabel="Save" writes={[update]} onSubmit={submit} onClose={onClose}>
       <NameFields {...named.inputs} />
       <PlaceFields {...place.inputs} />
+      <SelectorInput kind="target" {...selector.inputs} />
     </FormModal>
   )
 }
