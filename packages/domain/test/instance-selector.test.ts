@@ -47,8 +47,7 @@ function meets(labels: Labels, one: MaybeSelector): boolean {
     Object.entries(match_labels).every(([key, value]) => labels[key] === value) &&
     match_expressions.every((condition) => {
       const value = labels[condition.key]
-      if (condition.operator === 'Exists') return value !== undefined
-      if (condition.operator === 'DoesNotExist') return value === undefined
+      if (!('values' in condition)) return (value !== undefined) === (condition.operator === 'Exists')
       const isListed = value !== undefined && condition.values.includes(value)
       return condition.operator === 'In' ? isListed : !isListed
     })
