@@ -227,6 +227,13 @@ describe('apply', () => {
     edit('exit_code: 3', 'exit_code: 4', 'targets.yaml')
     const { stdout } = await apply()
     expect(stdout).toMatch(/connection\.exit_code: 3 -> 4\n.* 1 changed, 3 unchanged/)
+    edit('type: local }', 'type: local }\nconcurrency: queue', 'targets.yaml')
+    expect((await apply()).stdout).toMatch(/concurrency: none -> "queue"/)
+    is(await apply(['--dry-run', '--exit-code']), 0)
+    const exported = await cli.run(['export', '--kind', 'target'])
+    expect(exported.stdout).toMatch(new RegExp(`name: kind ${count} 0\\n(.*\\n)*concurrency: queue`))
+    edit('concurrency: queue\n', '', 'targets.yaml')
+    expect((await apply()).stdout).toMatch(/concurrency: "queue" -> none/)
   })
 
   test('what is created half is gone on with', async () => {

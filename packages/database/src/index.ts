@@ -27,7 +27,7 @@ export { createRoles } from './roles/create.ts'
 export { applyGrants, unlistedRights } from './roles/grants.ts'
 export { DATABASE_ROLES, type DatabaseRole, TABLE_RIGHTS } from './roles/rights.ts'
 export { warnOfOwner } from './roles/warn-of-owner.ts'
-export { deploymentState, pendingStatus, releaseState, sourceKind, stepState } from './sql/enums.ts'
+export { deploymentState, pendingStatus, releaseState, sourceKind, stepState, targetConcurrency } from './sql/enums.ts'
 export { type Columns, type RowOf, Statement, statement, statements } from './sql/statement.ts'
 export {
   array,

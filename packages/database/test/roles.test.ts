@@ -188,7 +188,8 @@ function ownersBySchema(): Record<string, string> {
     if (line.startsWith('// ──')) owning = /\(owner: ([a-z-]+)\)/.exec(line)?.[1]
     const table = /^ {2}@@map\("(\w+)"\)/.exec(line)?.[1]
     // Enums are mapped in the same way, and are no tables.
-    if (table !== undefined && owning !== undefined && !/_(state|status|kind)$/.test(table)) owners[table] = owning
+    if (table !== undefined && owning !== undefined && !/_(state|status|kind|concurrency)$/.test(table))
+      owners[table] = owning
   }
   return owners
 }

@@ -1,4 +1,5 @@
 export * from './command-failure.ts'
+export * from './concurrency.ts'
 export * from './definitions.ts'
 export * from './deployment-state.ts'
 export * from './execution.ts'

@@ -1,4 +1,16 @@
-import { array, bool, int4, json, jsonb, nullable, statement, text, timestamptz, uuid } from '@slipway/database'
+import {
+  array,
+  bool,
+  int4,
+  json,
+  jsonb,
+  nullable,
+  statement,
+  targetConcurrency,
+  text,
+  timestamptz,
+  uuid,
+} from '@slipway/database'
 import { SUMMARY, withProgress } from './deployments.ts'
 import { INSTANCE } from './instances.ts'
 import { jsonObject } from './json.ts'
@@ -65,12 +77,13 @@ export const findTargets = statement({
     variables_sealed: nullable(text),
     sensitive_variables: array(text),
     enabled: bool,
+    concurrency: nullable(targetConcurrency),
     created_at: timestamptz,
     updated_at: timestamptz,
     tags: json<{ key: string; value: string }[]>(),
   },
   sql: `SELECT t.id, t.number, t.name, t.description, t.tenant_id, t.environment_id, t.connection, t.variables_sealed,
-       t.sensitive_variables, t.instance_selector, t.enabled, t.created_at, t.updated_at,
+       t.sensitive_variables, t.instance_selector, t.enabled, t.concurrency, t.created_at, t.updated_at,
        coalesce((SELECT json_agg(json_build_object('key', g.key, 'value', g.value) ORDER BY g.key, g.value)
                    FROM target_tags g WHERE g.target_id = t.id), '[]') AS tags
       FROM targets t WHERE t.id = ANY (:ids)`,

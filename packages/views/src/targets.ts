@@ -1,4 +1,4 @@
-import { encodeSqid } from '@slipway/domain'
+import { type ConcurrencyPolicy, encodeSqid } from '@slipway/domain'
 import { shownSelector } from './instance-selector.ts'
 import { findSightings } from './targets.sql.ts'
 import { type StoredVariables, shownVariables, type ViewContext } from './variables.ts'
@@ -19,6 +19,7 @@ export interface TargetRow extends StoredVariables {
   connection: unknown
   instance_selector: unknown
   enabled: boolean
+  concurrency: ConcurrencyPolicy | null
   created_at: Date
   updated_at: Date
   tags: { key: string; value: string }[]
@@ -29,7 +30,7 @@ export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) 
   const sightings = new Map(found.map((sighting) => [sighting.id, sighting]))
   return rows.map((row) => {
     const sighting = sightings.get(row.id)
-    const { id, number, name, description, tenant_id, environment_id, tags, enabled, created_at, updated_at } = row
+    const { id, number, name, description, tenant_id, environment_id, tags, enabled, concurrency } = row
     return {
       ...{ id, sqid: encodeSqid('target', number), name, description, tenant_id, environment_id, tags },
       connection: shownConnection(row.connection, sighting?.host_key ?? null),
@@ -37,7 +38,7 @@ export async function targetItems({ db, keys }: ViewContext, rows: TargetRow[]) 
       ...shownSelector(row),
       status: sighting?.status ?? 'offline',
       last_seen_at: sighting?.last_seen_at ?? null,
-      ...{ enabled, created_at, updated_at },
+      ...{ enabled, concurrency, created_at: row.created_at, updated_at: row.updated_at },
     }
   })
 }

@@ -288,6 +288,24 @@ describe('targets', () => {
     expect(read.body.connection.host_key).toBe('ssh-ed25519 AAAA')
   })
 
+  test.each([
+    ['environment', 'createEnvironment', 'updateEnvironment', 'getEnvironment', '/environments', {}],
+    ['target', 'createTarget', 'updateTarget', 'getTarget', '/targets', { connection: { type: 'simulated' } }],
+  ] as const)('%s: its concurrency is kept until a change names it', async (kind, create, update, get, path, more) => {
+    const plain = await admin.send(create, path, { name: unique(kind), ...more })
+    expect(plain.body).toMatchObject({ concurrency: null })
+    const { id } = (await admin.send(create, path, { name: unique(kind), concurrency: 'queue', ...more })).body
+    const change = async (body: object) => {
+      await admin.send(update, `${path}/${id}`, body)
+      return (await admin.send(get, `${path}/${id}`)).body
+    }
+    expect(await change({ description: 'other' })).toMatchObject({ concurrency: 'queue' })
+    expect(await change({ concurrency: 'supersede' })).toMatchObject({ concurrency: 'supersede' })
+    expect(await change({ concurrency: null })).toMatchObject({ concurrency: null })
+    const wrong = await admin.send(create, path, { name: unique(kind), concurrency: 'sometimes', ...more })
+    expect(refusal(wrong)).toMatchObject({ status: 400, code: 'VALIDATION_ERROR' })
+  })
+
   test('tags are listed by key and value with their targets counted', async () => {
     const tag = (key: string, value: string) => ({ key, value })
     const make = (tags: object[]) =>

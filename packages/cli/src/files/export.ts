@@ -63,12 +63,12 @@ async function buildDocument(
     case 'tenant':
       return { ...head, ...pick('slug', 'variables', 'sensitive_variables', 'instance_selector') }
     case 'environment':
-      return { ...head, ...pick('variables', 'sensitive_variables', 'instance_selector') }
+      return { ...head, ...pick('variables', 'sensitive_variables', 'instance_selector', 'concurrency') }
     case 'target':
       return {
         ...head,
         ...nameReference('environment'),
-        ...pick('tags', 'connection', 'variables', 'sensitive_variables', 'instance_selector'),
+        ...pick('tags', 'connection', 'variables', 'sensitive_variables', 'instance_selector', 'concurrency'),
         ...(record['enabled'] === false ? { enabled: false } : {}),
       }
     case 'freeze':

@@ -27,13 +27,15 @@ export function buildWantedBody({ kind, value, tenant }: CatalogEntry, resolve: 
   const common = { description: null, ...rest, ...owner }
   switch (kind) {
     case 'tenant':
-    case 'environment':
       return { variables: {}, instance_selector: null, ...common }
+    case 'environment':
+      return { variables: {}, instance_selector: null, concurrency: null, ...common }
     case 'target':
       return {
         tags: [],
         variables: {},
         instance_selector: null,
+        concurrency: null,
         ...common,
         ...refer('environment', 'environment', environment),
       }

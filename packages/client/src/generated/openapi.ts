@@ -119,6 +119,8 @@ export interface components {
         };
         /** @description `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeEnvironment: {
+            /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
+            concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
@@ -172,6 +174,8 @@ export interface components {
         };
         /** @description `connection` replaces the whole connection. Its secrets need to be sent again only if its type, host, port or user name changes. `tags` replaces all tags. `variables` replaces all variables. A sensitive value that is sent as `***` does not change. A variable stays sensitive until a request has a new value and a `sensitive_variables` without its name. */
         ChangeTarget: {
+            /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
+            concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
             connection?: components["schemas"]["ConnectionInput"];
             description?: string | null;
             enabled?: boolean;
@@ -351,6 +355,8 @@ export interface components {
             url: string;
         };
         CreateEnvironment: {
+            /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
+            concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
             description?: string | null;
             /** @description The labels that an instance needs to run deployments here; null: any instance */
             instance_selector?: null | components["schemas"]["InstanceSelector"];
@@ -445,6 +451,8 @@ export interface components {
             warnings: string[];
         };
         CreateTarget: {
+            /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
+            concurrency?: ("allow" | "queue" | "reject" | "supersede") | null;
             connection: components["schemas"]["ConnectionInput"];
             description?: string | null;
             enabled?: boolean;
@@ -643,6 +651,8 @@ export interface components {
             triggered_by: string | null;
         };
         Environment: {
+            /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
+            concurrency: ("allow" | "queue" | "reject" | "supersede") | null;
             /** Format: date-time */
             created_at: string;
             description: string | null;
@@ -1294,6 +1304,8 @@ export interface components {
             value: string;
         };
         Target: {
+            /** @description What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY */
+            concurrency: ("allow" | "queue" | "reject" | "supersede") | null;
             connection: components["schemas"]["Connection"];
             /** Format: date-time */
             created_at: string;

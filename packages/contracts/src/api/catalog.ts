@@ -1,5 +1,5 @@
 import { type TObject, type TProperties, Type } from '@sinclair/typebox'
-import { InstanceSelector, LabelExpression, MAX_RECURRENCE_LENGTH } from '@slipway/domain'
+import { CONCURRENCY_POLICIES, InstanceSelector, LabelExpression, MAX_RECURRENCE_LENGTH } from '@slipway/domain'
 import {
   ContentId,
   Description,
@@ -67,6 +67,13 @@ const NullableSelector = Type.Unsafe<InstanceSelector | null>({
 })
 const shownSelector = { instance_selector: NullableSelector }
 const givenSelector = { instance_selector: Type.Optional(NullableSelector) }
+
+const ConcurrencyField = withOptions(Nullable(literals(CONCURRENCY_POLICIES)), {
+  description:
+    'What happens to a deployment while another one works on the target: `allow` runs both, `queue` lets it wait, `reject` ' +
+    'refuses it, `supersede` lets it wait and cancels an older request of the same source that still waits. Null: the ' +
+    'policy of the environment of the target, and without one the setting SLIPWAY_TARGET_CONCURRENCY',
+})
 
 /** The fields of a create, all optional. A field that is present replaces the whole value. */
 const changeOf = <P extends TProperties>(create: TObject<P>, description: string) =>
@@ -247,6 +254,7 @@ export const Target = Strict({
   status: literals(TARGET_STATUSES),
   last_seen_at: Nullable(Timestamp),
   enabled: Type.Boolean(),
+  concurrency: ConcurrencyField,
 })
 
 export const CreateTarget = Strict({
@@ -257,6 +265,7 @@ export const CreateTarget = Strict({
   ...givenVariables,
   ...givenSelector,
   enabled: Type.Optional(Type.Boolean()),
+  concurrency: Type.Optional(ConcurrencyField),
 })
 
 export const ChangeTarget = changeOf(
@@ -283,8 +292,18 @@ export const TagRecord = Strict({ key: Type.String(), value: Type.String(), targ
 
 // ── Environments, tenants, freezes ───────────────────────────────────────────────────────────────────────────────
 
-export const Environment = Strict({ ...commonFields, ...shownVariables, ...shownSelector })
-export const CreateEnvironment = Strict({ ...commonInput, ...givenVariables, ...givenSelector })
+export const Environment = Strict({
+  ...commonFields,
+  ...shownVariables,
+  ...shownSelector,
+  concurrency: ConcurrencyField,
+})
+export const CreateEnvironment = Strict({
+  ...commonInput,
+  ...givenVariables,
+  ...givenSelector,
+  concurrency: Type.Optional(ConcurrencyField),
+})
 export const ChangeEnvironment = changeOf(CreateEnvironment, VARIABLES_OF_A_CHANGE)
 
 const { tenant_id: _tenantOfTenant, ...tenantFields } = commonFields

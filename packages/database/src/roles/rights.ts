@@ -77,7 +77,7 @@ const SERVICES_TABLES: Record<string, Table> = {
   environments: {
     gateway: own,
     planner: read,
-    dispatcher: only('id'),
+    dispatcher: only('id', 'concurrency'),
     'executor-bridge': only('id', 'instance_selector'),
   },
   targets: {
@@ -177,7 +177,10 @@ const SERVICES_TABLES: Record<string, Table> = {
     retention: { select: 'all', delete: true, lock: 'id' },
   },
   queue_settings: {
-    dispatcher: { select: 'all', update: ['ageing_seconds', 'tenant_running_limit', 'analysis_enabled'] },
+    dispatcher: {
+      select: 'all',
+      update: ['ageing_seconds', 'tenant_running_limit', 'analysis_enabled', 'target_concurrency'],
+    },
     gateway: read,
     planner: read,
     'log-stream': read,

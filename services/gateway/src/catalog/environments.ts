@@ -1,6 +1,6 @@
 import type { ChangeEnvironment, CreateEnvironment, Static } from '@slipway/contracts'
 import type { Prisma } from '@slipway/database'
-import { encodeSqid, notFound } from '@slipway/domain'
+import { type ConcurrencyPolicy, encodeSqid, notFound } from '@slipway/domain'
 import { uuidv7 } from '@slipway/runtime'
 import { type StoredVariables, shownSelector, shownVariables } from '@slipway/views'
 import type { Dependencies } from '../dependencies.ts'
@@ -21,6 +21,7 @@ interface EnvironmentRow extends StoredVariables {
   tenant_id: string | null
   name: string
   description: string | null
+  concurrency: ConcurrencyPolicy | null
   created_at: Date
   updated_at: Date
 }
@@ -34,10 +35,10 @@ export function environmentHandlers({
   const { prisma } = database
 
   function toRecord(row: EnvironmentRow) {
-    const { id, number, name, description, tenant_id, created_at, updated_at } = row
+    const { id, number, name, description, tenant_id, concurrency, created_at, updated_at } = row
     const sqid = encodeSqid('environment', number)
     const variables = { ...shownVariables(keys, 'environment', row), ...shownSelector(row) }
-    return { id, sqid, name, description, tenant_id, ...variables, created_at, updated_at }
+    return { id, sqid, name, description, tenant_id, ...variables, concurrency, created_at, updated_at }
   }
 
   async function find(viewer: Viewer, id: string): Promise<EnvironmentRow> {
@@ -73,6 +74,7 @@ export function environmentHandlers({
           tenant_id: references.tenantFor(caller),
           name: body.name,
           description: body.description ?? null,
+          concurrency: body.concurrency ?? null,
           ...newVariables(keys, 'environment', id, body),
           ...newSelector(body),
         }
@@ -109,7 +111,7 @@ export function environmentHandlers({
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
             // The users of a shared environment may belong to other tenants.
             if (tenant_id !== old.tenant_id && tenant_id !== null) await requireUnused(tx, 'environment', id)
-            const fields = { ...pickGiven(body, ['name', 'description']), tenant_id }
+            const fields = { ...pickGiven(body, ['name', 'description', 'concurrency']), tenant_id }
             const selector = changedSelector(body)
             const details: Record<string, unknown> = { changes: changesOf(old, { ...fields, ...selector }) }
             const data: Prisma.EnvironmentUncheckedUpdateInput = { ...fields, ...selector }

@@ -87,6 +87,7 @@ export function targetHandlers({
           ...newVariables(keys, 'target', id, body),
           ...newSelector(body),
           enabled: body.enabled ?? true,
+          concurrency: body.concurrency ?? null,
           tags: { create: distinct(body.tags ?? []) },
         }
         const target = await conflictIfTaken(describeTaken(body.name), () =>
@@ -130,7 +131,11 @@ export function targetHandlers({
             const tenant_id = body.tenant_id === undefined ? old.tenant_id : references.tenantFor(caller)
             const environment_id =
               body.environment_id === undefined ? old.environment_id : references.id('/environment_id')
-            const fields = { ...pickGiven(body, ['name', 'description', 'enabled']), tenant_id, environment_id }
+            const fields = {
+              ...pickGiven(body, ['name', 'description', 'enabled', 'concurrency']),
+              tenant_id,
+              environment_id,
+            }
             if (tenant_id !== old.tenant_id) await requireUnused(tx, 'target', id)
             await requireFittingEnvironment(
               tx,

@@ -1,6 +1,7 @@
 import type { Item } from '@slipway/client'
 import { useState } from 'react'
 import { useWrite } from '../../api/queries.ts'
+import { ConcurrencySelect } from '../../components/concurrency-select.tsx'
 import { TenantSelect } from '../../components/record-select.tsx'
 import { VariableRecordForm } from '../../components/variable-record-form.tsx'
 
@@ -15,6 +16,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
   const update = useWrite('updateEnvironment', 'listEnvironments', 'getEnvironment')
   const before = environment?.tenant_id ?? null
   const [tenant, setTenant] = useState(before)
+  const [concurrency, setConcurrency] = useState(environment?.concurrency ?? null)
   const done = { onSuccess: onClose }
   return (
     <VariableRecordForm
@@ -22,7 +24,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
       record={environment}
       writes={[create, update]}
       save={(fields) => {
-        const body = tenant === before ? fields : { ...fields, tenant_id: tenant }
+        const body = { ...fields, concurrency, ...(tenant === before ? {} : { tenant_id: tenant }) }
         if (environment) update.mutate({ params: { id: environment.id }, body }, done)
         else create.mutate({ body }, done)
       }}
@@ -33,6 +35,7 @@ export function EnvironmentForm({ environment, onClose }: Props) {
         value={tenant}
         onChange={setTenant}
       />
+      <ConcurrencySelect otherwise="As the settings say" value={concurrency} onChange={setConcurrency} />
     </VariableRecordForm>
   )
 }

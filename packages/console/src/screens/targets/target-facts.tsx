@@ -1,6 +1,7 @@
 import { Code } from '@mantine/core'
 import { type Answer, formatSelector } from '@slipway/client'
 import { useWrite } from '../../api/queries.ts'
+import { describeConcurrency } from '../../components/concurrency-select.tsx'
 import { FormModal } from '../../components/form-modal.tsx'
 import { NameFields, useNameFields } from '../../components/name-fields.tsx'
 import { RecordName } from '../../components/record-select.tsx'
@@ -8,7 +9,7 @@ import { Facts } from '../../components/section.tsx'
 import { SelectorInput, useSelector } from '../../components/selector-input.tsx'
 import { TimeAgo } from '../../components/time-ago.tsx'
 import { ChangeSection } from './change-section.tsx'
-import { PlaceFields, usePlaceFields } from './place-fields.tsx'
+import { AS_ENVIRONMENT, PlaceFields, usePlaceFields } from './place-fields.tsx'
 import { TargetStatus } from './target-table.tsx'
 
 interface Props {
@@ -30,6 +31,7 @@ export function TargetFacts({ target }: Props) {
           ['Environment', <RecordName key="environment" kind="environment" id={target.environment_id} />],
           ['Tenant', <RecordName key="tenant" kind="tenant" id={target.tenant_id} />],
           ['Instances', <SelectorText key="selector" target={target} />],
+          ['While another deployment works on it', describeConcurrency(target.concurrency, AS_ENVIRONMENT)],
           ['Id', <Code key="id">{target.id}</Code>],
           ['Short id', <Code key="sqid">{target.sqid}</Code>],
           ['Created', <TimeAgo key="created" at={target.created_at} />],
