@@ -169,11 +169,30 @@ export class Visitor {
     await this.page.setViewportSize(usual)
   }
 
-  /** Nothing that keeps people with assistive technology out, by the rules of WCAG 2 A and AA. */
+  /** Nothing keeps people with assistive technology out, by the rules of WCAG 2 A and AA. */
   async expectAccessible(): Promise<void> {
-    const { violations } = await new AxeBuilder({ page: this.page })
-      .withTags(['wcag2a', 'wcag2aa', 'wcag21aa'])
-      .analyze()
+    await this.#expectNoViolation(this.#axe().withTags(['wcag2a', 'wcag2aa', 'wcag21aa']))
+  }
+
+  /** As `expectAccessible`, in both themes: they differ only in colours. */
+  async expectAccessibleInBothThemes(): Promise<void> {
+    await this.#chooseTheme('light')
+    await this.expectAccessible()
+    await this.#chooseTheme('dark')
+    await this.#expectNoViolation(this.#axe().withRules(['color-contrast']))
+  }
+
+  async #chooseTheme(colorScheme: 'light' | 'dark'): Promise<void> {
+    await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+    await this.page.locator(`html[data-mantine-color-scheme=${colorScheme}]`).waitFor({ state: 'attached' })
+  }
+
+  #axe(): AxeBuilder {
+    return new AxeBuilder({ page: this.page })
+  }
+
+  async #expectNoViolation(rules: AxeBuilder): Promise<void> {
+    const { violations } = await rules.analyze()
     const told = violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => ({ id, html, failureSummary })),
     )
